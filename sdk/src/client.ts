@@ -1,0 +1,235 @@
+import { ParleyError } from "./errors.ts";
+import {
+  type CallOptions,
+  Connection,
+  type ConnectionOptions,
+  newKey,
+  sleep,
+} from "./http.ts";
+import { follow } from "./sse.ts";
+import {
+  isFinal,
+  type NewQuestion,
+  type Question,
+  type QuestionBatch,
+  type QuestionPage,
+  type QuestionReceipt,
+  type QuestionStatus,
+} from "./wire.ts";
+
+export { ParleyError };
+
+export interface ParleyOptions extends ConnectionOptions {
+  /** A key of scope `agent`. Without one the server must be in open mode, as it is on the same computer. */
+  key?: string;
+  /** Names this agent in open mode; `default` when left out. */
+  agentId?: string;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Resolve as soon as there are this many answers; left out, when the question is final. */
+  untilResponses?: number;
+  /** Resolve with whatever there is after this time; left out, the question's own deadline ends the wait. */
+  timeoutMs?: number;
+  /** Called with the first state and with every change. */
+  onProgress?: (question: Question) => void;
+}
+
+/** How long the server is asked to hold one long-poll. */
+const HOLD_SECONDS = 25;
+
+/** How long past a question's deadline a server that cannot be reached is still tried. */
+const GRACE_MS = 60_000;
+
+/**
+ * The agent's side of a Parley server: ask people, wait, read what they said.
+ *
+ * ```ts
+ * const parley = new Parley({ url: "http://127.0.0.1:3415" });
+ * const { question_id } = await parley.ask({ prompt: "Which label is clearer?", options: ["Send", "Submit"] });
+ * const { summary } = await parley.wait(question_id);
+ * ```
+ */
+export class Parley {
+  readonly #connection: Connection;
+
+  constructor(options: ParleyOptions) {
+    const headers = {
+      authorization:
+        options.key === undefined ? undefined : `Bearer ${options.key}`,
+      "x-agent-id": options.agentId,
+    };
+    this.#connection = new Connection(options, () => headers);
+  }
+
+  /**
+   * The question is stored and open to people.
+   *
+   * It carries an idempotency key, yours or a fresh one, so that repeating a request whose reply was lost asks once.
+   *
+   * @throws {ParleyError} `VALIDATION_ERROR`, `UNAUTHORIZED`, `RATE_LIMITED`, `AGENT_QUOTA_EXCEEDED`, `IDEMPOTENCY_MISMATCH`
+   */
+  async ask(
+    question: NewQuestion,
+    options: CallOptions = {},
+  ): Promise<QuestionReceipt> {
+    const type =
+      question.type ??
+      (question.options === undefined ? "text" : "multiple_choice");
+    const body = {
+      ...question,
+      type,
+      idempotency_key: question.idempotency_key ?? newKey(),
+    };
+    return this.#connection.call("POST", "/agent/questions", {
+      ...options,
+      body,
+      repeatable: true,
+    });
+  }
+
+  /** Reads the question and its answers so far. @throws {ParleyError} `QUESTION_NOT_FOUND` */
+  async check(
+    id: string,
+    options: CallOptions & { expand?: "meta" } = {},
+  ): Promise<Question> {
+    return this.#connection.call("GET", pathOf(id), {
+      signal: options.signal,
+      query: { expand: options.expand },
+    });
+  }
+
+  /** Reads up to 100 questions at once; ids the server does not know stand in `not_found`. */
+  async checkAll(
+    ids: readonly string[],
+    options: CallOptions = {},
+  ): Promise<QuestionBatch> {
+    return this.#connection.call("GET", "/agent/questions", {
+      ...options,
+      query: { ids: ids.join(",") },
+    });
+  }
+
+  /** Reads one page of this agent's own questions, newest first. */
+  async list(
+    options: CallOptions & {
+      status?: readonly QuestionStatus[];
+      limit?: number;
+      cursor?: string | null;
+    } = {},
+  ): Promise<QuestionPage> {
+    const query = {
+      status: options.status?.join(","),
+      limit: options.limit,
+      cursor: options.cursor ?? undefined,
+    };
+    return this.#connection.call("GET", "/agent/questions", {
+      signal: options.signal,
+      query,
+    });
+  }
+
+  /** Nobody can answer any more; answers already given stay. A final question is returned unchanged. */
+  async cancel(id: string, options: CallOptions = {}): Promise<Question> {
+    return this.#connection.call("DELETE", pathOf(id), options);
+  }
+
+  /**
+   * Resolves with the question once it is final or has `untilResponses` answers, or when `timeoutMs` is over.
+   *
+   * Running out of time is not an error: look at `status`. A server that goes away meanwhile is tried again
+   * until the question's deadline has passed.
+   *
+   * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
+   */
+  async wait(id: string, options: WaitOptions = {}): Promise<Question> {
+    const { signal, onProgress } = options;
+    const enough = options.untilResponses ?? Infinity;
+    const start = Date.now();
+    const giveUpAt =
+      options.timeoutMs === undefined ? Infinity : start + options.timeoutMs;
+
+    let question = await this.check(id, { signal });
+    onProgress?.(question);
+    for (let failures = 0; ;) {
+      if (isFinal(question.status) || question.current_responses >= enough)
+        return question;
+      const now = Date.now();
+      if (now >= giveUpAt) return question;
+      try {
+        const next = await this.#longPoll(
+          question,
+          Math.min(HOLD_SECONDS * 1000, giveUpAt - now),
+          signal,
+        );
+        failures = 0;
+        const changed =
+          next.current_responses > question.current_responses ||
+          next.status !== question.status;
+        question = next;
+        if (changed) onProgress?.(question);
+        // A server that does not hold long-polls must not be asked in a tight loop.
+        else if (Date.now() - now < 1000)
+          await sleep(
+            Math.min(2000, Math.max(0, giveUpAt - Date.now())),
+            signal,
+          );
+      } catch (error) {
+        if (
+          !(error instanceof ParleyError) ||
+          !(error.isPassing || error.status === 429)
+        )
+          throw error;
+        const pauseMs =
+          (error.retryAfterSeconds ?? 0) * 1000 ||
+          Math.min(500 * 2 ** failures++, 15_000);
+        if (Date.now() + pauseMs > Date.parse(question.expires_at) + GRACE_MS)
+          throw error;
+        await sleep(
+          Math.min(pauseMs, Math.max(0, giveUpAt - Date.now())),
+          signal,
+        );
+      }
+    }
+  }
+
+  /**
+   * Yields the question now and at every change, and ends with its final state.
+   *
+   * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
+   */
+  async *events(
+    id: string,
+    options: CallOptions = {},
+  ): AsyncGenerator<Question> {
+    for await (const { event, data } of follow(
+      this.#connection,
+      `${pathOf(id)}/events`,
+      options,
+    )) {
+      if (event !== "question") continue;
+      const question = JSON.parse(data) as Question;
+      yield question;
+      if (isFinal(question.status)) return;
+    }
+  }
+
+  async #longPoll(
+    question: Question,
+    holdMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Question> {
+    return this.#connection.call("GET", pathOf(question.question_id), {
+      signal,
+      query: {
+        wait: `${Math.max(0, Math.floor(holdMs))}ms`,
+        after: question.current_responses,
+      },
+      timeoutMs: holdMs + 15_000,
+    });
+  }
+}
+
+function pathOf(id: string): string {
+  return `/agent/questions/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,232 @@
+import { ParleyError } from "./errors.ts";
+import type { ErrorBody, ErrorCode } from "./wire.ts";
+
+export interface ConnectionOptions {
+  /** Where the server is, for example `http://127.0.0.1:3415`; a path prefix is kept. */
+  url: string;
+  /** Replaces the platform's fetch. */
+  fetch?: typeof globalThis.fetch;
+  /** How long one request may take. */
+  timeoutMs?: number;
+  /** How often a request that is safe to repeat is repeated when the server cannot be reached or is failing. */
+  retries?: number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface Call extends CallOptions {
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+  /** Sent as `Idempotency-Key`; it also makes a POST safe to repeat. */
+  idempotencyKey?: string | undefined;
+  /** Says that a POST is safe to repeat although it carries no such header. */
+  repeatable?: boolean;
+  headers?: Record<string, string | undefined>;
+  timeoutMs?: number;
+}
+
+/** One server, and how to speak to it. */
+export class Connection {
+  readonly #base: string;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #timeoutMs: number;
+  readonly #retries: number;
+  readonly #headers: () => Record<string, string | undefined>;
+  readonly #onReply: (reply: Response) => void;
+
+  constructor(
+    options: ConnectionOptions,
+    headers: () => Record<string, string | undefined>,
+    onReply: (reply: Response) => void = () => {},
+  ) {
+    this.#base = options.url.replace(/\/+$/, "");
+    this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args));
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#retries = options.retries ?? 2;
+    this.#headers = headers;
+    this.#onReply = onReply;
+  }
+
+  /**
+   * Resolves with the parsed body of a 2xx reply, or with undefined when it has none.
+   *
+   * Reads, deletions and writes under an idempotency key are repeated when the server cannot be reached
+   * or fails, so one lost packet is not one lost question.
+   *
+   * @throws {ParleyError}, or the signal's reason when it is aborted
+   */
+  async call<T>(method: string, path: string, call: Call = {}): Promise<T> {
+    const safe =
+      method !== "POST" ||
+      call.idempotencyKey !== undefined ||
+      call.repeatable === true;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#once<T>(method, path, call);
+      } catch (error) {
+        const again =
+          safe &&
+          attempt < this.#retries &&
+          error instanceof ParleyError &&
+          error.isPassing;
+        if (!again) throw error;
+        await sleep(
+          Math.min(
+            (error.retryAfterSeconds ?? 0) * 1000 || 250 * 2 ** attempt,
+            5000,
+          ),
+          call.signal,
+        );
+      }
+    }
+  }
+
+  /** Resolves with the open reply of an event stream, or null when the server says there is nothing more (204). */
+  async open(
+    path: string,
+    call: Call = {},
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const reply = await this.#send("GET", path, {
+      ...call,
+      headers: { ...call.headers, accept: "text/event-stream" },
+    });
+    if (!reply.ok) throw await refusalOf(reply);
+    return reply.status === 204 ? null : reply.body;
+  }
+
+  async #once<T>(method: string, path: string, call: Call): Promise<T> {
+    const deadline = AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs);
+    const signal = call.signal
+      ? AbortSignal.any([call.signal, deadline])
+      : deadline;
+    try {
+      const reply = await this.#send(method, path, { ...call, signal });
+      if (!reply.ok) throw await refusalOf(reply);
+      if (reply.status === 204) return undefined as T;
+      return (await jsonOf(reply)) as T;
+    } catch (error) {
+      if (deadline.aborted && !call.signal?.aborted) {
+        throw new ParleyError(
+          "TIMED_OUT",
+          "The server did not reply in time.",
+          { cause: error },
+        );
+      }
+      throw error;
+    }
+  }
+
+  async #send(method: string, path: string, call: Call): Promise<Response> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(call.query ?? {})) {
+      if (value !== undefined) query.set(name, String(value));
+    }
+    const headers = new Headers();
+    const wanted = {
+      accept: "application/json",
+      ...this.#headers(),
+      ...call.headers,
+    };
+    for (const [name, value] of Object.entries(wanted)) {
+      if (value !== undefined) headers.set(name, value);
+    }
+    if (call.body !== undefined)
+      headers.set("content-type", "application/json");
+    if (call.idempotencyKey !== undefined)
+      headers.set("idempotency-key", call.idempotencyKey);
+    const search = query.size > 0 ? `?${query}` : "";
+
+    try {
+      const reply = await this.#fetch(this.#base + path + search, {
+        method,
+        headers,
+        body: call.body === undefined ? null : JSON.stringify(call.body),
+        signal: call.signal ?? null,
+      });
+      this.#onReply(reply);
+      return reply;
+    } catch (error) {
+      if (call.signal?.aborted) throw call.signal.reason;
+      throw new ParleyError("UNREACHABLE", "The server could not be reached.", {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Resolves after that time, or rejects with the signal's reason. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+    function done(): void {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }
+    function stop(): void {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    }
+  });
+}
+
+/** A fresh idempotency key. Works on plain http pages too, where `crypto.randomUUID` does not exist. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+}
+
+async function jsonOf(reply: Response): Promise<unknown> {
+  const text = await reply.text();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ParleyError(
+      "BAD_REPLY",
+      "The reply is not what a Parley server sends.",
+      {
+        status: reply.status,
+        cause: error,
+      },
+    );
+  }
+}
+
+async function refusalOf(reply: Response): Promise<ParleyError> {
+  const retryAfter = Number(reply.headers.get("retry-after"));
+  const more = {
+    status: reply.status,
+    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
+    ...(reply.headers.has("x-request-id")
+      ? { requestId: reply.headers.get("x-request-id") ?? "" }
+      : {}),
+  };
+  const body = await reply
+    .text()
+    .then((text): unknown => JSON.parse(text))
+    .catch(() => null);
+  if (!isErrorBody(body))
+    return new ParleyError(
+      "BAD_REPLY",
+      `The server replied with status ${reply.status}.`,
+      more,
+    );
+  const { code, message, details } = body.error;
+  return new ParleyError(code, message, { ...more, details: details ?? {} });
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  if (typeof body !== "object" || body === null || !("error" in body))
+    return false;
+  const { error } = body;
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    typeof (error as { code?: ErrorCode }).code === "string"
+  );
+}
