@@ -1,0 +1,26 @@
+import type { Logger } from "pino";
+import type { Clock } from "./lib/clock.ts";
+import type { NewId } from "./lib/id.ts";
+import type { Keyring } from "./lib/keyring.ts";
+import type { Random } from "./lib/random.ts";
+import type { CrowdRules } from "./model/crowd-rules.ts";
+import type { Db } from "./store/db.ts";
+import type { Readers } from "./store/readers.ts";
+import type { Wake } from "./store/wake.ts";
+
+/** The doors to the outside, and the rules in force. Everything that is not a function of its input comes through here. */
+export interface Context {
+  db: Db;
+  clock: Clock;
+  newId: NewId;
+  random: Random;
+  fetch: typeof globalThis.fetch;
+  log: Logger;
+  wake: Wake;
+  keyring: Keyring;
+  /** Who has which question open, as far as this node knows. */
+  readers: Readers;
+  crowd: CrowdRules;
+  /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
+  stopping: AbortSignal;
+}

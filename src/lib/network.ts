@@ -1,0 +1,32 @@
+import { isIP } from "node:net";
+
+/**
+ * Returns the network an address belongs to, as a text: the /24 of an IPv4 address, the /48 of an IPv6 one.
+ *
+ * An IPv4 address mapped into IPv6 counts as IPv4. What is no address is returned as it came.
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  if (isIP(plain) === 4) return `${plain.split(".").slice(0, 3).join(".")}.0/24`;
+  if (isIP(plain) === 6) return `${expandIpv6(plain).slice(0, 3).join(":")}::/48`;
+  return plain;
+}
+
+/** True for 127.0.0.0/8, ::1 and their mapped forms. */
+export function isLoopback(address: string): boolean {
+  const plain = plainAddress(address);
+  return plain === "::1" || (isIP(plain) === 4 && plain.startsWith("127."));
+}
+
+function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  return mapped?.[1] ?? address;
+}
+
+function expandIpv6(address: string): string[] {
+  const [head = "", tail = ""] = address.replace(/%.*$/, "").split("::");
+  const left = head ? head.split(":") : [];
+  const right = tail ? tail.split(":") : [];
+  const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0");
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16));
+}

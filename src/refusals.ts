@@ -1,0 +1,55 @@
+/** How a request can be declined, in words every protocol has: each door maps these to its own statuses. */
+export type RefusalKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "gone"
+  | "limited"
+  | "unavailable";
+
+/** Every considered "no". `docs/errors.md` lists this table; a test keeps the two equal. */
+export const REFUSALS = {
+  invalid_json: { kind: "invalid", says: "The body is not valid JSON" },
+  body_not_object: { kind: "invalid", says: "The body must be a JSON object" },
+  invalid_input: { kind: "invalid", says: "The request has a field that is not valid." },
+  key_required: { kind: "unauthenticated", says: "A valid key is required." },
+  sign_in_refused: { kind: "unauthenticated", says: "This sign-in link was used already, has expired or is not known." },
+  origin_refused: { kind: "forbidden", says: "Requests from this origin are not accepted." },
+  self_answer: { kind: "forbidden", says: "Whoever asks a question cannot answer it." },
+  answer_first: { kind: "forbidden", says: "Answers are shown after you have given your own." },
+  quota_exceeded: { kind: "limited", says: "Too many open questions." },
+  ask_not_found: { kind: "not_found", says: "The requested question does not exist or has expired." },
+  subscription_not_found: { kind: "not_found", says: "The requested subscription does not exist." },
+  recovery_refused: { kind: "not_found", says: "This recovery code was used already, has expired or is not known." },
+  key_not_found: { kind: "not_found", says: "There is no such key." },
+  person_not_found: { kind: "not_found", says: "There is no such person." },
+  route_not_found: { kind: "not_found", says: "There is nothing at this address." },
+  method_not_allowed: { kind: "invalid", says: "This address does not take this method." },
+  already_answered: { kind: "conflict", says: "You have already answered this question." },
+  idempotency_mismatch: { kind: "conflict", says: "This idempotency key was used with a different request." },
+  ask_settled: { kind: "gone", says: "This question no longer accepts answers." },
+  rate_limited: { kind: "limited", says: "Too many requests." },
+  body_too_large: { kind: "invalid", says: "The body is too large." },
+  unsupported_media_type: { kind: "invalid", says: "The body must be JSON, and not compressed." },
+  misdirected: { kind: "invalid", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
+  store_unavailable: { kind: "unavailable", says: "Try again shortly." },
+} as const satisfies Record<string, { kind: RefusalKind; says: string }>;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** A request that was understood and is declined. Anything else thrown is a bug of ours. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly kind: RefusalKind;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: RefusalCode, details: Record<string, unknown> = {}, says: string = REFUSALS[code].says) {
+    super(says);
+    this.name = "Refusal";
+    this.code = code;
+    this.kind = REFUSALS[code].kind;
+    this.details = details;
+  }
+}

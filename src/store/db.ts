@@ -1,0 +1,48 @@
+import type { Sql } from "sql-template-tag";
+
+export type Dialect = "sqlite" | "postgres";
+
+/** What statements can be put to: the database (committed rows only), or a transaction under way. */
+export interface Queryable {
+  readonly dialect: Dialect;
+  /** Runs one statement and returns its rows, `RETURNING` ones included. */
+  all<Row>(statement: Sql): Promise<Row[]>;
+}
+
+/** A transaction under way. It is over when the function it was given to returns. */
+export interface Tx extends Queryable {
+  /** Notes that whoever waits on `topic` should look again once this transaction has committed. */
+  wake(topic: string): void;
+}
+
+/**
+ * A database that holds what `transact` resolved with, come what may.
+ *
+ * Both kinds hold the same bytes: integers for times (epoch ms), text for JSON. Where they differ in SQL stands in
+ * `dialect-words.ts`; how they run transactions, in `sqlite.ts` and `postgres.ts`.
+ */
+export interface Db extends Queryable {
+  /**
+   * Runs `work` as one transaction and resolves after its commit is on disk, with what `work` returned and the topics
+   * it woke. When `work` throws, nothing of it remains. `work` may run again if the database asks for it, so it must
+   * touch nothing but the transaction.
+   *
+   * @throws {Refusal} `store_unavailable` when the database is away or full
+   */
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }>;
+  /** One line for the operator: engine, version, durability. */
+  readonly describes: string;
+  close(): Promise<void>;
+}
+
+/** Returns the first row, if there is one. */
+export async function first<Row>(on: Queryable, statement: Sql): Promise<Row | undefined> {
+  return (await on.all<Row>(statement))[0];
+}
+
+/** Returns the only row. @throws {Error} when there is none: our bug. */
+export async function one<Row>(on: Queryable, statement: Sql): Promise<Row> {
+  const row = await first<Row>(on, statement);
+  if (!row) throw new Error(`no row from: ${statement.sql}`);
+  return row;
+}

@@ -1,0 +1,54 @@
+import { raw, sql } from "./sql.ts";
+import type { Db, Tx } from "./db.ts";
+import { crowd } from "./migrations/0001-crowd.ts";
+import type { Migration, SchemaWords } from "./migrations/migration.ts";
+
+const MIGRATIONS: readonly Migration[] = [crowd];
+
+/** The schema this program reads and writes. */
+export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;
+
+const WORDS: Record<Db["dialect"], SchemaWords> = {
+  sqlite: { integer: "INTEGER", text: "TEXT", strict: " STRICT" },
+  postgres: { integer: "BIGINT", text: `TEXT COLLATE "C"`, strict: "" },
+};
+
+/**
+ * Brings the schema up to this program's, each step in a transaction of its own and under a lock, so that a step that
+ * was stopped halfway never happened and two servers that start at once do not both take it.
+ *
+ * @throws {Error} one sentence, when the schema is newer than this program
+ */
+export async function migrate(db: Db): Promise<void> {
+  await db.transact(async (tx) => {
+    await lockSchema(tx);
+    await tx.all(raw(`CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)`));
+    if (tx.dialect === "postgres") await tx.all(raw(POSTGRES_NOW));
+  });
+  for (const migration of MIGRATIONS) {
+    await db.transact(async (tx) => {
+      await lockSchema(tx);
+      const taken = await tx.all<{ number: number }>(sql`SELECT number FROM migrations`);
+      const newest = Math.max(0, ...taken.map(({ number }) => number));
+      if (newest > SCHEMA_NUMBER) {
+        throw new Error(`The data was written by a newer Parley (schema ${newest}, this one knows ${SCHEMA_NUMBER}).`);
+      }
+      if (newest >= migration.number) return;
+      for (const statement of migration.statements(WORDS[tx.dialect])) await tx.all(raw(statement));
+      await tx.all(sql`INSERT INTO migrations (number, name) VALUES (${migration.number}, ${migration.name})`);
+    });
+  }
+}
+
+/** The store's clock on PostgreSQL; made once, so that a test's own stays in place. SQLite's is registered on opening. */
+const POSTGRES_NOW = `DO $make$ BEGIN
+  IF to_regprocedure('parley_now()') IS NULL THEN
+    CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE
+      AS $body$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $body$;
+  END IF;
+END $make$`;
+
+async function lockSchema(tx: Tx): Promise<void> {
+  // SQLite holds its only write lock already.
+  if (tx.dialect === "postgres") await tx.all(sql`SELECT pg_advisory_xact_lock(7273910)::text`);
+}

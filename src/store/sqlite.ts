@@ -1,0 +1,217 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Sql } from "sql-template-tag";
+import type { Clock } from "../lib/clock.ts";
+import { nextTurn } from "../lib/turn.ts";
+import { Refusal } from "../refusals.ts";
+import type { Db, Tx } from "./db.ts";
+
+export interface SqliteOptions {
+  /** A file, or `:memory:`. */
+  path: string;
+  clock: Clock;
+  /** Called when a sync to disk failed: what is on disk is then unknown, and the process must end. */
+  onFatal: (error: Error) => void;
+  /** Told the number of each commit that is on disk. */
+  onCommit?: (commitNo: number) => void;
+}
+
+/** One commit carries at most this many transactions, so that the first of them does not wait for ever. */
+const TRAIN_LENGTH = 256;
+const OLDEST_SAFE_VERSION = [3, 51, 3] as const;
+const SQLITE_FULL = 13;
+const SQLITE_IOERR = 10;
+/** Primary result codes that say "not now" rather than "our bug": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
+const UNAVAILABLE = new Set([5, 6, 8, SQLITE_IOERR, SQLITE_FULL, 14]);
+
+interface Passenger {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (result: { value: unknown; topics: ReadonlySet<string> }) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Opens a SQLite database with one writer and the commit train: transactions that arrive in one turn of the event
+ * loop share a commit, each in a savepoint of its own, and each resolves only after that commit is on disk.
+ *
+ * @throws {Error} one sentence for the operator: an unsafe engine, or settings that did not take
+ */
+export function openSqlite(options: SqliteOptions): Db {
+  const inMemory = options.path === ":memory:";
+  let lastGiven = 0;
+  const parleyNow = () => (lastGiven = Math.max(lastGiven, Math.floor(options.clock.now())));
+
+  const writer = connect(options.path, parleyNow);
+  const version = checkEngine(writer, inMemory);
+  // A second connection sees committed rows only. A database in memory has but one, so its reads wait for the train.
+  const reader = inMemory ? writer : connect(options.path, parleyNow);
+  if (tableExists(writer, "meta")) lastGiven = Math.max(lastGiven, lastCommittedAt(writer));
+
+  const write = runner(writer);
+  const read = inMemory ? write : runner(reader);
+  const waiting: Passenger[] = [];
+  let moving: Promise<void> | null = null;
+  let closed = false;
+
+  async function moveTrains(): Promise<void> {
+    while (waiting.length > 0) {
+      await nextTurn();
+      await runTrain(waiting.splice(0, TRAIN_LENGTH));
+    }
+    moving = null;
+  }
+
+  async function runTrain(train: readonly Passenger[]): Promise<void> {
+    const arrivals: (() => void)[] = [];
+    try {
+      writer.exec("BEGIN IMMEDIATE");
+      let carried = 0;
+      for (const passenger of train) {
+        const arrival = await carry(passenger);
+        arrivals.push(arrival.tell);
+        if (arrival.kept) carried += 1;
+      }
+      if (carried > 0) {
+        const commitNo = stampCommit();
+        writer.exec("COMMIT");
+        if (commitNo !== null) options.onCommit?.(commitNo);
+      } else {
+        writer.exec("ROLLBACK");
+      }
+    } catch (error) {
+      if (writer.isTransaction) writer.exec("ROLLBACK");
+      if (isFailedSync(error)) options.onFatal(error as Error);
+      for (const passenger of train) passenger.reject(translate(error));
+      return;
+    }
+    for (const tell of arrivals) tell();
+  }
+
+  async function carry(passenger: Passenger): Promise<{ kept: boolean; tell: () => void }> {
+    const topics = new Set<string>();
+    let over = false;
+    const tx: Tx = {
+      dialect: "sqlite",
+      async all<Row>(statement: Sql) {
+        if (over) throw new Error("a statement came after its transaction had ended");
+        return write<Row>(statement);
+      },
+      wake: (topic) => void topics.add(topic),
+    };
+
+    writer.exec("SAVEPOINT passenger");
+    try {
+      const value = await passenger.work(tx);
+      over = true;
+      writer.exec("RELEASE passenger");
+      return { kept: true, tell: () => passenger.resolve({ value, topics }) };
+    } catch (error) {
+      over = true;
+      // A full disk may have undone the whole transaction already: then the train as a whole has failed.
+      if (!writer.isTransaction) throw error;
+      writer.exec("ROLLBACK TO passenger; RELEASE passenger");
+      return { kept: false, tell: () => passenger.reject(translate(error)) };
+    }
+  }
+
+  const stamp = lazily(() =>
+    writer.prepare("UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now() RETURNING commit_no"),
+  );
+  function stampCommit(): number | null {
+    if (!tableExists(writer, "meta")) return null;
+    return (stamp().get() as { commit_no: number }).commit_no;
+  }
+
+  return {
+    dialect: "sqlite",
+    describes: `SQLite ${version}, ${inMemory ? "in memory" : "WAL, synchronous=FULL, checked"}`,
+    async all<Row>(statement: Sql) {
+      while (inMemory && moving) await moving;
+      try {
+        return read<Row>(statement);
+      } catch (error) {
+        throw translate(error);
+      }
+    },
+    transact<T>(work: (tx: Tx) => Promise<T>) {
+      return new Promise<{ value: T; topics: ReadonlySet<string> }>((resolve, reject) => {
+        if (closed) return reject(new Refusal("store_unavailable"));
+        waiting.push({ work, resolve: resolve as Passenger["resolve"], reject });
+        moving ??= moveTrains();
+      });
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      while (moving) await moving;
+      if (!inMemory) reader.close();
+      writer.close();
+    },
+  };
+}
+
+function connect(path: string, parleyNow: () => number): DatabaseSync {
+  const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
+  connection.function("parley_now", parleyNow);
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA cache_size = -65536;
+    PRAGMA temp_store = MEMORY;
+  `);
+  return connection;
+}
+
+/** Reads back what was asked for; an engine or a setting that could lose acknowledged rows does not start. */
+function checkEngine(connection: DatabaseSync, inMemory: boolean): string {
+  const { version } = connection.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  const parts = version.split(".").map(Number);
+  const firstDifference = OLDEST_SAFE_VERSION.map((part, i) => (parts[i] ?? 0) - part).find((delta) => delta !== 0) ?? 0;
+  if (firstDifference < 0) {
+    throw new Error(`SQLite ${version} is known to corrupt databases; Parley needs ${OLDEST_SAFE_VERSION.join(".")}.`);
+  }
+  const { synchronous } = connection.prepare("PRAGMA synchronous").get() as { synchronous: number };
+  const { journal_mode } = connection.prepare("PRAGMA journal_mode").get() as { journal_mode: string };
+  if (synchronous !== 2 || (!inMemory && journal_mode !== "wal")) {
+    throw new Error("SQLite did not accept WAL with synchronous=FULL here; is the data directory on a network disk?");
+  }
+  return version;
+}
+
+/** Prepares each text once and runs it. */
+function runner(connection: DatabaseSync): <Row>(statement: Sql) => Row[] {
+  const prepared = new Map<string, StatementSync>();
+  return <Row>(statement: Sql) => {
+    const text = statement.sql;
+    let ready = prepared.get(text);
+    if (!ready) prepared.set(text, (ready = connection.prepare(text)));
+    return ready.all(...(statement.values as SQLInputValue[])) as Row[];
+  };
+}
+
+function tableExists(connection: DatabaseSync, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+function lastCommittedAt(connection: DatabaseSync): number {
+  return (connection.prepare("SELECT last_ms FROM meta").get() as { last_ms: number } | undefined)?.last_ms ?? 0;
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+function errorCodeOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0;
+}
+
+/** SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: retrying a failed sync would report pages as written that are not. */
+function isFailedSync(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code === (SQLITE_IOERR | (4 << 8)) || code === (SQLITE_IOERR | (5 << 8));
+}
+
+function translate(error: unknown): unknown {
+  return UNAVAILABLE.has(errorCodeOf(error) & 0xff) ? new Refusal("store_unavailable", {}) : error;
+}
+

@@ -1,0 +1,13 @@
+import type { Db, Tx } from "./db.ts";
+import type { Wake } from "./wake.ts";
+
+/**
+ * Runs `work` as one transaction: state, responses, points, events and idempotency rows commit together or not at all.
+ *
+ * Resolves after the commit is on disk; only then is anybody woken.
+ */
+export async function transact<T>(ctx: { db: Db; wake: Wake }, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const { value, topics } = await ctx.db.transact(work);
+  ctx.wake.publish(topics);
+  return value;
+}

@@ -1,0 +1,61 @@
+/**
+ * Wake-ups are hints: whoever waits subscribes, reads, waits, and reads again. Losing every wake-up costs time, never
+ * truth (invariants.md, construction 5).
+ */
+export interface Wake {
+  /** Calls `look` whenever `topic` may have changed, until the returned function is called. */
+  subscribe(topic: string, look: () => void): () => void;
+  /** Wakes whoever waits on these topics, on every node. */
+  publish(topics: Iterable<string>): void;
+  /** Wakes waiters of this node only: for what another node, or the polling fallback, has said. */
+  wakeHere(topic: string): void;
+  /** The topics somebody waits on. */
+  topics(): Iterable<string>;
+  close(): Promise<void>;
+}
+
+/** How a wake-up leaves this node; nothing where there is only one. */
+export interface WakeCarrier {
+  send(topics: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+/** Opens the wake-ups of one node, and of others where a carrier is given. */
+export function openWake(carrier?: WakeCarrier): Wake {
+  const looking = new Map<string, Set<() => void>>();
+
+  function wakeHere(topic: string): void {
+    const waiters = looking.get(topic);
+    if (waiters) for (const look of [...waiters]) look();
+  }
+
+  return {
+    subscribe(topic, look) {
+      let waiters = looking.get(topic);
+      if (!waiters) looking.set(topic, (waiters = new Set()));
+      waiters.add(look);
+      return () => {
+        waiters.delete(look);
+        if (waiters.size === 0 && looking.get(topic) === waiters) looking.delete(topic);
+      };
+    },
+    publish(topics) {
+      const list = [...topics];
+      if (list.length === 0) return;
+      for (const topic of list) wakeHere(topic);
+      carrier?.send(list);
+    },
+    wakeHere,
+    topics: () => looking.keys(),
+    close: async () => carrier?.close(),
+  };
+}
+
+/** Everybody who reads the feed of open questions. */
+export const FEED_TOPIC = "feed";
+
+/** Whoever waits for one ask. */
+export const askTopic = (askId: string): string => `ask:${askId}`;
+
+/** Whoever follows a numbered stream. */
+export const streamTopic = (stream: string): string => `stream:${stream}`;
