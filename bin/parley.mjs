@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+/** The command `parley`: runs the program on Node 24, which a checkout brings along if the machine's own is older. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const NEEDED = 24;
+const bundledNode = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
+
+if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
+  await import("../src/main.ts");
+} else if (existsSync(bundledNode)) {
+  runOnBundledNode();
+} else {
+  console.error(
+    `Parley needs Node ${NEEDED} or newer, and this is ${process.version}: run \`npm start\` once, which installs it.`,
+  );
+  process.exitCode = 1;
+}
+
+function runOnBundledNode() {
+  const child = spawn(bundledNode, process.argv.slice(1), { stdio: "inherit" });
+  const isAtTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    // A terminal gives Ctrl-C to both processes, and twice is another word than once.
+    process.on(signal, () => (signal === "SIGINT" && isAtTerminal ? undefined : child.kill(signal)));
+  }
+  child.on("exit", (code, signal) => {
+    if (!signal) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,249 @@
+/**
+ * Makes a checkout ready to run: the packages of the lock file are installed, the command `parley` is linked, the web
+ * app is built from its present sources.
+ *
+ * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has.
+ * Silent when there is nothing to do. Of two at once, one works and the other waits for it.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const at = (...parts) => join(ROOT, ...parts);
+
+const LOCK = at(".setup.lock");
+const LOCK_IS_STALE_AFTER_MS = 30 * 60_000;
+const COMMAND = at("node_modules", ".bin", "parley");
+const COMMAND_TARGET = join("..", "..", "bin", "parley.mjs");
+const BUILT_FROM = at("web", "dist", ".built-from");
+const NETWORK_ERRORS = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/;
+
+/** The steps in order; each looks at the checkout itself, so that a half-done one is seen and done again. */
+const STEPS = [
+  { says: "Installing the packages of package-lock.json", isDone: isInstalled, run: install },
+  { says: "Linking the command parley", isDone: isLinked, run: link },
+  { says: "Building the web app", isDone: isBuilt, run: build },
+];
+
+/** A sentence for whoever typed the command; everything else that is thrown is a mistake in this file. */
+class SetupError extends Error {}
+
+try {
+  if (Number.parseInt(process.versions.node, 10) < 20) {
+    throw new SetupError(`Parley is installed with Node 20 or newer, and this is ${process.version}.`);
+  }
+  if (!STEPS.every((step) => step.isDone())) runSteps();
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+function runSteps() {
+  lock();
+  try {
+    for (const step of STEPS) {
+      if (step.isDone()) continue;
+      console.error(`${step.says} ...`);
+      step.run();
+    }
+  } finally {
+    rmSync(LOCK, { force: true });
+  }
+}
+
+// Packages
+
+/** npm writes down at the end of an installation what it installed; that is compared with what the lock file asks. */
+function isInstalled() {
+  const wanted = readJson(at("package-lock.json")).packages;
+  const installed = readJson(at("node_modules", ".package-lock.json"))?.packages;
+  if (!installed) return false;
+
+  const isThere = ([path, { version, integrity, optional }]) =>
+    !path.startsWith("node_modules/") ||
+    optional ||
+    (installed[path]?.version === version && installed[path]?.integrity === integrity);
+  const isUnchanged = (folder) => {
+    const { dependencies = {}, devDependencies = {} } = readJson(at(folder, "package.json"));
+    const { dependencies: locked = {}, devDependencies: lockedDev = {} } = wanted[folder] ?? {};
+    return sameEntries(dependencies, locked) && sameEntries(devDependencies, lockedDev);
+  };
+  return Object.entries(wanted).every(isThere) && ["", "sdk", "web"].every(isUnchanged) && hasNode();
+}
+
+function sameEntries(one, other) {
+  const text = (entries) => JSON.stringify(Object.entries(entries).sort());
+  return text(one) === text(other);
+}
+
+/** Parley runs on Node 24: the machine's own, or the one among the packages. */
+function hasNode() {
+  return Number.parseInt(process.versions.node, 10) >= 24 || existsSync(at("node_modules", "node", "bin", "node"));
+}
+
+function install() {
+  const { status, output } = npm("ci", "--include=dev", "--no-audit", "--no-fund", "--fetch-retries=1");
+  if (status !== 0) throw new SetupError(whyInstallFailed(output));
+  if (!hasNode()) {
+    throw new SetupError(
+      "Node 24 was not installed because npm is set to ignore install scripts: install Node 24 yourself, " +
+        "or run `npm ci --ignore-scripts=false`.",
+    );
+  }
+}
+
+function whyInstallFailed(output) {
+  const errors = output.match(/(?<=^npm (?:error|ERR!) ).*/gm) ?? [];
+  const network = NETWORK_ERRORS.exec(errors.join("\n"));
+  if (network) {
+    return `The packages could not be fetched (${network[0]}): connect to the npm registry and run the same command again.`;
+  }
+  const reason =
+    errors.find((line) => !/^(code|syscall|errno|path|dest)\b/.test(line)) ?? output.trim().split("\n").at(-1);
+  return `The packages could not be installed: ${reason} (\`npm ci\` shows more.)`;
+}
+
+// Command
+
+function isLinked() {
+  if (process.platform === "win32") return true;
+  try {
+    return readlinkSync(COMMAND) === COMMAND_TARGET;
+  } catch {
+    return false;
+  }
+}
+
+function link() {
+  mkdirSync(dirname(COMMAND), { recursive: true });
+  rmSync(COMMAND, { force: true });
+  symlinkSync(COMMAND_TARGET, COMMAND);
+}
+
+// Web app
+
+function isBuilt() {
+  return existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, "utf8") === webSources();
+}
+
+function build() {
+  const sources = webSources();
+  const { status, output } = npm("run", "build", "--workspace=web", "--silent");
+  if (status !== 0) throw new SetupError(`${output.trim()}\nThe web app could not be built; the reason stands above.`);
+  writeFileSync(BUILT_FROM, sources);
+}
+
+/** A digest of everything that the built web app depends on. */
+function webSources() {
+  const hash = createHash("sha256").update(readFileSync(at("package-lock.json")));
+  for (const folder of ["web", join("sdk", "src")]) {
+    for (const path of filesIn(folder).sort()) hash.update(`\0${path}\0`).update(readFileSync(at(path)));
+  }
+  return hash.digest("hex");
+}
+
+function filesIn(folder) {
+  return readdirSync(at(folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return [path];
+    return entry.name === "node_modules" || path === join("web", "dist") ? [] : filesIn(path);
+  });
+}
+
+// One at a time
+
+/**
+ * This process holds the lock file.
+ *
+ * A lock whose process is gone is taken away by renaming, which only one can do; who finds that the renamed lock was
+ * a newer one puts it back.
+ */
+function lock() {
+  let saysWaiting = true;
+  for (;;) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: "wx" });
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw new SetupError(`This folder cannot be written: ${error.message}.`);
+    }
+    const holder = lockHolder(LOCK);
+    if (holder === undefined) continue;
+    if (isStale(holder)) {
+      const taken = `${LOCK}.${process.pid}`;
+      attempt(() => renameSync(LOCK, taken));
+      if (lockHolder(taken)?.pid !== holder.pid) attempt(() => linkSync(taken, LOCK));
+      rmSync(taken, { force: true });
+      continue;
+    }
+    if (saysWaiting) console.error(`Waiting for the setup that runs already (process ${holder.pid}) ...`);
+    saysWaiting = false;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+function lockHolder(path) {
+  try {
+    return { pid: Number(readFileSync(path, "utf8")), since: statSync(path).mtimeMs };
+  } catch {
+    return undefined;
+  }
+}
+
+function isStale({ pid, since }) {
+  if (Date.now() - since > LOCK_IS_STALE_AFTER_MS) return true;
+  if (!pid) return Date.now() - since > 1000;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
+function attempt(action) {
+  try {
+    action();
+  } catch {
+    // Somebody else was faster, and the next round sees what they did.
+  }
+}
+
+// The outside
+
+/** Runs the machine's own npm under the machine's own Node: the one among the packages is about to be replaced. */
+function npm(...args) {
+  const folders = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => !folder.endsWith(join("node_modules", ".bin")));
+  const result = spawnSync("npm", args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { ...process.env, PATH: folders.join(delimiter) },
+    maxBuffer: 64 * 1024 * 1024,
+    shell: process.platform === "win32",
+  });
+  if (result.error)
+    throw new SetupError(`npm could not be started (${result.error.code}): install Node with npm first.`);
+  return { status: result.status, output: `${result.stdout}${result.stderr}` };
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
