@@ -1,0 +1,209 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+import { isLoopback } from "./lib/network.ts";
+import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
+
+/** What a setting carries beside its type: why it is there, and where else it may come from. */
+export interface SettingNote {
+  why: string;
+  /** Stands in the example file where there is no fixed default. */
+  example?: string;
+  /** Environment variables other than the generated one. */
+  aliases?: readonly string[];
+  /** Also read from the file that `<VARIABLE>_FILE` names, and never echoed. */
+  secret?: boolean;
+}
+
+/** The notes of every setting. */
+export const settingNotes = z.registry<SettingNote>();
+
+function setting<T extends z.ZodType>(schema: T, why: string, more: Omit<SettingNote, "why"> = {}): T {
+  settingNotes.add(schema, { why, ...more });
+  return schema;
+}
+
+// Each message continues the sentence "NAME must be ...".
+function whole(least: number, most: number): z.ZodNumber {
+  const error = `a whole number between ${least} and ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+const yesOrNo = () => z.boolean({ error: "true or false" });
+const text = (error: string) => z.string({ error }).min(1, { error });
+const listOf = (item: z.ZodString) => z.array(item, { error: "a list" });
+const ORIGIN_WORDS = "an http or https address without a path";
+const MOST = 1_000_000_000;
+
+const rules = DEFAULT_CROWD_RULES;
+
+/** Every setting, its default, and what is accepted; keys are written in snake case in the file and the environment. */
+export const Settings = z.object({
+  host: setting(
+    text("an address or host name").default("127.0.0.1"),
+    "Address to listen on; on any but a loopback address open mode and the key-less crowd are off.",
+  ),
+  port: setting(whole(0, 65_535).default(3415), "Port to listen on; 0 takes any free one.", {
+    aliases: ["ASK_ANSWER_PORT"],
+  }),
+  dataDir: setting(text("a folder"), "Folder for the database and the installation key, private to the server.", {
+    example: "~/.local/share/parley",
+  }),
+  publicUrl: setting(
+    z
+      .string({ error: ORIGIN_WORDS })
+      .refine(isOrigin, { error: ORIGIN_WORDS })
+      .transform((url) => new URL(url).origin)
+      .optional(),
+    "Address at which people and agents reach this server; links and the accepted host name come from it.",
+    { example: "http://127.0.0.1:3415" },
+  ),
+  databaseUrl: setting(
+    z
+      .string({ error: "a postgres:// address" })
+      .regex(/^postgres(ql)?:\/\//, { error: "a postgres:// address" })
+      .optional(),
+    "PostgreSQL instead of SQLite; several servers may share one.",
+    { aliases: ["DATABASE_URL"], secret: true, example: "postgres://parley:secret@db.internal/parley" },
+  ),
+  keyFile: setting(
+    text("a file").optional(),
+    "The installation key, made at first start; servers that share a database share it.",
+    { example: "~/.local/share/parley/installation.key" },
+  ),
+  open: setting(yesOrNo().optional(), "Whether agents may ask without a key; left out, only while bound to loopback.", {
+    example: "true",
+  }),
+  hosts: setting(
+    listOf(
+      text("a host name").regex(/^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/, { error: "a host name without a port" }),
+    ).default([]),
+    "Further names in the Host header that are answered.",
+  ),
+  trustedProxies: setting(
+    listOf(
+      text("an address range").refine(isAddressRange, { error: "an address or a range such as 10.0.0.0/8" }),
+    ).default([]),
+    "Proxies whose X-Forwarded-For is believed.",
+  ),
+  waitCapS: setting(whole(1, 60).default(25), "Longest time one long-poll is held, in seconds.", {
+    aliases: ["ASK_ANSWER_WAIT_SEC"],
+  }),
+  sseHeartbeatS: setting(whole(1, 300).default(10), "Pause between two heartbeats on an event stream, in seconds.", {
+    aliases: ["ASK_ANSWER_SSE_HEARTBEAT_SEC"],
+  }),
+  askAHuman: z.object({
+    points: z.object({
+      text: setting(whole(0, 1000).default(rules.points.text), "Points for answering a text question."),
+      multipleChoice: setting(whole(0, 1000).default(rules.points.multipleChoice), "Points for choosing an option."),
+      bonuses: setting(
+        yesOrNo().default(rules.points.bonuses),
+        "Extra points for confidence, thought, speed, demand and streaks.",
+      ),
+      dailyCap: setting(whole(0, MOST).default(rules.points.dailyCap), "Most points a person earns in a UTC day."),
+    }),
+    retention: z.object({
+      closedDays: setting(whole(1, 36_500).default(rules.retention.closedDays), "Days an answered question is kept."),
+      expiredDays: setting(whole(1, 36_500).default(rules.retention.expiredDays), "Days an expired question is kept."),
+    }),
+    limits: z.object({
+      questionsPerHour: setting(whole(1, MOST).default(rules.limits.questionsPerHour), "Questions of one agent."),
+      openQuestions: setting(
+        whole(1, MOST).default(rules.limits.openQuestions),
+        "Questions of one agent open at a time.",
+      ),
+      agentReadsPerHour: setting(
+        whole(1, MOST).default(rules.limits.agentReadsPerHour),
+        "Reads of one agent; a long-poll or a stream counts once.",
+      ),
+      answersPerHour: setting(whole(1, MOST).default(rules.limits.answersPerHour), "Answers of one participant."),
+      humanReadsPerHour: setting(whole(1, MOST).default(rules.limits.humanReadsPerHour), "Reads of one participant."),
+    }),
+    crowd: z.object({
+      public: setting(yesOrNo().optional(), "The same as crowd.public below.", { example: "false" }),
+    }),
+    notify: z.object({
+      catchUpMinutes: setting(
+        whole(1, 1440).default(15),
+        "Pause before people are told again of a question that lacks answers; used once notices are sent.",
+      ),
+      factor: setting(whole(1, 100).default(3), "People told for each missing answer; used once notices are sent."),
+    }),
+  }),
+  crowd: z.object({
+    public: setting(
+      yesOrNo().optional(),
+      "Whether strangers may read and answer questions here; a server bound to loopback always lets this computer.",
+      { example: "false" },
+    ),
+  }),
+  cors: z.object({
+    origins: setting(
+      listOf(text("an origin").refine(isOrigin, { error: "an origin such as https://app.example.com" })).default([]),
+      "Pages of other origins that may call the API, never with cookies.",
+    ),
+  }),
+  limits: z.object({
+    edgePerSecond: setting(whole(1, MOST).default(100), "Requests of one address a second."),
+    edgeBurst: setting(whole(1, MOST).default(500), "Requests of one address at once."),
+    longPolls: setting(whole(1, MOST).default(200), "Long-polls of one agent at one time."),
+    streams: setting(whole(1, MOST).default(20), "Event streams of one agent at one time."),
+    humanStreams: setting(whole(1, MOST).default(50), "Event streams of people from one address at one time."),
+    answersPerNetworkPerHour: setting(
+      whole(1, MOST).default(rules.limits.answersPerNetworkPerHour),
+      "Answers from one network (/24 or /48).",
+    ),
+    newParticipantsPerHour: setting(
+      whole(1, MOST).default(rules.limits.newParticipantsPerHour),
+      "New participants from one network.",
+    ),
+    pushRegistrationsPerHour: setting(
+      whole(1, MOST).default(rules.limits.pushRegistrationsPerHour),
+      "Push registrations from one address.",
+    ),
+  }),
+  log: z.object({
+    level: setting(
+      z
+        .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"], {
+          error: "one of fatal, error, warn, info, debug, trace, silent",
+        })
+        .default("info"),
+      "The least important line that is logged.",
+    ),
+  }),
+});
+
+/** The settings in force, with what follows from them. */
+export const ConfigSchema = Settings.transform(({ askAHuman, crowd, limits, ...rest }) => {
+  const loopbackOnly = rest.host === "localhost" || isLoopback(rest.host);
+  const { answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour, ...serverLimits } = limits;
+  const crowdRules: CrowdRules = {
+    points: askAHuman.points,
+    retention: askAHuman.retention,
+    limits: { ...askAHuman.limits, answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour },
+  };
+  return {
+    ...rest,
+    /** Only programs and people of this computer can connect. */
+    loopbackOnly,
+    /** Agents may ask without a key. */
+    open: rest.open ?? loopbackOnly,
+    publicUrl: rest.publicUrl ?? `http://127.0.0.1:${rest.port}`,
+    keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
+    crowd: { public: crowd.public ?? askAHuman.crowd.public ?? false, rules: crowdRules },
+    notify: askAHuman.notify,
+    limits: serverLimits,
+  };
+});
+
+function isOrigin(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, pathname, search, hash, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && pathname === "/" && !search && !hash && !username && !password;
+}
+
+function isAddressRange(range: string): boolean {
+  const [address = "", bits, more] = range.split("/");
+  const family = isIP(address);
+  if (family === 0 || more !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
