@@ -1,4 +1,4 @@
-import type { Sql } from "sql-template-tag";
+import { sql, type Sql } from "./sql.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
@@ -45,4 +45,9 @@ export async function one<Row>(on: Queryable, statement: Sql): Promise<Row> {
   const row = await first<Row>(on, statement);
   if (!row) throw new Error(`no row from: ${statement.sql}`);
   return row;
+}
+
+/** Returns the store's clock, epoch ms. */
+export async function storeNow(on: Queryable): Promise<number> {
+  return (await one<{ now: number }>(on, sql`SELECT parley_now() AS now`)).now;
 }

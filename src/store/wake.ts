@@ -1,3 +1,5 @@
+import type { Clock } from "../lib/clock.ts";
+
 /**
  * Wake-ups are hints: whoever waits subscribes, reads, waits, and reads again. Losing every wake-up costs time, never
  * truth (invariants.md, construction 5).
@@ -59,3 +61,33 @@ export const askTopic = (askId: string): string => `ask:${askId}`;
 
 /** Whoever follows a numbered stream. */
 export const streamTopic = (stream: string): string => `stream:${stream}`;
+
+/** A waiter on some topics, who misses nothing that is said between two waits. */
+export interface Watch extends Disposable {
+  /** Resolves when a topic was woken since the last call, after `ms`, or when one of the signals is aborted. */
+  next(ms: number): Promise<void>;
+}
+
+/** Starts to watch; whoever reads the rows after this and then calls `next` sees every later change. */
+export function watch(
+  ctx: { wake: Wake; clock: Clock },
+  topics: readonly string[],
+  signals: readonly AbortSignal[],
+): Watch {
+  let bell = new AbortController();
+  const ring = () => bell.abort();
+  const unsubscribe = topics.map((topic) => ctx.wake.subscribe(topic, ring));
+  for (const signal of signals) signal.addEventListener("abort", ring, { once: true });
+
+  return {
+    async next(ms) {
+      if (signals.some((signal) => signal.aborted)) return;
+      await ctx.clock.sleep(ms, bell.signal);
+      if (bell.signal.aborted) bell = new AbortController();
+    },
+    [Symbol.dispose]() {
+      for (const stop of unsubscribe) stop();
+      for (const signal of signals) signal.removeEventListener("abort", ring);
+    },
+  };
+}

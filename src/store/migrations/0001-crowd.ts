@@ -103,6 +103,7 @@ export const crowd: Migration = {
        presented ${integer} NOT NULL CHECK (presented IN (0, 1)),
        time_zone ${text},
        time_zone_at ${integer},
+       last_fingerprint ${text},
        recovery_hash ${text} UNIQUE,
        recovery_expires_at ${integer},
        created_at ${integer} NOT NULL,

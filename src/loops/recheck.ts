@@ -1,0 +1,36 @@
+import type { Context } from "../context.ts";
+import { findVersions } from "../store/asks.ts";
+import { findStreamNumbers } from "../store/streams.ts";
+import { askTopic, streamTopic } from "../store/wake.ts";
+
+const TOPICS_PER_READ = 500;
+
+/**
+ * Finds what other nodes changed without this one hearing of it, and wakes who waits for it here: the fallback that
+ * turns a lost wake-up into a second's delay. One read serves every waiter of the node.
+ */
+export function openRecheck(ctx: Context): () => Promise<boolean> {
+  // What was last seen of each topic; losing it costs one needless wake-up.
+  let seen = new Map<string, number>();
+
+  return async () => {
+    const ids = (prefix: string) =>
+      [...ctx.wake.topics()].filter((topic) => topic.startsWith(prefix)).map((topic) => topic.slice(prefix.length));
+    const now = new Map<string, number>();
+    for (const part of chunks(ids(askTopic("")))) {
+      for (const [id, version] of await findVersions(ctx.db, part)) now.set(askTopic(id), version);
+    }
+    for (const part of chunks(ids(streamTopic("")))) {
+      for (const [id, seq] of await findStreamNumbers(ctx.db, part)) now.set(streamTopic(id), seq);
+    }
+    for (const [topic, number] of now) if (seen.get(topic) !== number) ctx.wake.wakeHere(topic);
+    seen = now;
+    return false;
+  };
+}
+
+function chunks(ids: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  for (let i = 0; i < ids.length; i += TOPICS_PER_READ) parts.push(ids.slice(i, i + TOPICS_PER_READ));
+  return parts;
+}

@@ -1,0 +1,39 @@
+import type { Context } from "../context.ts";
+import { deleteOldMarks } from "../store/crowd-marks.ts";
+import { deleteExpiredKeys } from "../store/idempotency.ts";
+import { deleteOldWindows } from "../store/limit-windows.ts";
+import { eraseParticipant, findForgotten } from "../store/participants.ts";
+import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
+import { trimOneStream } from "../store/streams.ts";
+import { transact } from "../store/transact.ts";
+
+const DAY_MS = 86_400_000;
+const ROWS_PER_STEP = 200;
+const EVENTS_KEPT_MS = DAY_MS;
+/** A view matters while its question can still be answered: at most a day. */
+const VIEWS_KEPT_MS = 2 * DAY_MS;
+const PARTICIPANTS_KEPT_MS = 400 * DAY_MS;
+
+/**
+ * Deletes what has outlived its time, a batch of each kind (contract-ask-a-human.md, section 8); an unfinished question
+ * never. Returns whether there may be more.
+ */
+export async function sweep(ctx: Context): Promise<boolean> {
+  const { retention } = ctx.crowd;
+  const asks = await findOutlivedAsks(
+    ctx.db,
+    { closedMs: retention.closedDays * DAY_MS, expiredMs: retention.expiredDays * DAY_MS },
+    ROWS_PER_STEP,
+  );
+  if (asks.length > 0) await transact(ctx, (tx) => deleteSettledAsks(tx, asks));
+
+  const keys = await transact(ctx, (tx) => deleteExpiredKeys(tx, ROWS_PER_STEP));
+  const windows = await transact(ctx, (tx) => deleteOldWindows(tx, ROWS_PER_STEP));
+  const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
+  const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
+
+  const forgotten = await findForgotten(ctx.db, PARTICIPANTS_KEPT_MS, ROWS_PER_STEP);
+  for (const name of forgotten) await transact(ctx, (tx) => eraseParticipant(tx, [name], () => ctx.newId("gone")));
+
+  return [asks, forgotten].some((rows) => rows.length === ROWS_PER_STEP) || keys || windows || marks || events;
+}

@@ -1,0 +1,260 @@
+import type { Ask, AskState, Form, Tag } from "../model/ask.ts";
+import type { FeedEntry } from "../model/feed.ts";
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { empty, join, sql } from "./sql.ts";
+
+interface AskRow {
+  ask_id: string;
+  door: string;
+  asker: string;
+  kind: "text" | "choice";
+  prompt: string;
+  options: string | null;
+  audience: string;
+  need: number;
+  n: number;
+  state: AskState;
+  version: number;
+  held: number;
+  created_at: number;
+  expires_at: number;
+  last_answer_at: number | null;
+  settled_at: number | null;
+  wire: string;
+}
+
+/** An ask and the store's clock, read by one statement. */
+export interface AskAt {
+  ask: Ask;
+  now: number;
+}
+
+function toAsk(row: AskRow): Ask {
+  return {
+    id: row.ask_id,
+    door: row.door,
+    asker: row.asker,
+    prompt: row.prompt,
+    form: toForm(row),
+    audience: JSON.parse(row.audience) as Tag[],
+    need: row.need,
+    n: row.n,
+    state: row.state,
+    version: row.version,
+    held: row.held === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastAnswerAt: row.last_answer_at,
+    settledAt: row.settled_at,
+    wire: JSON.parse(row.wire) as Record<string, unknown>,
+  };
+}
+
+function toForm(row: Pick<AskRow, "kind" | "options">): Form {
+  return row.kind === "choice" ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] } : { kind: "text" };
+}
+
+/** A new ask; `state`, counts and times follow from its insertion. */
+export interface NewAsk {
+  id: string;
+  door: string;
+  asker: string;
+  prompt: string;
+  form: Form;
+  audience: readonly Tag[];
+  need: number;
+  timeoutSeconds: number;
+  wire: Record<string, unknown>;
+}
+
+/** Inserts an open ask, created at the store's present second, and returns it. */
+export async function insertAsk(tx: Tx, ask: NewAsk): Promise<Ask> {
+  const options = ask.form.kind === "choice" ? JSON.stringify(ask.form.options) : null;
+  const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
+  const createdAt = now - (now % 1000);
+  const expiresAt = createdAt + ask.timeoutSeconds * 1000;
+  await tx.all(sql`INSERT INTO asks (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
+      created_at, expires_at, wire)
+    VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.form.kind}, ${ask.prompt}, ${options},
+      ${JSON.stringify(ask.audience)}, ${ask.need}, 0, 'open', 1, 0, ${createdAt}, ${expiresAt}, ${JSON.stringify(ask.wire)})`);
+  return {
+    id: ask.id,
+    door: ask.door,
+    asker: ask.asker,
+    prompt: ask.prompt,
+    form: ask.form,
+    audience: ask.audience,
+    need: ask.need,
+    n: 0,
+    state: "open",
+    version: 1,
+    held: false,
+    createdAt,
+    expiresAt,
+    lastAnswerAt: null,
+    settledAt: null,
+    wire: ask.wire,
+  };
+}
+
+/** Returns the ask with the store's clock, or nothing. */
+export async function findAsk(on: Queryable, askId: string): Promise<AskAt | undefined> {
+  const row = await first<AskRow & { now: number }>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${askId}`);
+  return row && { ask: toAsk(row), now: row.now };
+}
+
+/** Holds the ask to the end of the transaction, and returns it with the clock read after any wait (invariants.md, Q2). */
+export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined> {
+  const row = await first<AskRow & { now: number }>(
+    tx,
+    sql`UPDATE asks SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+  );
+  return row && { ask: toAsk(row), now: row.now };
+}
+
+/**
+ * Counts one more answer if the ask is open, wants more and has time left, and settles it with the last one needed.
+ *
+ * The guarded statement is also the lock. `inTime` is judged on the returned row, because a statement that waited for a
+ * holder who then undid its change is not judged again by its `WHERE` (invariants.md, Q1). Nothing returned, or
+ * `inTime` false: the caller undoes the transaction.
+ */
+export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: Ask; inTime: boolean } | undefined> {
+  const row = await first<AskRow & { in_time: number | boolean }>(
+    tx,
+    sql`UPDATE asks
+      SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
+        state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
+        settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
+      WHERE ask_id = ${askId} AND state = 'open' AND n < need AND expires_at > parley_now()
+      RETURNING *, expires_at > parley_now() AS in_time`,
+  );
+  return row && { ask: toAsk(row), inTime: Boolean(row.in_time) };
+}
+
+/** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
+export async function endAskIfOpen(tx: Tx, askId: string, end: "expired" | "cancelled", at: number): Promise<Ask | undefined> {
+  const row = await first<AskRow>(
+    tx,
+    sql`UPDATE asks SET state = ${end}, settled_at = ${at}, version = version + 1
+      WHERE ask_id = ${askId} AND state = 'open' RETURNING *`,
+  );
+  return row && toAsk(row);
+}
+
+/** Writes down what ended an ask. @throws {Error} when an outcome stands already: our bug */
+export async function insertOutcome(
+  tx: Tx,
+  outcome: { askId: string; status: AskState; principal: string; source: string },
+): Promise<void> {
+  await one(
+    tx,
+    sql`INSERT INTO answers (ask_id, status, principal, source, created_at)
+      VALUES (${outcome.askId}, ${outcome.status}, ${outcome.principal}, ${outcome.source}, parley_now())
+      ON CONFLICT (ask_id) DO NOTHING RETURNING ask_id`,
+  );
+}
+
+/** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
+export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Counts the asks of `asker` that still take answers, and says when the next of them ends. */
+export async function countOpenAsks(on: Queryable, asker: string): Promise<{ open: number; nextEndsInMs: number | null }> {
+  const row = await one<{ open: number; next_in: number | null }>(
+    on,
+    sql`SELECT count(*) AS open, min(expires_at) - (SELECT parley_now()) AS next_in FROM asks
+      WHERE asker = ${asker} AND state = 'open' AND expires_at > (SELECT parley_now())`,
+  );
+  return { open: row.open, nextEndsInMs: row.next_in };
+}
+
+/** Returns one page of an asker's own asks, newest first, that follow `before`. */
+export async function listAsksOf(
+  on: Queryable,
+  asker: string,
+  options: { states?: readonly ("open" | "partial" | "closed" | "expired")[]; before?: { createdAt: number; id: string }; limit: number },
+): Promise<AskAt[]> {
+  const due = sql`expires_at <= (SELECT parley_now())`;
+  const conditions = {
+    open: sql`(state = 'open' AND n = 0 AND NOT ${due})`,
+    partial: sql`(state = 'open' AND n > 0 AND NOT ${due})`,
+    closed: sql`state = 'answered'`,
+    expired: sql`(state IN ('expired', 'cancelled') OR (state = 'open' AND ${due}))`,
+  };
+  const wanted = options.states?.length
+    ? sql`AND (${join(
+        options.states.map((state) => conditions[state]),
+        " OR ",
+      )})`
+    : empty;
+  const after = options.before
+    ? sql`AND (created_at, ask_id) < (${options.before.createdAt}, ${options.before.id})`
+    : empty;
+  const rows = await on.all<AskRow & { now: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE asker = ${asker} ${after} ${wanted}
+      ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
+  );
+  return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
+}
+
+/**
+ * Returns what the feed's order needs of every open question that may still be shown to `people` (all names of one
+ * person): not answered, not skipped, not reported by them, not held. The cost grows with the open questions, not with
+ * those stored.
+ */
+export async function listFeedEntries(on: Queryable, people: readonly string[]): Promise<FeedEntry[]> {
+  const them = join(people.length > 0 ? [...people] : [""]);
+  const unseen =
+    people.length === 0
+      ? empty
+      : sql`AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = asks.ask_id AND r.person IN (${them}))
+        AND NOT EXISTS (SELECT 1 FROM skips s WHERE s.ask_id = asks.ask_id AND s.person IN (${them})
+          AND s.until > (SELECT parley_now()))
+        AND NOT EXISTS (SELECT 1 FROM reports p WHERE p.ask_id = asks.ask_id AND p.person IN (${them}))`;
+  const rows = await on.all<AskRow>(
+    sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM asks
+      WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now()) ${unseen}`,
+  );
+  return rows.map((row) => ({
+    id: row.ask_id,
+    audience: JSON.parse(row.audience) as Tag[],
+    need: row.need,
+    n: row.n,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastAnswerAt: row.last_answer_at,
+  }));
+}
+
+/** Returns those of the asks that exist, in no particular order. */
+export async function findAsks(on: Queryable, askIds: readonly string[]): Promise<AskAt[]> {
+  if (askIds.length === 0) return [];
+  const rows = await on.all<AskRow & { now: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE ask_id IN (${join([...askIds])})`,
+  );
+  return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
+}
+
+/** When the newest question was asked, or null when none ever was. */
+export async function newestAskAt(on: Queryable): Promise<number | null> {
+  const row = await first<{ created_at: number }>(on, sql`SELECT created_at FROM asks ORDER BY created_at DESC LIMIT 1`);
+  return row?.created_at ?? null;
+}
+
+/** Keeps a question out of the feed from now on. */
+export async function holdAsk(tx: Tx, askId: string): Promise<void> {
+  await tx.all(sql`UPDATE asks SET held = 1 WHERE ask_id = ${askId}`);
+}
+
+/** Returns the versions of those asks that exist, for the polling fallback of wake-ups. */
+export async function findVersions(on: Queryable, askIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await on.all<{ ask_id: string; version: number }>(
+    sql`SELECT ask_id, version FROM asks WHERE ask_id IN (${join([...askIds])})`,
+  );
+  return new Map(rows.map((row) => [row.ask_id, row.version]));
+}

@@ -1,0 +1,35 @@
+import { type Queryable, type Tx } from "./db.ts";
+import { join, sql } from "./sql.ts";
+
+/**
+ * Returns up to `limit` settled asks whose time in the store is over: `closedMs` after the last answer, `expiredMs`
+ * after expiry or cancelling.
+ */
+export async function findOutlivedAsks(
+  on: Queryable,
+  kept: { closedMs: number; expiredMs: number },
+  limit: number,
+): Promise<string[]> {
+  const shortest = Math.min(kept.closedMs, kept.expiredMs);
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks
+      WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${shortest}
+        AND settled_at <= (SELECT parley_now()) - CASE WHEN state = 'answered' THEN ${kept.closedMs} ELSE ${kept.expiredMs} END
+      ORDER BY settled_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Deletes settled asks with everything that was said to them; an open one among them is left whole. */
+export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Promise<void> {
+  const settled = await tx.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE ask_id IN (${join([...askIds])}) AND state <> 'open'`,
+  );
+  if (settled.length === 0) return;
+  const ids = join(settled.map((row) => row.ask_id));
+  await tx.all(sql`DELETE FROM responses WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM reports WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM views WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM asks WHERE ask_id IN (${ids})`);
+}

@@ -1,0 +1,147 @@
+import type { Context } from "../context.ts";
+import { asOf, type Answer, type Ask } from "../model/ask.ts";
+import { checkAnswer, type GivenAnswer } from "../model/check-answer.ts";
+import type { Caller, Identity } from "../model/participant.ts";
+import { Refusal } from "../refusals.ts";
+import { countAnswerIfOpen, findAsk, insertOutcome } from "../store/asks.ts";
+import type { Tx } from "../store/db.ts";
+import { claimKey, keepReply, type IdempotencyClaim } from "../store/idempotency.ts";
+import { findResponseOf, insertResponseIfFirst } from "../store/responses.ts";
+import { appendEvent, streamOfAsker } from "../store/streams.ts";
+import { transact } from "../store/transact.ts";
+import { askTopic, FEED_TOPIC } from "../store/wake.ts";
+import { creditAnswer, type Credit } from "./credit-answer.ts";
+import { identifyForWrite } from "./identify.ts";
+import { chargeLimit, type LimitReading } from "./limits.ts";
+
+export interface AnswerInput {
+  askId: string;
+  caller: Caller;
+  given: GivenAnswer;
+  /** Every principal the request claims to be; the asker among them is refused. */
+  claims: readonly string[];
+  idempotency?: { key: string; bodyHash: string };
+}
+
+/** What the person is told of an accepted answer. */
+export interface AnswerReceipt extends Credit {
+  responseId: string;
+}
+
+export interface Answered {
+  receipt: AnswerReceipt;
+  replayed: boolean;
+  /** Who answered, for the caller's limits. */
+  person: string;
+  /** The participant whose credential the reply should carry, if any. */
+  issue: string | null;
+  reading: LimitReading | null;
+}
+
+/**
+ * Records one person's answer to a crowd question, and settles the question when it was the last one needed.
+ *
+ * "Already answered" is looked for before "closed", so that the retry of the very answer that closed a question learns
+ * its response. Both are decided again by the counting statement, which holds the row: what came first in the store
+ * stands (contract-ask-a-human.md, sections 2 and 4.4).
+ *
+ * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
+ *   `invalid_input`, `rate_limited`
+ */
+export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answered> {
+  return transact(ctx, async (tx) => {
+    const found = await findAsk(tx, input.askId);
+    if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
+    if (input.claims.includes(found.ask.asker)) throw new Refusal("self_answer");
+
+    const { identity, issue } = await identifyForWrite(ctx, tx, input.caller);
+    const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
+    if (claim) {
+      const used = await claimKey(tx, claim);
+      if (used && used.bodyHash !== claim.bodyHash) {
+        throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
+      }
+      if (used?.reply) {
+        const receipt = JSON.parse(used.reply) as AnswerReceipt;
+        return { receipt, replayed: true, person: identity.person, issue, reading: null };
+      }
+    }
+
+    await refuseIfAnswered(tx, found.ask.id, identity);
+    const current = asOf(found.ask, found.now);
+    if (current.state !== "open") throw settledRefusal(current);
+    const answer = checkAnswer(current.form, input.given);
+    const reading = await chargeAnswer(ctx, tx, identity, input.caller);
+
+    const counted = await countAnswerIfOpen(tx, current.id);
+    if (!counted?.inTime) {
+      await refuseIfAnswered(tx, current.id, identity);
+      const now = await findAsk(tx, current.id);
+      throw settledRefusal(now ? asOf(now.ask, now.now) : current);
+    }
+    const receipt = await record(ctx, tx, counted.ask, identity, answer, input.caller, claim?.objectId ?? ctx.newId("r"));
+    if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
+    return { receipt, replayed: false, person: identity.person, issue, reading };
+  });
+}
+
+/** Stores the counted response with everything that follows from it. */
+async function record(
+  ctx: Context,
+  tx: Tx,
+  ask: Ask,
+  identity: Identity,
+  answer: Answer,
+  caller: Caller,
+  responseId: string,
+): Promise<AnswerReceipt> {
+  const at = ask.lastAnswerAt ?? ask.createdAt;
+  const stored = await insertResponseIfFirst(tx, {
+    askId: ask.id,
+    person: identity.person,
+    ord: ask.n,
+    id: responseId,
+    answer,
+    tier: identity.tier,
+    network: caller.network,
+    at,
+  });
+  if (!stored) {
+    await refuseIfAnswered(tx, ask.id, identity);
+    throw new Error("a response is neither stored nor there");
+  }
+
+  const settled = ask.state === "answered";
+  if (settled) await insertOutcome(tx, { askId: ask.id, status: "answered", principal: "crowd", source: ask.door });
+  const credit = await creditAnswer(ctx, tx, { ask, identity, answer, at });
+  await appendEvent(tx, streamOfAsker(ask.asker), {
+    kind: settled ? "ask.answered" : "ask.response",
+    askId: ask.id,
+    version: ask.version,
+    at,
+  });
+  tx.wake(askTopic(ask.id));
+  tx.wake(FEED_TOPIC);
+  return { responseId, ...credit };
+}
+
+function claimOf(identity: Identity, responseId: string, given: { key: string; bodyHash: string }): IdempotencyClaim {
+  return { principal: `person:${identity.person}`, verb: "answer", objectId: responseId, ...given };
+}
+
+async function refuseIfAnswered(tx: Tx, askId: string, identity: Identity): Promise<void> {
+  const responseId = await findResponseOf(tx, askId, identity.names);
+  if (responseId) throw new Refusal("already_answered", { question_id: askId, response_id: responseId });
+}
+
+/** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
+async function chargeAnswer(ctx: Context, tx: Tx, identity: Identity, caller: Caller): Promise<LimitReading> {
+  const { limits } = ctx.crowd;
+  const reading = await chargeLimit(tx, "answers", identity.person, limits.answersPerHour);
+  if (!caller.exempt) await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
+  return reading;
+}
+
+function settledRefusal(ask: Ask): Refusal {
+  return new Refusal("ask_settled", { question_id: ask.id, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
+}

@@ -1,0 +1,66 @@
+import type { Context } from "../context.ts";
+import type { Ask } from "../model/ask.ts";
+import { Refusal } from "../refusals.ts";
+import { countOpenAsks, findAsk, insertAsk, type NewAsk } from "../store/asks.ts";
+import { claimKey } from "../store/idempotency.ts";
+import { appendEvent, streamOfAsker } from "../store/streams.ts";
+import { transact } from "../store/transact.ts";
+import { FEED_TOPIC } from "../store/wake.ts";
+import { settleIfDue } from "./expire-ask.ts";
+import { chargeLimit, type LimitReading } from "./limits.ts";
+
+export interface Created {
+  ask: Ask;
+  /** True when an idempotency key stood for an ask made before. */
+  replayed: boolean;
+  /** The asker's limit after this; nothing for a replay, which counts for none. */
+  reading: LimitReading | null;
+}
+
+/**
+ * Stores a new ask, or returns the one its idempotency key already stands for.
+ *
+ * The key comes before the limits, so that a retry always succeeds; key, limit, quota and ask are one transaction, so
+ * that a refusal burns neither key nor limit (contract-ask-a-human.md, section 3.1).
+ *
+ * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
+ */
+export async function createAsk(
+  ctx: Context,
+  input: Omit<NewAsk, "id">,
+  idempotency?: { key: string; bodyHash: string },
+): Promise<Created> {
+  const id = ctx.newId("q");
+  const created = await transact(ctx, async (tx) => {
+    if (idempotency) {
+      const used = await claimKey(tx, { principal: input.asker, verb: "ask", objectId: id, ...idempotency });
+      if (used) {
+        if (used.bodyHash !== idempotency.bodyHash) {
+          throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
+        }
+        return used.objectId;
+      }
+    }
+    const { limits } = ctx.crowd;
+    const reading = await chargeLimit(tx, "questions", input.asker, limits.questionsPerHour);
+    const { open, nextEndsInMs } = await countOpenAsks(tx, input.asker);
+    if (open >= limits.openQuestions) {
+      const retryAfter = Math.max(1, Math.ceil((nextEndsInMs ?? 1000) / 1000));
+      throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });
+    }
+    const ask = await insertAsk(tx, { ...input, id });
+    await appendEvent(tx, streamOfAsker(ask.asker), {
+      kind: "ask.created",
+      askId: ask.id,
+      version: ask.version,
+      at: ask.createdAt,
+    });
+    tx.wake(FEED_TOPIC);
+    return { ask, replayed: false, reading };
+  });
+  if (typeof created !== "string") return created;
+
+  const found = await findAsk(ctx.db, created);
+  if (!found) throw new Error("an idempotency key outlived its question");
+  return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+}

@@ -1,0 +1,48 @@
+import type { Context } from "../context.ts";
+import { asOf, type Ask } from "../model/ask.ts";
+import { Refusal } from "../refusals.ts";
+import { endAskIfOpen, insertOutcome, lockAsk, type AskAt } from "../store/asks.ts";
+import type { Tx } from "../store/db.ts";
+import { appendEvent, streamOfAsker } from "../store/streams.ts";
+import { transact } from "../store/transact.ts";
+import { askTopic, FEED_TOPIC } from "../store/wake.ts";
+
+/**
+ * Ends an ask whose deadline has passed, once; an ask that is settled, or still has time, is left as it is.
+ *
+ * @returns the ask as it stands afterwards, or nothing when there is none
+ */
+export async function expireAsk(ctx: Context, askId: string): Promise<Ask | undefined> {
+  return transact(ctx, async (tx) => {
+    const held = await lockAsk(tx, askId);
+    if (!held || held.ask.state !== "open" || held.now < held.ask.expiresAt) return held?.ask;
+    return endAsk(tx, held.ask, "expired", held.ask.expiresAt, "clock");
+  });
+}
+
+/**
+ * Returns the ask as it is now. One that is open in the store and past its deadline is first settled there, with its
+ * row held: an answer that was in time may be committing at this very moment, and whoever reads must never see
+ * "expired" and later "closed".
+ */
+export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<Ask> {
+  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+  try {
+    return (await expireAsk(ctx, ask.id)) ?? asOf(ask, now);
+  } catch (error) {
+    // With a full disk nothing more can be accepted either, so the computed state stands.
+    if (error instanceof Refusal && error.kind === "unavailable") return asOf(ask, now);
+    throw error;
+  }
+}
+
+/** Settles a held, open ask without an answer, with its outcome and event. */
+export async function endAsk(tx: Tx, held: Ask, end: "expired" | "cancelled", at: number, principal: string): Promise<Ask> {
+  const ask = await endAskIfOpen(tx, held.id, end, at);
+  if (!ask) throw new Error("an ask changed while it was held");
+  await insertOutcome(tx, { askId: ask.id, status: end, principal, source: end === "expired" ? "clock" : ask.door });
+  await appendEvent(tx, streamOfAsker(ask.asker), { kind: `ask.${end}`, askId: ask.id, version: ask.version, at });
+  tx.wake(askTopic(ask.id));
+  tx.wake(FEED_TOPIC);
+  return ask;
+}

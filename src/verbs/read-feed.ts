@@ -1,0 +1,55 @@
+import type { Context } from "../context.ts";
+import type { Ask, Tag } from "../model/ask.ts";
+import { pageOf, settleCrowded, type FeedPosition } from "../model/feed.ts";
+import type { Identity } from "../model/participant.ts";
+import { findAsks, listFeedEntries, newestAskAt } from "../store/asks.ts";
+
+/** Where a reader of the feed goes on: at page one's time, below the last position. */
+export interface FeedBookmark {
+  at: number;
+  position: FeedPosition;
+}
+
+export interface FeedPage {
+  asks: readonly Ask[];
+  next: FeedBookmark | null;
+  newestAt: number | null;
+}
+
+/**
+ * Returns the open questions this person may still answer, those that need answers most first. Later pages judge
+ * urgency at page one's time, so that none is skipped (contract-ask-a-human.md, section 4.2).
+ *
+ * @param viewer who reads, for spreading equals over people; a stranger's network where nothing better is known
+ */
+export async function readFeed(
+  ctx: Context,
+  identity: Identity | null,
+  options: { viewer: string; tags: readonly Tag[]; limit: number; from?: FeedBookmark },
+): Promise<FeedPage> {
+  const entries = await listFeedEntries(ctx.db, identity?.names ?? []);
+  const at = options.from?.at ?? ctx.clock.now();
+  const wanted = entries.filter(
+    (entry) =>
+      (options.tags.length === 0 || entry.audience.some((tag) => options.tags.includes(tag))) &&
+      // Questions asked after page one wait for the next first page.
+      (!options.from || entry.createdAt <= at),
+  );
+  const { page, more } = pageOf(wanted, {
+    at,
+    limit: options.limit,
+    tieOf: (id) => ctx.keyring.mac("feed", `${options.viewer} ${id}`),
+    ...(options.from && { after: options.from.position }),
+  });
+  const last = page.at(-1);
+
+  const found = new Map((await findAsks(ctx.db, page.map(({ entry }) => entry.id))).map(({ ask }) => [ask.id, ask]));
+  const asks = settleCrowded(page, (id) => ctx.readers.othersOn(id, options.viewer))
+    .map(({ entry }) => found.get(entry.id))
+    .filter((ask) => ask !== undefined && ask.state === "open");
+  return {
+    asks: asks as Ask[],
+    next: more && last ? { at, position: { urgency: last.urgency, tie: last.tie } } : null,
+    newestAt: await newestAskAt(ctx.db),
+  };
+}
