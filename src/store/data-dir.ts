@@ -55,8 +55,8 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 };
 
 /**
- * The data directory exists, is the owner's alone and can be written; the database's file is there, if only empty, so
- * that what the engine puts beside it gets the same mode.
+ * The data directory exists, is the owner's alone and can be written; the files that the engine opens are there, if
+ * only empty, so that what it puts beside them gets their mode.
  *
  * Returns a line for every mode that had to be corrected. A folder that holds other things is refused rather than
  * closed to its other users.
@@ -65,19 +65,20 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
  */
 export function prepareDataDir(path: string): string[] {
   const sentence = (reason: string) =>
-    new Error(`The data directory ${path} cannot be used: ${reason}; choose another with --data-dir or PARLEY_DATA_DIR.`);
+    new Error(
+      `The data directory ${path} cannot be used: ${reason}; choose another with --data-dir or PARLEY_DATA_DIR.`,
+    );
   try {
-    mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
+    makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     const network = networkFileSystem(path);
     if (network) throw sentence(`it is on a network file system (${network}), where SQLite can lose data`);
     const notes = correctMode(path, FOLDER_MODE, () => refuseForeignFolder(path, sentence));
 
-    const database = join(path, DATABASE_FILE);
-    if (!existsSync(database)) {
-      closeSync(openSync(database, "a", FILE_MODE));
-      syncFolder(path);
+    for (const name of [DATABASE_FILE, LOCK_FILE]) {
+      if (!existsSync(join(path, name))) closeSync(openSync(join(path, name), "a", FILE_MODE));
     }
+    syncFolder(path);
     for (const name of OURS) {
       if (existsSync(join(path, name))) notes.push(...correctMode(join(path, name), FILE_MODE));
     }
@@ -122,9 +123,19 @@ export function syncFolder(folder: string): void {
   }
 }
 
+/** The folder exists. Not `mkdir` with `recursive`, which never returns where nothing can be made, as under /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a file`), { code: "EEXIST" });
+    return;
+  }
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, FOLDER_MODE);
+}
+
 function makeKeyFile(path: string, key: Uint8Array): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  makeFolder(folder);
   // Written in full beside its place and linked there, so that nobody ever reads half a key or replaces one.
   const draft = join(folder, `.${basename(path)}.${process.pid}`);
   const descriptor = openSync(draft, "wx", FILE_MODE);
@@ -142,10 +153,10 @@ function makeKeyFile(path: string, key: Uint8Array): void {
 }
 
 function correctMode(path: string, mode: number, before: () => void = () => {}): string[] {
-  const found = statSync(path).mode & 0o7777;
+  const found = statSync(path).mode & 0o777;
   if (found === mode) return [];
   before();
-  const octal = (bits: number) => bits.toString(8).padStart(4, "0");
+  const octal = (bits: number) => bits.toString(8).padStart(3, "0");
   try {
     chmodSync(path, mode);
     return [`${path} had mode ${octal(found)}; corrected to ${octal(mode)}.`];

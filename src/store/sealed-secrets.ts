@@ -11,5 +11,7 @@ export async function findSecret(on: Queryable, keyring: Keyring, name: string):
 /** The secret is stored, encrypted under the installation key, unless one of that name was there already. */
 export async function insertSecretIfNew(on: Queryable, keyring: Keyring, name: string, secret: string): Promise<void> {
   const sealed = keyring.seal(secret, name);
-  await on.all(sql`INSERT INTO sealed_secrets (name, sealed) VALUES (${name}, ${sealed}) ON CONFLICT (name) DO NOTHING`);
+  await on.all(
+    sql`INSERT INTO sealed_secrets (name, sealed) VALUES (${name}, ${sealed}) ON CONFLICT (name) DO NOTHING`,
+  );
 }

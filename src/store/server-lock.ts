@@ -11,7 +11,7 @@ import { DatabaseSync } from "node:sqlite";
 export function lockForServer(path: string): { release(): void } {
   const connection = new DatabaseSync(path, { timeout: 0 });
   try {
-    connection.exec("BEGIN EXCLUSIVE");
+    connection.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     connection.close();
     if (!isBusy(error)) throw error;
