@@ -1,0 +1,92 @@
+import type { Scope } from "../lib/key-text.ts";
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { sql } from "./sql.ts";
+
+/** A key as it is stored: never its text. */
+export interface Key {
+  id: string;
+  name: string;
+  scope: Scope;
+  /** Whose it is; null for a service's. */
+  person: string | null;
+  /** May answer what it asked itself. */
+  selfRespond: boolean;
+  createdAt: number;
+  expiresAt: number | null;
+  revokedAt: number | null;
+}
+
+export interface NewKey {
+  id: string;
+  name: string;
+  scope: Scope;
+  hash: string;
+  person: string | null;
+  selfRespond: boolean;
+  /** How long it is good for; null for ever. */
+  forMs: number | null;
+}
+
+interface KeyRow {
+  key_id: string;
+  name: string;
+  scope: Scope;
+  person: string | null;
+  self_respond: number;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+function toKey(row: KeyRow): Key {
+  return {
+    id: row.key_id,
+    name: row.name,
+    scope: row.scope,
+    person: row.person,
+    selfRespond: row.self_respond === 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}
+
+export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
+  const row = await one<KeyRow>(
+    tx,
+    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, created_at, expires_at)
+      VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, parley_now(),
+        parley_now() + ${key.forMs})
+      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at`,
+  );
+  return toKey(row);
+}
+
+/** Returns the key of this hash, unless it was revoked or has expired. */
+export async function findLiveKey(on: Queryable, hash: string): Promise<Key | undefined> {
+  const row = await first<KeyRow>(
+    on,
+    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at FROM keys
+      WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
+  );
+  return row && toKey(row);
+}
+
+/** Returns every key there ever was, newest first. */
+export async function listKeys(on: Queryable): Promise<Key[]> {
+  const rows = await on.all<KeyRow>(
+    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at FROM keys
+      ORDER BY created_at DESC, key_id`,
+  );
+  return rows.map(toKey);
+}
+
+/** The key is good for nothing any more; the time of its first revocation stays. Returns nothing for an unknown id. */
+export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
+  const row = await first<KeyRow>(
+    tx,
+    sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
+      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at`,
+  );
+  return row && toKey(row);
+}

@@ -1,0 +1,35 @@
+import { first, type Queryable, type Tx } from "./db.ts";
+import { sql } from "./sql.ts";
+
+export type Role = "admin" | "member";
+
+/** Somebody with a name here: signs in, and decides what is addressed to them. */
+export interface Person {
+  id: string;
+  name: string;
+  role: Role;
+}
+
+/** Returns true when the person was not there before. */
+export async function insertPersonIfNew(tx: Tx, person: Person): Promise<boolean> {
+  const rows = await tx.all(
+    sql`INSERT INTO people (person_id, name, role, created_at)
+      VALUES (${person.id}, ${person.name}, ${person.role}, parley_now())
+      ON CONFLICT (person_id) DO NOTHING RETURNING person_id`,
+  );
+  return rows.length > 0;
+}
+
+export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {
+  return first<Person>(on, sql`SELECT person_id AS id, name, role FROM people WHERE person_id = ${id}`);
+}
+
+/** Returns everybody, longest known first. */
+export async function listPeople(on: Queryable): Promise<Person[]> {
+  return on.all<Person>(sql`SELECT person_id AS id, name, role FROM people ORDER BY created_at, person_id`);
+}
+
+/** The participant's device is this person's from now on: what it answers counts as the person's answer. */
+export async function giveDeviceTo(tx: Tx, participantId: string, person: string): Promise<void> {
+  await tx.all(sql`UPDATE participants SET person = ${person} WHERE participant_id = ${participantId}`);
+}

@@ -1,0 +1,23 @@
+import type { Context } from "../context.ts";
+import { Refusal } from "../refusals.ts";
+import { insertPersonIfNew, listPeople as list, type Person, type Role } from "../store/people.ts";
+import { transact } from "../store/transact.ts";
+
+/** The person is known here, and can be sent a sign-in link. @throws {Refusal} `invalid_input` */
+export async function addPerson(
+  ctx: Pick<Context, "db" | "wake" | "newId">,
+  { name, role }: { name: string; role: Role },
+): Promise<Person> {
+  if (!name.trim() || name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name)) {
+    const says = "A person's name is 1 to 200 characters, without control characters.";
+    throw new Refusal("invalid_input", { field: "name", constraint: "format" }, says);
+  }
+  const person = { id: ctx.newId("person"), name: name.trim(), role };
+  await transact(ctx, (tx) => insertPersonIfNew(tx, person));
+  return person;
+}
+
+/** Returns everybody with a name here, longest known first. */
+export async function listPeople(ctx: Pick<Context, "db">): Promise<Person[]> {
+  return list(ctx.db);
+}

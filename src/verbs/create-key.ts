@@ -1,0 +1,57 @@
+import type { Context } from "../context.ts";
+import { makeKeyText, type Scope } from "../lib/key-text.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { Refusal } from "../refusals.ts";
+import { insertKey, type Key } from "../store/keys.ts";
+import { findPerson } from "../store/people.ts";
+import { transact } from "../store/transact.ts";
+
+export interface KeyWish {
+  /** What the key is issued for; several keys may share one, so that keys can be changed without losing objects. */
+  name: string;
+  scope: Scope;
+  /** Whose key it is. An `answer` key of a person speaks for that person. */
+  person?: string | undefined;
+  expiresInMs?: number | undefined;
+  /** Lets an `agent` key answer what it asked itself. */
+  selfRespond?: boolean | undefined;
+}
+
+/** Visible ASCII, as in `X-Agent-Id`. */
+const NAME = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * The key is good from now on. Its text is returned this once; only its SHA-256 is stored.
+ *
+ * @throws {Refusal} `invalid_input`, `person_not_found`
+ */
+export async function createKey(
+  ctx: Pick<Context, "db" | "wake" | "random" | "newId">,
+  wish: KeyWish,
+): Promise<{ text: string; key: Key }> {
+  if (!NAME.test(wish.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
+  if (wish.selfRespond && wish.scope !== "agent") {
+    throw invalid("self_respond", "Only a key of scope agent asks, so only such a key can answer itself.");
+  }
+  const text = makeKeyText(wish.scope, ctx.random);
+  const fresh = {
+    id: ctx.newId("key"),
+    name: wish.name,
+    scope: wish.scope,
+    hash: sha256Hex(text),
+    person: wish.person ?? null,
+    selfRespond: wish.selfRespond ?? false,
+    forMs: wish.expiresInMs ?? null,
+  };
+  const key = await transact(ctx, async (tx) => {
+    if (fresh.person !== null && !(await findPerson(tx, fresh.person))) {
+      throw new Refusal("person_not_found", { person: fresh.person });
+    }
+    return insertKey(tx, fresh);
+  });
+  return { text, key };
+}
+
+function invalid(field: string, says: string): Refusal {
+  return new Refusal("invalid_input", { field, constraint: "format" }, says);
+}

@@ -1,0 +1,28 @@
+import type { Context } from "../context.ts";
+import { readKeyText, type Scope } from "../lib/key-text.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { findLiveKey } from "../store/keys.ts";
+
+/** Who a key stands for. */
+export interface KeyIdentity {
+  keyId: string;
+  scope: Scope;
+  name: string;
+  /** What owns the objects: all keys of one name and scope share it, and no open caller's `open:<id>` can equal it. */
+  principal: string;
+  person: string | null;
+  selfRespond: boolean;
+}
+
+/**
+ * Returns who holds a presented key, or null for anything but a live key.
+ *
+ * It is looked up each time, by hash: a revoked key is refused by the very next request, on every server.
+ */
+export async function findKey(ctx: Pick<Context, "db">, presented: string): Promise<KeyIdentity | null> {
+  if (readKeyText(presented).is !== "key") return null;
+  const key = await findLiveKey(ctx.db, sha256Hex(presented));
+  if (!key) return null;
+  const { id: keyId, scope, name, person, selfRespond } = key;
+  return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond };
+}
