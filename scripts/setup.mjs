@@ -97,8 +97,15 @@ function hasNode() {
   return Number.parseInt(process.versions.node, 10) >= 24 || existsSync(at("node_modules", "node", "bin", "node"));
 }
 
+/**
+ * Without a network the packages come from npm's cache, if it holds them: asked for all of them, npm would take
+ * minutes to find out that it can reach none.
+ */
 function install() {
-  const { status, output } = npm("ci", "--include=dev", "--no-audit", "--no-fund", "--fetch-retries=1");
+  const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=15000"];
+  const isOffline = NETWORK_ERRORS.test(npm("ping", ...patience).output);
+  const from = isOffline ? ["--offline"] : [];
+  const { status, output } = npm("ci", "--include=dev", "--no-audit", "--no-fund", ...from);
   if (status !== 0) throw new SetupError(whyInstallFailed(output));
   if (!hasNode()) {
     throw new SetupError(
@@ -112,7 +119,7 @@ function whyInstallFailed(output) {
   const errors = output.match(/(?<=^npm (?:error|ERR!) ).*/gm) ?? [];
   const network = NETWORK_ERRORS.exec(errors.join("\n"));
   if (network) {
-    return `The packages could not be fetched (${network[0]}): connect to the npm registry and run the same command again.`;
+    return `The packages could not be fetched (${network[0]}): connect to the npm registry and run this again.`;
   }
   const reason =
     errors.find((line) => !/^(code|syscall|errno|path|dest)\b/.test(line)) ?? output.trim().split("\n").at(-1);
