@@ -16,7 +16,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import pg from "pg";
 import { type Clock, systemClock } from "../src/lib/clock.ts";
 import { systemRandom } from "../src/lib/random.ts";
 import { readHighwater } from "../src/store/highwater.ts";
@@ -24,6 +23,7 @@ import { openStore, type Store, type StoreOptions, type StorePlace } from "../sr
 import { judgePostgresAddress } from "../src/store/postgres-address.ts";
 import { insertSecretIfNew, findSecret } from "../src/store/sealed-secrets.ts";
 import { sql } from "../src/store/sql.ts";
+import { freshDatabase } from "./fresh-database.ts";
 import { databaseUrl } from "./postgres.ts";
 
 const ROOT = mkdtempSync(join(tmpdir(), "parley-store-"));
@@ -257,19 +257,10 @@ describe("a clock behind the last commit", () => {
 });
 
 describe("a store on PostgreSQL", () => {
-  async function freshDatabase(): Promise<StorePlace> {
-    const name = `start_${randomBytes(6).toString("hex")}`;
-    const admin = new pg.Client({ connectionString: await databaseUrl() });
-    await admin.connect();
-    await admin.query(`CREATE DATABASE ${name}`);
-    await admin.end();
-    const url = new URL(await databaseUrl());
-    url.pathname = `/${name}`;
-    return { ...newPlace(), databaseUrl: url.href };
-  }
+  const freshPlace = async (): Promise<StorePlace> => ({ ...newPlace(), databaseUrl: await freshDatabase() });
 
   it("is shared by servers with one key, and carries wake-ups between them", async () => {
-    const place = await freshDatabase();
+    const place = await freshPlace();
     const [one, other] = await Promise.all([open(place), open(place)]);
     await one.db.transact((tx) => insertSecretIfNew(tx, one.keyring, "canary", "wings"));
     assert.equal(await findSecret(other.db, other.keyring, "canary"), "wings");
@@ -283,7 +274,7 @@ describe("a store on PostgreSQL", () => {
   });
 
   it("is refused by a clock more than an hour behind its last event", async () => {
-    const place = await freshDatabase();
+    const place = await freshPlace();
     const store = await open(place);
     const event = (at: number) =>
       store.db.transact((tx) =>

@@ -10,6 +10,16 @@ export interface Person {
   role: Role;
 }
 
+interface PersonRow {
+  person_id: string;
+  name: string;
+  role: Role;
+}
+
+function toPerson(row: PersonRow): Person {
+  return { id: row.person_id, name: row.name, role: row.role };
+}
+
 /** Returns true when the person was not there before. */
 export async function insertPersonIfNew(tx: Tx, person: Person): Promise<boolean> {
   const rows = await tx.all(
@@ -21,12 +31,14 @@ export async function insertPersonIfNew(tx: Tx, person: Person): Promise<boolean
 }
 
 export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {
-  return first<Person>(on, sql`SELECT person_id AS id, name, role FROM people WHERE person_id = ${id}`);
+  const row = await first<PersonRow>(on, sql`SELECT person_id, name, role FROM people WHERE person_id = ${id}`);
+  return row && toPerson(row);
 }
 
 /** Returns everybody, longest known first. */
 export async function listPeople(on: Queryable): Promise<Person[]> {
-  return on.all<Person>(sql`SELECT person_id AS id, name, role FROM people ORDER BY created_at, person_id`);
+  const rows = await on.all<PersonRow>(sql`SELECT person_id, name, role FROM people ORDER BY created_at, person_id`);
+  return rows.map(toPerson);
 }
 
 /** The participant's device is this person's from now on: what it answers counts as the person's answer. */
