@@ -29,7 +29,7 @@ export async function signIn(
 ): Promise<{ token: string; person: Person }> {
   // Counted in a transaction of its own: a refused try must stay counted.
   if (countedBy !== undefined) {
-    await transact(ctx, (tx) => chargeLimit(tx, "sign_ins", countedBy, TRIES_PER_HOUR));
+    await transact(ctx, (tx) => chargeLimit(tx, "sign-ins", countedBy, TRIES_PER_HOUR));
   }
   const token = Buffer.from(ctx.random(32)).toString("base64url");
   return transact(ctx, async (tx) => {

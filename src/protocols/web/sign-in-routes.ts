@@ -1,0 +1,84 @@
+import type { FastifyRequest } from "fastify";
+import { z } from "zod";
+import { isLoopback } from "../../lib/network.ts";
+import { Refusal } from "../../refusals.ts";
+import { findSignedIn } from "../../verbs/find-signed-in.ts";
+import { signIn } from "../../verbs/sign-in.ts";
+import { signOut } from "../../verbs/sign-out.ts";
+import type { Door, DoorContext } from "../door.ts";
+import { parseBody } from "../door-body.ts";
+import { fields, textField } from "../door-fields.ts";
+import { addressMac, cookieName, cookieOf, fromOurPage, presentedParticipant } from "../door-principals.ts";
+
+const SESSION_SECONDS = 30 * 86_400;
+
+const SignIn = fields({ code: textField("code", 1, 255, { description: "The code of a one-time sign-in link." }) });
+
+const SignedIn = z.object({
+  person: z.object({ id: z.string(), name: z.string(), role: z.enum(["admin", "member"]) }),
+});
+
+/**
+ * Sessions of named people: a one-time code becomes a cookie (security.md, section 3).
+ *
+ * The cookie carries authority, so whatever changes something under it must come from a page of ours.
+ */
+export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
+  const { ctx, config } = door;
+  const name = cookieName(door, "parley");
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${config.publicUrl.startsWith("https:") ? "; Secure" : ""}`;
+  const cookie = (token: string, seconds: number) => `${name}=${token}; ${attributes}; Max-Age=${seconds}`;
+
+  return async (app) => {
+    app.addHook("preValidation", async (request) => parseBody(request));
+
+    app.post(
+      "/session",
+      {
+        config: { takesBody: true },
+        schema: {
+          tags: ["sessions"],
+          summary: "Sign in with a one-time code",
+          body: SignIn,
+          response: { 200: SignedIn },
+        },
+      },
+      async (request, reply) => {
+        // A page elsewhere must not sign a visitor in as somebody of its choice. Programs send neither header.
+        if (isFromBrowser(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
+        const { token, person } = await signIn(ctx, {
+          code: (request.body as z.output<typeof SignIn>).code,
+          formerToken: cookieOf(request, name),
+          participant: presentedParticipant(door, request),
+          countedBy: isLoopback(request.ip) ? undefined : addressMac(door, request),
+        });
+        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person });
+      },
+    );
+
+    app.get(
+      "/session",
+      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SignedIn } } },
+      async (request, reply) => {
+        const token = cookieOf(request, name);
+        const signedIn = token === undefined ? null : await findSignedIn(ctx, token);
+        if (token === undefined || !signedIn) throw new Refusal("key_required", {}, "Nobody is signed in.");
+        // Being seen makes the session last, and the cookie with it.
+        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person: signedIn.person });
+      },
+    );
+
+    app.delete("/session", { schema: { tags: ["sessions"], summary: "Sign out" } }, async (request, reply) => {
+      const token = cookieOf(request, name);
+      if (token !== undefined) {
+        if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
+        await signOut(ctx, token);
+      }
+      return reply.header("set-cookie", cookie("", 0)).code(204).send();
+    });
+  };
+}
+
+function isFromBrowser({ headers }: FastifyRequest): boolean {
+  return headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;
+}
