@@ -18,8 +18,8 @@ export interface AnswerInput {
   askId: string;
   caller: Caller;
   given: GivenAnswer;
-  /** Every principal the request claims to be; the asker among them is refused. */
-  claims: readonly string[];
+  /** What the request claims to be: with an agent's key it is no person at all, and the asker by any name is refused. */
+  asAgent: { withKey: boolean; names: readonly string[] };
   idempotency?: { key: string; bodyHash: string };
 }
 
@@ -52,7 +52,7 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
   return transact(ctx, async (tx) => {
     const found = await findAsk(tx, input.askId);
     if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
-    if (input.claims.includes(found.ask.asker)) throw new Refusal("self_answer");
+    if (input.asAgent.withKey || input.asAgent.names.includes(found.ask.asker)) throw new Refusal("self_answer");
 
     const { identity, issue } = await identifyForWrite(ctx, tx, input.caller);
     const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);

@@ -1,6 +1,8 @@
 import { Refusal } from "../refusals.ts";
+import type { Context } from "../context.ts";
 import type { Tx } from "../store/db.ts";
-import { countInWindow, WINDOW_MS, type LimitState } from "../store/limit-windows.ts";
+import { countInWindow, readWindow, WINDOW_MS, type LimitState } from "../store/limit-windows.ts";
+import { transact } from "../store/transact.ts";
 
 /** What a caller may read in its limit headers. */
 export interface LimitReading {
@@ -13,10 +15,10 @@ export interface LimitReading {
 export class LimitRefusal extends Refusal {
   readonly reading: LimitReading;
 
-  constructor(limit: number, state: LimitState) {
+  constructor(limit: number, state: LimitState, windowMs: number = WINDOW_MS) {
     super("rate_limited", {
       limit,
-      window_seconds: WINDOW_MS / 1000,
+      window_seconds: windowMs / 1000,
       retry_after: Math.max(1, Math.ceil((state.resetsAt - state.now) / 1000)),
     });
     this.reading = readingOf(limit, { ...state, used: limit });
@@ -37,4 +39,14 @@ export async function chargeLimit(tx: Tx, bucket: string, subject: string, limit
   const state = await countInWindow(tx, bucket, subject);
   if (state.used > limit) throw new LimitRefusal(limit, state);
   return readingOf(limit, state);
+}
+
+/** Counts one unit in a transaction of its own, whatever becomes of the request. @throws {LimitRefusal} */
+export function chargeOnce(ctx: Context, bucket: string, subject: string, limit: number): Promise<LimitReading> {
+  return transact(ctx, (tx) => chargeLimit(tx, bucket, subject, limit));
+}
+
+/** Returns where a caller stands, counting nothing. */
+export async function peekLimit(ctx: Context, bucket: string, subject: string, limit: number): Promise<LimitReading> {
+  return readingOf(limit, await readWindow(ctx.db, bucket, subject));
 }

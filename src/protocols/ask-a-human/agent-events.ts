@@ -1,0 +1,55 @@
+import { followAsker } from "../../verbs/follow-asker.ts";
+import { followAsk, isFinal, readAsk } from "../../verbs/read-ask.ts";
+import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import { lastEventId, sendEvents } from "../door-sse.ts";
+import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
+import { pollBody } from "./wire.ts";
+
+/** Following one question, or all of an agent's, as they change (contract-ask-a-human.md, section 3.3). */
+export function agentEvents(app: Door, door: DoorContext): void {
+  const { ctx, config } = door;
+  const countRead = { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
+
+  app.get<{ Params: { id: string } }>(
+    "/agent/questions/:id/events",
+    { ...countRead, schema: { tags: ["agents"], summary: "Follow a question (SSE)", response: agentErrors } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const asker = principalOf(request);
+      const { ask } = await readAsk(ctx, id, asker);
+      const since = lastEventId(request);
+      // Without this an EventSource would come back to a finished question for ever.
+      if (isFinal(ask) && since === ask.version) return reply.code(204).send();
+
+      using _place = door.parked.park("streams", asker, config.limits.streams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        for await (const reading of followAsk(ctx, id, asker, { signal, ...(since !== undefined && { since }) })) {
+          yield { event: "question", id: String(reading.ask.version), data: pollBody(reading) };
+        }
+      });
+      return reply;
+    },
+  );
+
+  app.get(
+    "/agent/questions/events",
+    { ...countRead, schema: { tags: ["agents"], summary: "Follow all own questions (SSE)", response: agentErrors } },
+    async (request, reply) => {
+      const asker = principalOf(request);
+      const since = lastEventId(request);
+      // A number nobody ever gave is as unknown as one that is too old.
+      const unknown = since === undefined && request.headers["last-event-id"] !== undefined;
+
+      using _place = door.parked.park("streams", asker, config.limits.streams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        const from = unknown ? Number.MAX_SAFE_INTEGER : since;
+        for await (const event of followAsker(ctx, asker, { signal, ...(from !== undefined && { since: from }) })) {
+          yield event.kind === "reset"
+            ? { event: "reset", id: String(event.seq), data: "{}" }
+            : { event: "question", id: String(event.seq), data: pollBody(event.reading) };
+        }
+      });
+      return reply;
+    },
+  );
+}

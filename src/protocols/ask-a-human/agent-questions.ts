@@ -1,0 +1,202 @@
+import type { z } from "zod";
+import { TAGS, type Tag } from "../../model/ask.ts";
+import { refuseFields } from "../../model/field-problem.ts";
+import { createAsk } from "../../verbs/create-ask.ts";
+import { cancelAsk } from "../../verbs/cancel-ask.ts";
+import { listOwnAsks, readAsk, readAsks, waitForAsk } from "../../verbs/read-ask.ts";
+import { goneSignal, principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import { agentPrincipal } from "../door-principals.ts";
+import { peekLimit } from "../../verbs/limits.ts";
+import { readCursor, writeCursor } from "./cursor.ts";
+import { idempotencyOf } from "./idempotency-key.ts";
+import { queryCount, queryLimit, queryText, queryWaitMs, queryWords } from "./query.ts";
+import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
+import { pollBody, pollUrl, wireStatus, wireTime } from "./wire.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const BATCH_MOST = 100;
+const STATUSES = ["OPEN", "PARTIAL", "CLOSED", "EXPIRED"] as const;
+
+/** What every reply of these routes may be. */
+export const agentErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
+
+/** Knows the agent before the route runs, and where its writes stand. */
+export async function knowAgent(door: DoorContext, request: FastifyRequest): Promise<void> {
+  const principal = await agentPrincipal(door, request);
+  const { questionsPerHour } = door.ctx.crowd.limits;
+  request.facts.principal = principal;
+  request.facts.peekLimit = () => peekLimit(door.ctx, "questions", principal, questionsPerHour);
+}
+
+/** Counts one read of the agent, whatever becomes of it. */
+export async function chargeAgentRead(door: DoorContext, request: FastifyRequest): Promise<void> {
+  const { agentReadsPerHour } = door.ctx.crowd.limits;
+  request.facts.limit = await door.readLimits.charge("agent reads", principalOf(request), agentReadsPerHour);
+}
+
+/** Sends a body that is JSON text already. */
+export function sendJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type(JSON_TYPE).send(text);
+}
+
+/** Creating, reading, listing and cancelling questions (contract-ask-a-human.md, section 3). */
+export function agentQuestions(app: Door, door: DoorContext): void {
+  const { ctx, config } = door;
+  const countRead = { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
+
+  app.post(
+    "/agent/questions",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags: ["agents"],
+        summary: "Ask the crowd",
+        body: NewQuestion,
+        response: { 201: QuestionReceipt, 200: QuestionReceipt, 403: ErrorBody, 409: ErrorBody, ...agentErrors },
+      },
+    },
+    async (request, reply) => {
+      const question = meantBy(request.body as z.output<typeof NewQuestion>);
+      const { idempotency_key: key } = request.body as z.output<typeof NewQuestion>;
+      const { share_results, ...rest } = question;
+      const created = await createAsk(
+        ctx,
+        {
+          door: "ask-a-human",
+          asker: principalOf(request),
+          prompt: rest.prompt,
+          form: rest.options ? { kind: "choice", options: rest.options } : { kind: "text" },
+          audience: rest.audience,
+          need: rest.min_responses,
+          timeoutSeconds: rest.timeout_seconds,
+          wire: share_results ? {} : { share_results },
+        },
+        idempotencyOf(request, key, question),
+      );
+      const { ask, replayed } = created;
+      if (created.reading) request.facts.limit = created.reading;
+      if (replayed) reply.header("idempotency-replayed", "true");
+      return reply
+        .code(replayed ? 200 : 201)
+        .header("location", pollUrl(ask.id))
+        .send({
+          question_id: ask.id,
+          status: wireStatus(ask),
+          poll_url: pollUrl(ask.id),
+          expires_at: wireTime(ask.expiresAt),
+          created_at: wireTime(ask.createdAt),
+        });
+    },
+  );
+
+  app.get(
+    "/agent/questions",
+    {
+      ...countRead,
+      schema: { tags: ["agents"], summary: "Own questions, or several by id", response: { 200: QuestionPage, ...agentErrors } },
+    },
+    async (request, reply) => {
+      const ids = queryText(request.query, "ids");
+      return sendJson(reply, ids === undefined ? await page(request) : await batch(request, ids));
+    },
+  );
+
+  async function batch(request: FastifyRequest, list: string): Promise<string> {
+    const ids = [...new Set(list.split(",").map((id) => id.trim()))].filter((id) => id !== "");
+    if (ids.length < 1 || ids.length > BATCH_MOST) {
+      const message = `ids must name between 1 and ${BATCH_MOST} questions`;
+      throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
+    }
+    const expand = expandOf(request);
+    const readings = await readAsks(ctx, ids, principalOf(request));
+    const found = new Set(readings.map(({ ask }) => ask.id));
+    const missing = ids.filter((id) => !found.has(id));
+    const bodies = readings.map((reading) => pollBody(reading, expand));
+    return `{"questions":[${bodies.join(",")}],"not_found":${JSON.stringify(missing)}}`;
+  }
+
+  async function page(request: FastifyRequest): Promise<string> {
+    const asker = principalOf(request);
+    const states = queryWords(request.query, "status", STATUSES);
+    const limit = queryLimit(request.query, { least: 1, most: 100, usual: 20 });
+    const expand = expandOf(request);
+    const cursor = queryText(request.query, "cursor");
+    const list = `own ${asker} ${states.toSorted().join()}`;
+    const before = cursor === undefined ? undefined : readCursor<{ createdAt: number; id: string }>(ctx.keyring, list, cursor);
+
+    const readings = await listOwnAsks(ctx, asker, {
+      limit: limit + 1,
+      states: states.map((state) => state.toLowerCase() as Lowercase<typeof state>),
+      ...(before && { before }),
+    });
+    const shown = readings.slice(0, limit);
+    const last = shown.at(-1)?.ask;
+    const more = readings.length > limit && last;
+    const next = more ? writeCursor(ctx.keyring, list, { createdAt: last.createdAt, id: last.id }) : null;
+    const bodies = shown.map((reading) => pollBody(reading, expand));
+    return `{"questions":[${bodies.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
+  }
+
+  app.get<{ Params: { id: string } }>(
+    "/agent/questions/:id",
+    {
+      ...countRead,
+      schema: {
+        tags: ["agents"],
+        summary: "Poll a question, or wait for it with ?wait=",
+        response: { 200: PollBody, ...agentErrors },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const asker = principalOf(request);
+      const waitMs = queryWaitMs(request.query);
+      const after = queryCount(request.query, "after");
+      const expand = expandOf(request);
+      if (!waitMs) return sendJson(reply, pollBody(await readAsk(ctx, id, asker), expand));
+
+      using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
+      const reading = await waitForAsk(ctx, id, asker, {
+        waitMs: Math.min(waitMs, config.waitCapS * 1000),
+        signal: goneSignal(request),
+        ...(after !== undefined && { after }),
+      });
+      return sendJson(reply, pollBody(reading, expand));
+    },
+  );
+
+  app.delete<{ Params: { id: string } }>(
+    "/agent/questions/:id",
+    { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: PollBody, ...agentErrors } } },
+    async (request, reply) => {
+      const ask = await cancelAsk(ctx, request.params.id, principalOf(request));
+      return sendJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
+    },
+  );
+}
+
+/** Returns the question as it is meant, defaults filled in: what two requests must share to be the same. */
+function meantBy(body: z.output<typeof NewQuestion>): {
+  prompt: string;
+  type: "text" | "multiple_choice";
+  options?: string[];
+  audience: Tag[];
+  min_responses: number;
+  timeout_seconds: number;
+  share_results: boolean;
+} {
+  const audience = [...new Set(body.audience ?? [])];
+  return {
+    prompt: body.prompt,
+    type: body.type,
+    ...(body.type === "multiple_choice" && { options: body.options as string[] }),
+    audience: audience.length > 0 ? audience : (["general"] satisfies (typeof TAGS)[number][]),
+    min_responses: body.min_responses ?? 5,
+    timeout_seconds: body.timeout_seconds ?? 3600,
+    share_results: body.share_results ?? true,
+  };
+}
+
+function expandOf(request: FastifyRequest): { meta: boolean } {
+  return { meta: queryWords(request.query, "expand", ["meta"]).length > 0 };
+}

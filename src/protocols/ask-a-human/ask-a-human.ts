@@ -1,0 +1,35 @@
+import { parseBody } from "../door-body.ts";
+import type { Door, DoorContext } from "../door.ts";
+import { agentEvents } from "./agent-events.ts";
+import { agentQuestions, knowAgent } from "./agent-questions.ts";
+import { knowHuman } from "./human-access.ts";
+import { humanEvents } from "./human-events.ts";
+import { humanPush } from "./human-push.ts";
+import { humanQuestions } from "./human-questions.ts";
+import { humanResponses } from "./human-responses.ts";
+import { humanStanding } from "./human-standing.ts";
+
+/** The Ask-a-Human door: `/agent/*` for programs, `/human/*` for the crowd (contract-ask-a-human.md). */
+export function askAHuman(door: DoorContext): (app: Door) => Promise<void> {
+  return async (app) => {
+    await app.register(async (agents) => {
+      agents.addHook("preValidation", async (request) => {
+        await knowAgent(door, request);
+        parseBody(request);
+      });
+      agentQuestions(agents, door);
+      agentEvents(agents, door);
+    });
+    await app.register(async (people) => {
+      people.addHook("preValidation", async (request) => {
+        await knowHuman(door, request);
+        parseBody(request);
+      });
+      humanQuestions(people, door);
+      humanResponses(people, door);
+      humanPush(people, door);
+      humanStanding(people, door);
+      humanEvents(people, door);
+    });
+  };
+}

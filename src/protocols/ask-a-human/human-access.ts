@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { refuseFields } from "../../model/field-problem.ts";
+import { identifyForRead } from "../../verbs/identify.ts";
+import { chargeOnce } from "../../verbs/limits.ts";
+import type { Identity } from "../../model/participant.ts";
+import { callerOf, type DoorContext } from "../door.ts";
+import { addressMac, humanCaller, participantCookie, participantToken } from "../door-principals.ts";
+
+/** Reads from one address, whoever they come from. */
+const ADDRESS_READS_PER_HOUR = 3000;
+
+/** Knows who is asking before the route runs. */
+export async function knowHuman(door: DoorContext, request: FastifyRequest): Promise<void> {
+  const { caller, credentialed } = await humanCaller(door, request);
+  request.facts.caller = caller;
+  if (request.method !== "GET" && request.method !== "HEAD") return;
+
+  const address = addressMac(door, request);
+  const { humanReadsPerHour } = door.ctx.crowd.limits;
+  if (!credentialed) {
+    request.facts.limit = await door.readLimits.charge("human reads", address, humanReadsPerHour);
+    return;
+  }
+  await door.readLimits.charge("address reads", address, Math.max(ADDRESS_READS_PER_HOUR, humanReadsPerHour));
+  const subject = caller.person ?? caller.participant ?? address;
+  request.facts.limit = await door.readLimits.charge("human reads", subject, humanReadsPerHour);
+}
+
+/** Returns who reads, or nothing for somebody unknown. */
+export function readerOf(door: DoorContext, request: FastifyRequest): Promise<Identity | null> {
+  return identifyForRead(door.ctx, callerOf(request));
+}
+
+/** Returns a name under which equals are spread over people: the person's, else that of the address. */
+export function viewerOf(door: DoorContext, request: FastifyRequest, identity: Identity | null): string {
+  return identity?.person ?? addressMac(door, request);
+}
+
+/** Hands a caller without a credential the one of its participant, as cookie and as header. */
+export function issueCredential(door: DoorContext, reply: FastifyReply, participant: string | null): void {
+  if (participant === null) return;
+  const token = participantToken(door, participant);
+  reply.header("set-cookie", participantCookie(door, token)).header("x-participant-token", token);
+}
+
+/** Counts one try of the caller's address, in a transaction of its own. @throws {Refusal} `rate_limited` */
+export async function chargeAddress(door: DoorContext, request: FastifyRequest, bucket: string, limit: number): Promise<void> {
+  const subject = addressMac(door, request);
+  request.facts.limit = await chargeOnce(door.ctx, bucket, subject, limit);
+}
+
+/** Refuses a query field with a plain sentence. */
+export function refuseQuery(field: string, message: string, constraint: string, more: object = {}): Error {
+  return refuseFields([{ message, field, constraint, ...more }]);
+}

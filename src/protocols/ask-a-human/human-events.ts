@@ -1,0 +1,25 @@
+import type { Door, DoorContext } from "../door.ts";
+import { addressMac } from "../door-principals.ts";
+import { sendEvents } from "../door-sse.ts";
+import { followFeed } from "../../verbs/follow-feed.ts";
+import { ErrorBody } from "./schemas.ts";
+
+/** The feed as it changes, live only (contract-ask-a-human.md, section 4.8). */
+export function humanEvents(app: Door, door: DoorContext): void {
+  const feed = followFeed(door.ctx);
+
+  app.get(
+    "/human/events",
+    { schema: { tags: ["people"], summary: "Follow the feed (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
+    async (request, reply) => {
+      using _place = door.parked.park("human streams", addressMac(door, request), door.config.limits.humanStreams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        for await (const change of feed.changes(signal)) {
+          const data = { question_id: change.askId, ...(change.needed !== undefined && { responses_needed: change.needed }) };
+          yield { event: change.kind, data: JSON.stringify(data) };
+        }
+      });
+      return reply;
+    },
+  );
+}

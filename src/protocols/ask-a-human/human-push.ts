@@ -1,0 +1,91 @@
+import type { z } from "zod";
+import type { PushSettings } from "../../store/push-subscriptions.ts";
+import { readVapidKey } from "../../verbs/read-vapid-key.ts";
+import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../verbs/subscribe-push.ts";
+import { callerOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import { chargeAddress, issueCredential } from "./human-access.ts";
+import { ErrorBody, NewSubscription, NoContent, SubscriptionReceipt } from "./schemas.ts";
+
+const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
+
+/** Where people want to be told of questions (contract-ask-a-human.md, section 4.5). */
+export function humanPush(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+  const { pushRegistrationsPerHour } = ctx.crowd.limits;
+  const counted = {
+    config: { takesBody: true },
+    preHandler: (request: FastifyRequest) => chargeAddress(door, request, "push registrations", pushRegistrationsPerHour),
+  };
+
+  function receipt(reply: FastifyReply, subscribed: Subscribed, settings: PushSettings): FastifyReply {
+    issueCredential(door, reply, subscribed.issue);
+    return reply.code(subscribed.created ? 201 : 200).send({
+      subscription_id: subscribed.id,
+      status: "active",
+      // Kept all the same, so that it works from the moment the server is given Firebase credentials.
+      ...(settings.kind === "fcm" && { delivers: false, reason: "fcm_not_configured" }),
+    });
+  }
+
+  app.post(
+    "/human/push/subscribe",
+    {
+      ...counted,
+      schema: {
+        tags: ["people"],
+        summary: "Be told of questions",
+        body: NewSubscription,
+        response: { 201: SubscriptionReceipt, 200: SubscriptionReceipt, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const settings = settingsOf(request.body as z.output<typeof NewSubscription>);
+      return receipt(reply, await subscribePush(ctx, callerOf(request), settings), settings);
+    },
+  );
+
+  app.put(
+    "/human/push/subscribe",
+    {
+      ...counted,
+      schema: {
+        tags: ["people"],
+        summary: "Refresh a subscription",
+        body: NewSubscription,
+        response: { 201: SubscriptionReceipt, 200: SubscriptionReceipt, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const body = request.body as z.output<typeof NewSubscription>;
+      const settings = settingsOf(body);
+      return receipt(reply, await refreshPush(ctx, callerOf(request), body.subscription_id, settings), settings);
+    },
+  );
+
+  app.delete<{ Params: { id: string } }>(
+    "/human/push/subscribe/:id",
+    { schema: { tags: ["people"], summary: "End a subscription", response: { 204: NoContent, ...errors } } },
+    async (request, reply) => {
+      await unsubscribePush(ctx, request.params.id);
+      return reply.code(204).send();
+    },
+  );
+
+  app.get("/human/push/key", { schema: { tags: ["people"], summary: "Public key for Web Push" } }, async () => ({
+    vapid_public_key: await readVapidKey(ctx),
+  }));
+}
+
+function settingsOf(body: z.output<typeof NewSubscription>): PushSettings {
+  const { fcm_token: token, subscription } = body;
+  const shared = {
+    minIntervalMinutes: body.min_interval_minutes ?? 30,
+    audience: body.audience ?? [],
+    quietHours: body.quiet_hours ? { start: body.quiet_hours.start, end: body.quiet_hours.end, time_zone: body.quiet_hours.time_zone } : null,
+  };
+  if (subscription) {
+    const keys = { p256dh: subscription.keys.p256dh, auth: subscription.keys.auth };
+    return { kind: "web", address: subscription.endpoint, keys, ...shared };
+  }
+  return { kind: "fcm", address: token ?? "", keys: null, ...shared };
+}

@@ -1,0 +1,104 @@
+import type { z } from "zod";
+import { TAGS, type Ask } from "../../model/ask.ts";
+import { basePoints } from "../../model/points.ts";
+import { reportQuestion, skipQuestion } from "../../verbs/mark-question.ts";
+import { readFeed, type FeedBookmark } from "../../verbs/read-feed.ts";
+import { readResults, viewQuestion } from "../../verbs/view-question.ts";
+import { callerOf, type Door, type DoorContext } from "../door.ts";
+import { sendJson } from "./agent-questions.ts";
+import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
+import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
+import { queryLimit, queryText, queryWords } from "./query.ts";
+import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
+import { resultsBody, wireTime, wireType } from "./wire.ts";
+
+const CURSOR_LASTS_MS = 3_600_000;
+const humanErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
+
+/** Finding, seeing, skipping and reporting questions (contract-ask-a-human.md, sections 4.2, 4.3, 4.8). */
+export function humanQuestions(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  const toWire = (ask: Ask) => ({
+    question_id: ask.id,
+    prompt: ask.prompt,
+    type: wireType(ask),
+    ...(ask.form.kind === "choice" && { options: ask.form.options }),
+    audience: ask.audience,
+    responses_needed: ask.state === "open" ? ask.need - ask.n : 0,
+    created_at: wireTime(ask.createdAt),
+    expires_at: wireTime(ask.expiresAt),
+    points: basePoints(ask, ctx.crowd.points),
+  });
+
+  app.get(
+    "/human/questions",
+    { schema: { tags: ["people"], summary: "Questions that need answers", response: { 200: Feed, ...humanErrors } } },
+    async (request) => {
+      const limit = queryLimit(request.query, { least: 1, most: 50, usual: 20 });
+      const tags = queryWords(request.query, "audience", TAGS);
+      const cursor = queryText(request.query, "cursor");
+      const identity = await readerOf(door, request);
+      const viewer = viewerOf(door, request, identity);
+
+      const list = `feed ${tags.toSorted().join()}`;
+      const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);
+      if (from && ctx.clock.now() - from.at > CURSOR_LASTS_MS) throw invalidCursor();
+
+      const page = await readFeed(ctx, identity, { viewer, tags, limit, ...(from && { from }) });
+      return {
+        questions: page.asks.map(toWire),
+        next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
+        last_created_at: page.newestAt === null ? null : wireTime(page.newestAt),
+      };
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/human/questions/:id",
+    {
+      schema: { tags: ["people"], summary: "One question", response: { 200: QuestionForPerson, 410: ErrorBody, ...humanErrors } },
+    },
+    async (request) => {
+      const identity = await readerOf(door, request);
+      const { ask, answered } = await viewQuestion(ctx, request.params.id, identity, viewerOf(door, request, identity));
+      return { ...toWire(ask), can_answer: !answered, ...(answered && { reason: "already_answered" }) };
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/human/questions/:id/results",
+    {
+      schema: { tags: ["people"], summary: "How others answered", response: { 200: Results, 403: ErrorBody, ...humanErrors } },
+    },
+    async (request, reply) => {
+      const identity = await readerOf(door, request);
+      return sendJson(reply, resultsBody(await readResults(ctx, request.params.id, identity)));
+    },
+  );
+
+  app.post<{ Params: { id: string } }>(
+    "/human/questions/:id/skip",
+    { schema: { tags: ["people"], summary: "Hide a question for a day", response: { 204: NoContent, ...humanErrors } } },
+    async (request, reply) => {
+      const { issue } = await skipQuestion(ctx, request.params.id, callerOf(request));
+      issueCredential(door, reply, issue);
+      return reply.code(204).send();
+    },
+  );
+
+  app.post<{ Params: { id: string } }>(
+    "/human/questions/:id/report",
+    {
+      config: { takesBody: true },
+      schema: { tags: ["people"], summary: "Report a question", body: NewReport, response: { 204: NoContent, ...humanErrors } },
+    },
+    async (request, reply) => {
+      const { reason, comment } = request.body as z.output<typeof NewReport>;
+      const report = { reason, ...(comment !== undefined && { comment }) };
+      const { issue } = await reportQuestion(ctx, request.params.id, callerOf(request), report);
+      issueCredential(door, reply, issue);
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import type { z } from "zod";
+import { answerAsk } from "../../verbs/answer-ask.ts";
+import { identifyForRead } from "../../verbs/identify.ts";
+import { peekLimit } from "../../verbs/limits.ts";
+import { callerOf, type Door, type DoorContext } from "../door.ts";
+import { claimedAgents } from "../door-principals.ts";
+import { issueCredential } from "./human-access.ts";
+import { idempotencyOf } from "./idempotency-key.ts";
+import { ErrorBody, NewResponse, ResponseReceipt } from "./schemas.ts";
+
+/** Answering (contract-ask-a-human.md, section 4.4). */
+export function humanResponses(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.post(
+    "/human/responses",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags: ["people"],
+        summary: "Answer a question",
+        body: NewResponse,
+        response: {
+          201: ResponseReceipt,
+          200: ResponseReceipt,
+          400: ErrorBody,
+          401: ErrorBody,
+          403: ErrorBody,
+          404: ErrorBody,
+          409: ErrorBody,
+          410: ErrorBody,
+          429: ErrorBody,
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { answersPerHour } = ctx.crowd.limits;
+      request.facts.peekLimit = async () => {
+        const identity = await identifyForRead(ctx, caller);
+        if (!identity) throw new Error("nobody is known yet");
+        return peekLimit(ctx, "answers", identity.person, answersPerHour);
+      };
+
+      const { question_id: askId, answer, selected_option: option, confidence } = request.body as z.output<typeof NewResponse>;
+      const meant = { question_id: askId, answer, selected_option: option, confidence };
+      const given = await answerAsk(ctx, {
+        askId,
+        caller,
+        asAgent: await claimedAgents(door, request),
+        given: { answer, selectedOption: option, confidence },
+        ...withKeyOf(idempotencyOf(request, undefined, withoutUndefined(meant))),
+      });
+
+      if (given.reading) request.facts.limit = given.reading;
+      issueCredential(door, reply, given.issue);
+      if (given.replayed) reply.header("idempotency-replayed", "true");
+      const { receipt } = given;
+      return reply.code(given.replayed ? 200 : 201).send({
+        response_id: receipt.responseId,
+        points_earned: receipt.points,
+        new_badges: receipt.badges,
+        total_points: receipt.totalPoints,
+        points_breakdown: receipt.entries,
+        streak_days: receipt.streakDays,
+      });
+    },
+  );
+}
+
+function withKeyOf<T>(idempotency: T | undefined): { idempotency?: T } {
+  return idempotency === undefined ? {} : { idempotency };
+}
+
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}

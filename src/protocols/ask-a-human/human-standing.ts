@@ -1,0 +1,89 @@
+import type { z } from "zod";
+import { PERIODS } from "../../model/points.ts";
+import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../verbs/recover-participant.ts";
+import { readLeaderboard, readStats } from "../../verbs/read-standing.ts";
+import { callerOf, type Door, type DoorContext } from "../door.ts";
+import { participantCookie } from "../door-principals.ts";
+import { chargeAddress, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
+import { queryLimit, queryText } from "./query.ts";
+import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
+import { wireTime } from "./wire.ts";
+
+const REDEEM_TRIES_PER_HOUR = 5;
+const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
+
+/** What answering has earned, and taking it to another device (contract-ask-a-human.md, sections 4.6-4.8). */
+export function humanStanding(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get("/human/stats", { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: Stats, ...errors } } }, async (request) => {
+    const stats = await readStats(ctx, await readerOf(door, request));
+    return {
+      total_points: stats.totalPoints,
+      total_answers: stats.totalAnswers,
+      streak_days: stats.streakDays,
+      badges: stats.badges.map(({ id, name, earnedAt }) => ({ id, name, earned_at: wireTime(earnedAt) })),
+      rank: stats.rank,
+      answers_by_category: stats.answersByCategory,
+      points_today: stats.pointsToday,
+      badge_progress: stats.badgeProgress,
+    };
+  });
+
+  app.get(
+    "/human/leaderboard",
+    { schema: { tags: ["people"], summary: "Who has earned most", response: { 200: Leaderboard, ...errors } } },
+    async (request) => {
+      const period = PERIODS.find((known) => known === (queryText(request.query, "period") ?? "all_time"));
+      if (!period) throw refuseQuery("period", "period must be daily, weekly or all_time", "enum", { allowed: PERIODS });
+      const limit = queryLimit(request.query, { least: 1, most: 100, usual: 10 });
+      const identity = await readerOf(door, request);
+      const { top, own } = await readLeaderboard(ctx, identity, period, limit);
+      return {
+        period,
+        entries: top.map(({ rank, points, answers, person }) => ({
+          rank,
+          points,
+          answers,
+          is_current_user: person === identity?.person,
+        })),
+        your_rank: own?.rank ?? null,
+        your_points: own?.points ?? 0,
+      };
+    },
+  );
+
+  app.post(
+    "/human/recovery",
+    { schema: { tags: ["people"], summary: "A code for another device", response: { 201: RecoveryCode, ...errors } } },
+    async (request, reply) => {
+      const { code, expiresAt, issue } = await makeRecoveryCode(ctx, callerOf(request));
+      issueCredential(door, reply, issue);
+      return reply.code(201).send({ code, expires_at: wireTime(expiresAt) });
+    },
+  );
+
+  app.post(
+    "/human/recovery/redeem",
+    {
+      config: { takesBody: true },
+      preHandler: (request) => chargeAddress(door, request, "recovery tries", REDEEM_TRIES_PER_HOUR),
+      schema: {
+        tags: ["people"],
+        summary: "Use a recovery code here",
+        body: Redeem,
+        response: { 200: Recovered, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const { code } = request.body as z.output<typeof Redeem>;
+      issueCredential(door, reply, await redeemRecoveryCode(ctx, code));
+      return reply.code(200).send({ status: "recovered" });
+    },
+  );
+
+  app.delete("/human/me", { schema: { tags: ["people"], summary: "Erase me", response: { 204: NoContent, ...errors } } }, async (request, reply) => {
+    await eraseMe(ctx, callerOf(request));
+    return reply.header("set-cookie", participantCookie(door, "", 0)).code(204).send();
+  });
+}

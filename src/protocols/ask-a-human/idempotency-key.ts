@@ -1,0 +1,29 @@
+import type { FastifyRequest } from "fastify";
+import { digestOf } from "../../lib/canonical-json.ts";
+import { refuseFields, textProblem } from "../../model/field-problem.ts";
+
+const KEY_MAX = 255;
+
+/**
+ * Returns the idempotency key of a request with the digest of what it asks for, or nothing where there is none.
+ *
+ * @throws {Refusal} `invalid_input` for a key that is too long, or carriers that differ
+ */
+export function idempotencyOf(
+  request: FastifyRequest,
+  inBody: string | undefined,
+  meant: object,
+): { key: string; bodyHash: string } | undefined {
+  const field = "idempotency_key";
+  const given = [inBody, request.headers["x-idempotency-key"], request.headers["idempotency-key"]].filter(
+    (key): key is string => typeof key === "string" && key !== "",
+  );
+  const [key, ...others] = given;
+  if (key === undefined) return undefined;
+  if (others.some((other) => other !== key)) {
+    throw refuseFields([{ message: "the idempotency key is given in two ways that differ", field, constraint: "conflict" }]);
+  }
+  const problem = textProblem(field, key, 1, KEY_MAX);
+  if (problem) throw refuseFields([problem]);
+  return { key, bodyHash: digestOf(meant) };
+}

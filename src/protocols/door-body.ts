@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { BadJson, parseJsonBody } from "../lib/json-body.ts";
+import { Refusal } from "../refusals.ts";
+import { BODY_LIMIT_BYTES } from "./door-errors.ts";
+
+const MAX_DEPTH = 32;
+
+/** Reads bodies as bytes only; what they mean is found out after the credentials have been checked. */
+export function readBodiesAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) => {
+    done(null, body);
+  });
+}
+
+/**
+ * Turns the bytes of a route that takes a body into a JSON object without `null` members, which count as absent.
+ *
+ * @throws {Refusal} `invalid_json`, `body_not_object`
+ */
+export function parseBody(request: FastifyRequest): void {
+  const { takesBody, bodyOptional } = request.routeOptions.config;
+  if (!takesBody) {
+    request.body = undefined;
+    return;
+  }
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (bytes.length === 0 && bodyOptional) {
+    request.body = {};
+    return;
+  }
+  let value: unknown;
+  try {
+    value = parseJsonBody(bytes, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    if (error instanceof BadJson) throw new Refusal("invalid_json", { constraint: "json" });
+    throw error;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Refusal("body_not_object", { constraint: "type" });
+  }
+  request.body = withoutNulls(value);
+}
+
+/** Returns the object without members that are null, at every level; `__proto__` stays an ordinary name. */
+function withoutNulls(value: object): object {
+  const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    if (member === null) return [];
+    return [[name, typeof member === "object" && !Array.isArray(member) ? withoutNulls(member as object) : member]];
+  });
+  return Object.fromEntries(kept);
+}

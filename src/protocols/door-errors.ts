@@ -1,0 +1,124 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Context } from "../context.ts";
+import { Refusal, REFUSALS, type RefusalCode, type RefusalKind } from "../refusals.ts";
+import { LimitRefusal } from "../verbs/limits.ts";
+
+/** A new kind of refusal does not compile until it has a status here. */
+const STATUS = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  limited: 429,
+  unavailable: 503,
+} as const satisfies Record<RefusalKind, number>;
+
+/** Where a code's own status differs from its kind's. The quota is the one 403 that published SDKs know how to read. */
+const OWN_STATUS: Partial<Record<RefusalCode, number>> = {
+  quota_exceeded: 403,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  misdirected: 421,
+};
+
+/** The names of refusals in the Ask-a-Human error shape, which routes that belong to no protocol use too. */
+const WIRE_CODE = {
+  invalid_json: "VALIDATION_ERROR",
+  body_not_object: "VALIDATION_ERROR",
+  invalid_input: "VALIDATION_ERROR",
+  key_required: "UNAUTHORIZED",
+  sign_in_refused: "UNAUTHORIZED",
+  origin_refused: "ORIGIN_REFUSED",
+  self_answer: "SELF_ANSWER",
+  answer_first: "ANSWER_FIRST",
+  quota_exceeded: "AGENT_QUOTA_EXCEEDED",
+  ask_not_found: "QUESTION_NOT_FOUND",
+  subscription_not_found: "SUBSCRIPTION_NOT_FOUND",
+  recovery_refused: "NOT_FOUND",
+  key_not_found: "NOT_FOUND",
+  person_not_found: "NOT_FOUND",
+  route_not_found: "NOT_FOUND",
+  method_not_allowed: "METHOD_NOT_ALLOWED",
+  already_answered: "ALREADY_ANSWERED",
+  idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
+  ask_settled: "QUESTION_CLOSED",
+  rate_limited: "RATE_LIMITED",
+  body_too_large: "PAYLOAD_TOO_LARGE",
+  unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
+  misdirected: "MISDIRECTED",
+  store_unavailable: "STORE_UNAVAILABLE",
+} as const satisfies Record<RefusalCode, string>;
+
+const RETRY_WHEN_UNAVAILABLE_S = 5;
+
+/** Returns the status a refusal has on the wire. */
+export function statusOf(refusal: Refusal): number {
+  return OWN_STATUS[refusal.code] ?? STATUS[refusal.kind];
+}
+
+/** Returns the one error shape (contract-ask-a-human.md, section 1.3). */
+export function errorBody(code: string, message: string, details: Readonly<Record<string, unknown>>): object {
+  return { error: Object.keys(details).length > 0 ? { code, message, details } : { code, message } };
+}
+
+/** Sends a refusal with the headers that belong to it. */
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { retry_after: retryAfter, ...rest } = refusal.details;
+  // Only the limit's own refusal repeats in its body when to come back.
+  const details = refusal.code === "quota_exceeded" ? rest : refusal.details;
+  if (typeof retryAfter === "number") reply.header("retry-after", retryAfter);
+  if (refusal.kind === "unavailable") reply.header("retry-after", RETRY_WHEN_UNAVAILABLE_S);
+  if (refusal.kind === "unauthenticated") reply.header("www-authenticate", 'Bearer realm="parley"');
+  if (refusal.code === "method_not_allowed") {
+    reply.header("allow", (refusal.details["allowed"] as readonly string[]).join(", "));
+  }
+  if (refusal instanceof LimitRefusal) request.facts.limit = refusal.reading;
+  return reply.code(statusOf(refusal)).send(errorBody(WIRE_CODE[refusal.code], refusal.message, details));
+}
+
+/**
+ * Answers whatever was thrown: a refusal as such; a bug of ours as a bare 500 with the request's id, logged once.
+ * No exception text ever leaves the server.
+ */
+export function sendError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = refusalFrom(error);
+  if (refusal) return sendRefusal(request, reply, refusal);
+  ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
+  return reply.code(500).send(errorBody("SERVER_ERROR", "Internal error.", { request_id: request.id }));
+}
+
+/** Returns the refusal that a framework's own complaint amounts to. */
+function refusalFrom(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Refusal("body_too_large", { max_bytes: BODY_LIMIT_BYTES });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Refusal("unsupported_media_type", { accepted: ["application/json"] });
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+      return new Refusal("invalid_json", { constraint: "json" });
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_ASYNC_CONSTRAINT":
+      return new Refusal("route_not_found");
+    default:
+      return null;
+  }
+}
+
+/** The longest body of the Ask-a-Human doors. */
+export const BODY_LIMIT_BYTES = 131_072;
+
+/** Every code with the sentence and status it has at this door, for the documentation. */
+export function listWireErrors(): { code: string; refusal: RefusalCode; status: number; says: string }[] {
+  return (Object.keys(REFUSALS) as RefusalCode[]).map((refusal) => ({
+    code: WIRE_CODE[refusal],
+    refusal,
+    status: OWN_STATUS[refusal] ?? STATUS[REFUSALS[refusal].kind],
+    says: REFUSALS[refusal].says,
+  }));
+}

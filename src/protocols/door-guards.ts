@@ -1,0 +1,136 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { isLoopback } from "../lib/network.ts";
+import { Refusal } from "../refusals.ts";
+import { LimitRefusal } from "../verbs/limits.ts";
+import { BODY_LIMIT_BYTES } from "./door-errors.ts";
+
+const METHODS = "GET, POST, PUT, DELETE, OPTIONS";
+const REQUEST_HEADERS =
+  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID";
+const EXPOSED_HEADERS =
+  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Participant-Token, Location, X-Request-Id";
+const PREFLIGHT_MAX_AGE_S = 3600;
+const EDGE_WINDOW_MS = 1000;
+
+/**
+ * Puts the guards before every route, in the contract's order: host, edge, path and method, origin, body
+ * (contract-ask-a-human.md, section 1.1). Credentials follow in each door.
+ */
+export function installGuards(app: FastifyInstance, { config, clock }: { config: Config; clock: Clock }): void {
+  const hosts = allowedHosts(config);
+  const edge = openEdgeGuard(config, clock);
+
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    refuseForeignHost(request, hosts);
+    if (!(config.loopbackOnly && isLoopback(request.ip))) edge(request.ip);
+    if (request.is404) throw new Refusal("route_not_found");
+
+    const origin = request.headers.origin;
+    const listed = origin !== undefined && config.cors.origins.includes(origin);
+    if (config.cors.origins.length > 0) reply.header("vary", "Origin");
+    if (listed) {
+      reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", EXPOSED_HEADERS);
+    }
+    const { allowed } = request.routeOptions.config;
+    if (allowed) {
+      if (listed && isPreflight(request)) return preflight(reply);
+      throw new Refusal("method_not_allowed", { allowed });
+    }
+    if (origin !== undefined && !listed && isUnsafe(request.method) && !isSameOrigin(request, config, origin)) {
+      throw new Refusal("origin_refused");
+    }
+    if (request.routeOptions.config.takesBody) refuseOddBody(request);
+  });
+}
+
+/** Answers every method that the known paths do not take; call it after a door's routes are in place. */
+export function refuseOtherMethods(app: FastifyInstance, taken: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const [url, methods] of taken) {
+    const allowed = [...methods].sort();
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !methods.has(method));
+    if (others.length === 0) continue;
+    app.route({
+      method: others,
+      url,
+      config: { allowed: allowed.filter((method) => method !== "HEAD") },
+      schema: { hide: true },
+      handler: () => {
+        throw new Error("the guards let a wrong method through");
+      },
+    });
+  }
+}
+
+/** The host names that are answered: loopback ones, `*.localhost`, the public URL's, and configured ones. */
+function allowedHosts(config: Config): (host: string) => boolean {
+  const names = new Set(["localhost", "127.0.0.1", "[::1]", new URL(config.publicUrl).hostname, ...config.hosts]);
+  return (host) => names.has(host) || host.endsWith(".localhost");
+}
+
+function refuseForeignHost(request: FastifyRequest, allowed: (host: string) => boolean): void {
+  const given = request.headers.host ?? "";
+  const name = /^(\[[0-9a-f:.]+\]|[^:/@\s]+)(:\d+)?$/i.exec(given)?.[1]?.toLowerCase();
+  if (name === undefined || !allowed(name)) throw new Refusal("misdirected", { host: given.slice(0, 255) });
+}
+
+function isUnsafe(method: string): boolean {
+  return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+}
+
+function isSameOrigin(request: FastifyRequest, config: Config, origin: string): boolean {
+  if (origin === config.publicUrl) return true;
+  // A page of ours that was opened under another accepted name, such as localhost.
+  return URL.canParse(origin) && new URL(origin).host === request.headers.host && /^https?:/.test(origin);
+}
+
+function isPreflight(request: FastifyRequest): boolean {
+  return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+}
+
+function preflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .header("access-control-allow-methods", METHODS)
+    .header("access-control-allow-headers", REQUEST_HEADERS)
+    .header("access-control-max-age", PREFLIGHT_MAX_AGE_S)
+    .code(204)
+    .send();
+}
+
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+function refuseOddBody(request: FastifyRequest): void {
+  const length = Number(request.headers["content-length"] ?? 0);
+  if (length > BODY_LIMIT_BYTES) throw new Refusal("body_too_large", { max_bytes: BODY_LIMIT_BYTES });
+  const present = length > 0 || request.headers["transfer-encoding"] !== undefined;
+  if (!present) return;
+  const encoding = request.headers["content-encoding"];
+  const type = request.headers["content-type"] ?? "";
+  if ((encoding !== undefined && encoding !== "identity") || !JSON_TYPE.test(type)) {
+    throw new Refusal("unsupported_media_type", { accepted: ["application/json"] });
+  }
+}
+
+/** A bucket for each address that refills by the second; refuses what overflows it. */
+function openEdgeGuard({ limits }: Config, clock: Clock): (ip: string) => void {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  const most = 100_000;
+
+  return (ip) => {
+    const at = clock.monotonic();
+    let bucket = buckets.get(ip);
+    if (!bucket) {
+      if (buckets.size >= most) buckets.clear();
+      buckets.set(ip, (bucket = { tokens: limits.edgeBurst, at }));
+    }
+    bucket.tokens = Math.min(limits.edgeBurst, bucket.tokens + ((at - bucket.at) / 1000) * limits.edgePerSecond);
+    bucket.at = at;
+    if (bucket.tokens < 1) {
+      const now = clock.now();
+      throw new LimitRefusal(limits.edgePerSecond, { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS }, EDGE_WINDOW_MS);
+    }
+    bucket.tokens -= 1;
+  };
+}

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from "fastify";
+
+/**
+ * Puts the limit headers on every reply whose caller is known: of the route's own bucket, or of the one that tripped
+ * (contract-ask-a-human.md, section 1.4).
+ */
+export function tellLimits(app: FastifyInstance): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    const { limit, peekLimit } = request.facts;
+    // A reply about a store that is away must not wait for it.
+    const reading = limit ?? (reply.statusCode >= 500 ? undefined : await peekLimit?.().catch(() => undefined));
+    if (reading) {
+      reply
+        .header("x-ratelimit-limit", reading.limit)
+        .header("x-ratelimit-remaining", reading.remaining)
+        .header("x-ratelimit-reset", Math.ceil(reading.resetsAt / 1000));
+    }
+    return payload;
+  });
+}

@@ -1,0 +1,192 @@
+import type { FastifyRequest } from "fastify";
+import { isLoopback, networkOf } from "../lib/network.ts";
+import { sameText } from "../lib/keyring.ts";
+import type { Caller } from "../model/participant.ts";
+import { isTimeZone } from "../model/streak.ts";
+import { refuseFields } from "../model/field-problem.ts";
+import { Refusal } from "../refusals.ts";
+import { findKey, type KeyIdentity } from "../verbs/find-key.ts";
+import { findSignedIn } from "../verbs/find-signed-in.ts";
+import type { DoorContext } from "./door.ts";
+
+const DAY_MS = 86_400_000;
+const KEY_START = "parley_";
+
+/**
+ * Returns the agent a request speaks for: the one its key was issued for, whichever of the three carriers holds it, or
+ * `open:<name>` while open mode is on (contract-ask-a-human.md, section 1.2).
+ *
+ * @throws {Refusal} `key_required` for a bad or missing key, two different ones, or one of another scope;
+ *   `invalid_input` for a malformed `X-Agent-Id`
+ */
+export async function agentPrincipal(door: DoorContext, request: FastifyRequest): Promise<string> {
+  const { name, keys } = agentCarriers(request);
+  const [text, ...others] = keys;
+  if (text === undefined) {
+    if (!door.config.open) throw new Refusal("key_required");
+    return `open:${name}`;
+  }
+  if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
+  const key = await findKey(door.ctx, text);
+  if (key?.scope !== "agent") throw new Refusal("key_required");
+  return key.principal;
+}
+
+/** Returns every principal a request to a human route claims to be, so that no agent answers its own question. */
+export async function claimedAgents(door: DoorContext, request: FastifyRequest): Promise<{ names: string[]; withKey: boolean }> {
+  const { name, keys } = agentCarriers(request);
+  const names: string[] = [];
+  let withKey = false;
+  if (request.headers["x-agent-id"] !== undefined) names.push(`open:${name}`, `agent:${name}`);
+  for (const text of keys) {
+    const key = await findKey(door.ctx, text);
+    if (key?.scope === "agent") {
+      withKey = true;
+      names.push(key.principal);
+    }
+  }
+  return { names, withKey };
+}
+
+function agentCarriers(request: FastifyRequest): { name: string; keys: string[] } {
+  const keys: string[] = [];
+  const { authorization } = request.headers;
+  if (authorization !== undefined) keys.push(bearerOf(authorization));
+  if (request.facts.pathKey !== undefined) keys.push(request.facts.pathKey);
+
+  const agentId = visibleHeader(request, "x-agent-id", "X-Agent-Id", 128 + KEY_START.length + 64);
+  const colon = agentId.lastIndexOf(":");
+  const carriesKey = colon >= 0 && agentId.slice(colon + 1).startsWith(KEY_START);
+  if (carriesKey) keys.push(agentId.slice(colon + 1));
+  const name = carriesKey ? agentId.slice(0, colon) : agentId;
+  if (name.length > 128) throw formatRefusal("X-Agent-Id");
+  return { name: name === "" ? "default" : name, keys };
+}
+
+/** What cannot be a key is handed on all the same, so that it is refused and never taken for no key at all. */
+function bearerOf(authorization: string): string {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? authorization;
+}
+
+/** Who is behind a request to a human route, and whether its credential was good. */
+export interface HumanCaller {
+  caller: Caller;
+  /** A session, a bound key, or a participant's valid credential was shown: such callers have limits of their own. */
+  credentialed: boolean;
+}
+
+/**
+ * Returns who is asking, the first of: a signed-in person or bound `answer` key, a participant's credential, a
+ * fingerprint, nobody known (contract-ask-a-human.md, section 4.1).
+ *
+ * @throws {Refusal} `key_required` where the crowd is not public and nobody is signed in, or for a bad key
+ */
+export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
+  const { ctx, config } = door;
+  const person = await namedPerson(door, request);
+  if (person === undefined && !config.loopbackOnly && !config.crowd.public) throw new Refusal("key_required");
+
+  const participant = presentedParticipant(door, request);
+  const fingerprint = visibleHeader(request, "x-fingerprint", "X-Fingerprint", 512);
+  const timeZone = request.headers["x-time-zone"];
+  const caller: Caller = {
+    network: networkMac(door, request),
+    exempt: config.loopbackOnly && isLoopback(request.ip),
+    ...(person !== undefined && { person }),
+    ...(participant !== undefined && { participant }),
+    ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),
+    ...(typeof timeZone === "string" && timeZone.length <= 64 && isTimeZone(timeZone) && { timeZone }),
+  };
+  return { caller, credentialed: person !== undefined || participant !== undefined };
+}
+
+async function namedPerson(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) {
+    const key = await findKey(door.ctx, bearerOf(authorization));
+    return personOfKey(key);
+  }
+  const token = cookieOf(request, cookieName(door, "parley"));
+  if (token === undefined) return undefined;
+  const signedIn = await findSignedIn(door.ctx, token);
+  if (signedIn && isUnsafe(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
+  return signedIn?.person.id;
+}
+
+/** An `answer` key stands for its person; a service's has none. Agents' keys stand for nobody here. */
+function personOfKey(key: KeyIdentity | null): string | undefined {
+  if (key?.scope === "agent") return undefined;
+  if (key?.scope !== "answer" || key.person === null) throw new Refusal("key_required");
+  return key.person;
+}
+
+function isUnsafe(request: FastifyRequest): boolean {
+  return request.method !== "GET" && request.method !== "HEAD";
+}
+
+/** A request under a cookie must come from a page of ours (security.md, section 3). */
+export function fromOurPage(door: DoorContext, request: FastifyRequest): boolean {
+  const site = request.headers["sec-fetch-site"];
+  if (site !== undefined) return site === "same-origin";
+  const { origin } = request.headers;
+  return origin === door.config.publicUrl || (origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host);
+}
+
+/** Returns the name of one of our cookies: with the prefix that binds it to the host wherever the public URL is https. */
+export function cookieName(door: Pick<DoorContext, "config">, name: string): string {
+  return door.config.publicUrl.startsWith("https:") ? `__Host-${name}` : name;
+}
+
+/** Returns the value of a cookie, or nothing. */
+export function cookieOf(request: FastifyRequest, name: string): string | undefined {
+  for (const pair of request.headers.cookie?.split(";") ?? []) {
+    const equals = pair.indexOf("=");
+    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
+  }
+  return undefined;
+}
+
+const PARTICIPANT_SECONDS = 400 * 86_400;
+
+/** Returns the credential of a participant: `pt1.<id>.<MAC>`. */
+export function participantToken(door: DoorContext, participantId: string): string {
+  return `pt1.${participantId}.${door.ctx.keyring.mac("participant", `participant:${participantId}`)}`;
+}
+
+/** Returns the cookie that carries a participant's credential for 400 days. */
+export function participantCookie(door: DoorContext, token: string, maxAgeSeconds = PARTICIPANT_SECONDS): string {
+  const secure = door.config.publicUrl.startsWith("https:") ? "; Secure" : "";
+  return `${cookieName(door, "parley_p")}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Returns the participant whose valid credential a request shows, or nothing. */
+export function presentedParticipant(door: DoorContext, request: FastifyRequest): string | undefined {
+  const header = request.headers["x-participant-token"];
+  for (const token of [typeof header === "string" ? header : undefined, cookieOf(request, cookieName(door, "parley_p"))]) {
+    const id = token === undefined ? undefined : /^pt1\.(p_[0-9A-Za-z]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
+    if (id !== undefined && token !== undefined && sameText(token, participantToken(door, id))) return id;
+  }
+  return undefined;
+}
+
+/** Keyed hash of the caller's network under the day's salt: addresses themselves are never kept. */
+export function networkMac(door: DoorContext, request: FastifyRequest): string {
+  const day = Math.floor(door.ctx.clock.now() / DAY_MS);
+  return door.ctx.keyring.mac("network", `${day} ${networkOf(request.ip)}`);
+}
+
+/** Keyed hash of the caller's address, under which limits per address are counted. */
+export function addressMac(door: DoorContext, request: FastifyRequest): string {
+  return door.ctx.keyring.mac("network", `address ${request.ip}`);
+}
+
+function visibleHeader(request: FastifyRequest, name: string, spelled: string, maxLength: number): string {
+  const value = request.headers[name];
+  if (value === undefined || value === "") return "";
+  if (typeof value !== "string" || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value)) throw formatRefusal(spelled);
+  return value;
+}
+
+function formatRefusal(field: string): Refusal {
+  return refuseFields([{ message: `${field} is malformed or too long`, field, constraint: "format" }]);
+}

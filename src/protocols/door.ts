@@ -1,0 +1,69 @@
+import type {} from "@fastify/swagger";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../config.ts";
+import type { Context } from "../context.ts";
+import type { Caller } from "../model/participant.ts";
+import type { LimitReading } from "../verbs/limits.ts";
+import type { ReadLimits } from "../verbs/read-limits.ts";
+import type { Parked } from "./door-parked.ts";
+
+/** What every door is given. */
+export interface DoorContext {
+  ctx: Context;
+  config: Config;
+  readLimits: ReadLimits;
+  parked: Parked;
+}
+
+/** What a door learns of a request before its route runs. */
+export interface RequestFacts {
+  /** The key that stood in the path, as `/k/<key>/...`; cut off before routing. */
+  pathKey?: string;
+  /** Whose objects the request may touch, once known. */
+  principal?: string;
+  /** Who answers, once known. */
+  caller?: Caller;
+  /** What the limit headers of the reply say, once known. */
+  limit?: LimitReading;
+  /** Finds what they say when nothing was counted. */
+  peekLimit?: () => Promise<LimitReading>;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    facts: RequestFacts;
+  }
+  interface FastifyContextConfig {
+    /** Stands in for every method a known path does not take. */
+    allowed?: readonly string[];
+    /** The route takes a JSON object; without this its body is not read. */
+    takesBody?: boolean;
+    /** A body is welcome but need not be there. */
+    bodyOptional?: boolean;
+  }
+}
+
+export type Door = FastifyInstance;
+export type { FastifyReply, FastifyRequest };
+
+/** Returns the principal of a request whose route has asked for one. */
+export function principalOf(request: FastifyRequest): string {
+  const { principal } = request.facts;
+  if (principal === undefined) throw new Error("a route ran without its principal");
+  return principal;
+}
+
+/** Returns the caller of a request whose route has asked for one. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = request.facts;
+  if (caller === undefined) throw new Error("a route ran without its caller");
+  return caller;
+}
+
+/** Aborted when the client of this request has gone. */
+export function goneSignal(request: FastifyRequest): AbortSignal {
+  const gone = new AbortController();
+  request.raw.socket.once("close", () => gone.abort());
+  if (request.raw.socket.destroyed) gone.abort();
+  return gone.signal;
+}

@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance, FastifyReply } from "fastify";
+
+/** Where the app shows something of its own; every other address is not its. */
+const APP_PATHS = ["/", "/index.html", "/q/:id", "/me", "/leaderboard", "/console", "/console/*"];
+
+/** Files whose name never changes, so their content is asked for every time. */
+const PLAIN_FILES = ["/sw.js", "/theme.js", "/manifest.webmanifest", "/icons/:name"];
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types parley",
+].join("; ");
+
+const PAGE_HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-robots-tag": "noindex",
+} as const;
+
+const HSTS = "max-age=31536000";
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+export interface PagesOptions {
+  /** The built web app. */
+  distDir: string;
+  /** Whether people reach this server by https only. */
+  hsts?: boolean;
+}
+
+/**
+ * The web app is served, with the headers of every page (security.md, section 2).
+ *
+ * Files named after their content may be kept for ever, the page itself never without asking. While the app has not
+ * been built, each of its addresses says what to do about that.
+ */
+export async function pages(app: FastifyInstance, options: PagesOptions): Promise<void> {
+  app.addHook("onSend", async (_request, reply) => {
+    reply.headers(PAGE_HEADERS);
+    if (options.hsts) reply.header("strict-transport-security", HSTS);
+    if (reply.statusCode >= 400) reply.header("cache-control", "no-store");
+  });
+
+  if (!existsSync(join(options.distDir, "index.html"))) {
+    for (const path of APP_PATHS) app.get(path, { schema: { hide: true } }, (_request, reply) => sendNotBuilt(reply));
+    return;
+  }
+
+  await app.register(fastifyStatic, {
+    root: options.distDir,
+    serve: false,
+    index: false,
+    preCompressed: true,
+    dotfiles: "ignore",
+    cacheControl: false,
+  });
+
+  for (const path of APP_PATHS) {
+    app.get(path, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, "index.html"));
+  }
+  for (const path of PLAIN_FILES) {
+    app.get(path, { schema: { hide: true } }, (request, reply) => sendFresh(reply, pathOf(request.url)));
+  }
+  app.get("/assets/:name", { schema: { hide: true } }, (request, reply) => {
+    return reply.header("cache-control", FOR_EVER).sendFile(pathOf(request.url));
+  });
+}
+
+/** Sends a file that a browser may keep, but must ask about each time. */
+function sendFresh(reply: FastifyReply, file: string): FastifyReply {
+  return reply.header("cache-control", "no-cache").sendFile(file);
+}
+
+function sendNotBuilt(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .header("cache-control", "no-store")
+    .type("text/plain; charset=utf-8")
+    .send("The web app has not been built yet: run `npm run setup`, then start the server again.\n");
+}
+
+function pathOf(url: string): string {
+  return decodeURIComponent(new URL(url, "http://localhost").pathname).replace(/^\/+/, "");
+}

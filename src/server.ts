@@ -1,0 +1,218 @@
+import Fastify, { type FastifyInstance } from "fastify";
+import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
+import { fileURLToPath } from "node:url";
+import { pino, type Logger } from "pino";
+import type { Config } from "./config.ts";
+import type { Context } from "./context.ts";
+import { systemClock, type Clock } from "./lib/clock.ts";
+import { idMaker } from "./lib/id.ts";
+import { startLoop, type Loop } from "./lib/loop.ts";
+import { systemRandom, type Random } from "./lib/random.ts";
+import { expireDueAsks } from "./loops/expire.ts";
+import { openRecheck } from "./loops/recheck.ts";
+import { sweep } from "./loops/sweep.ts";
+import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
+import type { DoorContext } from "./protocols/door.ts";
+import { readBodiesAsBytes } from "./protocols/door-body.ts";
+import { sendError, sendRefusal } from "./protocols/door-errors.ts";
+import { checkFields } from "./protocols/door-fields.ts";
+import { installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
+import { tellLimits } from "./protocols/door-limits.ts";
+import { openParked } from "./protocols/door-parked.ts";
+import { Refusal } from "./refusals.ts";
+import { openStore, type Store } from "./store/open-store.ts";
+import { openReaders } from "./store/readers.ts";
+import { openReadLimits } from "./verbs/read-limits.ts";
+import type { z } from "zod";
+
+/** What the server takes from the machine; tests put their own in its place. */
+export interface Outside {
+  clock: Clock;
+  random: Random;
+  fetch: typeof globalThis.fetch;
+  log: Logger;
+  /** A sync to disk failed; the process must end. */
+  onFatal: (error: Error) => void;
+  /** Opens the store in another way, such as in memory. */
+  openStore: () => Promise<Store>;
+  acceptLoss: boolean;
+}
+
+export interface RunningServer {
+  /** Where it listens. */
+  url: string;
+  ctx: Context;
+  /** What the operator should hear. */
+  notes: readonly string[];
+  /** One line about the store. */
+  describes: string;
+  /** Waiters are answered, streams end, writes finish, the store is closed; safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const WEB_DIST = fileURLToPath(new URL("../web/dist/", import.meta.url));
+/** How often deadlines are looked at: an ask is settled well within a second of its own. */
+const EXPIRE_EVERY_MS = 250;
+const MERGE_EVERY_MS = 1000;
+const RECHECK_EVERY_MS = 1000;
+const SWEEP_EVERY_MS = 60_000;
+/** What is still under way after this is cut off, so that a stop ends within ten seconds. */
+const CLOSE_WITHIN_MS = 8000;
+
+/**
+ * Opens the store, settles what came due while nobody was looking, and answers requests.
+ *
+ * @throws {Error} one sentence for the operator, nothing harmed
+ */
+export async function startServer(config: Config, outside: Partial<Outside> = {}): Promise<RunningServer> {
+  const { clock = systemClock, random = systemRandom, log = pino({ level: config.log.level }) } = outside;
+  const onFatal = outside.onFatal ?? endProcess(log);
+  const open = outside.openStore ?? (() => openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
+  const store = await open();
+  const stopping = new AbortController();
+  const ctx: Context = {
+    db: store.db,
+    wake: store.wake,
+    keyring: store.keyring,
+    clock,
+    random,
+    newId: idMaker(random),
+    fetch: outside.fetch ?? globalThis.fetch,
+    log,
+    readers: openReaders(clock),
+    crowd: config.crowd.rules,
+    stopping: stopping.signal,
+  };
+  const door: DoorContext = { ctx, config, readLimits: openReadLimits(ctx), parked: openParked(clock) };
+
+  let app: FastifyInstance;
+  try {
+    while (await expireDueAsks(ctx, stopping.signal));
+    app = await buildApp(door);
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await store.close();
+    throw listenSentence(error, config);
+  }
+
+  const loops = startLoops(door);
+  let stopped: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await Promise.all(loops.map((loop) => loop.stop()));
+    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+    await app.close();
+    clearTimeout(cut);
+    await door.readLimits.merge().catch(() => undefined);
+    await store.close();
+  }
+  return {
+    url: urlOf(app, config),
+    ctx,
+    notes: store.notes,
+    describes: store.db.describes,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+function startLoops({ ctx, readLimits }: DoorContext): Loop[] {
+  const { clock } = ctx;
+  const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
+    startLoop(step, { clock, idleMs, onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed") });
+  return [
+    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
+    loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
+    loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
+    loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
+  ];
+}
+
+/** Builds the HTTP server with every door; it does not listen yet. */
+export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
+  const { ctx, config } = door;
+  const pathKeys = new WeakMap<IncomingMessage, string>();
+  const app = Fastify({
+    logger: false,
+    bodyLimit: 1_048_576,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    genReqId: () => ctx.newId("req"),
+    requestTimeout: 30_000,
+    http: { headersTimeout: 5000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
+    routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: 600 },
+    rewriteUrl: (request) => cutPathKey(request, pathKeys),
+    frameworkErrors: (error, request, reply) => void sendError(ctx, error, request, reply),
+  });
+
+  app.decorateRequest("facts", undefined as never);
+  app.addHook("onRequest", async (request) => {
+    const pathKey = pathKeys.get(request.raw);
+    request.facts = pathKey === undefined ? {} : { pathKey };
+  });
+  app.addHook("onRequest", async (_request, reply) => {
+    reply
+      .header("cache-control", "no-store")
+      .header("x-content-type-options", "nosniff")
+      .header("referrer-policy", "no-referrer")
+      .header("cross-origin-resource-policy", "same-origin");
+  });
+  installGuards(app, { config, clock: ctx.clock });
+  tellLimits(app);
+  readBodiesAsBytes(app);
+  app.setValidatorCompiler(({ schema }) => (value: unknown) => checkFields(schema as z.ZodType, value));
+  app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value));
+  app.setErrorHandler((error, request, reply) => sendError(ctx, error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal("route_not_found")));
+
+  const taken = new Map<string, Set<string>>();
+  app.addHook("onRoute", ({ url, method, config: route }) => {
+    if (route?.allowed) return;
+    const methods = taken.get(url) ?? new Set();
+    for (const one of [method].flat()) methods.add(one);
+    taken.set(url, methods);
+  });
+
+  await app.register(askAHuman(door));
+  refuseOtherMethods(app, taken);
+  await app.ready();
+  return app;
+}
+
+/** Takes the key out of `/k/<key>/...` before anything can log or route it. */
+function cutPathKey(request: IncomingMessage, pathKeys: WeakMap<IncomingMessage, string>): string {
+  const url = request.url ?? "/";
+  const match = /^\/+k\/+([^/?#]+)(?=[/?#]|$)/.exec(url);
+  if (!match?.[1]) return url;
+  pathKeys.set(request, match[1]);
+  const rest = url.slice(match[0].length);
+  request.url = rest.startsWith("/") ? rest : `/${rest}`;
+  return request.url;
+}
+
+function urlOf(app: FastifyInstance, config: Config): string {
+  const { port } = app.server.address() as AddressInfo;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  return `http://${host === "0.0.0.0" || host === "[::]" ? "127.0.0.1" : host}:${port}`;
+}
+
+function listenSentence(error: unknown, { host, port }: Config): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new Error(`Port ${port} on ${host} is taken by another program; stop it, or choose another with --port.`);
+    case "EACCES":
+      return new Error(`This user may not listen on port ${port}; choose one above 1023 with --port.`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Error(`${host} is not an address of this machine; choose another with --host.`);
+    default:
+      return error;
+  }
+}
+
+function endProcess(log: Logger): (error: Error) => void {
+  return (error) => {
+    log.fatal({ err: error }, "a sync to disk failed; what is on disk is unknown, so this process ends");
+    process.exit(70);
+  };
+}
