@@ -1,11 +1,6 @@
 import { ParleyError } from "./errors.ts";
-import {
-  type CallOptions,
-  Connection,
-  type ConnectionOptions,
-  newKey,
-  sleep,
-} from "./http.ts";
+import { type CallOptions, Connection, type ConnectionOptions, newKey, sleep } from "./http.ts";
+import { newKey } from "./idempotency-key.ts";
 import { follow } from "./sse.ts";
 import {
   isFinal,
@@ -55,8 +50,7 @@ export class Parley {
 
   constructor(options: ParleyOptions) {
     const headers = {
-      authorization:
-        options.key === undefined ? undefined : `Bearer ${options.key}`,
+      authorization: options.key === undefined ? undefined : `Bearer ${options.key}`,
       "x-agent-id": options.agentId,
     };
     this.#connection = new Connection(options, () => headers);
@@ -69,13 +63,8 @@ export class Parley {
    *
    * @throws {ParleyError} `VALIDATION_ERROR`, `UNAUTHORIZED`, `RATE_LIMITED`, `AGENT_QUOTA_EXCEEDED`, `IDEMPOTENCY_MISMATCH`
    */
-  async ask(
-    question: NewQuestion,
-    options: CallOptions = {},
-  ): Promise<QuestionReceipt> {
-    const type =
-      question.type ??
-      (question.options === undefined ? "text" : "multiple_choice");
+  async ask(question: NewQuestion, options: CallOptions = {}): Promise<QuestionReceipt> {
+    const type = question.type ?? (question.options === undefined ? "text" : "multiple_choice");
     const body = {
       ...question,
       type,
@@ -89,10 +78,7 @@ export class Parley {
   }
 
   /** Reads the question and its answers so far. @throws {ParleyError} `QUESTION_NOT_FOUND` */
-  async check(
-    id: string,
-    options: CallOptions & { expand?: "meta" } = {},
-  ): Promise<Question> {
+  async check(id: string, options: CallOptions & { expand?: "meta" } = {}): Promise<Question> {
     return this.#connection.call("GET", pathOf(id), {
       signal: options.signal,
       query: { expand: options.expand },
@@ -100,10 +86,7 @@ export class Parley {
   }
 
   /** Reads up to 100 questions at once; ids the server does not know stand in `not_found`. */
-  async checkAll(
-    ids: readonly string[],
-    options: CallOptions = {},
-  ): Promise<QuestionBatch> {
+  async checkAll(ids: readonly string[], options: CallOptions = {}): Promise<QuestionBatch> {
     return this.#connection.call("GET", "/agent/questions", {
       ...options,
       query: { ids: ids.join(",") },
@@ -146,49 +129,27 @@ export class Parley {
     const { signal, onProgress } = options;
     const enough = options.untilResponses ?? Infinity;
     const start = Date.now();
-    const giveUpAt =
-      options.timeoutMs === undefined ? Infinity : start + options.timeoutMs;
+    const giveUpAt = options.timeoutMs === undefined ? Infinity : start + options.timeoutMs;
 
     let question = await this.check(id, { signal });
     onProgress?.(question);
     for (let failures = 0; ;) {
-      if (isFinal(question.status) || question.current_responses >= enough)
-        return question;
+      if (isFinal(question.status) || question.current_responses >= enough) return question;
       const now = Date.now();
       if (now >= giveUpAt) return question;
       try {
-        const next = await this.#longPoll(
-          question,
-          Math.min(HOLD_SECONDS * 1000, giveUpAt - now),
-          signal,
-        );
+        const next = await this.#longPoll(question, Math.min(HOLD_SECONDS * 1000, giveUpAt - now), signal);
         failures = 0;
-        const changed =
-          next.current_responses > question.current_responses ||
-          next.status !== question.status;
+        const changed = next.current_responses > question.current_responses || next.status !== question.status;
         question = next;
         if (changed) onProgress?.(question);
         // A server that does not hold long-polls must not be asked in a tight loop.
-        else if (Date.now() - now < 1000)
-          await sleep(
-            Math.min(2000, Math.max(0, giveUpAt - Date.now())),
-            signal,
-          );
+        else if (Date.now() - now < 1000) await sleep(Math.min(2000, Math.max(0, giveUpAt - Date.now())), signal);
       } catch (error) {
-        if (
-          !(error instanceof ParleyError) ||
-          !(error.isPassing || error.status === 429)
-        )
-          throw error;
-        const pauseMs =
-          (error.retryAfterSeconds ?? 0) * 1000 ||
-          Math.min(500 * 2 ** failures++, 15_000);
-        if (Date.now() + pauseMs > Date.parse(question.expires_at) + GRACE_MS)
-          throw error;
-        await sleep(
-          Math.min(pauseMs, Math.max(0, giveUpAt - Date.now())),
-          signal,
-        );
+        if (!(error instanceof ParleyError) || !(error.isPassing || error.status === 429)) throw error;
+        const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || Math.min(500 * 2 ** failures++, 15_000);
+        if (Date.now() + pauseMs > Date.parse(question.expires_at) + GRACE_MS) throw error;
+        await sleep(Math.min(pauseMs, Math.max(0, giveUpAt - Date.now())), signal);
       }
     }
   }
@@ -198,15 +159,8 @@ export class Parley {
    *
    * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
    */
-  async *events(
-    id: string,
-    options: CallOptions = {},
-  ): AsyncGenerator<Question> {
-    for await (const { event, data } of follow(
-      this.#connection,
-      `${pathOf(id)}/events`,
-      options,
-    )) {
+  async *events(id: string, options: CallOptions = {}): AsyncGenerator<Question> {
+    for await (const { event, data } of follow(this.#connection, `${pathOf(id)}/events`, options)) {
       if (event !== "question") continue;
       const question = JSON.parse(data) as Question;
       yield question;
@@ -214,11 +168,7 @@ export class Parley {
     }
   }
 
-  async #longPoll(
-    question: Question,
-    holdMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Question> {
+  async #longPoll(question: Question, holdMs: number, signal: AbortSignal | undefined): Promise<Question> {
     return this.#connection.call("GET", pathOf(question.question_id), {
       signal,
       query: {

@@ -33,10 +33,7 @@ export class ParleyError extends Error {
       cause?: unknown;
     } = {},
   ) {
-    super(
-      message,
-      more.cause === undefined ? undefined : { cause: more.cause },
-    );
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.status = more.status ?? 0;
     this.details = more.details ?? {};

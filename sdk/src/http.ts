@@ -58,36 +58,20 @@ export class Connection {
    * @throws {ParleyError}, or the signal's reason when it is aborted
    */
   async call<T>(method: string, path: string, call: Call = {}): Promise<T> {
-    const safe =
-      method !== "POST" ||
-      call.idempotencyKey !== undefined ||
-      call.repeatable === true;
+    const safe = method !== "POST" || call.idempotencyKey !== undefined || call.repeatable === true;
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#once<T>(method, path, call);
       } catch (error) {
-        const again =
-          safe &&
-          attempt < this.#retries &&
-          error instanceof ParleyError &&
-          error.isPassing;
+        const again = safe && attempt < this.#retries && error instanceof ParleyError && error.isPassing;
         if (!again) throw error;
-        await sleep(
-          Math.min(
-            (error.retryAfterSeconds ?? 0) * 1000 || 250 * 2 ** attempt,
-            5000,
-          ),
-          call.signal,
-        );
+        await sleep(Math.min((error.retryAfterSeconds ?? 0) * 1000 || 250 * 2 ** attempt, 5000), call.signal);
       }
     }
   }
 
   /** Resolves with the open reply of an event stream, or null when the server says there is nothing more (204). */
-  async open(
-    path: string,
-    call: Call = {},
-  ): Promise<ReadableStream<Uint8Array> | null> {
+  async open(path: string, call: Call = {}): Promise<ReadableStream<Uint8Array> | null> {
     const reply = await this.#send("GET", path, {
       ...call,
       headers: { ...call.headers, accept: "text/event-stream" },
@@ -98,9 +82,7 @@ export class Connection {
 
   async #once<T>(method: string, path: string, call: Call): Promise<T> {
     const deadline = AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs);
-    const signal = call.signal
-      ? AbortSignal.any([call.signal, deadline])
-      : deadline;
+    const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
     try {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
@@ -108,11 +90,7 @@ export class Connection {
       return (await jsonOf(reply)) as T;
     } catch (error) {
       if (deadline.aborted && !call.signal?.aborted) {
-        throw new ParleyError(
-          "TIMED_OUT",
-          "The server did not reply in time.",
-          { cause: error },
-        );
+        throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
       }
       throw error;
     }
@@ -132,10 +110,8 @@ export class Connection {
     for (const [name, value] of Object.entries(wanted)) {
       if (value !== undefined) headers.set(name, value);
     }
-    if (call.body !== undefined)
-      headers.set("content-type", "application/json");
-    if (call.idempotencyKey !== undefined)
-      headers.set("idempotency-key", call.idempotencyKey);
+    if (call.body !== undefined) headers.set("content-type", "application/json");
+    if (call.idempotencyKey !== undefined) headers.set("idempotency-key", call.idempotencyKey);
     const search = query.size > 0 ? `?${query}` : "";
 
     try {
@@ -173,27 +149,15 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A fresh idempotency key. Works on plain http pages too, where `crypto.randomUUID` does not exist. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
-}
-
 async function jsonOf(reply: Response): Promise<unknown> {
   const text = await reply.text();
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ParleyError(
-      "BAD_REPLY",
-      "The reply is not what a Parley server sends.",
-      {
-        status: reply.status,
-        cause: error,
-      },
-    );
+    throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", {
+      status: reply.status,
+      cause: error,
+    });
   }
 }
 
@@ -202,31 +166,19 @@ async function refusalOf(reply: Response): Promise<ParleyError> {
   const more = {
     status: reply.status,
     ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
-    ...(reply.headers.has("x-request-id")
-      ? { requestId: reply.headers.get("x-request-id") ?? "" }
-      : {}),
+    ...(reply.headers.has("x-request-id") ? { requestId: reply.headers.get("x-request-id") ?? "" } : {}),
   };
   const body = await reply
     .text()
     .then((text): unknown => JSON.parse(text))
     .catch(() => null);
-  if (!isErrorBody(body))
-    return new ParleyError(
-      "BAD_REPLY",
-      `The server replied with status ${reply.status}.`,
-      more,
-    );
+  if (!isErrorBody(body)) return new ParleyError("BAD_REPLY", `The server replied with status ${reply.status}.`, more);
   const { code, message, details } = body.error;
   return new ParleyError(code, message, { ...more, details: details ?? {} });
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {
-  if (typeof body !== "object" || body === null || !("error" in body))
-    return false;
+  if (typeof body !== "object" || body === null || !("error" in body)) return false;
   const { error } = body;
-  return (
-    typeof error === "object" &&
-    error !== null &&
-    typeof (error as { code?: ErrorCode }).code === "string"
-  );
+  return typeof error === "object" && error !== null && typeof (error as { code?: ErrorCode }).code === "string";
 }

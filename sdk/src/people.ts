@@ -1,9 +1,5 @@
-import {
-  type CallOptions,
-  Connection,
-  type ConnectionOptions,
-  newKey,
-} from "./http.ts";
+import { type CallOptions, Connection, type ConnectionOptions } from "./http.ts";
+import { newKey } from "./idempotency-key.ts";
 import { follow } from "./sse.ts";
 import type {
   AnswerReceipt,
@@ -33,6 +29,11 @@ export interface PeopleOptions extends ConnectionOptions {
   credential?: "token" | "cookie";
   /** A token kept from before. */
   participantToken?: string;
+  /**
+   * A random name of this device. It joins a first request that is repeated because its reply was lost;
+   * beside a credential it means nothing.
+   */
+  fingerprint?: string;
   /** The IANA zone in which days count for streaks. */
   timeZone?: string;
 }
@@ -48,14 +49,13 @@ export class People {
     this.#connection = new Connection(
       options,
       () => ({
-        authorization:
-          options.key === undefined ? undefined : `Bearer ${options.key}`,
+        authorization: options.key === undefined ? undefined : `Bearer ${options.key}`,
         "x-participant-token": this.#token,
+        "x-fingerprint": options.fingerprint,
         "x-time-zone": options.timeZone,
       }),
       (reply) => {
-        if (keepsToken)
-          this.#token = reply.headers.get("x-participant-token") ?? this.#token;
+        if (keepsToken) this.#token = reply.headers.get("x-participant-token") ?? this.#token;
       },
     );
   }
@@ -74,9 +74,7 @@ export class People {
     } = {},
   ): Promise<FeedPage> {
     const query = {
-      audience: options.audience?.length
-        ? options.audience.join(",")
-        : undefined,
+      audience: options.audience?.length ? options.audience.join(",") : undefined,
       limit: options.limit,
       cursor: options.cursor ?? undefined,
     };
@@ -87,10 +85,7 @@ export class People {
   }
 
   /** @throws {ParleyError} `QUESTION_NOT_FOUND`, `QUESTION_CLOSED` */
-  async question(
-    id: string,
-    options: CallOptions = {},
-  ): Promise<HumanQuestion> {
+  async question(id: string, options: CallOptions = {}): Promise<HumanQuestion> {
     return this.#connection.call("GET", pathOf(id), options);
   }
 
@@ -102,10 +97,7 @@ export class People {
    * @throws {ParleyError} `ALREADY_ANSWERED`, `QUESTION_CLOSED`, `QUESTION_NOT_FOUND`, `SELF_ANSWER`,
    *   `VALIDATION_ERROR`, `RATE_LIMITED`
    */
-  async answer(
-    answer: NewAnswer,
-    options: CallOptions & { idempotencyKey?: string } = {},
-  ): Promise<AnswerReceipt> {
+  async answer(answer: NewAnswer, options: CallOptions & { idempotencyKey?: string } = {}): Promise<AnswerReceipt> {
     const idempotencyKey = options.idempotencyKey ?? newKey();
     return this.#connection.call("POST", "/human/responses", {
       signal: options.signal,
@@ -124,12 +116,7 @@ export class People {
   }
 
   /** The question leaves this participant's feed; enough reports hold it out of everybody's. */
-  async report(
-    id: string,
-    reason: ReportReason,
-    comment?: string,
-    options: CallOptions = {},
-  ): Promise<void> {
+  async report(id: string, reason: ReportReason, comment?: string, options: CallOptions = {}): Promise<void> {
     const body = comment ? { reason, comment } : { reason };
     return this.#connection.call("POST", `${pathOf(id)}/report`, {
       ...options,
@@ -139,10 +126,7 @@ export class People {
   }
 
   /** Reads what others said, once one has answered oneself. @throws {ParleyError} `ANSWER_FIRST` */
-  async results(
-    id: string,
-    options: CallOptions = {},
-  ): Promise<QuestionResults> {
+  async results(id: string, options: CallOptions = {}): Promise<QuestionResults> {
     return this.#connection.call("GET", `${pathOf(id)}/results`, options);
   }
 
@@ -150,10 +134,7 @@ export class People {
     return this.#connection.call("GET", "/human/stats", options);
   }
 
-  async leaderboard(
-    period: Period = "all_time",
-    options: CallOptions & { limit?: number } = {},
-  ): Promise<Leaderboard> {
+  async leaderboard(period: Period = "all_time", options: CallOptions & { limit?: number } = {}): Promise<Leaderboard> {
     const query = { period, limit: options.limit };
     return this.#connection.call("GET", "/human/leaderboard", {
       signal: options.signal,
@@ -168,11 +149,7 @@ export class People {
       onDisconnect?: () => void;
     } = {},
   ): AsyncGenerator<FeedEvent> {
-    for await (const { event, data } of follow(
-      this.#connection,
-      "/human/events",
-      options,
-    )) {
+    for await (const { event, data } of follow(this.#connection, "/human/events", options)) {
       if (event === "opened" || event === "needs" || event === "gone") {
         yield { event, data: JSON.parse(data) } as FeedEvent;
       }
@@ -189,10 +166,7 @@ export class People {
   }
 
   /** The device is told of new questions. The same device again only updates its settings. */
-  async subscribe(
-    subscription: NewSubscription,
-    options: CallOptions = {},
-  ): Promise<SubscriptionReceipt> {
+  async subscribe(subscription: NewSubscription, options: CallOptions = {}): Promise<SubscriptionReceipt> {
     const call = { ...options, body: subscription, repeatable: true };
     return this.#connection.call("POST", "/human/push/subscribe", call);
   }
@@ -209,10 +183,7 @@ export class People {
   }
 
   /** The device is told nothing any more. @throws {ParleyError} `SUBSCRIPTION_NOT_FOUND` */
-  async unsubscribe(
-    subscriptionId: string,
-    options: CallOptions = {},
-  ): Promise<void> {
+  async unsubscribe(subscriptionId: string, options: CallOptions = {}): Promise<void> {
     const path = `/human/push/subscribe/${encodeURIComponent(subscriptionId)}`;
     return this.#connection.call("DELETE", path, options);
   }
@@ -226,10 +197,7 @@ export class People {
   }
 
   /** This device is from now on the participant who made the code. */
-  async redeemRecoveryCode(
-    code: string,
-    options: CallOptions = {},
-  ): Promise<void> {
+  async redeemRecoveryCode(code: string, options: CallOptions = {}): Promise<void> {
     await this.#connection.call("POST", "/human/recovery/redeem", {
       ...options,
       body: { code },

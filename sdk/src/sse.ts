@@ -12,9 +12,7 @@ interface Frame extends StreamEvent {
 }
 
 /** Yields each event of a `text/event-stream` body; ends when the body does. */
-export async function* readEvents(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<Frame> {
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -32,8 +30,7 @@ export async function* readEvents(
           readLine(frame, line);
           continue;
         }
-        if (frame.data !== "" || frame.retryMs !== undefined)
-          yield { ...frame, data: frame.data.slice(0, -1) };
+        if (frame.data !== "" || frame.retryMs !== undefined) yield { ...frame, data: frame.data.slice(0, -1) };
         frame = { ...emptyFrame(), id: frame.id };
       }
     }
@@ -54,8 +51,7 @@ function readLine(frame: Frame, line: string): void {
   if (field === "event") frame.event = value;
   else if (field === "data") frame.data += `${value}\n`;
   else if (field === "id") frame.id = value;
-  else if (field === "retry" && /^\d+$/.test(value))
-    frame.retryMs = Number(value);
+  else if (field === "retry" && /^\d+$/.test(value)) frame.retryMs = Number(value);
 }
 
 /**
@@ -95,18 +91,9 @@ export async function* follow(
       waitMs = retryMs;
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
-      if (
-        error instanceof ParleyError &&
-        !error.isPassing &&
-        error.status !== 429
-      )
-        throw error;
-      const asked =
-        error instanceof ParleyError ? error.retryAfterSeconds : undefined;
-      waitMs =
-        asked !== undefined
-          ? asked * 1000
-          : Math.min(retryMs * 2 ** failures++, 60_000);
+      if (error instanceof ParleyError && !error.isPassing && error.status !== 429) throw error;
+      const asked = error instanceof ParleyError ? error.retryAfterSeconds : undefined;
+      waitMs = asked !== undefined ? asked * 1000 : Math.min(retryMs * 2 ** failures++, 60_000);
     }
     options.onDisconnect?.();
     await sleep(waitMs, options.signal);

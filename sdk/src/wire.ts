@@ -1,12 +1,6 @@
 /** Every body of the Ask-a-Human door, as it travels. */
 
-export const AUDIENCES = [
-  "technical",
-  "product",
-  "ethics",
-  "creative",
-  "general",
-] as const;
+export const AUDIENCES = ["technical", "product", "ethics", "creative", "general"] as const;
 export type Audience = (typeof AUDIENCES)[number];
 
 export type QuestionType = "text" | "multiple_choice";
@@ -185,13 +179,7 @@ export interface Leaderboard {
   your_points: number;
 }
 
-export const REPORT_REASONS = [
-  "spam",
-  "personal_data",
-  "unsafe",
-  "unclear",
-  "other",
-] as const;
+export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];
 
 export interface QuietHours {
@@ -229,7 +217,7 @@ export interface RecoveryCode {
 
 /** What the feed's event stream says. */
 export type FeedEvent =
-  | { event: "opened"; data: { question_id: string } & Partial<FeedItem> }
+  | { event: "opened"; data: { question_id: string; responses_needed?: number } }
   | { event: "needs"; data: { question_id: string; responses_needed: number } }
   | { event: "gone"; data: { question_id: string } };
 

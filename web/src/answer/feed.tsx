@@ -1,0 +1,122 @@
+import { AUDIENCES } from "@parley/sdk/wire";
+import { Link } from "wouter";
+import { serverNow } from "../api.ts";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { TimeLeft } from "../parts/time-left.tsx";
+import { isUnreachable, type ListedQuestion, useFeed } from "../queries.ts";
+import { audience } from "../settings.ts";
+import { text } from "../text.ts";
+import { wide } from "../wide.ts";
+import styles from "./feed.module.css";
+
+/** What waits for answers, most urgent first. */
+export function Feed({ current }: { current?: string | undefined }) {
+  const feed = useFeed();
+  const Heading = wide.use() ? "h2" : "h1";
+  return (
+    <section class={styles.feed} aria-busy={feed.isPending}>
+      <header class={styles.header}>
+        <Heading>{text.feed.title}</Heading>
+        <Topic />
+      </header>
+      <List current={current} />
+    </section>
+  );
+}
+
+function List({ current }: { current: string | undefined }) {
+  const { data, error, isPending, refetch } = useFeed();
+  if (isPending) return <Loading rows={5} />;
+  const again = (
+    <button type="button" class="primary" onClick={() => void refetch()}>
+      {text.tryAgain}
+    </button>
+  );
+  if (!data || (error && data.questions.length === 0)) {
+    if (!isUnreachable(error))
+      return <Notice level={2} title={text.feed.failed} hint={error?.message ?? ""} children={again} />;
+    return <Notice level={2} title={text.feed.offline} hint={text.feed.offlineHint} children={again} />;
+  }
+  if (data.questions.length === 0) return <Empty lastCame={data.last_created_at} />;
+  return (
+    <ul class={styles.rows}>
+      {data.questions.map((question) => (
+        <Row key={question.question_id} question={question} isCurrent={question.question_id === current} />
+      ))}
+    </ul>
+  );
+}
+
+function Row({ question, isCurrent }: { question: ListedQuestion; isCurrent: boolean }) {
+  const inside = (
+    <>
+      <span class={styles.prompt}>{question.prompt}</span>
+      <span class={styles.facts}>
+        {question.gone ? (
+          <span>{text.feed.gone}</span>
+        ) : (
+          <>
+            <span>{text.feed.needed(question.responses_needed)}</span>
+            <TimeLeft until={question.expires_at} />
+            <span class={styles.points} aria-hidden="true">
+              {text.feed.points(question.points)}
+            </span>
+            <span class="unseen">{text.feed.pointsLong(question.points)}</span>
+          </>
+        )}
+      </span>
+    </>
+  );
+  return (
+    <li class={styles.row} data-gone={question.gone}>
+      {question.gone ? (
+        <div class={styles.link}>{inside}</div>
+      ) : (
+        <Link
+          href={`/q/${question.question_id}`}
+          class={styles.link}
+          aria-current={isCurrent ? "true" : undefined}
+          data-row
+        >
+          {inside}
+        </Link>
+      )}
+    </li>
+  );
+}
+
+function Topic() {
+  const chosen = audience.use();
+  return (
+    <select
+      class={styles.topic}
+      aria-label={text.audience.label}
+      value={chosen}
+      onChange={(event) => audience.set(event.currentTarget.value as typeof chosen)}
+    >
+      {(["all", ...AUDIENCES] as const).map((one) => (
+        <option key={one} value={one}>
+          {text.audience[one]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Empty({ lastCame }: { lastCame: string | null }) {
+  const filtered = audience.use() !== "all";
+  const hint = lastCame === null ? text.feed.neverCame : text.feed.lastCame(serverNow() - Date.parse(lastCame));
+  return (
+    <Notice level={2} title={filtered ? text.feed.emptyTopic : text.feed.empty} hint={hint}>
+      {filtered ? (
+        <button type="button" class="primary" onClick={() => audience.set("all")}>
+          {text.feed.allTopics}
+        </button>
+      ) : (
+        <Link href="/me#notifications" class="button primary">
+          {text.feed.notify}
+        </Link>
+      )}
+    </Notice>
+  );
+}

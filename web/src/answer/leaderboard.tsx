@@ -1,0 +1,78 @@
+import { type Leaderboard, PERIODS, type Period } from "@parley/sdk/wire";
+import { useState } from "preact/hooks";
+import { number } from "../format.ts";
+import { Choice } from "../parts/choice.tsx";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { isUnreachable, useLeaderboard } from "../queries.ts";
+import { text } from "../text.ts";
+import { useTitle } from "../title.ts";
+import styles from "./leaderboard.module.css";
+
+/** Who has earned most, without names; one's own place is always in sight. */
+export function LeaderboardPage() {
+  const [period, setPeriod] = useState<Period>("weekly");
+  const { data, error, refetch } = useLeaderboard(period);
+  useTitle(text.leaderboard.title);
+  return (
+    <div class={styles.leaderboard}>
+      <h1>{text.leaderboard.title}</h1>
+      <Choice
+        legend={text.leaderboard.period}
+        hideLegend
+        value={period}
+        onChoose={setPeriod}
+        options={PERIODS.map((value) => ({
+          value,
+          label: text.leaderboard.periods[value],
+        }))}
+      />
+      {data ? (
+        <Board board={data} />
+      ) : error ? (
+        <Notice level={2} title={isUnreachable(error) ? text.feed.offline : text.leaderboard.failed}>
+          <button type="button" class="primary" onClick={() => void refetch()}>
+            {text.tryAgain}
+          </button>
+        </Notice>
+      ) : (
+        <Loading rows={5} />
+      )}
+    </div>
+  );
+}
+
+function Board({ board }: { board: Leaderboard }) {
+  const words = text.leaderboard;
+  return (
+    <>
+      {board.entries.length === 0 ? (
+        <Notice level={2} title={words.empty} hint={words.emptyHint} />
+      ) : (
+        <table class={styles.board}>
+          <thead>
+            <tr>
+              <th scope="col">{words.rank}</th>
+              <th scope="col">{words.who}</th>
+              <th scope="col">{words.answers}</th>
+              <th scope="col">{words.points}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {board.entries.map((entry, index) => (
+              <tr key={index} data-you={entry.is_current_user || undefined}>
+                <td>{number(entry.rank)}</td>
+                <td>{entry.is_current_user ? words.you : words.someone}</td>
+                <td>{number(entry.answers)}</td>
+                <td>{number(entry.points)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class={styles.own}>
+        <span>{board.your_rank === null ? words.unranked : words.yourRank(board.your_rank)}</span>
+        {board.your_rank !== null && <strong>{text.feed.pointsLong(board.your_points)}</strong>}
+      </p>
+    </>
+  );
+}

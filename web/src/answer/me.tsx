@@ -1,0 +1,193 @@
+import { AUDIENCES, type Stats } from "@parley/sdk/wire";
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter";
+import { day, number } from "../format.ts";
+import { installOffer } from "../install.ts";
+import { Choice } from "../parts/choice.tsx";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { isUnreachable, useStats } from "../queries.ts";
+import { shortcuts, theme, wearTheme } from "../settings.ts";
+import { text } from "../text.ts";
+import { useTitle } from "../title.ts";
+import { Badge } from "./badge.tsx";
+import { Erase } from "./erase.tsx";
+import styles from "./me.module.css";
+import { Notifications } from "./notifications.tsx";
+import { Recovery } from "./recovery.tsx";
+
+/** What this person has earned, and how this device behaves. */
+export function MePage({ onShowKeys }: { onShowKeys: () => void }) {
+  const stats = useStats();
+  useTitle(text.me.title);
+  return (
+    <div class={styles.me}>
+      <h1>{text.me.title}</h1>
+      {stats.data ? (
+        <Figures stats={stats.data} />
+      ) : stats.error ? (
+        <Notice
+          level={2}
+          title={isUnreachable(stats.error) ? text.feed.offline : text.me.failed}
+          hint={isUnreachable(stats.error) ? "" : stats.error.message}
+        >
+          <button type="button" class="primary" onClick={() => void stats.refetch()}>
+            {text.tryAgain}
+          </button>
+        </Notice>
+      ) : (
+        <Loading rows={3} />
+      )}
+      <Section title={text.notifications.title} id="notifications">
+        <Notifications />
+      </Section>
+      <Section title={text.recovery.title}>
+        <Recovery />
+      </Section>
+      <Device onShowKeys={onShowKeys} />
+      <Section title={text.erase.title}>
+        <Erase />
+      </Section>
+      <p class="muted">
+        {text.me.console} <Link href="/console">{text.me.consoleLink}</Link>
+      </p>
+    </div>
+  );
+}
+
+export function Section({ title, id, children }: { title: string; id?: string; children: ComponentChildren }) {
+  return (
+    <section class={styles.section} id={id}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Figures({ stats }: { stats: Stats }) {
+  const figures = [
+    { label: text.me.points, value: number(stats.total_points) },
+    { label: text.me.streak, value: number(stats.streak_days) },
+    { label: text.me.answers, value: number(stats.total_answers) },
+    {
+      label: text.me.rank,
+      value: stats.rank === null ? text.me.noRank : number(stats.rank),
+    },
+  ];
+  const categories = AUDIENCES.filter((one) => stats.answers_by_category[one]);
+  const most = Math.max(1, ...categories.map((one) => stats.answers_by_category[one] ?? 0));
+  return (
+    <>
+      <dl class={styles.figures}>
+        {figures.map(({ label, value }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class={styles.today}>{stats.total_answers === 0 ? text.me.empty : text.me.today(stats.points_today ?? 0)}</p>
+      <Section title={text.me.badges}>
+        <Badges stats={stats} />
+      </Section>
+      {categories.length > 0 && (
+        <Section title={text.me.categories}>
+          <dl class={styles.categories}>
+            {categories.map((one) => (
+              <div key={one}>
+                <dt>{text.audience[one]}</dt>
+                <dd>
+                  <span
+                    class={styles.bar}
+                    style={{
+                      inlineSize: `${((stats.answers_by_category[one] ?? 0) / most) * 100}%`,
+                    }}
+                  />
+                  {number(stats.answers_by_category[one] ?? 0)}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** How many badges still to be earned are shown at once: the nearest. */
+const NEAREST = 4;
+
+function Badges({ stats }: { stats: Stats }) {
+  const ahead = [...(stats.badge_progress ?? [])].sort((a, b) => b.have / b.need - a.have / a.need);
+  const row = (one: (typeof ahead)[number]) => (
+    <Badge
+      key={one.id}
+      id={one.id}
+      name={one.name}
+      share={Math.min(one.have / one.need, 0.99)}
+      note={text.me.progress(one.have, one.need)}
+    />
+  );
+  return (
+    <>
+      <ul class={styles.badges}>
+        {stats.badges.map(({ id, name, earned_at }) => (
+          <Badge key={id} id={id} name={name} share={1} note={text.me.earned(day(earned_at))} />
+        ))}
+        {ahead.slice(0, NEAREST).map(row)}
+      </ul>
+      {ahead.length > NEAREST && (
+        <details class={styles.more}>
+          <summary>{text.me.showAll}</summary>
+          <ul class={styles.badges}>{ahead.slice(NEAREST).map(row)}</ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Device({ onShowKeys }: { onShowKeys: () => void }) {
+  const offer = installOffer.use();
+  const worn = theme.use();
+  const keys = shortcuts.use();
+  return (
+    <>
+      <Section title={text.me.appearance}>
+        <Choice
+          legend={text.me.appearance}
+          hideLegend
+          value={worn}
+          onChoose={wearTheme}
+          options={(["system", "light", "dark"] as const).map((value) => ({
+            value,
+            label: text.me.themes[value],
+          }))}
+        />
+      </Section>
+      <Section title={text.me.keyboard}>
+        <div class={styles.row}>
+          <label class={styles.check}>
+            <input
+              type="checkbox"
+              checked={keys === "on"}
+              onChange={(event) => shortcuts.set(event.currentTarget.checked ? "on" : "off")}
+            />
+            {text.me.shortcuts}
+          </label>
+          <button type="button" class="quiet" onClick={onShowKeys}>
+            {text.me.showKeys}
+          </button>
+        </div>
+      </Section>
+      {offer && (
+        <Section title={text.me.install}>
+          <p class="muted">{text.me.installHint}</p>
+          <div>
+            <button type="button" onClick={() => void offer.prompt().then(() => installOffer.set(null))}>
+              {text.me.install}
+            </button>
+          </div>
+        </Section>
+      )}
+    </>
+  );
+}

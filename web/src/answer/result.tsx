@@ -1,0 +1,132 @@
+import type { FeedItem, HumanQuestion, QuestionResults } from "@parley/sdk/wire";
+import { Link, useLocation } from "wouter";
+import { percent } from "../format.ts";
+import { useKeys } from "../keys.ts";
+import type { Written } from "../outbox.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { useResults } from "../queries.ts";
+import { text } from "../text.ts";
+import { BadgeRing } from "./badge.tsx";
+import formStyles from "./answer-form.module.css";
+import styles from "./result.module.css";
+
+/** What an answer earned, and what everybody else said. */
+export function Result(props: {
+  id: string;
+  question: HumanQuestion | undefined;
+  written: Written | undefined;
+  next: FeedItem | undefined;
+}) {
+  const { id, question, written, next } = props;
+  const results = useResults(id, true);
+  const [, go] = useLocation();
+  const onward = next ? `/q/${next.question_id}` : "/";
+  useKeys({ Enter: () => go(onward) });
+
+  const options = question?.options ?? written?.question.options;
+  return (
+    <section class={styles.result}>
+      <Earned written={written} />
+      <h1>{question?.prompt ?? written?.question.prompt}</h1>
+      {results.data ? (
+        <>
+          <p class={styles.progress} aria-live="polite">
+            {progressOf(results.data)}
+          </p>
+          {options && results.data.summary ? (
+            <Bars options={options} votes={results.data.summary} yours={written?.answer.selected_option} />
+          ) : (
+            <Voices results={results.data} yours={written?.answer.answer} />
+          )}
+        </>
+      ) : results.error ? (
+        <p class="muted">{text.result.failed}</p>
+      ) : (
+        <Loading rows={2} />
+      )}
+      <div class={formStyles.bar}>
+        <Link href={onward} class="button primary">
+          {next ? text.question.next : text.question.toAll}
+        </Link>
+      </div>
+    </section>
+  );
+}
+
+function Earned({ written }: { written: Written | undefined }) {
+  const receipt = written?.receipt;
+  const points = receipt?.points_earned ?? 0;
+  const days = receipt?.streak_days ?? 0;
+  return (
+    <div class={styles.earned} role="status">
+      <p class={styles.sent}>
+        <Icon name="check" />
+        {!receipt ? text.result.answered : points > 0 ? text.result.points(points) : text.result.capped}
+        {days > 1 && <span class={styles.streak}>{text.result.streak(days)}</span>}
+      </p>
+      {receipt && receipt.new_badges.length > 0 && (
+        <ul class={styles.badges}>
+          {receipt.new_badges.map((id) => (
+            <li key={id}>
+              <BadgeRing id={id} share={1} />
+              <span>
+                <span class="muted">{text.result.newBadge}</span> {text.badges[id] ?? id}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function progressOf({ status, current_responses: have, required_responses: need }: QuestionResults): string {
+  if (status === "CLOSED") return text.result.complete(have);
+  return status === "EXPIRED" ? text.result.expired(have) : text.result.soFar(have, need);
+}
+
+/** The options again, each filled as far as people chose it. */
+function Bars(props: { options: readonly string[]; votes: Record<string, number>; yours: number | undefined }) {
+  const all = props.options.reduce((sum, option) => sum + (props.votes[option] ?? 0), 0) || 1;
+  return (
+    <ul class={styles.bars}>
+      {props.options.map((option, index) => {
+        const votes = props.votes[option] ?? 0;
+        return (
+          <li key={index} data-yours={index === props.yours || undefined}>
+            <span class={styles.fill} style={{ inlineSize: `${(votes / all) * 100}%` }} />
+            <span class={styles.option}>
+              {option}
+              {index === props.yours && <em>{text.result.yours}</em>}
+            </span>
+            <span class={styles.votes}>
+              {percent(votes / all)} <span class="muted">{text.result.votes(votes)}</span>
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Voices({ results, yours }: { results: QuestionResults; yours: string | undefined }) {
+  if (!results.responses) return <p class="muted">{text.result.notShared}</p>;
+  const said = results.responses.map((one) => one.answer ?? "");
+  const own = yours === undefined ? -1 : said.indexOf(yours);
+  const others = said.filter((_, index) => index !== own);
+  return (
+    <ul class={styles.voices} aria-label={text.result.others}>
+      {yours !== undefined && (
+        <li data-yours>
+          <em>{text.result.yours}</em>
+          {yours}
+        </li>
+      )}
+      {others.map((words, index) => (
+        <li key={index}>{words}</li>
+      ))}
+      {others.length === 0 && <li class={styles.first}>{text.result.firstVoice}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,109 @@
+import type { ComponentChildren } from "preact";
+import { Link, useLocation } from "wouter";
+import { keepDraft } from "../drafts.ts";
+import { trySending } from "../live.ts";
+import { discard, type Written } from "../outbox.ts";
+import { copy } from "../parts/copyable.tsx";
+import { Kept } from "../parts/notice.tsx";
+import { queries, useWritten } from "../queries.ts";
+import { text } from "../text.ts";
+import styles from "./unsent.module.css";
+
+/** Above the list: what this device has written and the server does not have. */
+export function Unsent() {
+  const written = useWritten().filter((one) => one.state !== "sent");
+  if (written.length === 0) return null;
+  const waiting = written.filter((one) => one.state === "waiting").length;
+  const refused = written.length - waiting;
+  return (
+    <section class={styles.unsent}>
+      {waiting > 0 && <p>{text.waiting.list(waiting)}</p>}
+      {refused > 0 && <p>{text.waiting.refusedList(refused)}</p>}
+      <ul>
+        {written.map(({ key, answer, question }) => (
+          <li key={key}>
+            <Link href={`/q/${answer.question_id}`}>{question.prompt}</Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The words of an answer, or the option it takes. */
+function wordsOf({ answer, question }: Written): string {
+  return answer.answer ?? question.options?.[answer.selected_option ?? -1] ?? "";
+}
+
+export function Waiting({ written, nextStep }: { written: Written; nextStep: ComponentChildren }) {
+  const pauseMs = (written.notBefore ?? 0) - Date.now();
+  return (
+    <Unfinished
+      written={written}
+      title={text.waiting.title}
+      hint={pauseMs > 0 ? text.waiting.limited(pauseMs) : text.waiting.hint}
+    >
+      {nextStep}
+      {pauseMs <= 0 && (
+        <button type="button" onClick={() => void trySending().then(readAnew)}>
+          {text.waiting.sendNow}
+        </button>
+      )}
+    </Unfinished>
+  );
+}
+
+export function Refused({ written, nextStep }: { written: Written; nextStep: ComponentChildren }) {
+  const [, go] = useLocation();
+  const { code = "", message = "" } = written.refusal ?? {};
+  const mayChange = code === "VALIDATION_ERROR" || code === "UNAUTHORIZED";
+  const words = wordsOf(written);
+
+  const drop = async (): Promise<void> => {
+    await discard(written.key);
+    await readAnew();
+  };
+  return (
+    <Unfinished written={written} title={text.waiting.refused} hint={text.waiting.reasons[code] ?? message}>
+      {mayChange ? (
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            keepDraft(written.answer.question_id, written.answer);
+            void drop();
+          }}
+        >
+          {text.waiting.edit}
+        </button>
+      ) : (
+        nextStep
+      )}
+      <button type="button" onClick={() => void copy(words)}>
+        {text.copy}
+      </button>
+      <button type="button" class="quiet" onClick={() => void drop().then(() => go("/"))}>
+        {text.waiting.discard}
+      </button>
+    </Unfinished>
+  );
+}
+
+function Unfinished(props: { written: Written; title: string; hint: string; children: ComponentChildren }) {
+  const { written, title, hint, children } = props;
+  return (
+    <section class={styles.unfinished}>
+      <h1>{written.question.prompt}</h1>
+      <Kept label={text.question.yourAnswer} words={wordsOf(written)} />
+      <div class={styles.state} role="status">
+        <h2>{title}</h2>
+        <p>{hint}</p>
+      </div>
+      <div class={styles.steps}>{children}</div>
+    </section>
+  );
+}
+
+async function readAnew(): Promise<void> {
+  await queries.invalidateQueries({ queryKey: ["written"] });
+}

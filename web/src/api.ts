@@ -1,0 +1,49 @@
+import { People } from "@parley/sdk/people";
+import { deviceName } from "./device.ts";
+import { createStore } from "./store.ts";
+
+/**
+ * Whether the server answered last time. The browser's own idea of being online says nothing about a server on
+ * the same computer, or one that is down.
+ */
+export const reachable = createStore(true);
+
+/** How far the server's clock is ahead of this device's. */
+let aheadMs = 0;
+
+/** The server's time, as far as its replies tell: what a deadline is to be compared with. */
+export function serverNow(): number {
+  return Date.now() + aheadMs;
+}
+
+async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  try {
+    const reply = await fetch(input, init);
+    reachable.set(true);
+    const said = Date.parse(reply.headers.get("date") ?? "");
+    // The header has whole seconds, and the reply took a moment: small differences mean nothing.
+    if (!Number.isNaN(said)) aheadMs = Math.abs(said - Date.now()) > 2500 ? said - Date.now() : 0;
+    return reply;
+  } catch (error) {
+    if (!init?.signal?.aborted) reachable.set(false);
+    throw error;
+  }
+}
+
+/** This device, as the server knows it. Made anew after an erasure, when the device has a new name. */
+export let people = connect();
+
+function connect(): People {
+  return new People({
+    url: location.origin,
+    credential: "cookie",
+    fingerprint: deviceName(),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    retries: 1,
+    fetch: watchedFetch,
+  });
+}
+
+export function reconnect(): void {
+  people = connect();
+}

@@ -1,0 +1,28 @@
+import { recall, remember } from "./device.ts";
+
+/** What somebody has begun to answer. */
+export interface Draft {
+  answer?: string;
+  selected_option?: number;
+  confidence?: number;
+}
+
+const nameOf = (questionId: string): string => `draft.${questionId}`;
+
+export function readDraft(questionId: string): Draft {
+  try {
+    return JSON.parse(recall(nameOf(questionId)) ?? "{}") as Draft;
+  } catch {
+    return {};
+  }
+}
+
+/** The draft is kept until it is sent or emptied. */
+export function keepDraft(questionId: string, draft: Draft): void {
+  const empty = !draft.answer && draft.selected_option === undefined && draft.confidence === undefined;
+  remember(nameOf(questionId), empty ? null : JSON.stringify(draft));
+}
+
+export function dropDraft(questionId: string): void {
+  remember(nameOf(questionId), null);
+}

@@ -1,0 +1,35 @@
+import { Dialog } from "./parts/dialog.tsx";
+import styles from "./keys-dialog.module.css";
+import { shortcuts } from "./settings.ts";
+import { text } from "./text.ts";
+
+const KEYS = [
+  { keys: ["1", "9"], does: text.keys.choose, range: true },
+  { keys: ["Enter"], does: text.keys.send },
+  { keys: ["j", "k"], does: text.keys.move },
+  { keys: ["?"], does: text.keys.help },
+];
+
+export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const off = shortcuts.use() === "off";
+  return (
+    <Dialog title={text.keys.title} open={open} onClose={onClose}>
+      {off && <p class="muted">{text.keys.off}</p>}
+      <dl class={styles.keys}>
+        {KEYS.map(({ keys, does, range }) => (
+          <div key={does}>
+            <dt>
+              {keys.map((key, index) => (
+                <span key={key}>
+                  {index > 0 && range ? "– " : ""}
+                  <kbd>{key}</kbd>
+                </span>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

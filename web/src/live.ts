@@ -1,0 +1,103 @@
+import type { FeedEvent } from "@parley/sdk/wire";
+import { people, reachable } from "./api.ts";
+import { onNews, sendWaiting } from "./outbox.ts";
+import { type ListedPage, queries, refreshFeedInPlace, refreshFigures } from "./queries.ts";
+
+/** How often waiting answers are tried when nothing else says that the server is back. */
+const RETRY_MS = 30_000;
+
+/** New questions are gathered for a moment, and the list is read at most this often, well within what one may read. */
+const GATHER_MS = 300;
+const FEED_PAUSE_MS = 20_000;
+
+/** Results are read again at most this often while answers come in. */
+const RESULTS_PAUSE_MS = 4000;
+
+/**
+ * Keeps what is on screen true while the page is looked at.
+ *
+ * A hidden page lets go of its stream: browsers allow only six connections to one server, for all tabs together.
+ */
+export function startLive(): void {
+  let stop = new AbortController();
+  const listen = (): void => {
+    stop.abort();
+    if (document.visibilityState !== "visible") return;
+    stop = new AbortController();
+    void follow(stop.signal);
+    void trySending();
+  };
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("online", listen);
+  setInterval(() => void trySending(), RETRY_MS);
+  onNews(refreshFigures);
+  listen();
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  let before = false;
+  const onConnect = (): void => {
+    // The stream only amends: what happened while it was cut has to be read.
+    if (before || !reachable.get()) refreshFigures();
+    before = true;
+    void trySending();
+  };
+  try {
+    for await (const event of people.events({ signal, onConnect })) apply(event);
+  } catch {
+    // Let go of, or not offered here: the page still reads when it is looked at again.
+  }
+}
+
+/** What waits is sent if it can be; a page that is open with nothing waiting costs nothing. */
+export async function trySending(): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  if (!(await sendWaiting())) await registration?.sync?.register("outbox").catch(() => {});
+}
+
+function apply(event: FeedEvent): void {
+  const id = event.data.question_id;
+  if (event.event === "opened") return readNew();
+  if (event.event === "needs") {
+    const { responses_needed } = event.data;
+    amend(id, { responses_needed });
+    queries.setQueryData<{ responses_needed: number }>(["question", id], (old) => old && { ...old, responses_needed });
+  } else {
+    amend(id, { gone: true });
+    void queries.invalidateQueries({ queryKey: ["question", id] });
+  }
+  refreshResults(id);
+}
+
+/** The stream says only that there is something new; the list is read for several of them together. */
+function readNew(): void {
+  if (reading !== undefined) return;
+  const wait = Math.max(GATHER_MS, lastRead + FEED_PAUSE_MS - Date.now());
+  reading = setTimeout(() => {
+    reading = undefined;
+    lastRead = Date.now();
+    void refreshFeedInPlace();
+  }, wait);
+}
+let reading: ReturnType<typeof setTimeout> | undefined;
+let lastRead = 0;
+
+function amend(id: string, change: { responses_needed?: number; gone?: true }): void {
+  queries.setQueriesData<ListedPage>({ queryKey: ["feed"] }, (page) => {
+    if (!page?.questions.some((one) => one.question_id === id)) return page;
+    return {
+      ...page,
+      questions: page.questions.map((one) => (one.question_id === id ? { ...one, ...change } : one)),
+    };
+  });
+}
+
+const due = new Set<string>();
+function refreshResults(id: string): void {
+  if (due.has(id) || !queries.getQueryData(["results", id])) return;
+  due.add(id);
+  setTimeout(() => {
+    due.delete(id);
+    void queries.invalidateQueries({ queryKey: ["results", id] });
+  }, RESULTS_PAUSE_MS);
+}

@@ -1,0 +1,41 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { text } from "../text.ts";
+import styles from "./dialog.module.css";
+import { Icon } from "./icon.tsx";
+
+/** The platform's own modal dialog: it keeps the focus inside and gives it back when it closes. */
+export function Dialog(props: { title: string; open: boolean; onClose: () => void; children: ComponentChildren }) {
+  const { title, open, onClose, children } = props;
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+
+  useEffect(() => {
+    if (open && !ref.current?.open) ref.current?.showModal();
+    if (!open) ref.current?.close();
+  }, [open]);
+
+  return (
+    <dialog
+      ref={ref}
+      class={styles.dialog}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      {open && (
+        <div class={styles.inside}>
+          <header class={styles.header}>
+            <h2 id={titleId} tabIndex={-1}>
+              {title}
+            </h2>
+            <button type="button" class="quiet square" onClick={onClose} aria-label={text.close}>
+              <Icon name="close" />
+            </button>
+          </header>
+          {children}
+        </div>
+      )}
+    </dialog>
+  );
+}

@@ -1,0 +1,41 @@
+const PATHS = {
+  back: "M15 5l-7 7 7 7",
+  check: "M5 12.5l4.5 4.5L19 7.5",
+  questions: "M4 6h16M4 12h16M4 18h10",
+  leaderboard: "M5 20v-6M12 20V4M19 20v-9",
+  me: "M12 12a4 4 0 100-8 4 4 0 000 8zM4.500 20.500c.8-3.600 3.800-5.500 7.500-5.500s6.700 1.900 7.500 5.500",
+  flag: "M6 21V4M6 5h11l-2 4 2 4H6",
+  flame:
+    "M12 3c1 3.500 5 5.500 5 10a5 5 0 01-10 0c0-2 1-3.500 2-4.500.3 1.500 1 2.300 1.800 2.500C10.500 8.500 10.500 5.500 12 3z",
+  close: "M6 6l12 12M18 6L6 18",
+  clock: "M12 21a9 9 0 100-18 9 9 0 000 18zM12 7v5l3 2",
+} as const;
+
+/** A drawing beside words that say the same; never alone. */
+export function Icon({ name }: { name: keyof typeof PATHS }) {
+  return (
+    <svg
+      class="icon"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.75"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+/** The two speech bubbles of the app's icon. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="14 14 74 68" aria-hidden="true">
+      <path class="mark-behind" d="M82.500 61.500A16.500 16.500 0 1 0 66 78H79.860Q82.500 78 82.500 75.360Z" />
+      <path class="mark-gap" d="M14.500 42A28 28 0 1 1 42.500 70H18.980Q14.500 70 14.500 65.520Z" />
+      <path class="mark-front" d="M19 42A23.500 23.500 0 1 1 42.500 65.500H22.760Q19 65.500 19 61.740Z" />
+    </svg>
+  );
+}

@@ -1,0 +1,140 @@
+import { Component, type ComponentChildren } from "preact";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { AnswerRoom } from "./answer/answer-room.tsx";
+import { LeaderboardPage } from "./answer/leaderboard.tsx";
+import { MePage } from "./answer/me.tsx";
+import { reachable } from "./api.ts";
+import { KeysDialog } from "./keys-dialog.tsx";
+import { useKeys } from "./keys.ts";
+import { Announcer } from "./parts/announcer.tsx";
+import { Icon, Mark } from "./parts/icon.tsx";
+import { Loading, Notice } from "./parts/notice.tsx";
+import styles from "./shell.module.css";
+import { text } from "./text.ts";
+import { useTitle } from "./title.ts";
+
+const Console = lazy(() => import("./console/console.tsx"));
+
+const ROOMS = [
+  { href: "/", label: text.nav.questions, icon: "questions" },
+  { href: "/leaderboard", label: text.nav.leaderboard, icon: "leaderboard" },
+  { href: "/me", label: text.nav.me, icon: "me" },
+] as const;
+
+/** What stands on every screen, and the screen itself. */
+export function Shell() {
+  const [location] = useLocation();
+  const [keysShown, showKeys] = useState(false);
+  useFocusOnNavigation(location);
+  useKeys({ "?": () => showKeys(true) });
+
+  return (
+    <div class={styles.shell} data-detail={location.startsWith("/q/") || undefined}>
+      <a class={styles.skip} href="#main">
+        {text.skipToContent}
+      </a>
+      <header class={styles.header}>
+        <Link href="/" class={styles.name}>
+          <Mark />
+          {text.app}
+        </Link>
+        <Offline />
+        <nav class={styles.nav} aria-label={text.nav.label}>
+          {ROOMS.map(({ href, label, icon }) => (
+            <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <main id="main" class={styles.main} tabIndex={-1}>
+        <Mishaps key={location}>
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              <Route path="/">
+                <AnswerRoom />
+              </Route>
+              <Route path="/q/:id">{({ id }) => <AnswerRoom id={id} />}</Route>
+              <Route path="/me">
+                <MePage onShowKeys={() => showKeys(true)} />
+              </Route>
+              <Route path="/leaderboard" component={LeaderboardPage} />
+              <Route path="/console/*?" component={Console} />
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </Mishaps>
+      </main>
+      <Announcer />
+      <KeysDialog open={keysShown} onClose={() => showKeys(false)} />
+    </div>
+  );
+}
+
+function isIn(href: string, location: string): boolean {
+  return href === "/" ? location === "/" || location.startsWith("/q/") : location === href;
+}
+
+/** Says that the server is out of reach; its place is always kept, so nothing moves. */
+function Offline() {
+  const offline = !reachable.use();
+  return (
+    <p class={styles.offline} role="status">
+      {offline && <span>{text.offline}</span>}
+    </p>
+  );
+}
+
+/** A new screen begins at its beginning, for the keyboard and for screen readers too. */
+function useFocusOnNavigation(location: string): void {
+  const before = useRef(location);
+  useEffect(() => {
+    const from = before.current;
+    before.current = location;
+    const openedByItself = from === "/" && history.state === "opened-by-itself";
+    if (from === location || openedByItself) return;
+    scrollTo(0, 0);
+    (document.querySelector<HTMLElement>("[data-focus]") ?? document.getElementById("main"))?.focus({
+      preventScroll: true,
+    });
+  }, [location]);
+}
+
+function NotFound() {
+  useTitle(text.notFound.title);
+  return (
+    <div class={styles.column}>
+      <Notice title={text.notFound.title} hint={text.notFound.hint}>
+        <Link href="/" class="button primary">
+          {text.notFound.action}
+        </Link>
+      </Notice>
+    </div>
+  );
+}
+
+/** Our own mistakes end in a screen with a way out, not in a blank page. */
+class Mishaps extends Component<{ children: ComponentChildren }, { broken: boolean }> {
+  override state = { broken: false };
+
+  override componentDidCatch(error: unknown): void {
+    console.error(error);
+    this.setState({ broken: true });
+  }
+
+  override render() {
+    if (!this.state.broken) return this.props.children;
+    return (
+      <div class={styles.column}>
+        <Notice title={text.broken.title} hint={text.broken.hint}>
+          <button type="button" class="primary" onClick={() => location.reload()}>
+            {text.broken.action}
+          </button>
+        </Notice>
+      </div>
+    );
+  }
+}
