@@ -1,0 +1,103 @@
+/**
+ * Who may import whom: an import that no line of IMPORTS allows is refused.
+ *
+ *     lib <- model <- store <- verbs <- protocols, loops
+ *
+ * A protocol says what it wants in verbs and never touches the store. Members of protocols/, channels/ and responders/
+ * do not know one another: `own` below is the member's own folder or file.
+ */
+const lib = "^src/lib/";
+const model = "^src/model/";
+const store = "^src/store/";
+const verbs = "^src/verbs/";
+const loops = "^src/loops/";
+const cli = "^src/cli/";
+const workshop = "^src/workshop/";
+const protocol = "^src/protocols/([^/]+)/";
+const doors = "^src/protocols/door[^/]*\\.ts$";
+const channel = "^src/channels/([^/]+)";
+const responder = "^src/responders/([^/]+)";
+const channelContract = "^src/channels/channel\\.ts$";
+const responderContract = "^src/responders/responder\\.ts$";
+const context = "^src/context\\.ts$";
+const refusals = "^src/refusals\\.ts$";
+const config = "^src/(config|settings)\\.ts$";
+const server = "^src/server\\.ts$";
+const main = "^src/main\\.ts$";
+const sdk = "^sdk/src/";
+const web = "^web/";
+const own = (folder) => `^src/${folder}/$1(/|$)`;
+
+const IMPORTS = [
+  [lib, [lib]],
+  [model, [lib, model, refusals]],
+  [store, [lib, model, store, refusals, context]],
+  [verbs, [lib, model, store, verbs, refusals, context]],
+  [doors, [lib, model, verbs, doors, refusals, context]],
+  [protocol, [lib, model, verbs, doors, own("protocols"), refusals, context]],
+  [loops, [lib, model, store, verbs, loops, channelContract, responderContract, refusals, context]],
+  [channel, [lib, model, channelContract, own("channels"), refusals, context]],
+  [responder, [lib, model, responderContract, own("responders"), refusals, context]],
+  [workshop, [lib, model, workshop]],
+  [context, [lib, model, store]],
+  [config, [lib, model, config]],
+  [cli, [lib, model, store, verbs, cli, config, server, refusals, context, sdk]],
+  [server, ["^src/(?!cli/|main\\.ts)"]],
+  [main, ["^src/"]],
+  [sdk, [sdk]],
+  [web, [web, sdk]],
+];
+
+/** Packages of npm and of Node: the rules of things stay free of both, and the SDK runs anywhere. */
+const PACKAGES = ["npm", "npm-dev", "core"];
+const WITHOUT_PACKAGES = `${model}|${sdk}`;
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  allowed: [
+    ...IMPORTS.map(([from, to]) => ({ from: { path: from }, to: { path: to } })),
+    { from: { pathNot: WITHOUT_PACKAGES }, to: { dependencyTypes: PACKAGES } },
+  ],
+  allowedSeverity: "error",
+  forbidden: [
+    {
+      name: "no-cycles",
+      comment: "Types may look at each other; code that runs may not.",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    {
+      name: "types-only-context",
+      comment: "context.ts is the shape of what a function is given, and nothing that runs.",
+      severity: "error",
+      from: { path: "^src/(?!main|server)" },
+      to: { path: context, dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "no-development-packages",
+      comment: "The product runs without the development dependencies.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "resolvable",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^web/dist/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    combinedDependencies: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".tsx", ".mjs", ".js", ".json"],
+    },
+  },
+};

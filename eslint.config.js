@@ -1,0 +1,100 @@
+import tseslint from "typescript-eslint";
+
+/** Everything that is not a function of its input comes through `ctx`, so that the whole server runs from a seed. */
+const THROUGH_CTX =
+  "Take it from ctx (ARCHITECTURE.md): outside lib/ and server.ts nothing reads a clock, chance or the network.";
+const TIMERS = ["setTimeout", "setInterval", "setImmediate"];
+const RANDOM = ["randomUUID", "randomBytes", "randomInt", "randomFill", "randomFillSync", "getRandomValues"];
+const through = (selector) => ({ selector, message: THROUGH_CTX });
+
+const IMPURE = {
+  "no-restricted-globals": ["error", ...["fetch", ...TIMERS].map((name) => ({ name, message: THROUGH_CTX }))],
+  "no-restricted-properties": [
+    "error",
+    ...[
+      ["Date", "now"],
+      ["Math", "random"],
+      ["performance", "now"],
+      ["process", "hrtime"],
+      ["AbortSignal", "timeout"],
+      ...["fetch", ...TIMERS].map((name) => ["globalThis", name]),
+      ...RANDOM.map((name) => ["crypto", name]),
+    ].map(([object, property]) => ({ object, property, message: THROUGH_CTX })),
+  ],
+  "no-restricted-imports": [
+    "error",
+    {
+      paths: [
+        ...["node:crypto", "crypto"].map((name) => ({ name, importNames: RANDOM, message: THROUGH_CTX })),
+        ...["node:timers", "node:timers/promises"].map((name) => ({ name, message: THROUGH_CTX })),
+      ],
+    },
+  ],
+};
+const NO_IMPURE_SYNTAX = [
+  through("NewExpression[callee.name='Date'][arguments.length=0]"),
+  through("CallExpression[callee.name='Date']"),
+];
+
+const BUILT_SQL = "Write SQL with the sql tag of store/sql.ts, so that values are parameters and never text.";
+/** A template may hold constants of the program, whose names are in capitals: LISTEN takes no parameter. */
+const VARYING_TEXT = [
+  "TemplateLiteral:has(> :not(TemplateElement):not(Identifier[name=/^[A-Z][A-Z0-9_]*$/]))",
+  "BinaryExpression[operator='+']",
+];
+const NO_BUILT_SQL = VARYING_TEXT.flatMap((text) => [
+  { selector: `CallExpression[callee.property.name=/^(query|exec|prepare)$/] > ${text}.arguments`, message: BUILT_SQL },
+  { selector: `CallExpression[callee.name='raw'] > ${text}.arguments`, message: BUILT_SQL },
+]);
+
+const MARKUP = "Foreign text is only ever a text node: nothing is parsed as HTML or as a program.";
+const NO_MARKUP = [
+  "MemberExpression[property.name=/^(innerHTML|outerHTML|srcdoc)$/]",
+  "CallExpression[callee.property.name=/^(insertAdjacentHTML|setHTMLUnsafe|parseHTMLUnsafe|createContextualFragment)$/]",
+  "CallExpression[callee.object.name='document'][callee.property.name=/^write(ln)?$/]",
+  "JSXAttribute[name.name=/^(dangerouslySetInnerHTML|srcdoc|srcDoc)$/]",
+  "Property[key.name='dangerouslySetInnerHTML']",
+].map((selector) => ({ selector, message: MARKUP }));
+
+export default tseslint.config(
+  { ignores: ["web/dist/", "coverage/", ".parley/", "data/"] },
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  {
+    files: ["**/*.{ts,tsx}"],
+    extends: [tseslint.configs.recommended],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      eqeqeq: ["error", "always", { null: "ignore" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-floating-promises": [
+        "error",
+        {
+          allowForKnownSafeCalls: [
+            { from: "package", package: "node:test", name: ["describe", "it", "suite", "test", "before", "after"] },
+          ],
+        },
+      ],
+      "@typescript-eslint/no-misused-promises": [
+        "error",
+        { checksVoidReturn: { arguments: false, attributes: false } },
+      ],
+      "@typescript-eslint/only-throw-error": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/ban-ts-comment": [
+        "error",
+        { "ts-expect-error": true, "ts-ignore": true, "ts-nocheck": true },
+      ],
+    },
+  },
+  { files: ["src/**/*.ts"], rules: { "no-restricted-syntax": ["error", ...NO_BUILT_SQL] } },
+  {
+    files: ["src/**/*.ts"],
+    ignores: ["src/lib/**", "src/server.ts"],
+    rules: { ...IMPURE, "no-restricted-syntax": ["error", ...NO_BUILT_SQL, ...NO_IMPURE_SYNTAX] },
+  },
+  { files: ["web/**/*.{ts,tsx}"], rules: { "no-restricted-syntax": ["error", ...NO_MARKUP] } },
+  { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.recommended] },
+);
