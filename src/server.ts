@@ -23,6 +23,7 @@ import { openParked } from "./protocols/door-parked.ts";
 import { Refusal } from "./refusals.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
+import { prepareFirstStart } from "./verbs/prepare-first-start.ts";
 import { openReadLimits } from "./verbs/read-limits.ts";
 import type { z } from "zod";
 
@@ -45,6 +46,8 @@ export interface RunningServer {
   ctx: Context;
   /** What the operator should hear. */
   notes: readonly string[];
+  /** The first `agent` key, at the very first start only. */
+  firstKey: string | null;
   /** One line about the store. */
   describes: string;
   /** Waiters are answered, streams end, writes finish, the store is closed; safe to call twice. */
@@ -87,7 +90,9 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const door: DoorContext = { ctx, config, readLimits: openReadLimits(ctx), parked: openParked(clock) };
 
   let app: FastifyInstance;
+  let firstKey: string | null;
   try {
+    ({ agentKey: firstKey } = await prepareFirstStart(ctx));
     while (await expireDueAsks(ctx, stopping.signal));
     app = await buildApp(door);
     await app.listen({ host: config.host, port: config.port });
@@ -111,6 +116,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     url: urlOf(app, config),
     ctx,
     notes: store.notes,
+    firstKey,
     describes: store.db.describes,
     stop: () => (stopped ??= stop()),
   };

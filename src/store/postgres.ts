@@ -77,11 +77,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         try {
           return await attempt(work);
         } catch (error) {
-          if (tries < ATTEMPTS && DEADLOCK_OR_SERIALIZATION.has(sqlStateOf(error))) {
-            await options.clock.sleep(5 * 2 ** tries);
-            continue;
-          }
-          throw translate(error);
+          // No pause: what it lost to holds the locks it wants, so it waits there.
+          if (tries >= ATTEMPTS || !DEADLOCK_OR_SERIALIZATION.has(sqlStateOf(error))) throw translate(error);
         }
       }
     },
@@ -121,7 +118,8 @@ async function checkServer(pool: pg.Pool, url: string): Promise<string> {
     ["full_page_writes", row.pages],
     ["synchronous_commit", row.commit],
   ]) {
-    if (value === "off") throw new Error(`PostgreSQL runs with ${setting}=off and could lose what was acknowledged; turn it on.`);
+    if (value === "off")
+      throw new Error(`PostgreSQL runs with ${setting}=off and could lose what was acknowledged; turn it on.`);
   }
   return row.version.split(" ")[0] ?? row.version;
 }
@@ -149,6 +147,8 @@ function sqlStateOf(error: unknown): string {
 function translate(error: unknown): unknown {
   const code = sqlStateOf(error);
   const away = /^(08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code);
-  const broken = error instanceof Error && /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message);
+  const broken =
+    error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect|not queryable/.test(error.message);
   return away || broken ? new Refusal("store_unavailable", {}) : error;
 }

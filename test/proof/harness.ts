@@ -1,0 +1,30 @@
+/** How a harness is run. */
+export interface HarnessOptions {
+  /** Repeats one run; left out, each harness chooses its own seeds and prints them. */
+  seed?: number;
+  /** Prints every step of the run. */
+  trace: boolean;
+  /** The long run instead of the CI portion, for about so many hours. */
+  longHours?: number;
+}
+
+/** One promise that did not hold. */
+export interface Failure {
+  /** What was promised, and what was seen instead, in a sentence or two. */
+  says: string;
+  /** The one line that repeats it. */
+  repeat: string;
+}
+
+export interface HarnessReport {
+  /** What was done, for the record: counts, largest lateness. */
+  figures: Readonly<Record<string, number | string>>;
+  /** A floor that was not reached is a failure too: a harness that does nothing is worse than none. */
+  failures: readonly Failure[];
+}
+
+/** One way of looking for broken promises (each file of this folder exports one). */
+export interface Harness {
+  name: string;
+  run(options: HarnessOptions): Promise<HarnessReport>;
+}
