@@ -20,6 +20,8 @@ import { checkFields } from "./protocols/door-fields.ts";
 import { installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
+import { pages } from "./protocols/web/pages.ts";
+import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
@@ -179,6 +181,8 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
   });
 
   await app.register(askAHuman(door));
+  await app.register(signInRoutes(door));
+  await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
   refuseOtherMethods(app, taken);
   await app.ready();
   return app;
