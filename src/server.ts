@@ -1,12 +1,14 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { AddressInfo } from "node:net";
-import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { pino, type Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { idMaker } from "./lib/id.ts";
+import { limitConnections, listenAtIpv6Loopback } from "./lib/listen.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { expireDueAsks } from "./loops/expire.ts";
@@ -64,6 +66,14 @@ const RECHECK_EVERY_MS = 1000;
 const SWEEP_EVERY_MS = 60_000;
 /** What is still under way after this is cut off, so that a stop ends within ten seconds. */
 const CLOSE_WITHIN_MS = 8000;
+/** Slow headers are really cut only because connections are looked at every second. */
+const HTTP_LIMITS = {
+  headersTimeout: 5000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: 16_384,
+} as const;
+const SOCKETS_PER_ADDRESS = 1000;
 
 /**
  * Opens the store, settles what came due while nobody was looking, and answers requests.
@@ -92,12 +102,14 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const door: DoorContext = { ctx, config, readLimits: openReadLimits(ctx), parked: openParked(clock) };
 
   let app: FastifyInstance;
+  let twin: Server | null = null;
   let firstKey: string | null;
   try {
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
     while (await expireDueAsks(ctx, stopping.signal));
     app = await buildApp(door);
     await app.listen({ host: config.host, port: config.port });
+    if (config.host === "127.0.0.1") twin = await listenTwin(app);
   } catch (error) {
     await store.close();
     throw listenSentence(error, config);
@@ -108,8 +120,12 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   async function stop(): Promise<void> {
     stopping.abort();
     await Promise.all(loops.map((loop) => loop.stop()));
-    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+    const cut = setTimeout(() => [app.server, twin].forEach((one) => one?.closeAllConnections()), CLOSE_WITHIN_MS);
+    const twinClosed = twin && once(twin, "close");
+    twin?.close();
+    twin?.closeIdleConnections();
     await app.close();
+    await twinClosed;
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
     await store.close();
@@ -145,13 +161,14 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
     bodyLimit: 1_048_576,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     genReqId: () => ctx.newId("req"),
-    requestTimeout: 30_000,
-    http: { headersTimeout: 5000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
+    requestTimeout: HTTP_LIMITS.requestTimeout,
+    http: HTTP_LIMITS,
     routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: 600 },
     rewriteUrl: (request) => cutPathKey(request, pathKeys),
     frameworkErrors: (error, request, reply) => void sendError(ctx, error, request, reply),
   });
 
+  limitConnections(app.server, SOCKETS_PER_ADDRESS);
   app.decorateRequest("facts", undefined as never);
   app.addHook("onRequest", async (request) => {
     const pathKey = pathKeys.get(request.raw);
@@ -186,6 +203,14 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
   refuseOtherMethods(app, taken);
   await app.ready();
   return app;
+}
+
+/** The same server at ::1, where this machine has that address. */
+async function listenTwin(app: FastifyInstance): Promise<Server | null> {
+  const twin = createServer(HTTP_LIMITS, (request, response) => app.routing(request, response));
+  limitConnections(twin, SOCKETS_PER_ADDRESS);
+  const { port } = app.server.address() as AddressInfo;
+  return (await listenAtIpv6Loopback(twin, port)) ? twin : null;
 }
 
 /** Takes the key out of `/k/<key>/...` before anything can log or route it. */

@@ -60,10 +60,10 @@ export function callerOf(request: FastifyRequest): Caller {
   return caller;
 }
 
-/** Aborted when the client of this request has gone. */
-export function goneSignal(request: FastifyRequest): AbortSignal {
+/** Aborted when the client of this request has gone, or been answered. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  request.raw.socket.once("close", () => gone.abort());
-  if (request.raw.socket.destroyed) gone.abort();
+  reply.raw.once("close", () => gone.abort());
+  if (reply.raw.destroyed) gone.abort();
   return gone.signal;
 }

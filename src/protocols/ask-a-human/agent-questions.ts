@@ -158,7 +158,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
       const reading = await waitForAsk(ctx, id, asker, {
         waitMs: Math.min(waitMs, config.waitCapS * 1000),
-        signal: goneSignal(request),
+        signal: goneSignal(reply),
         ...(after !== undefined && { after }),
       });
       return sendJson(reply, pollBody(reading, expand));
