@@ -51,7 +51,9 @@ function toAsk(row: AskRow): Ask {
 }
 
 function toForm(row: Pick<AskRow, "kind" | "options">): Form {
-  return row.kind === "choice" ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] } : { kind: "text" };
+  return row.kind === "choice"
+    ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] }
+    : { kind: "text" };
 }
 
 /** A new ask; `state`, counts and times follow from its insertion. */
@@ -99,7 +101,10 @@ export async function insertAsk(tx: Tx, ask: NewAsk): Promise<Ask> {
 
 /** Returns the ask with the store's clock, or nothing. */
 export async function findAsk(on: Queryable, askId: string): Promise<AskAt | undefined> {
-  const row = await first<AskRow & { now: number }>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${askId}`);
+  const row = await first<AskRow & { now: number }>(
+    on,
+    sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${askId}`,
+  );
   return row && { ask: toAsk(row), now: row.now };
 }
 
@@ -133,7 +138,12 @@ export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: A
 }
 
 /** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
-export async function endAskIfOpen(tx: Tx, askId: string, end: "expired" | "cancelled", at: number): Promise<Ask | undefined> {
+export async function endAskIfOpen(
+  tx: Tx,
+  askId: string,
+  end: "expired" | "cancelled",
+  at: number,
+): Promise<Ask | undefined> {
   const row = await first<AskRow>(
     tx,
     sql`UPDATE asks SET state = ${end}, settled_at = ${at}, version = version + 1
@@ -164,7 +174,10 @@ export async function findDueAsks(on: Queryable, limit: number): Promise<string[
 }
 
 /** Counts the asks of `asker` that still take answers, and says when the next of them ends. */
-export async function countOpenAsks(on: Queryable, asker: string): Promise<{ open: number; nextEndsInMs: number | null }> {
+export async function countOpenAsks(
+  on: Queryable,
+  asker: string,
+): Promise<{ open: number; nextEndsInMs: number | null }> {
   const row = await one<{ open: number; next_in: number | null }>(
     on,
     sql`SELECT count(*) AS open, min(expires_at) - (SELECT parley_now()) AS next_in FROM asks
@@ -177,7 +190,11 @@ export async function countOpenAsks(on: Queryable, asker: string): Promise<{ ope
 export async function listAsksOf(
   on: Queryable,
   asker: string,
-  options: { states?: readonly ("open" | "partial" | "closed" | "expired")[]; before?: { createdAt: number; id: string }; limit: number },
+  options: {
+    states?: readonly ("open" | "partial" | "closed" | "expired")[];
+    before?: { createdAt: number; id: string };
+    limit: number;
+  },
 ): Promise<AskAt[]> {
   const due = sql`expires_at <= (SELECT parley_now())`;
   const conditions = {
@@ -242,7 +259,10 @@ export async function findAsks(on: Queryable, askIds: readonly string[]): Promis
 
 /** When the newest question was asked, or null when none ever was. */
 export async function newestAskAt(on: Queryable): Promise<number | null> {
-  const row = await first<{ created_at: number }>(on, sql`SELECT created_at FROM asks ORDER BY created_at DESC LIMIT 1`);
+  const row = await first<{ created_at: number }>(
+    on,
+    sql`SELECT created_at FROM asks ORDER BY created_at DESC LIMIT 1`,
+  );
   return row?.created_at ?? null;
 }
 

@@ -67,7 +67,11 @@ export async function findLastStreak(on: Queryable, person: string): Promise<Str
 }
 
 /** Adds up what a person earned since `from`: all points, and those that count against the daily cap. */
-export async function sumSince(on: Queryable, person: string, from: number): Promise<{ points: number; capped: number }> {
+export async function sumSince(
+  on: Queryable,
+  person: string,
+  from: number,
+): Promise<{ points: number; capped: number }> {
   return one(
     on,
     sql`SELECT coalesce(sum(points), 0) AS points, coalesce(sum(capped_points), 0) AS capped
@@ -126,7 +130,10 @@ export async function listBadges(on: Queryable, person: string): Promise<{ id: s
 }
 
 /** Gives a badge, once and for ever; false when the person holds it. */
-export async function insertBadgeIfNew(tx: Tx, badge: { person: string; id: string; askId: string; at: number }): Promise<boolean> {
+export async function insertBadgeIfNew(
+  tx: Tx,
+  badge: { person: string; id: string; askId: string; at: number },
+): Promise<boolean> {
   const row = await first(
     tx,
     sql`INSERT INTO badges (person, badge, ask_id, at) VALUES (${badge.person}, ${badge.id}, ${badge.askId}, ${badge.at})

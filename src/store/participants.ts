@@ -73,7 +73,11 @@ export async function bindFingerprint(tx: Tx, fingerprint: string, candidate: st
 }
 
 /** Makes sure the participant has a row, and returns it; `person` names whose it is. */
-export async function ensureParticipant(tx: Tx, id: string, person: string | null): Promise<{ participant: Participant; created: boolean }> {
+export async function ensureParticipant(
+  tx: Tx,
+  id: string,
+  person: string | null,
+): Promise<{ participant: Participant; created: boolean }> {
   const inserted = await first<ParticipantRow>(
     tx,
     sql`INSERT INTO participants (participant_id, person, presented, created_at, seen_at)
@@ -97,7 +101,9 @@ export async function touchParticipant(tx: Tx, id: string, fingerprint: string |
 
 /** Keeps the zone in which the participant's days are counted. */
 export async function setTimeZone(tx: Tx, id: string, timeZone: string): Promise<void> {
-  await tx.all(sql`UPDATE participants SET time_zone = ${timeZone}, time_zone_at = parley_now() WHERE participant_id = ${id}`);
+  await tx.all(
+    sql`UPDATE participants SET time_zone = ${timeZone}, time_zone_at = parley_now() WHERE participant_id = ${id}`,
+  );
 }
 
 /** Returns the names of all participants that are one person's. */
@@ -129,7 +135,11 @@ export async function spendRecovery(tx: Tx, hash: string): Promise<string | unde
 }
 
 /** Erases a person: participants, subscriptions, statistics. Answers that were given stay, under no one's name. */
-export async function eraseParticipant(tx: Tx, names: readonly string[], strangerOf: (name: string) => string): Promise<void> {
+export async function eraseParticipant(
+  tx: Tx,
+  names: readonly string[],
+  strangerOf: (name: string) => string,
+): Promise<void> {
   for (const name of names) {
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM ledger WHERE person = ${name}`);

@@ -24,7 +24,12 @@ export interface PushSettings {
  * Stores the subscription under `newId`, or updates the one with the same token or endpoint; the id that holds is
  * returned.
  */
-export async function upsertSubscription(tx: Tx, newId: string, person: string, settings: PushSettings): Promise<{ id: string; created: boolean }> {
+export async function upsertSubscription(
+  tx: Tx,
+  newId: string,
+  person: string,
+  settings: PushSettings,
+): Promise<{ id: string; created: boolean }> {
   const quiet = settings.quietHours && JSON.stringify(settings.quietHours);
   const keys = settings.keys && JSON.stringify(settings.keys);
   const row = await one<{ subscription_id: string }>(
@@ -42,7 +47,10 @@ export async function upsertSubscription(tx: Tx, newId: string, person: string, 
 }
 
 /** Returns the subscription's owner, or nothing. */
-export async function findSubscription(on: Queryable, id: string): Promise<{ id: string; person: string; kind: "fcm" | "web" } | undefined> {
+export async function findSubscription(
+  on: Queryable,
+  id: string,
+): Promise<{ id: string; person: string; kind: "fcm" | "web" } | undefined> {
   const row = await first<{ subscription_id: string; person: string; kind: "fcm" | "web" }>(
     on,
     sql`SELECT subscription_id, person, kind FROM push_subscriptions WHERE subscription_id = ${id}`,
@@ -51,7 +59,11 @@ export async function findSubscription(on: Queryable, id: string): Promise<{ id:
 }
 
 /** Returns the person's newest active subscription of that kind, or nothing. */
-export async function findNewestActive(on: Queryable, person: string, kind: "fcm" | "web"): Promise<string | undefined> {
+export async function findNewestActive(
+  on: Queryable,
+  person: string,
+  kind: "fcm" | "web",
+): Promise<string | undefined> {
   const row = await first<{ subscription_id: string }>(
     on,
     sql`SELECT subscription_id FROM push_subscriptions WHERE person = ${person} AND kind = ${kind} AND active = 1

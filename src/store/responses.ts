@@ -47,7 +47,11 @@ export async function insertResponseIfFirst(tx: Tx, response: NewResponse): Prom
 }
 
 /** Returns the id of the response that one of `people` (all names of one person) gave, if any. */
-export async function findResponseOf(on: Queryable, askId: string, people: readonly string[]): Promise<string | undefined> {
+export async function findResponseOf(
+  on: Queryable,
+  askId: string,
+  people: readonly string[],
+): Promise<string | undefined> {
   if (people.length === 0) return undefined;
   const row = await first<{ response_id: string }>(
     on,
@@ -60,7 +64,10 @@ export async function findResponseOf(on: Queryable, askId: string, people: reado
  * Returns the first `n` responses of each ask, oldest first. Read after the ask with its own count, this is what that
  * reading of the ask had: responses are only ever added.
  */
-export async function listResponses(on: Queryable, asks: readonly { id: string; n: number }[]): Promise<Map<string, Response[]>> {
+export async function listResponses(
+  on: Queryable,
+  asks: readonly { id: string; n: number }[],
+): Promise<Map<string, Response[]>> {
   const byAsk = new Map<string, Response[]>(asks.map((ask) => [ask.id, []]));
   const answered = asks.filter((ask) => ask.n > 0);
   if (answered.length === 0) return byAsk;

@@ -165,7 +165,8 @@ function connect(path: string, parleyNow: () => number): DatabaseSync {
 function checkEngine(connection: DatabaseSync, inMemory: boolean): string {
   const { version } = connection.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   const parts = version.split(".").map(Number);
-  const firstDifference = OLDEST_SAFE_VERSION.map((part, i) => (parts[i] ?? 0) - part).find((delta) => delta !== 0) ?? 0;
+  const firstDifference =
+    OLDEST_SAFE_VERSION.map((part, i) => (parts[i] ?? 0) - part).find((delta) => delta !== 0) ?? 0;
   if (firstDifference < 0) {
     throw new Error(`SQLite ${version} is known to corrupt databases; Parley needs ${OLDEST_SAFE_VERSION.join(".")}.`);
   }
@@ -214,4 +215,3 @@ function isFailedSync(error: unknown): boolean {
 function translate(error: unknown): unknown {
   return UNAVAILABLE.has(errorCodeOf(error) & 0xff) ? new Refusal("store_unavailable", {}) : error;
 }
-
