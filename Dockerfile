@@ -10,6 +10,7 @@ COPY web/package.json web/
 FROM manifests AS web
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY sdk sdk
+COPY tsconfig.json ./
 COPY web web
 RUN npm run build --workspace=web
 
