@@ -1,5 +1,5 @@
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, Connection, type ConnectionOptions, newKey, sleep } from "./http.ts";
+import { type CallOptions, Connection, type ConnectionOptions, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { follow } from "./sse.ts";
 import {

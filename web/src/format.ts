@@ -1,5 +1,14 @@
 /** Numbers, times and plurals in the reader's own language. */
-const locale = navigator.language;
+const locale = navigator.languages.find(isKnown) ?? "en";
+
+/** Some systems name their language in ways that no standard knows, such as `en-US@posix`. */
+function isKnown(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const plurals = new Intl.PluralRules("en");
 const numbers = new Intl.NumberFormat(locale);

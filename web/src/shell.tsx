@@ -7,7 +7,7 @@ import { LeaderboardPage } from "./answer/leaderboard.tsx";
 import { MePage } from "./answer/me.tsx";
 import { reachable } from "./api.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
-import { useKeys } from "./keys.ts";
+import { hasKeyboard, useKeys } from "./keys.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
@@ -28,7 +28,8 @@ export function Shell() {
   const [location] = useLocation();
   const [keysShown, showKeys] = useState(false);
   useFocusOnNavigation(location);
-  useKeys({ "?": () => showKeys(true) });
+  const openKeys = (): void => showKeys(true);
+  useKeys({ "?": openKeys });
 
   return (
     <div class={styles.shell} data-detail={location.startsWith("/q/") || undefined}>
@@ -40,6 +41,10 @@ export function Shell() {
           <Mark />
           {text.app}
         </Link>
+        <Link href="/" class={styles.back}>
+          <Icon name="back" />
+          {text.question.back}
+        </Link>
         <Offline />
         <nav class={styles.nav} aria-label={text.nav.label}>
           {ROOMS.map(({ href, label, icon }) => (
@@ -49,6 +54,11 @@ export function Shell() {
             </Link>
           ))}
         </nav>
+        {hasKeyboard && (
+          <button type="button" class={`quiet square ${styles.keys}`} aria-label={text.keys.title} onClick={openKeys}>
+            <kbd aria-hidden="true">?</kbd>
+          </button>
+        )}
       </header>
       <main id="main" class={styles.main} tabIndex={-1}>
         <Mishaps key={location}>
@@ -59,7 +69,7 @@ export function Shell() {
               </Route>
               <Route path="/q/:id">{({ id }) => <AnswerRoom id={id} />}</Route>
               <Route path="/me">
-                <MePage onShowKeys={() => showKeys(true)} />
+                <MePage onShowKeys={openKeys} />
               </Route>
               <Route path="/leaderboard" component={LeaderboardPage} />
               <Route path="/console/*?" component={Console} />

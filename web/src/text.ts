@@ -140,8 +140,7 @@ const en = {
 
   me: {
     title: "Me",
-    points: "Points",
-    today: (n: number) => `${number(n)} today`,
+    points: (today: number) => (today > 0 ? `Points, ${number(today)} today` : "Points"),
     streak: "Day streak",
     answers: "Answers",
     rank: "Rank",

@@ -69,10 +69,12 @@ function Board({ board }: { board: Leaderboard }) {
           </tbody>
         </table>
       )}
-      <p class={styles.own}>
-        <span>{board.your_rank === null ? words.unranked : words.yourRank(board.your_rank)}</span>
-        {board.your_rank !== null && <strong>{text.feed.pointsLong(board.your_points)}</strong>}
-      </p>
+      {!board.entries.some((entry) => entry.is_current_user) && (
+        <p class={styles.own}>
+          <span>{board.your_rank === null ? words.unranked : words.yourRank(board.your_rank)}</span>
+          {board.your_rank !== null && <strong>{text.feed.pointsLong(board.your_points)}</strong>}
+        </p>
+      )}
     </>
   );
 }

@@ -65,7 +65,7 @@ export function Section({ title, id, children }: { title: string; id?: string; c
 
 function Figures({ stats }: { stats: Stats }) {
   const figures = [
-    { label: text.me.points, value: number(stats.total_points) },
+    { label: text.me.points(stats.points_today ?? 0), value: number(stats.total_points) },
     { label: text.me.streak, value: number(stats.streak_days) },
     { label: text.me.answers, value: number(stats.total_answers) },
     {
@@ -85,7 +85,7 @@ function Figures({ stats }: { stats: Stats }) {
           </div>
         ))}
       </dl>
-      <p class={styles.today}>{stats.total_answers === 0 ? text.me.empty : text.me.today(stats.points_today ?? 0)}</p>
+      {stats.total_answers === 0 && <p class="muted">{text.me.empty}</p>}
       <Section title={text.me.badges}>
         <Badges stats={stats} />
       </Section>

@@ -2,7 +2,6 @@ import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
 import { readDraft } from "../drafts.ts";
-import { Icon } from "../parts/icon.tsx";
 import { Kept, Loading, Notice } from "../parts/notice.tsx";
 import { codeOf, isUnreachable, useQuestion, useWritten } from "../queries.ts";
 import { text } from "../text.ts";
@@ -51,10 +50,6 @@ export function Question({ id, next }: { id: string; next: FeedItem | undefined 
 function Frame({ children }: { children: ComponentChildren }) {
   return (
     <article class={styles.frame} tabIndex={-1} data-focus>
-      <Link href="/" class={styles.back}>
-        <Icon name="back" />
-        {text.question.back}
-      </Link>
       {children}
     </article>
   );

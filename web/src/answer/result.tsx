@@ -1,4 +1,4 @@
-import type { FeedItem, HumanQuestion, QuestionResults } from "@parley/sdk/wire";
+import type { AnswerReceipt, FeedItem, HumanQuestion, QuestionResults } from "@parley/sdk/wire";
 import { Link, useLocation } from "wouter";
 import { percent } from "../format.ts";
 import { useKeys } from "../keys.ts";
@@ -7,7 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { useResults } from "../queries.ts";
 import { text } from "../text.ts";
-import { BadgeRing } from "./badge.tsx";
+import { Badge } from "./badge.tsx";
 import formStyles from "./answer-form.module.css";
 import styles from "./result.module.css";
 
@@ -27,8 +27,10 @@ export function Result(props: {
   const options = question?.options ?? written?.question.options;
   return (
     <section class={styles.result}>
-      <Earned written={written} />
-      <h1>{question?.prompt ?? written?.question.prompt}</h1>
+      <header class={formStyles.header}>
+        <Earned receipt={written?.receipt} />
+        <h1>{question?.prompt ?? written?.question.prompt}</h1>
+      </header>
       {results.data ? (
         <>
           <p class={styles.progress} aria-live="polite">
@@ -45,6 +47,7 @@ export function Result(props: {
       ) : (
         <Loading rows={2} />
       )}
+      <NewBadges ids={written?.receipt?.new_badges ?? []} />
       <div class={formStyles.bar}>
         <Link href={onward} class="button primary">
           {next ? text.question.next : text.question.toAll}
@@ -54,30 +57,26 @@ export function Result(props: {
   );
 }
 
-function Earned({ written }: { written: Written | undefined }) {
-  const receipt = written?.receipt;
+function Earned({ receipt }: { receipt: AnswerReceipt | undefined }) {
   const points = receipt?.points_earned ?? 0;
   const days = receipt?.streak_days ?? 0;
   return (
-    <div class={styles.earned} role="status">
-      <p class={styles.sent}>
-        <Icon name="check" />
-        {!receipt ? text.result.answered : points > 0 ? text.result.points(points) : text.result.capped}
-        {days > 1 && <span class={styles.streak}>{text.result.streak(days)}</span>}
-      </p>
-      {receipt && receipt.new_badges.length > 0 && (
-        <ul class={styles.badges}>
-          {receipt.new_badges.map((id) => (
-            <li key={id}>
-              <BadgeRing id={id} share={1} />
-              <span>
-                <span class="muted">{text.result.newBadge}</span> {text.badges[id] ?? id}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <p class={styles.earned} role="status">
+      <Icon name="check" />
+      {!receipt ? text.result.answered : points > 0 ? text.result.points(points) : text.result.capped}
+      {days > 1 && <span class="muted">{text.result.streak(days)}</span>}
+    </p>
+  );
+}
+
+function NewBadges({ ids }: { ids: readonly string[] }) {
+  if (ids.length === 0) return null;
+  return (
+    <ul class={styles.badges}>
+      {ids.map((id) => (
+        <Badge key={id} id={id} name={id} share={1} note={text.result.newBadge} />
+      ))}
+    </ul>
   );
 }
 
