@@ -173,7 +173,17 @@ async function lastCommitNo(db: Db): Promise<number> {
   return (await one<{ commit_no: number }>(db, sql`SELECT commit_no FROM meta`)).commit_no;
 }
 
-/** True when there is something to open: a command that only looks must not make an empty store. */
-export function storeExists({ dataDir, databaseUrl }: StorePlace): boolean {
-  return databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE));
+/**
+ * Returns the database as it is, beside a server that may be running: nothing is made, migrated or corrected.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export async function openToExamine({ dataDir, databaseUrl }: StorePlace, clock: Clock): Promise<Db> {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  if (databaseUrl !== undefined) return openPostgres({ url: databaseUrl, clock, onError: () => {} });
+  const path = join(dataDir, DATABASE_FILE);
+  if (!existsSync(path)) throw new Error(`There is no Parley database in ${dataDir}.`);
+  return openSqlite({ path, clock, onFatal });
 }

@@ -1,10 +1,8 @@
-import { generateKeyPairSync } from "node:crypto";
 import type { Context } from "../context.ts";
 import { insertPersonIfNew } from "../store/people.ts";
-import { insertSecretIfNew } from "../store/sealed-secrets.ts";
 import { transact } from "../store/transact.ts";
 import { createKey } from "./create-key.ts";
-import { VAPID_SECRET } from "./read-vapid-key.ts";
+import { readVapidKey } from "./read-vapid-key.ts";
 
 /** The person who runs this server; made at first start, an admin. */
 export const OPERATOR = "operator";
@@ -16,12 +14,8 @@ export const OPERATOR = "operator";
 export async function prepareFirstStart(
   ctx: Pick<Context, "db" | "wake" | "random" | "newId" | "keyring">,
 ): Promise<{ agentKey: string | null }> {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const secret = JSON.stringify(privateKey.export({ format: "jwk" }));
-  const isFirst = await transact(ctx, async (tx) => {
-    await insertSecretIfNew(tx, ctx.keyring, VAPID_SECRET, secret);
-    return insertPersonIfNew(tx, { id: OPERATOR, name: OPERATOR, role: "admin" });
-  });
+  await readVapidKey(ctx);
+  const isFirst = await transact(ctx, (tx) => insertPersonIfNew(tx, { id: OPERATOR, name: OPERATOR, role: "admin" }));
   if (!isFirst) return { agentKey: null };
   const { text } = await createKey(ctx, { name: "first", scope: "agent", person: OPERATOR });
   return { agentKey: text };

@@ -1,0 +1,111 @@
+import { parseArgs } from "node:util";
+import { AUDIENCES, type Audience, type NewQuestion, type Question } from "@parley/sdk/wire";
+import type { Parley } from "@parley/sdk";
+import { systemClock } from "../lib/clock.ts";
+import { clockText, parseDurationMs } from "../lib/duration.ts";
+import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
+import { CLIENT_OPTIONS, countText, openClient, serverUrl, writeAnswers } from "./questions.ts";
+
+export const ask: Command = {
+  usage: "PROMPT [--options A,B] [--audience TAG,TAG] [--min N] [--timeout 1h] [--wait] [--json]",
+  does: "ask people a question",
+  flags: {
+    "--options A,B": "what to choose from; give it several times if an option holds a comma",
+    "--audience TAG,TAG": `who may know: ${AUDIENCES.join(", ")}`,
+    "--min N": "how many answers are wanted, 1 to 50; left out, 1",
+    "--timeout TIME": "how long to ask for, 60s to 24h; left out, 1h",
+    "--wait": "stay until it is answered, then print the answers; exit 3 when time ran out first",
+    ...CLIENT_FLAGS,
+  },
+  example: 'parley ask "Which label is clearer?" --options "Send,Submit" --wait',
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        ...CLIENT_OPTIONS,
+        options: { type: "string", multiple: true },
+        audience: { type: "string" },
+        min: { type: "string" },
+        timeout: { type: "string" },
+        wait: { type: "boolean" },
+      },
+    });
+    const question: NewQuestion = {
+      prompt: onlyArgument(positionals, "PROMPT"),
+      ...(values.options && { options: optionsOf(values.options) }),
+      ...(values.audience !== undefined && { audience: values.audience.split(",") as Audience[] }),
+      min_responses: wholeNumber("--min", values.min ?? "1"),
+      ...(values.timeout !== undefined && { timeout_seconds: secondsOf(values.timeout) }),
+    };
+    const url = serverUrl(values.url, io.env);
+    const client = openClient(url, io.env);
+    const receipt = await client.ask(question, { signal: io.interrupted });
+    const id = receipt.question_id;
+    const place = `${url}/q/${id}`;
+
+    if (!values.wait) {
+      io.out(values.json ? JSON.stringify(receipt) : id);
+      io.tell(`People answer at ${place}; see what they say: parley check ${id}`);
+      return EXIT.done;
+    }
+    io.tell(`People answer at ${place}`);
+    const settled = await waitFor(client, id, io);
+    if (settled === null) {
+      io.tell(`The question stays open; see what people say: parley check ${id}`);
+      return EXIT.interrupted;
+    }
+    if (values.json) io.out(JSON.stringify(settled));
+    else writeAnswers(settled, io);
+    if (settled.status === "CLOSED") return EXIT.done;
+    return settled.cancelled ? EXIT.refused : EXIT.unanswered;
+  },
+};
+
+/** Shows how many of how many and the time left until the question is final; null when interrupted before that. */
+async function waitFor(client: Parley, id: string, io: Io): Promise<Question | null> {
+  let latest: Question | undefined;
+  const show = () => {
+    if (!latest) return;
+    const left = Date.parse(latest.expires_at) - systemClock.now();
+    io.progress(`${countText(latest)}, ${clockText(left)} left`);
+  };
+  const over = new AbortController();
+  const ticking = (async () => {
+    while (!over.signal.aborted) {
+      show();
+      await systemClock.sleep(1000, over.signal);
+    }
+  })();
+
+  try {
+    const onProgress = (question: Question) => {
+      latest = question;
+      show();
+    };
+    return await client.wait(id, { signal: io.interrupted, onProgress });
+  } catch (error) {
+    if (io.interrupted.aborted) return null;
+    throw error;
+  } finally {
+    over.abort();
+    await ticking;
+    io.progress("");
+  }
+}
+
+function optionsOf(given: readonly string[]): string[] {
+  const options = given.length === 1 ? (given[0] ?? "").split(",") : given;
+  return options.map((option) => option.trim());
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new WrongUsage(`${flag} must be a whole number`);
+  return Number(text);
+}
+
+function secondsOf(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === null) throw new WrongUsage("--timeout must be a time such as 90s, 15m or 1h");
+  return Math.round(ms / 1000);
+}

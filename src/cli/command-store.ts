@@ -1,0 +1,35 @@
+import { loadConfig, type Config } from "../config.ts";
+import type { Context } from "../context.ts";
+import { systemClock } from "../lib/clock.ts";
+import { idMaker } from "../lib/id.ts";
+import { systemRandom } from "../lib/random.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Io } from "./command.ts";
+
+export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;
+
+export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" | "newId">;
+
+/** Runs `work` on the store of the settings, beside a server that may be running on it. */
+export async function withStore<T>(
+  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  io: Io,
+  work: (ctx: CommandContext, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  const store = await openStore(config, {
+    clock: systemClock,
+    random: systemRandom,
+    log: { warn: (_details, message) => io.tell(message) },
+    exclusive: false,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  try {
+    for (const note of store.notes) io.tell(note);
+    return await work({ ...store, random: systemRandom, newId: idMaker(systemRandom) }, config);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,47 @@
+/** Where a command writes, and what it is told. */
+export interface Io {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Data. */
+  out(line: string): void;
+  /** Everything else. */
+  tell(line: string): void;
+  /** A line that is written over by the next one; nothing where nobody watches. */
+  progress(line: string): void;
+  /** Aborted by Ctrl-C or SIGTERM. */
+  interrupted: AbortSignal;
+}
+
+/** One thing the program can be told to do. */
+export interface Command {
+  /** What follows the command's name. */
+  usage: string;
+  does: string;
+  /** Each flag, and a line about it. */
+  flags: Readonly<Record<string, string>>;
+  example: string;
+  /** Does it and returns the exit code (cli.md). */
+  run(argv: readonly string[], io: Io): Promise<number>;
+}
+
+export const EXIT = { done: 0, refused: 1, usage: 2, unanswered: 3, interrupted: 130 } as const;
+
+/** The command was not given what it needs: exit 2. */
+export class WrongUsage extends Error {}
+
+/** Returns the one positional argument, or says that it is missing. */
+export function onlyArgument(positionals: readonly string[], name: string): string {
+  const [only, ...more] = positionals;
+  if (only === undefined) throw new WrongUsage(`${name} is missing`);
+  if (more.length > 0) throw new WrongUsage(`there is one ${name}; quote it if it holds spaces`);
+  return only;
+}
+
+export const STORE_FLAGS = {
+  "--data-dir DIR": "the data directory (PARLEY_DATA_DIR)",
+  "--config FILE": "the settings file (PARLEY_CONFIG)",
+} as const;
+
+export const CLIENT_FLAGS = {
+  "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415",
+  "--json": "print JSON",
+} as const;

@@ -1,0 +1,103 @@
+import { parseArgs } from "node:util";
+import { SCOPES, type Scope } from "../lib/key-text.ts";
+import { parseDurationMs } from "../lib/duration.ts";
+import { printable } from "../lib/printable.ts";
+import { createKey } from "../verbs/create-key.ts";
+import { listKeys } from "../verbs/list-keys.ts";
+import { revokeKey } from "../verbs/revoke-key.ts";
+import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
+import { table } from "./table.ts";
+
+export const keysCreate: Command = {
+  usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond]",
+  does: "make a key and print it, alone, this once",
+  flags: {
+    "--scope SCOPE": `what it may do: ${SCOPES.join(", ")}`,
+    "--person ID": "whose it is; an answer key then speaks for that person",
+    "--expires TIME": "how long it is good for, such as 12h or 90d; left out, until it is revoked",
+    "--self-respond": "an agent key that may answer what it asked itself",
+    ...STORE_FLAGS,
+  },
+  example: "export PARLEY_KEY=$(parley keys create build-bot --scope agent)",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        ...STORE_OPTIONS,
+        scope: { type: "string" },
+        person: { type: "string" },
+        expires: { type: "string" },
+        "self-respond": { type: "boolean" },
+      },
+    });
+    const name = onlyArgument(positionals, "NAME");
+    const scope = SCOPES.find((known): known is Scope => known === values.scope);
+    if (!scope) throw new WrongUsage(`--scope must be one of ${SCOPES.join(", ")}`);
+    const expiresInMs = values.expires === undefined ? undefined : parseDurationMs(values.expires);
+    if (expiresInMs === null || expiresInMs === 0) throw new WrongUsage("--expires must be a time such as 12h or 90d");
+
+    const wish = { name, scope, person: values.person, expiresInMs, selfRespond: values["self-respond"] };
+    const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish));
+    io.out(text);
+    const until = key.expiresAt === null ? "" : ` until ${timeText(key.expiresAt)}`;
+    io.tell(`${key.id} is good for ${key.scope}:${key.name}${until}. It cannot be shown again.`);
+    return EXIT.done;
+  },
+};
+
+export const keysList: Command = {
+  usage: "[--json]",
+  does: "list every key, revoked ones too; never their text",
+  flags: { "--json": "print JSON", ...STORE_FLAGS },
+  example: "parley keys list",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
+    const keys = await withStore(values, io, (ctx) => listKeys(ctx));
+    if (values.json) {
+      const wire = keys.map((key) => ({
+        id: key.id,
+        name: key.name,
+        scope: key.scope,
+        person: key.person,
+        self_respond: key.selfRespond,
+        created_at: timeText(key.createdAt),
+        expires_at: key.expiresAt === null ? null : timeText(key.expiresAt),
+        revoked_at: key.revokedAt === null ? null : timeText(key.revokedAt),
+      }));
+      io.out(JSON.stringify(wire));
+      return EXIT.done;
+    }
+    const rows = keys.map((key) => [
+      key.id,
+      key.scope,
+      printable(key.name),
+      key.person ?? "-",
+      timeText(key.createdAt),
+      key.revokedAt !== null
+        ? `revoked ${timeText(key.revokedAt)}`
+        : key.expiresAt !== null
+          ? `until ${timeText(key.expiresAt)}`
+          : "good",
+    ]);
+    for (const line of table(["KEY", "SCOPE", "NAME", "PERSON", "MADE", "STATE"], rows)) io.out(line);
+    return EXIT.done;
+  },
+};
+
+export const keysRevoke: Command = {
+  usage: "ID",
+  does: "make a key worthless from the next request on",
+  flags: { ...STORE_FLAGS },
+  example: "parley keys revoke key_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const id = onlyArgument(positionals, "ID");
+    const key = await withStore(values, io, (ctx) => revokeKey(ctx, id));
+    io.tell(`${key.id} (${key.scope}:${key.name}) is revoked.`);
+    return EXIT.done;
+  },
+};
+
+const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");

@@ -1,0 +1,83 @@
+import { parseArgs } from "node:util";
+import { Parley } from "@parley/sdk";
+import type { Question } from "@parley/sdk/wire";
+import { printable, printableLines } from "../lib/printable.ts";
+import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "./command.ts";
+
+export const CLIENT_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
+
+const LOCAL_URL = "http://127.0.0.1:3415";
+const BAR_WIDTH = 24;
+
+/** Returns the address of the server a command talks to. */
+export function serverUrl(flag: string | undefined, env: Io["env"]): string {
+  return (flag ?? (env["PARLEY_URL"] || LOCAL_URL)).replace(/\/+$/, "");
+}
+
+/** Returns the client of that server, with the key of the environment. */
+export function openClient(url: string, env: Io["env"]): Parley {
+  return new Parley({ url, key: env["PARLEY_KEY"] || undefined });
+}
+
+/** Writes what people said: each answer, or the tally of a choice. */
+export function writeAnswers(question: Question, io: Io): void {
+  for (const line of printableLines(question.prompt)) io.out(line);
+  if (question.options) {
+    const votes = question.options.map((option) => question.summary?.[option] ?? 0);
+    const width = Math.max(...question.options.map((option) => printable(option).length));
+    const most = Math.max(1, ...votes);
+    question.options.forEach((option, i) => {
+      const count = votes[i] ?? 0;
+      const bar = "█".repeat(Math.round((count / most) * BAR_WIDTH));
+      io.out(`  ${printable(option).padEnd(width)}  ${String(count).padStart(3)}  ${bar}`.trimEnd());
+    });
+  } else {
+    for (const { answer = "", confidence } of question.responses) {
+      const [first = "", ...more] = printableLines(answer);
+      io.out(`  - ${first}`);
+      for (const line of more) io.out(`    ${line}`);
+      if (confidence !== undefined) io.out(`    (confidence ${confidence} of 5)`);
+    }
+  }
+  io.out(`${countText(question)}, ${stateText(question)}`);
+}
+
+/** Returns "n of m answers". */
+export function countText({ current_responses, required_responses }: Question): string {
+  return `${current_responses} of ${required_responses} ${required_responses === 1 ? "answer" : "answers"}`;
+}
+
+function stateText({ status, cancelled, closed_at, expires_at }: Question): string {
+  if (status === "CLOSED") return `closed ${closed_at}`;
+  if (status === "EXPIRED") return cancelled ? "cancelled" : `expired ${expires_at}`;
+  return `open until ${expires_at}`;
+}
+
+function onQuestion(does: string, example: string, act: (client: Parley, id: string) => Promise<Question>): Command {
+  return {
+    usage: "ID [--json]",
+    does,
+    flags: CLIENT_FLAGS,
+    example,
+    async run(argv, io) {
+      const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
+      const id = onlyArgument(positionals, "ID");
+      const question = await act(openClient(serverUrl(values.url, io.env), io.env), id);
+      if (values.json) io.out(JSON.stringify(question));
+      else writeAnswers(question, io);
+      return EXIT.done;
+    },
+  };
+}
+
+export const check = onQuestion(
+  "print what people have said so far",
+  "parley check q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  (client, id) => client.check(id),
+);
+
+export const cancel = onQuestion(
+  "end a question; answers already given stay",
+  "parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  (client, id) => client.cancel(id),
+);

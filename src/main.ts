@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { type Command, EXIT, type Io, WrongUsage } from "./cli/command.ts";
+
+/** Every command; each is loaded when it is wanted, so that asking does not load the server. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./cli/serve.ts")).serve,
+  ask: async () => (await import("./cli/ask.ts")).ask,
+  check: async () => (await import("./cli/questions.ts")).check,
+  cancel: async () => (await import("./cli/questions.ts")).cancel,
+  "keys create": async () => (await import("./cli/keys.ts")).keysCreate,
+  "keys list": async () => (await import("./cli/keys.ts")).keysList,
+  "keys revoke": async () => (await import("./cli/keys.ts")).keysRevoke,
+  link: async () => (await import("./cli/link.ts")).link,
+  "people add": async () => (await import("./cli/people.ts")).peopleAdd,
+  "people list": async () => (await import("./cli/people.ts")).peopleList,
+  doctor: async () => (await import("./cli/doctor.ts")).doctor,
+};
+
+const version = () =>
+  (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
+
+/** Runs one command line and returns its exit code. */
+async function main(argv: readonly string[], io: Io): Promise<number> {
+  const name = [argv.slice(0, 2).join(" "), argv[0] ?? ""].find((words) => Object.hasOwn(COMMANDS, words));
+  const load = name === undefined ? undefined : COMMANDS[name];
+  if (name === undefined || !load) return withoutCommand(argv, io);
+
+  const command = await load();
+  const rest = argv.slice(name.split(" ").length);
+  if (isHelpWanted(rest)) {
+    for (const line of helpFor(name, command)) io.out(line);
+    return EXIT.done;
+  }
+  try {
+    return await command.run(rest, io);
+  } catch (error) {
+    io.progress("");
+    return failed(error, name, command, io);
+  }
+}
+
+function isHelpWanted(rest: readonly string[]): boolean {
+  const end = rest.indexOf("--");
+  return (end < 0 ? rest : rest.slice(0, end)).some((word) => word === "--help" || word === "-h");
+}
+
+async function withoutCommand(argv: readonly string[], io: Io): Promise<number> {
+  const [first] = argv;
+  if (first === "--version" || first === "-v") {
+    io.out(version());
+    return EXIT.done;
+  }
+  const isAsked = first === "--help" || first === "-h" || first === "help";
+  const group = Object.keys(COMMANDS).filter((name) => first !== undefined && name.startsWith(`${first} `));
+  const names = group.length > 0 ? group : Object.keys(COMMANDS);
+  const write = isAsked || group.length > 0 ? io.out : io.tell;
+
+  if (first !== undefined && !isAsked && group.length === 0) io.tell(`parley: there is no command "${first}"\n`);
+  write("Parley, the line between agents and people.\n");
+  for (const name of names) write(`  parley ${name.padEnd(14)}${(await COMMANDS[name]?.())?.does ?? ""}`);
+  write("\nparley COMMAND --help says more, with an example.");
+  return isAsked || (group.length > 0 && argv.some((word) => word === "--help" || word === "-h"))
+    ? EXIT.done
+    : EXIT.usage;
+}
+
+function helpFor(name: string, { usage, does, flags, example }: Command): string[] {
+  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
+  return [
+    `parley ${name} ${usage}`,
+    "",
+    `${does[0]?.toUpperCase()}${does.slice(1)}.`,
+    "",
+    ...Object.entries(flags).map(([flag, about]) => `  ${flag.padEnd(width)}  ${about}`),
+    "",
+    `Example: ${example}`,
+  ];
+}
+
+/** Says why a command did not do what it was told to, in a sentence where that is enough. */
+function failed(error: unknown, name: string, command: Command, io: Io): number {
+  const isMisread = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (error instanceof WrongUsage || isMisread) {
+    io.tell(`parley ${name}: ${(error as Error).message.split(". To specify")[0]}`);
+    io.tell(`usage: parley ${name} ${command.usage}`);
+    return EXIT.usage;
+  }
+  if (io.interrupted.aborted) return EXIT.interrupted;
+  io.tell(`parley: ${sentenceOf(error, io)}`);
+  return EXIT.refused;
+}
+
+/** Our own errors are sentences; what is none of ours shows where it came from. */
+function sentenceOf(error: unknown, io: Io): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === "ParleyError" && "code" in error) {
+    if (error.code === "UNREACHABLE") {
+      return `no server answers at ${io.env["PARLEY_URL"] || "http://127.0.0.1:3415"}; start one with npm start, or set PARLEY_URL.`;
+    }
+    if (error.code === "UNAUTHORIZED") {
+      return `${error.message} Set PARLEY_KEY; whoever runs the server makes one with: parley keys create NAME --scope agent`;
+    }
+  }
+  const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+  return isBug ? (error.stack ?? error.message) : error.message;
+}
+
+function terminal(): Io {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  const watched = process.stderr.isTTY && !process.env["CI"];
+  return {
+    env: process.env,
+    out: (line) => void process.stdout.write(`${line}\n`),
+    tell: (line) => void process.stderr.write(`${line}\n`),
+    progress: (line) => void (watched && process.stderr.write(`\r\x1b[2K${line}`)),
+    interrupted: interrupted.signal,
+  };
+}
+
+// A reader that went away, as in `parley keys list | head -1`, is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.refused),
+);
+
+process.exit(await main(process.argv.slice(2), terminal()));

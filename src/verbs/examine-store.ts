@@ -1,0 +1,11 @@
+import type { Context } from "../context.ts";
+import { examineRows, type Finding } from "../store/doctor.ts";
+
+/**
+ * Returns what every invariant of the rows finds broken; nothing, and all of them hold. Repairs nothing.
+ *
+ * `quick` looks at what is open and at the newest rows, so that it can run every minute (invariants.md, section 4).
+ */
+export async function examineStore(ctx: Pick<Context, "db">, { quick }: { quick: boolean }): Promise<Finding[]> {
+  return examineRows(ctx.db, quick);
+}
