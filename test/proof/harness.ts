@@ -6,6 +6,10 @@ export interface HarnessOptions {
   trace: boolean;
   /** The long run instead of the CI portion, for about so many hours. */
   longHours?: number;
+  /** At most about so long, however little was done by then: for planted bugs. No floor applies. */
+  boxMs?: number;
+  /** Returns with the first broken promise instead of going on to the end. */
+  stopAtFirstFailure?: boolean;
 }
 
 /** One promise that did not hold. */
