@@ -1,6 +1,5 @@
 /** Control, bidirectional and zero-width characters and tags: what can steer a terminal or hide from its reader. */
 const UNSEEN =
-  // eslint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
 /** Returns a text of somebody else's as one line that a terminal can show: what cannot be seen appears as `\uXXXX`. */
