@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortcuts } from "./settings.ts";
 
 const TYPING = "textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]";
@@ -8,7 +8,7 @@ const PRESSED_BY_ENTER = "a, button, summary";
 export function useKeys(actions: Record<string, (() => void) | undefined>): void {
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const on = event.target instanceof Element ? event.target : document.body;
       const action = latest.current[event.key];

@@ -42,6 +42,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
   const send = async (): Promise<void> => {
     const answer = { question_id: id, ...chosen(question, draft) };
     if (answer.answer === undefined && answer.selected_option === undefined) {
+      form.current?.querySelector("textarea")?.focus();
       return announce(question.type === "text" ? text.question.writeFirst : text.question.chooseFirst);
     }
     if (sending) return;

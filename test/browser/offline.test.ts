@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Parley } from "@parley/sdk";
+import { People } from "@parley/sdk/people";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser } from "./chromium.ts";
+import { type Served, serve } from "./served.ts";
+import { readyForOffline, row, visit } from "./visitor.ts";
+
+const NOT_SENT = "Written, not sent yet";
+
+describe("the Answer room without a connection", () => {
+  let served: Served;
+  let browser: Browser;
+  let agent: Parley;
+  before(async () => {
+    served = await serve();
+    browser = await launchBrowser();
+    agent = new Parley({ url: served.url });
+  });
+  after(async () => {
+    await browser?.close();
+    await served?.[Symbol.asyncDispose]();
+  });
+
+  const write = async (page: Page, words: string): Promise<void> => {
+    await page.getByLabel("Your answer").fill(words);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("heading", { name: NOT_SENT }).waitFor();
+  };
+
+  it("sends an answer written offline once, when the connection is back", async () => {
+    const prompt = "What do you do when a train has no signal?";
+    const { question_id: id } = await agent.ask({ prompt, min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await readyForOffline(ana.page);
+    await row(ana.page, prompt).tap();
+
+    await ana.context.setOffline(true);
+    await write(ana.page, "Look out of the window");
+    await ana.page.getByText("Look out of the window").waitFor();
+    assert.equal((await agent.check(id)).current_responses, 0);
+
+    await ana.context.setOffline(false);
+    await ana.page.getByText("+10 points").waitFor();
+    const { responses } = await agent.check(id);
+    assert.deepEqual(responses, [{ answer: "Look out of the window" }]);
+    await agent.cancel(id);
+  });
+
+  it("sends it once with two tabs open", async () => {
+    const { question_id: id } = await agent.ask({ prompt: "How many tabs do you have open?", min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "desk", path: `/q/${id}` });
+    const other = await ana.openTab("/me");
+    await readyForOffline(ana.page);
+    await readyForOffline(other);
+
+    await ana.context.setOffline(true);
+    await write(ana.page, "Two, and a few more");
+    const before = ana.sent();
+    await ana.context.setOffline(false);
+    await ana.page.getByText("+10 points").waitFor();
+    await other.getByText("Points, 10 today").waitFor();
+
+    assert.equal(ana.sent() - before, 1);
+    assert.equal((await agent.check(id)).current_responses, 1);
+    await agent.cancel(id);
+  });
+
+  it("sends it from a page that is opened later", async () => {
+    const { question_id: id } = await agent.ask({ prompt: "Does closing the page lose anything?", min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}` });
+    await readyForOffline(ana.page);
+    await served.stop();
+    await write(ana.page, "It must not");
+    await ana.page.close();
+
+    await served.start();
+    const later = await ana.openTab("/me");
+    await later.getByText("Points, 10 today").waitFor();
+    assert.deepEqual((await agent.check(id)).responses, [{ answer: "It must not" }]);
+    await agent.cancel(id);
+  });
+
+  it("keeps the words of an answer that came too late, and says why it was not taken", async () => {
+    const { question_id: id } = await agent.ask({ prompt: "Who takes the last place here?", min_responses: 1 });
+    await using ana = await visit(browser, served.url, { screen: "phone", path: `/q/${id}` });
+    await readyForOffline(ana.page);
+    await ana.context.setOffline(true);
+    await write(ana.page, "I hope that it is me");
+    await new People({ url: served.url }).answer({ question_id: id, answer: "Me, sorry" });
+
+    await ana.context.setOffline(false);
+    await ana.page.getByRole("heading", { name: "Your answer was not taken" }).waitFor();
+    await ana.page.getByText("The question had got all its answers").waitFor();
+    await ana.page.getByText("I hope that it is me").waitFor();
+    assert.deepEqual((await agent.check(id)).responses, [{ answer: "Me, sorry" }]);
+
+    await ana.page.goto("/");
+    await ana.page.getByText("1 answer was not taken").waitFor();
+    await row(ana.page, "Who takes the last place here?").tap();
+    await ana.page.getByRole("button", { name: "Discard" }).tap();
+    await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
+  });
+
+  it("opens, shows the questions seen last, and takes an answer while the server is away", async () => {
+    const prompt = "Can you answer before the server is back?";
+    const { question_id: id } = await agent.ask({ prompt, options: ["Yes", "No"], min_responses: 5 });
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await row(ana.page, prompt).waitFor();
+    await readyForOffline(ana.page);
+
+    await served.stop();
+    await ana.page.reload();
+    await ana.page.getByText("Offline", { exact: true }).waitFor();
+    await row(ana.page, prompt).tap();
+    await ana.page.getByText("Yes", { exact: true }).tap();
+    await ana.page.getByRole("button", { name: "Send" }).tap();
+    await ana.page.getByRole("heading", { name: NOT_SENT }).waitFor();
+
+    await served.start();
+    await ana.page.getByRole("button", { name: "Try now" }).tap();
+    await ana.page.getByText("+5 points").waitFor();
+    assert.deepEqual((await agent.check(id)).summary, { Yes: 1, No: 0 });
+    await agent.cancel(id);
+  });
+
+  it("says so on a screen of its own when there is nothing to show", async () => {
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    await readyForOffline(ana.page);
+    await ana.page.evaluate(() => localStorage.removeItem("parley.feed"));
+    await served.stop();
+    await ana.page.reload();
+    await ana.page.getByRole("heading", { name: "No connection to the server" }).waitFor();
+
+    await served.start();
+    await ana.page.getByRole("button", { name: "Try again" }).tap();
+    await ana.page.getByRole("heading", { name: "Nothing to answer right now" }).waitFor();
+  });
+});

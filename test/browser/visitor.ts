@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+
+/** Somebody in front of a screen, with a browser profile of their own. */
+export interface Visitor extends AsyncDisposable {
+  context: BrowserContext;
+  page: Page;
+  /** How often this profile has sent an answer, whichever of its tabs did. */
+  sent(): number;
+  /** Another tab of the same profile. */
+  openTab(path?: string): Promise<Page>;
+}
+
+export const SCREENS = {
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 },
+  desk: { viewport: { width: 1280, height: 800 }, hasTouch: false, isMobile: false, deviceScaleFactor: 1 },
+} as const;
+export type Screen = keyof typeof SCREENS;
+export type Theme = "light" | "dark";
+
+/**
+ * Opens the app in a fresh profile. Whatever the page does that it must not, such as breaking its own content security
+ * policy or throwing, fails the test when the visitor leaves.
+ */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { screen, theme = "light", path = "/" }: { screen: Screen; theme?: Theme; path?: string },
+): Promise<Visitor> {
+  const context = await browser.newContext({ ...SCREENS[screen], colorScheme: theme, baseURL: url, locale: "en-GB" });
+  const troubles: string[] = [];
+  let sent = 0;
+  context.on("weberror", (error) => troubles.push(error.error().stack ?? error.error().message));
+  context.on("console", (message) => {
+    if (message.text().startsWith("CSP ")) troubles.push(message.text());
+  });
+  context.on("request", (request) => {
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/human/responses") sent += 1;
+  });
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sourceFile, lineNumber }) => {
+      console.error(`CSP ${violatedDirective} ${blockedURI} ${sourceFile}:${lineNumber}`);
+    });
+  });
+  const openTab = async (to = "/"): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(to);
+    return page;
+  };
+  const page = await openTab(path);
+  return {
+    context,
+    page,
+    sent: () => sent,
+    openTab,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      assert.deepEqual(troubles, []);
+    },
+  };
+}
+
+/** Resolves when the service worker has everything it needs to open the app without a network. */
+export async function readyForOffline(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    while (!navigator.serviceWorker.controller) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+}
+
+/** The row of a question in the list. */
+export function row(page: Page, prompt: string) {
+  return page.getByRole("link", { name: prompt });
+}
