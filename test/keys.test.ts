@@ -73,6 +73,13 @@ for (const on of ["sqlite", "postgres"] as const) {
       rmSync(dataDir, { recursive: true });
     });
 
+    it("makes the operator and the first key together, or neither", async () => {
+      const failing = { ...ctx, random: () => assert.fail("the power went") };
+      await readVapidKey(ctx);
+      await assert.rejects(prepareFirstStart(failing), /the power went/);
+      assert.deepEqual(await listPeople(ctx), []);
+    });
+
     it("begin with an operator and one key, printed once, however many servers start at once", async () => {
       const starts = await Promise.all([1, 2, 3].map(() => prepareFirstStart(ctx)));
       const keys = starts.map(({ agentKey }) => agentKey).filter((key) => key !== null);

@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { makeKeyText, type Scope } from "../lib/key-text.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { Refusal } from "../refusals.ts";
+import type { Tx } from "../store/db.ts";
 import { insertKey, type Key } from "../store/keys.ts";
 import { findPerson } from "../store/people.ts";
 import { transact } from "../store/transact.ts";
@@ -29,25 +30,31 @@ export async function createKey(
   ctx: Pick<Context, "db" | "wake" | "random" | "newId">,
   wish: KeyWish,
 ): Promise<{ text: string; key: Key }> {
+  return transact(ctx, (tx) => createKeyIn(ctx, tx, wish));
+}
+
+/** The same as part of a transaction under way. */
+export async function createKeyIn(
+  ctx: Pick<Context, "random" | "newId">,
+  tx: Tx,
+  wish: KeyWish,
+): Promise<{ text: string; key: Key }> {
   if (!NAME.test(wish.name)) throw invalid("name", "A key's name is 1 to 128 visible ASCII characters.");
   if (wish.selfRespond && wish.scope !== "agent") {
     throw invalid("self_respond", "Only a key of scope agent asks, so only such a key can answer itself.");
   }
+  const person = wish.person ?? null;
+  if (person !== null && !(await findPerson(tx, person))) throw new Refusal("person_not_found", { person });
+
   const text = makeKeyText(wish.scope, ctx.random);
-  const fresh = {
+  const key = await insertKey(tx, {
     id: ctx.newId("key"),
     name: wish.name,
     scope: wish.scope,
     hash: sha256Hex(text),
-    person: wish.person ?? null,
+    person,
     selfRespond: wish.selfRespond ?? false,
     forMs: wish.expiresInMs ?? null,
-  };
-  const key = await transact(ctx, async (tx) => {
-    if (fresh.person !== null && !(await findPerson(tx, fresh.person))) {
-      throw new Refusal("person_not_found", { person: fresh.person });
-    }
-    return insertKey(tx, fresh);
   });
   return { text, key };
 }
