@@ -107,6 +107,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   try {
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
     while (await expireDueAsks(ctx, stopping.signal));
+    // point: before-listening
     app = await buildApp(door);
     await app.listen({ host: config.host, port: config.port });
     if (config.host === "127.0.0.1") twin = await listenTwin(app);
@@ -119,6 +120,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
+    // point: while-stopping
     await Promise.all(loops.map((loop) => loop.stop()));
     const cut = setTimeout(() => [app.server, twin].forEach((one) => one?.closeAllConnections()), CLOSE_WITHIN_MS);
     const twinClosed = twin && once(twin, "close");
@@ -128,6 +130,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     await twinClosed;
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
+    // point: stopped-before-close
     await store.close();
   }
   return {

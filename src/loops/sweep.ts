@@ -27,6 +27,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
   );
   if (asks.length > 0) await transact(ctx, (tx) => deleteSettledAsks(tx, asks));
 
+  // point: sweep-between-kinds
   const keys = await transact(ctx, (tx) => deleteExpiredKeys(tx, ROWS_PER_STEP));
   const windows = await transact(ctx, (tx) => deleteOldWindows(tx, ROWS_PER_STEP));
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));

@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
  */
 export function tellLimits(app: FastifyInstance): void {
   app.addHook("onSend", async (request, reply, payload) => {
+    // point: before-reply
     const { limit, peekLimit } = request.facts;
     // A reply about a store that is away must not wait for it.
     const reading = limit ?? (reply.statusCode >= 500 ? undefined : await peekLimit?.().catch(() => undefined));

@@ -78,6 +78,7 @@ export function prepareDataDir(path: string): string[] {
     for (const name of [DATABASE_FILE, LOCK_FILE]) {
       if (!existsSync(join(path, name))) closeSync(openSync(join(path, name), "a", FILE_MODE));
     }
+    // point: first-start-files-made
     syncFolder(path);
     for (const name of OURS) {
       if (existsSync(join(path, name))) notes.push(...correctMode(join(path, name), FILE_MODE));
@@ -142,7 +143,9 @@ function makeKeyFile(path: string, key: Uint8Array): void {
   try {
     writeSync(descriptor, `${Buffer.from(key).toString("base64url")}\n`);
     fsyncSync(descriptor);
+    // point: first-start-key-written
     linkSync(draft, path);
+    // point: first-start-key-linked
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   } finally {

@@ -38,6 +38,7 @@ export function writeHighwater(path: string, commitNo: number): void {
   const descriptor = openSync(path, isNew ? "wx" : "r+", FILE_MODE);
   try {
     writeSync(descriptor, lineOf(commitNo), 0);
+    // point: highwater-at-start-before-sync
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -58,6 +59,7 @@ export async function openHighwater({ path, clock, onError }: HighwaterOptions):
     try {
       // One line of fixed length, written in place: no disk tears 30 bytes at the start of a sector.
       await file.write(lineOf(commitNo), 0);
+      // point: highwater-before-sync
       await file.datasync();
       written = commitNo;
     } catch (error) {

@@ -34,8 +34,12 @@ export async function migrate(db: Db): Promise<void> {
         throw new Error(`The data was written by a newer Parley (schema ${newest}, this one knows ${SCHEMA_NUMBER}).`);
       }
       if (newest >= migration.number) return;
-      for (const statement of migration.statements(WORDS[tx.dialect])) await tx.all(raw(statement));
+      for (const statement of migration.statements(WORDS[tx.dialect])) {
+        await tx.all(raw(statement));
+        // point: migration-between-statements
+      }
       await tx.all(sql`INSERT INTO migrations (number, name) VALUES (${migration.number}, ${migration.name})`);
+      // point: migration-before-commit
     });
   }
 }

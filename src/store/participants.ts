@@ -143,6 +143,7 @@ export async function eraseParticipant(
   for (const name of names) {
     await tx.all(sql`UPDATE responses SET person = ${strangerOf(name)} WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM ledger WHERE person = ${name}`);
+    // point: erase-between-tables
     await tx.all(sql`DELETE FROM badges WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM views WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM skips WHERE person = ${name}`);

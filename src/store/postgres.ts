@@ -50,7 +50,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         all: <Row>(statement: Sql) => query<Row>(client, statement),
         wake: (topic) => void topics.add(topic),
       });
+      // point: postgres-before-commit
       const { command } = await client.query("COMMIT");
+      // point: postgres-after-commit
       if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
       return { value, topics };
     } catch (error) {

@@ -14,7 +14,8 @@ export async function findOutlivedAsks(
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks
       WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${shortest}
-        AND settled_at <= (SELECT parley_now()) - CASE WHEN state = 'answered' THEN ${kept.closedMs} ELSE ${kept.expiredMs} END
+        AND (state <> 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.closedMs})
+        AND (state = 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.expiredMs})
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -28,6 +29,7 @@ export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Prom
   if (settled.length === 0) return;
   const ids = join(settled.map((row) => row.ask_id));
   await tx.all(sql`DELETE FROM responses WHERE ask_id IN (${ids})`);
+  // point: retention-between-tables
   await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM reports WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM views WHERE ask_id IN (${ids})`);

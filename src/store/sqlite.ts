@@ -72,7 +72,9 @@ export function openSqlite(options: SqliteOptions): Db {
       }
       if (carried > 0) {
         const commitNo = stampCommit();
+        // point: sqlite-before-commit
         writer.exec("COMMIT");
+        // point: sqlite-after-commit
         if (commitNo !== null) options.onCommit?.(commitNo);
       } else {
         writer.exec("ROLLBACK");
@@ -103,6 +105,7 @@ export function openSqlite(options: SqliteOptions): Db {
       const value = await passenger.work(tx);
       over = true;
       writer.exec("RELEASE passenger");
+      // point: sqlite-between-passengers
       return { kept: true, tell: () => passenger.resolve({ value, topics }) };
     } catch (error) {
       over = true;

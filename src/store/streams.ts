@@ -77,6 +77,7 @@ export async function trimOneStream(tx: Tx, keptMs: number, limit: number): Prom
       RETURNING seq`,
   );
   if (gone.length === 0) return false;
+  // point: trim-before-mark
   const newest = Math.max(...gone.map(({ seq }) => seq));
   await tx.all(sql`UPDATE streams SET kept_from = ${newest + 1} WHERE id = ${old.stream} AND kept_from <= ${newest}`);
   return true;

@@ -8,6 +8,7 @@ import type { Wake } from "./wake.ts";
  */
 export async function transact<T>(ctx: { db: Db; wake: Wake }, work: (tx: Tx) => Promise<T>): Promise<T> {
   const { value, topics } = await ctx.db.transact(work);
+  // point: committed-before-waking
   ctx.wake.publish(topics);
   return value;
 }

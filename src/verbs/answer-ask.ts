@@ -79,6 +79,7 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
       const now = await findAsk(tx, current.id);
       throw settledRefusal(now ? asOf(now.ask, now.now) : current);
     }
+    // point: answer-counted
     const receipt = await record(ctx, tx, counted.ask, identity, answer, input.caller, claim?.objectId ?? ctx.newId("r"));
     if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
     return { receipt, replayed: false, person: identity.person, issue, reading };
@@ -111,9 +112,11 @@ async function record(
     throw new Error("a response is neither stored nor there");
   }
 
+  // point: answer-stored
   const settled = ask.state === "answered";
   if (settled) await insertOutcome(tx, { askId: ask.id, status: "answered", principal: "crowd", source: ask.door });
   const credit = await creditAnswer(ctx, tx, { ask, identity, answer, at });
+  // point: answer-credited
   await appendEvent(tx, streamOfAsker(ask.asker), {
     kind: settled ? "ask.answered" : "ask.response",
     askId: ask.id,

@@ -41,6 +41,7 @@ export async function createAsk(
         return used.objectId;
       }
     }
+    // point: create-key-claimed
     const { limits } = ctx.crowd;
     const reading = await chargeLimit(tx, "questions", input.asker, limits.questionsPerHour);
     const { open, nextEndsInMs } = await countOpenAsks(tx, input.asker);
@@ -49,6 +50,7 @@ export async function createAsk(
       throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });
     }
     const ask = await insertAsk(tx, { ...input, id });
+    // point: create-ask-stored
     await appendEvent(tx, streamOfAsker(ask.asker), {
       kind: "ask.created",
       askId: ask.id,

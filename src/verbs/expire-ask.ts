@@ -16,6 +16,7 @@ export async function expireAsk(ctx: Context, askId: string): Promise<Ask | unde
   return transact(ctx, async (tx) => {
     const held = await lockAsk(tx, askId);
     if (!held || held.ask.state !== "open" || held.now < held.ask.expiresAt) return held?.ask;
+    // point: expire-held
     return endAsk(tx, held.ask, "expired", held.ask.expiresAt, "clock");
   });
 }
@@ -40,6 +41,7 @@ export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<As
 export async function endAsk(tx: Tx, held: Ask, end: "expired" | "cancelled", at: number, principal: string): Promise<Ask> {
   const ask = await endAskIfOpen(tx, held.id, end, at);
   if (!ask) throw new Error("an ask changed while it was held");
+  // point: end-between-state-and-outcome
   await insertOutcome(tx, { askId: ask.id, status: end, principal, source: end === "expired" ? "clock" : ask.door });
   await appendEvent(tx, streamOfAsker(ask.asker), { kind: `ask.${end}`, askId: ask.id, version: ask.version, at });
   tx.wake(askTopic(ask.id));
