@@ -49,7 +49,7 @@ async function follow(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What waits is sent if it can be; a page that is open with nothing waiting costs nothing. */
+/** What waits is sent if it can be, else the browser is asked to wake the service worker when it can. */
 export async function trySending(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   if (!(await sendWaiting())) await registration?.sync?.register("outbox").catch(() => {});

@@ -19,6 +19,7 @@ export interface Written {
   state: "waiting" | "sent" | "refused";
   /** Not before this time: the server asked for a pause. */
   notBefore?: number;
+  /** What the server said last, other than yes. */
   refusal?: { code: string; message: string };
   receipt?: AnswerReceipt;
 }
@@ -28,10 +29,14 @@ interface Schema extends DBSchema {
   settings: { key: string; value: string };
 }
 
+/** How long an answer rests that the server failed on without saying for how long. */
+const PAUSE_S = 30;
+
 /** How long a sent answer is remembered, to show it beside the results. */
 const REMEMBERED_MS = 7 * 24 * 3600 * 1000;
 
 const news = new BroadcastChannel("parley.outbox");
+const listeners = new Set<() => void>();
 const database = openDB<Schema>("parley", 1, {
   upgrade(db) {
     db.createObjectStore("answers", { keyPath: "key" });
@@ -52,83 +57,73 @@ async function write(entry: Written): Promise<void> {
   const db = await database;
   if (db) await db.put("answers", entry);
   else memory.set(entry.key, entry);
+}
+
+function tell(): void {
   news.postMessage("changed");
+  for (const listener of listeners) listener();
 }
 
 export async function discard(key: string): Promise<void> {
   memory.delete(key);
   await (await database)?.delete("answers", key);
-  news.postMessage("changed");
+  tell();
 }
 
 export async function discardAll(): Promise<void> {
   memory.clear();
   await (await database)?.clear("answers");
-  news.postMessage("changed");
+  tell();
 }
 
-/** Calls back whenever another tab or the service worker changed something. */
+/** Calls back whenever something changed, here, in another tab or in the service worker. */
 export function onNews(listener: () => void): void {
+  listeners.add(listener);
   news.addEventListener("message", listener);
 }
 
-/** The answer is written down; it has been sent when the entry that comes back says so. */
-export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promise<Written> {
-  const written: Written = {
-    ...entry,
-    writtenAt: Date.now(),
-    state: "waiting",
-  };
-  await write(written);
-  await sendWaiting();
-  return (await allWritten()).find((one) => one.key === entry.key) ?? written;
+/** The answer is written down, and sent if that is possible now. */
+export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promise<void> {
+  await write({ ...entry, writtenAt: Date.now(), state: "waiting" });
+  if (!(await sendWaiting())) tell();
 }
 
-/** Sends what waits, oldest first, until something cannot be sent now. Resolves true when nothing waits any more. */
+/** Sends what waits, oldest first, while the server can be reached. Resolves true when nothing waits any more. */
 export async function sendWaiting(): Promise<boolean> {
   return exclusively(async () => {
     const all = (await allWritten()).reverse();
     for (const old of all.filter((one) => one.state === "sent" && one.writtenAt < Date.now() - REMEMBERED_MS)) {
       await discard(old.key);
     }
+    let left = 0;
     for (const entry of all.filter((one) => one.state === "waiting")) {
-      if ((entry.notBefore ?? 0) > Date.now()) return false;
-      const after = await send(entry);
-      if (after !== entry) await write(after);
-      if (after.state === "waiting") return false;
+      const after = (entry.notBefore ?? 0) > Date.now() ? entry : await send(entry);
+      if (after === null) return false;
+      if (after.state === "waiting") left += 1;
+      if (after === entry) continue;
+      await write(after);
+      tell();
     }
-    return true;
+    return left === 0;
   });
 }
 
-async function send(entry: Written): Promise<Written> {
+/** Resolves with what has become of an answer, or null when the server cannot be reached. */
+async function send(entry: Written): Promise<Written | null> {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const person = new People({
-    url: location.origin,
-    credential: "cookie",
-    fingerprint: entry.device,
-    timeZone,
-    timeoutMs: 15_000,
-    retries: 0,
-  });
+  const connection = { url: location.origin, credential: "cookie", timeoutMs: 15_000, retries: 0 } as const;
+  const person = new People({ ...connection, fingerprint: entry.device, timeZone });
   try {
-    const receipt = await person.answer(entry.answer, {
-      idempotencyKey: entry.key,
-    });
+    const receipt = await person.answer(entry.answer, { idempotencyKey: entry.key });
     return { ...entry, state: "sent", receipt };
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    if (error.isPassing) return entry;
-    if (error.status === 429)
-      return {
-        ...entry,
-        notBefore: Date.now() + (error.retryAfterSeconds ?? 60) * 1000,
-      };
-    return {
-      ...entry,
-      state: "refused",
-      refusal: { code: error.code, message: error.message },
-    };
+    if (error.status === 0) return null;
+    const refusal = { code: error.code, message: error.message };
+    if (error.isPassing || error.status === 429) {
+      return { ...entry, refusal, notBefore: Date.now() + (error.retryAfterSeconds ?? PAUSE_S) * 1000 };
+    }
+    return { ...entry, refusal, state: "refused" };
   }
 }
 

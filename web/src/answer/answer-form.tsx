@@ -49,16 +49,14 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
     setSending(true);
     const { prompt, type, options } = question;
     const asked = { prompt, type, ...(options ? { options } : {}) };
-    const written = await submit({
+    await submit({
       key: newKey(),
       answer,
       question: asked,
       device: deviceName(),
     });
     dropDraft(id);
-    await queries.invalidateQueries({ queryKey: ["written"] });
-    refreshFigures();
-    if (written.state === "waiting") void trySending();
+    void trySending();
   };
 
   /** Out of the list at once; the server hears of it if it can. */

@@ -5,7 +5,7 @@ import { trySending } from "../live.ts";
 import { discard, type Written } from "../outbox.ts";
 import { copy } from "../parts/copyable.tsx";
 import { Kept } from "../parts/notice.tsx";
-import { queries, useWritten } from "../queries.ts";
+import { useWritten } from "../queries.ts";
 import { text } from "../text.ts";
 import styles from "./unsent.module.css";
 
@@ -37,15 +37,16 @@ function wordsOf({ answer, question }: Written): string {
 
 export function Waiting({ written, nextStep }: { written: Written; nextStep: ComponentChildren }) {
   const pauseMs = (written.notBefore ?? 0) - Date.now();
+  const limited = pauseMs > 0 && written.refusal?.code === "RATE_LIMITED";
   return (
     <Unfinished
       written={written}
       title={text.waiting.title}
-      hint={pauseMs > 0 ? text.waiting.limited(pauseMs) : text.waiting.hint}
+      hint={limited ? text.waiting.limited(pauseMs) : text.waiting.hint}
     >
       {nextStep}
-      {pauseMs <= 0 && (
-        <button type="button" onClick={() => void trySending().then(readAnew)}>
+      {!limited && (
+        <button type="button" onClick={() => void trySending()}>
           {text.waiting.sendNow}
         </button>
       )}
@@ -59,10 +60,7 @@ export function Refused({ written, nextStep }: { written: Written; nextStep: Com
   const mayChange = code === "VALIDATION_ERROR" || code === "UNAUTHORIZED";
   const words = wordsOf(written);
 
-  const drop = async (): Promise<void> => {
-    await discard(written.key);
-    await readAnew();
-  };
+  const drop = (): Promise<void> => discard(written.key);
   return (
     <Unfinished written={written} title={text.waiting.refused} hint={text.waiting.reasons[code] ?? message}>
       {mayChange ? (
@@ -102,8 +100,4 @@ function Unfinished(props: { written: Written; title: string; hint: string; chil
       <div class={styles.steps}>{children}</div>
     </section>
   );
-}
-
-async function readAnew(): Promise<void> {
-  await queries.invalidateQueries({ queryKey: ["written"] });
 }
