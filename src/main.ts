@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { type Command, EXIT, type Io, WrongUsage } from "./cli/command.ts";
+import { VERSION } from "./lib/version.ts";
 
 /** Every command; each is loaded when it is wanted, so that asking does not load the server. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -15,9 +15,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "people list": async () => (await import("./cli/people.ts")).peopleList,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
 };
-
-const version = () =>
-  (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version;
 
 /** Runs one command line and returns its exit code. */
 async function main(argv: readonly string[], io: Io): Promise<number> {
@@ -47,7 +44,7 @@ function isHelpWanted(rest: readonly string[]): boolean {
 async function withoutCommand(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
   if (first === "--version" || first === "-v") {
-    io.out(version());
+    io.out(VERSION);
     return EXIT.done;
   }
   const isAsked = first === "--help" || first === "-h" || first === "help";

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
+import { VERSION } from "../lib/version.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { createSignInLink } from "../verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../verbs/prepare-first-start.ts";
@@ -67,7 +68,7 @@ async function greeting(server: RunningServer, config: Config): Promise<string[]
     ? ""
     : `    ${config.open ? "no key needed here; " : ""}a key: parley keys create NAME --scope agent`;
   return [
-    `Parley ${versionText()}  ${url}   ${reachText(config)}`,
+    `Parley ${VERSION}  ${url}   ${reachText(config)}`,
     `  answer  ${url}/`,
     `  you     ${signInAddress(url, code)}    works once, 30 minutes; another: parley link`,
     `  agents  export PARLEY_URL=${url}${exported}${keyHint}`,
@@ -86,11 +87,6 @@ function placeText({ dataDir, databaseUrl }: Config): string {
   if (databaseUrl === undefined) return dataDir;
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;
-}
-
-function versionText(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 function rootWarning(): string[] {

@@ -1,0 +1,31 @@
+import swagger from "@fastify/swagger";
+import type { FastifyInstance } from "fastify";
+import { jsonSchemaTransform } from "fastify-type-provider-zod";
+
+/** Collects every route that follows into one OpenAPI 3.1 document, from the schemas the routes check with. */
+export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Parley",
+        version,
+        description: "Programs ask, people answer. Errors are always `{ error: { code, message, details? } }`.",
+      },
+      tags: [
+        { name: "agents", description: "For programs that ask." },
+        { name: "people", description: "For people who answer." },
+        { name: "sessions", description: "For people with a name here." },
+        { name: "operations", description: "For whoever runs the server." },
+      ],
+      components: {
+        securitySchemes: {
+          key: { type: "http", scheme: "bearer", description: "A key made with `parley keys create`." },
+        },
+      },
+      // Open mode and the crowd need no key; where they are off, every route takes one.
+      security: [{}, { key: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+}

@@ -1,0 +1,61 @@
+import type { FastifyRequest } from "fastify";
+import { z } from "zod";
+import { Refusal } from "../../refusals.ts";
+import { findKey } from "../../verbs/find-key.ts";
+import type { Door, DoorContext } from "../door.ts";
+import { type Metrics, measureWork } from "./metrics.ts";
+import { openReadiness } from "./readiness.ts";
+import { referencePage } from "./reference-page.ts";
+
+const PLAIN = "text/plain; charset=utf-8";
+
+/** What whoever runs the server looks at: health, metrics, and what the API is. */
+export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => Promise<void> {
+  const readiness = openReadiness(door.ctx);
+  measureWork(metrics, door);
+
+  return async (app) => {
+    app.get(
+      "/healthz",
+      { schema: { tags: ["operations"], summary: "Whether the process runs", response: { 200: z.string() } } },
+      async (_request, reply) => reply.type(PLAIN).send("ok"),
+    );
+
+    app.get(
+      "/readyz",
+      {
+        schema: {
+          tags: ["operations"],
+          summary: "Whether to send requests here",
+          response: { 200: z.string(), 503: z.string() },
+        },
+      },
+      async (_request, reply) => {
+        const word = await readiness();
+        return reply
+          .code(word === "ready" ? 200 : 503)
+          .type(PLAIN)
+          .send(word);
+      },
+    );
+
+    app.get(
+      "/metrics",
+      { schema: { tags: ["operations"], summary: "Figures for Prometheus", response: { 200: z.string() } } },
+      async (request, reply) => {
+        await refuseStrangers(door, request);
+        return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+      },
+    );
+
+    app.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) => reply.send(app.swagger()));
+    await app.register(referencePage);
+  };
+}
+
+/** Figures tell how much is asked here: off this computer they are for a key of scope `admin`. */
+async function refuseStrangers({ ctx, config }: DoorContext, request: FastifyRequest): Promise<void> {
+  if (config.loopbackOnly) return;
+  const key = await findKey(ctx, /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1] ?? "");
+  if (key?.scope !== "admin") throw new Refusal("key_required");
+}
