@@ -59,7 +59,10 @@ export function newBadges(facts: LedgerFacts, held: ReadonlySet<string>): string
 }
 
 /** Returns how far along every badge is that is not held yet. */
-export function badgeProgress(facts: LedgerFacts, held: ReadonlySet<string>): { id: string; name: string; have: number; need: number }[] {
+export function badgeProgress(
+  facts: LedgerFacts,
+  held: ReadonlySet<string>,
+): { id: string; name: string; have: number; need: number }[] {
   return BADGES.filter((badge) => !held.has(badge.id)).map((badge) => ({
     id: badge.id,
     name: badge.name,

@@ -51,7 +51,11 @@ function writtenProblem(given: unknown): FieldProblem | null {
 function choiceProblem(given: unknown, options: number): FieldProblem | null {
   const field = "selected_option";
   if (given === undefined) {
-    return { message: "selected_option is required when the question is multiple_choice", field, constraint: "required" };
+    return {
+      message: "selected_option is required when the question is multiple_choice",
+      field,
+      constraint: "required",
+    };
   }
   return integerProblem(field, given, 0, options - 1);
 }

@@ -1,12 +1,13 @@
+import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isLoopback } from "../lib/network.ts";
 import { Refusal } from "../refusals.ts";
 import { LimitRefusal } from "../verbs/limits.ts";
+import type { DoorSettings } from "./door.ts";
 import { BODY_LIMIT_BYTES } from "./door-errors.ts";
 
-const METHODS = "GET, POST, PUT, DELETE, OPTIONS";
+const CORS_METHODS = "GET, POST, PUT, DELETE, OPTIONS";
 const REQUEST_HEADERS =
   "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID";
 const EXPOSED_HEADERS =
@@ -18,22 +19,27 @@ const EDGE_WINDOW_MS = 1000;
  * Puts the guards before every route, in the contract's order: host, edge, path and method, origin, body
  * (contract-ask-a-human.md, section 1.1). Credentials follow in each door.
  */
-export function installGuards(app: FastifyInstance, { config, clock }: { config: Config; clock: Clock }): void {
+export function installGuards(
+  app: FastifyInstance,
+  { config, clock, stopping }: { config: DoorSettings; clock: Clock; stopping: AbortSignal },
+): void {
   const hosts = allowedHosts(config);
   const edge = openEdgeGuard(config, clock);
 
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
-    refuseForeignHost(request, hosts);
-    if (!(config.loopbackOnly && isLoopback(request.ip))) edge(request.ip);
-    if (request.is404) throw new Refusal("route_not_found");
-
+    // Before anything is refused: a page must be able to read a refusal too.
     const origin = request.headers.origin;
     const listed = origin !== undefined && config.cors.origins.includes(origin);
     if (config.cors.origins.length > 0) reply.header("vary", "Origin");
     if (listed) {
       reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", EXPOSED_HEADERS);
     }
+
+    refuseForeignHost(request, hosts);
+    if (!(config.loopbackOnly && isLoopback(request.ip))) edge(request.ip);
+    if (stopping.aborted) throw new Refusal("store_unavailable");
+    if (request.is404) throw new Refusal("route_not_found");
     const { allowed } = request.routeOptions.config;
     if (allowed) {
       if (listed && isPreflight(request)) return preflight(reply);
@@ -48,9 +54,10 @@ export function installGuards(app: FastifyInstance, { config, clock }: { config:
 
 /** Answers every method that the known paths do not take; call it after a door's routes are in place. */
 export function refuseOtherMethods(app: FastifyInstance, taken: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [url, methods] of taken) {
     const allowed = [...methods].sort();
-    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !methods.has(method));
+    const others = app.supportedMethods.filter((method) => !methods.has(method));
     if (others.length === 0) continue;
     app.route({
       method: others,
@@ -65,7 +72,7 @@ export function refuseOtherMethods(app: FastifyInstance, taken: ReadonlyMap<stri
 }
 
 /** The host names that are answered: loopback ones, `*.localhost`, the public URL's, and configured ones. */
-function allowedHosts(config: Config): (host: string) => boolean {
+function allowedHosts(config: DoorSettings): (host: string) => boolean {
   const names = new Set(["localhost", "127.0.0.1", "[::1]", new URL(config.publicUrl).hostname, ...config.hosts]);
   return (host) => names.has(host) || host.endsWith(".localhost");
 }
@@ -80,7 +87,7 @@ function isUnsafe(method: string): boolean {
   return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
 }
 
-function isSameOrigin(request: FastifyRequest, config: Config, origin: string): boolean {
+function isSameOrigin(request: FastifyRequest, config: DoorSettings, origin: string): boolean {
   if (origin === config.publicUrl) return true;
   // A page of ours that was opened under another accepted name, such as localhost.
   return URL.canParse(origin) && new URL(origin).host === request.headers.host && /^https?:/.test(origin);
@@ -92,7 +99,7 @@ function isPreflight(request: FastifyRequest): boolean {
 
 function preflight(reply: FastifyReply): FastifyReply {
   return reply
-    .header("access-control-allow-methods", METHODS)
+    .header("access-control-allow-methods", CORS_METHODS)
     .header("access-control-allow-headers", REQUEST_HEADERS)
     .header("access-control-max-age", PREFLIGHT_MAX_AGE_S)
     .code(204)
@@ -114,7 +121,7 @@ function refuseOddBody(request: FastifyRequest): void {
 }
 
 /** A bucket for each address that refills by the second; refuses what overflows it. */
-function openEdgeGuard({ limits }: Config, clock: Clock): (ip: string) => void {
+function openEdgeGuard({ limits }: DoorSettings, clock: Clock): (ip: string) => void {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const most = 100_000;
 
@@ -129,7 +136,11 @@ function openEdgeGuard({ limits }: Config, clock: Clock): (ip: string) => void {
     bucket.at = at;
     if (bucket.tokens < 1) {
       const now = clock.now();
-      throw new LimitRefusal(limits.edgePerSecond, { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS }, EDGE_WINDOW_MS);
+      throw new LimitRefusal(
+        limits.edgePerSecond,
+        { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS },
+        EDGE_WINDOW_MS,
+      );
     }
     bucket.tokens -= 1;
   };

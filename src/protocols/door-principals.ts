@@ -170,7 +170,7 @@ export function presentedParticipant(door: DoorContext, request: FastifyRequest)
 }
 
 /** Keyed hash of the caller's network under the day's salt: addresses themselves are never kept. */
-export function networkMac(door: DoorContext, request: FastifyRequest): string {
+function networkMac(door: DoorContext, request: FastifyRequest): string {
   const day = Math.floor(door.ctx.clock.now() / DAY_MS);
   return door.ctx.keyring.mac("network", `${day} ${networkOf(request.ip)}`);
 }

@@ -1,16 +1,28 @@
 import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Config } from "../config.ts";
 import type { Context } from "../context.ts";
 import type { Caller } from "../model/participant.ts";
 import type { LimitReading } from "../verbs/limits.ts";
 import type { ReadLimits } from "../verbs/read-limits.ts";
 import type { Parked } from "./door-parked.ts";
 
+/** The settings that doors go by; the whole configuration has them. */
+export interface DoorSettings {
+  loopbackOnly: boolean;
+  open: boolean;
+  publicUrl: string;
+  hosts: readonly string[];
+  cors: { origins: readonly string[] };
+  crowd: { public: boolean };
+  limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
+  sseHeartbeatS: number;
+  waitCapS: number;
+}
+
 /** What every door is given. */
 export interface DoorContext {
   ctx: Context;
-  config: Config;
+  config: DoorSettings;
   readLimits: ReadLimits;
   parked: Parked;
 }

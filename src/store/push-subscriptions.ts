@@ -1,24 +1,6 @@
-import type { Tag } from "../model/ask.ts";
+import type { PushSettings } from "../model/push-settings.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { sql } from "./sql.ts";
-
-export interface QuietHours {
-  start: string;
-  end: string;
-  time_zone: string;
-}
-
-/** What a device asked to be told, and where. */
-export interface PushSettings {
-  kind: "fcm" | "web";
-  /** The FCM token, or the push endpoint. */
-  address: string;
-  keys: { p256dh: string; auth: string } | null;
-  minIntervalMinutes: number;
-  /** Tags of interest; none means all. */
-  audience: readonly Tag[];
-  quietHours: QuietHours | null;
-}
 
 /**
  * Stores the subscription under `newId`, or updates the one with the same token or endpoint; the id that holds is

@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import type { PushSettings } from "../model/push-settings.ts";
 import type { Caller } from "../model/participant.ts";
 import { Refusal } from "../refusals.ts";
 import {
@@ -7,7 +8,6 @@ import {
   findSubscription,
   replaceSubscription,
   upsertSubscription,
-  type PushSettings,
 } from "../store/push-subscriptions.ts";
 import { transact } from "../store/transact.ts";
 import { identifyForWrite } from "./identify.ts";
@@ -41,10 +41,11 @@ export async function refreshPush(
   return transact(ctx, async (tx) => {
     const { identity, issue } = await identifyForWrite(ctx, tx, caller);
     if (subscriptionId !== undefined && !(await findSubscription(tx, subscriptionId))) {
-      throw new Refusal("subscription_not_found", { subscription_id: subscriptionId });
+      throw new Refusal("subscription_not_found");
     }
     const id = subscriptionId ?? (await findNewestActive(tx, identity.person, settings.kind));
-    if (id === undefined) return { ...(await upsertSubscription(tx, ctx.newId("sub"), identity.person, settings)), issue };
+    if (id === undefined)
+      return { ...(await upsertSubscription(tx, ctx.newId("sub"), identity.person, settings)), issue };
     await replaceSubscription(tx, id, settings);
     return { id, created: false, issue };
   });
@@ -54,7 +55,7 @@ export async function refreshPush(
 export async function unsubscribePush(ctx: Context, subscriptionId: string): Promise<void> {
   await transact(ctx, async (tx) => {
     if (!(await deactivateSubscription(tx, subscriptionId))) {
-      throw new Refusal("subscription_not_found", { subscription_id: subscriptionId });
+      throw new Refusal("subscription_not_found");
     }
   });
 }

@@ -1,9 +1,10 @@
 import type { z } from "zod";
-import type { PushSettings } from "../../store/push-subscriptions.ts";
+import type { PushSettings } from "../../model/push-settings.ts";
 import { readVapidKey } from "../../verbs/read-vapid-key.ts";
 import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../verbs/subscribe-push.ts";
 import { callerOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
 import { chargeAddress, issueCredential } from "./human-access.ts";
+import { subscriptionIdOf } from "./ids.ts";
 import { ErrorBody, NewSubscription, NoContent, SubscriptionReceipt } from "./schemas.ts";
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
@@ -14,7 +15,8 @@ export function humanPush(app: Door, door: DoorContext): void {
   const { pushRegistrationsPerHour } = ctx.crowd.limits;
   const counted = {
     config: { takesBody: true },
-    preHandler: (request: FastifyRequest) => chargeAddress(door, request, "push registrations", pushRegistrationsPerHour),
+    preHandler: (request: FastifyRequest) =>
+      chargeAddress(door, request, "push registrations", pushRegistrationsPerHour),
   };
 
   function receipt(reply: FastifyReply, subscribed: Subscribed, settings: PushSettings): FastifyReply {
@@ -58,7 +60,7 @@ export function humanPush(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const body = request.body as z.output<typeof NewSubscription>;
       const settings = settingsOf(body);
-      return receipt(reply, await refreshPush(ctx, callerOf(request), body.subscription_id, settings), settings);
+      return receipt(reply, await refreshPush(ctx, callerOf(request), body.subscription_id && subscriptionIdOf(body.subscription_id), settings), settings);
     },
   );
 
@@ -66,7 +68,7 @@ export function humanPush(app: Door, door: DoorContext): void {
     "/human/push/subscribe/:id",
     { schema: { tags: ["people"], summary: "End a subscription", response: { 204: NoContent, ...errors } } },
     async (request, reply) => {
-      await unsubscribePush(ctx, request.params.id);
+      await unsubscribePush(ctx, subscriptionIdOf(request.params.id));
       return reply.code(204).send();
     },
   );
@@ -81,7 +83,9 @@ function settingsOf(body: z.output<typeof NewSubscription>): PushSettings {
   const shared = {
     minIntervalMinutes: body.min_interval_minutes ?? 30,
     audience: body.audience ?? [],
-    quietHours: body.quiet_hours ? { start: body.quiet_hours.start, end: body.quiet_hours.end, time_zone: body.quiet_hours.time_zone } : null,
+    quietHours: body.quiet_hours
+      ? { start: body.quiet_hours.start, end: body.quiet_hours.end, time_zone: body.quiet_hours.time_zone }
+      : null,
   };
   if (subscription) {
     const keys = { p256dh: subscription.keys.p256dh, auth: subscription.keys.auth };

@@ -37,7 +37,7 @@ function toJson(members: readonly Member[]): string {
  * Returns the tally as JSON text, in the order of the options. It is written as text because an object would reorder
  * options such as `10` and `9`, and lose one called `__proto__`.
  */
-export function summaryJson(options: readonly string[], responses: readonly Response[]): string {
+function summaryJson(options: readonly string[], responses: readonly Response[]): string {
   const votes = options.map(() => 0);
   for (const { answer } of responses) {
     const option = answer.selectedOption ?? -1;
