@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from "fastify";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -11,22 +11,27 @@ import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback } from "./lib/listen.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
+import { VERSION } from "./lib/version.ts";
 import { expireDueAsks } from "./loops/expire.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
-import { sendError, sendRefusal } from "./protocols/door-errors.ts";
+import { refuseConnection, sendError, sendRefusal } from "./protocols/door-errors.ts";
 import { checkFields } from "./protocols/door-fields.ts";
 import { installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
 import { pages } from "./protocols/web/pages.ts";
+import { describeApi } from "./protocols/ops/api-document.ts";
+import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
+import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
+import { timedDb } from "./store/timed-db.ts";
 import { prepareFirstStart } from "./verbs/prepare-first-start.ts";
 import { openReadLimits } from "./verbs/read-limits.ts";
 import type { z } from "zod";
@@ -72,6 +77,8 @@ const HTTP_LIMITS = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 16_384,
+  // The guards refuse what names no host, in the shape of every other refusal.
+  requireHostHeader: false,
 } as const;
 const SOCKETS_PER_ADDRESS = 1000;
 
@@ -85,9 +92,10 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const onFatal = outside.onFatal ?? endProcess(log);
   const open = outside.openStore ?? (() => openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
   const store = await open();
+  const metrics = openMetrics();
   const stopping = new AbortController();
   const ctx: Context = {
-    db: store.db,
+    db: timedDb(store.db, clock, metrics.observeTransaction),
     wake: store.wake,
     keyring: store.keyring,
     clock,
@@ -108,9 +116,9 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
     while (await expireDueAsks(ctx, stopping.signal));
     // point: before-listening
-    app = await buildApp(door);
+    app = await buildApp(door, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
-    if (config.host === "127.0.0.1") twin = await listenTwin(app);
+    if (config.host === "127.0.0.1") twin = await listenTwin(app, ctx);
   } catch (error) {
     await store.close();
     throw listenSentence(error, config);
@@ -156,19 +164,29 @@ function startLoops({ ctx, readLimits }: DoorContext): Loop[] {
 }
 
 /** Builds the HTTP server with every door; it does not listen yet. */
-export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
+async function buildApp(
+  door: DoorContext,
+  trustedProxies: string[],
+  metrics: Metrics,
+): Promise<FastifyInstance> {
   const { ctx, config } = door;
   const pathKeys = new WeakMap<IncomingMessage, string>();
   const app = Fastify({
     logger: false,
     bodyLimit: 1_048_576,
-    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     genReqId: () => ctx.newId("req"),
     requestTimeout: HTTP_LIMITS.requestTimeout,
     http: HTTP_LIMITS,
-    routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: 600 },
-    rewriteUrl: (request) => cutPathKey(request, pathKeys),
-    frameworkErrors: (error, request, reply) => void sendError(ctx, error, request, reply),
+    routerOptions: {
+      ignoreDuplicateSlashes: true,
+      ignoreTrailingSlash: true,
+      maxParamLength: HTTP_LIMITS.maxHeaderSize,
+    },
+    rewriteUrl: (request) => decodable(cutPathKey(request, pathKeys)),
+    // The guards answer for themselves while the server stops.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
   });
 
   limitConnections(app.server, SOCKETS_PER_ADDRESS);
@@ -184,7 +202,8 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
       .header("referrer-policy", "no-referrer")
       .header("cross-origin-resource-policy", "same-origin");
   });
-  installGuards(app, { config, clock: ctx.clock });
+  installGuards(app, { config, clock: ctx.clock, stopping: ctx.stopping });
+  measureRequests(app, metrics);
   tellLimits(app);
   readBodiesAsBytes(app);
   app.setValidatorCompiler(({ schema }) => (value: unknown) => checkFields(schema as z.ZodType, value));
@@ -200,8 +219,10 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
     taken.set(url, methods);
   });
 
+  await describeApi(app, VERSION);
   await app.register(askAHuman(door));
   await app.register(signInRoutes(door));
+  await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
   refuseOtherMethods(app, taken);
   await app.ready();
@@ -209,8 +230,9 @@ export async function buildApp(door: DoorContext): Promise<FastifyInstance> {
 }
 
 /** The same server at ::1, where this machine has that address. */
-async function listenTwin(app: FastifyInstance): Promise<Server | null> {
+async function listenTwin(app: FastifyInstance, ctx: Context): Promise<Server | null> {
   const twin = createServer(HTTP_LIMITS, (request, response) => app.routing(request, response));
+  twin.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseConnection(ctx, error, socket));
   limitConnections(twin, SOCKETS_PER_ADDRESS);
   const { port } = app.server.address() as AddressInfo;
   return (await listenAtIpv6Loopback(twin, port)) ? twin : null;
@@ -225,6 +247,18 @@ function cutPathKey(request: IncomingMessage, pathKeys: WeakMap<IncomingMessage,
   const rest = url.slice(match[0].length);
   request.url = rest.startsWith("/") ? rest : `/${rest}`;
   return request.url;
+}
+
+/** Returns the address with a path that can be decoded: what cannot be is taken as it stands, and so is unknown. */
+function decodable(url: string): string {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll("%", "%25") + url.slice(path.length);
+  }
 }
 
 function urlOf(app: FastifyInstance, config: Config): string {
