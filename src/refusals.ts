@@ -1,13 +1,6 @@
 /** How a request can be declined, in words every protocol has: each door maps these to its own statuses. */
 export type RefusalKind =
-  | "invalid"
-  | "unauthenticated"
-  | "forbidden"
-  | "not_found"
-  | "conflict"
-  | "gone"
-  | "limited"
-  | "unavailable";
+  "invalid" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "gone" | "limited" | "unavailable";
 
 /** Every considered "no". `docs/errors.md` lists this table; a test keeps the two equal. */
 export const REFUSALS = {
@@ -15,7 +8,10 @@ export const REFUSALS = {
   body_not_object: { kind: "invalid", says: "The body must be a JSON object" },
   invalid_input: { kind: "invalid", says: "The request has a field that is not valid." },
   key_required: { kind: "unauthenticated", says: "A valid key is required." },
-  sign_in_refused: { kind: "unauthenticated", says: "This sign-in link was used already, has expired or is not known." },
+  sign_in_refused: {
+    kind: "unauthenticated",
+    says: "This sign-in link was used already, has expired or is not known.",
+  },
   origin_refused: { kind: "forbidden", says: "Requests from this origin are not accepted." },
   self_answer: { kind: "forbidden", says: "Whoever asks a question cannot answer it." },
   answer_first: { kind: "forbidden", says: "Answers are shown after you have given your own." },
@@ -31,6 +27,9 @@ export const REFUSALS = {
   idempotency_mismatch: { kind: "conflict", says: "This idempotency key was used with a different request." },
   ask_settled: { kind: "gone", says: "This question no longer accepts answers." },
   rate_limited: { kind: "limited", says: "Too many requests." },
+  bad_http: { kind: "invalid", says: "This is not a request that HTTP allows." },
+  headers_too_large: { kind: "invalid", says: "The headers of the request are too large." },
+  request_too_slow: { kind: "invalid", says: "The request took too long to arrive." },
   body_too_large: { kind: "invalid", says: "The body is too large." },
   unsupported_media_type: { kind: "invalid", says: "The body must be JSON, and not compressed." },
   misdirected: { kind: "invalid", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },

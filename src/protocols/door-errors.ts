@@ -1,3 +1,5 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../context.ts";
 import { Refusal, REFUSALS, type RefusalCode, type RefusalKind } from "../refusals.ts";
@@ -19,9 +21,11 @@ const STATUS = {
 const OWN_STATUS: Partial<Record<RefusalCode, number>> = {
   quota_exceeded: 403,
   method_not_allowed: 405,
+  request_too_slow: 408,
   body_too_large: 413,
   unsupported_media_type: 415,
   misdirected: 421,
+  headers_too_large: 431,
 };
 
 /** The names of refusals in the Ask-a-Human error shape, which routes that belong to no protocol use too. */
@@ -46,6 +50,9 @@ const WIRE_CODE = {
   idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
   ask_settled: "QUESTION_CLOSED",
   rate_limited: "RATE_LIMITED",
+  bad_http: "VALIDATION_ERROR",
+  headers_too_large: "PAYLOAD_TOO_LARGE",
+  request_too_slow: "REQUEST_TIMEOUT",
   body_too_large: "PAYLOAD_TOO_LARGE",
   unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
   misdirected: "MISDIRECTED",
@@ -55,12 +62,12 @@ const WIRE_CODE = {
 const RETRY_WHEN_UNAVAILABLE_S = 5;
 
 /** Returns the status a refusal has on the wire. */
-export function statusOf(refusal: Refusal): number {
+function statusOf(refusal: Refusal): number {
   return OWN_STATUS[refusal.code] ?? STATUS[refusal.kind];
 }
 
 /** Returns the one error shape (contract-ask-a-human.md, section 1.3). */
-export function errorBody(code: string, message: string, details: Readonly<Record<string, unknown>>): object {
+function errorBody(code: string, message: string, details: Readonly<Record<string, unknown>>): object {
   return { error: Object.keys(details).length > 0 ? { code, message, details } : { code, message } };
 }
 
@@ -89,6 +96,35 @@ export function sendError(ctx: Context, error: unknown, request: FastifyRequest,
   ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
   return reply.code(500).send(errorBody("SERVER_ERROR", "Internal error.", { request_id: request.id }));
 }
+
+/** Answers what never became a request, in the same shape, and ends its connection. */
+export function refuseConnection(
+  { newId }: Pick<Context, "newId">,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = new Refusal(CONNECTION_REFUSALS.get(error.code) ?? "bad_http");
+  const status = statusOf(refusal);
+  const body = JSON.stringify(errorBody(WIRE_CODE[refusal.code], refusal.message, {}));
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json; charset=utf-8",
+    "Cache-Control: no-store",
+    `X-Request-Id: ${newId("req")}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+const CONNECTION_REFUSALS = new Map<string | undefined, RefusalCode>([
+  ["HPE_HEADER_OVERFLOW", "headers_too_large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "request_too_slow"],
+]);
 
 /** Returns the refusal that a framework's own complaint amounts to. */
 function refusalFrom(error: unknown): Refusal | null {

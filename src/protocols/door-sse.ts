@@ -24,17 +24,18 @@ export async function sendEvents(
   open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
 ): Promise<void> {
   const { ctx, config } = door;
+  reply.type("text/event-stream; charset=utf-8").header("cache-control", "no-store").header("x-accel-buffering", "no");
+  if (request.method === "HEAD") {
+    await reply.send();
+    return;
+  }
   const gone = new AbortController();
   const { raw } = reply;
   raw.once("close", () => gone.abort());
 
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
-  raw.writeHead(200, {
-    "content-type": "text/event-stream; charset=utf-8",
-    "cache-control": "no-store",
-    "x-accel-buffering": "no",
-  });
+  raw.writeHead(200);
   raw.write(`retry: ${RETRY_MS}\n\n`);
   const beating = beat(door, gone.signal, (text) => write(text));
 
@@ -58,7 +59,11 @@ export async function sendEvents(
     await beating;
   }
 
-  async function beat({ ctx: { clock } }: DoorContext, signal: AbortSignal, say: (text: string) => void): Promise<void> {
+  async function beat(
+    { ctx: { clock } }: DoorContext,
+    signal: AbortSignal,
+    say: (text: string) => void,
+  ): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(config.sseHeartbeatS * 1000, signal);
       say(": still here\n\n");

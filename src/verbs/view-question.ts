@@ -45,7 +45,7 @@ export async function readResults(ctx: Context, askId: string, identity: Identit
   const found = await findAsk(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
-  if (!answered) throw new Refusal("answer_first", { question_id: askId });
+  if (!answered) throw new Refusal("answer_first");
   const ask = await settleIfDue(ctx, found);
   const responses = (await listResponses(ctx.db, [ask])).get(askId) ?? [];
   return { ask, responses };

@@ -3,6 +3,7 @@ import { followAsk, isFinal, readAsk } from "../../verbs/read-ask.ts";
 import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
 import { lastEventId, sendEvents } from "../door-sse.ts";
 import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
+import { askIdOf } from "./ids.ts";
 import { pollBody } from "./wire.ts";
 
 /** Following one question, or all of an agent's, as they change (contract-ask-a-human.md, section 3.3). */
@@ -14,7 +15,7 @@ export function agentEvents(app: Door, door: DoorContext): void {
     "/agent/questions/:id/events",
     { ...countRead, schema: { tags: ["agents"], summary: "Follow a question (SSE)", response: agentErrors } },
     async (request, reply) => {
-      const { id } = request.params;
+      const id = askIdOf(request.params.id);
       const asker = principalOf(request);
       const { ask } = await readAsk(ctx, id, asker);
       const since = lastEventId(request);

@@ -4,11 +4,19 @@ import { refuseFields } from "../../model/field-problem.ts";
 import { createAsk } from "../../verbs/create-ask.ts";
 import { cancelAsk } from "../../verbs/cancel-ask.ts";
 import { listOwnAsks, readAsk, readAsks, waitForAsk } from "../../verbs/read-ask.ts";
-import { goneSignal, principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import {
+  goneSignal,
+  principalOf,
+  type Door,
+  type DoorContext,
+  type FastifyReply,
+  type FastifyRequest,
+} from "../door.ts";
 import { agentPrincipal } from "../door-principals.ts";
 import { peekLimit } from "../../verbs/limits.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
+import { askIdOf, isId } from "./ids.ts";
 import { queryCount, queryLimit, queryText, queryWaitMs, queryWords } from "./query.ts";
 import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
 import { pollBody, pollUrl, wireStatus, wireTime } from "./wire.ts";
@@ -93,7 +101,11 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     "/agent/questions",
     {
       ...countRead,
-      schema: { tags: ["agents"], summary: "Own questions, or several by id", response: { 200: QuestionPage, ...agentErrors } },
+      schema: {
+        tags: ["agents"],
+        summary: "Own questions, or several by id",
+        response: { 200: QuestionPage, ...agentErrors },
+      },
     },
     async (request, reply) => {
       const ids = queryText(request.query, "ids");
@@ -108,7 +120,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
     }
     const expand = expandOf(request);
-    const readings = await readAsks(ctx, ids, principalOf(request));
+    const readings = await readAsks(ctx, ids.filter(isId), principalOf(request));
     const found = new Set(readings.map(({ ask }) => ask.id));
     const missing = ids.filter((id) => !found.has(id));
     const bodies = readings.map((reading) => pollBody(reading, expand));
@@ -122,7 +134,8 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     const expand = expandOf(request);
     const cursor = queryText(request.query, "cursor");
     const list = `own ${asker} ${states.toSorted().join()}`;
-    const before = cursor === undefined ? undefined : readCursor<{ createdAt: number; id: string }>(ctx.keyring, list, cursor);
+    const before =
+      cursor === undefined ? undefined : readCursor<{ createdAt: number; id: string }>(ctx.keyring, list, cursor);
 
     const readings = await listOwnAsks(ctx, asker, {
       limit: limit + 1,
@@ -148,7 +161,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const { id } = request.params;
+      const id = askIdOf(request.params.id);
       const asker = principalOf(request);
       const waitMs = queryWaitMs(request.query);
       const after = queryCount(request.query, "after");
@@ -169,7 +182,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     "/agent/questions/:id",
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: PollBody, ...agentErrors } } },
     async (request, reply) => {
-      const ask = await cancelAsk(ctx, request.params.id, principalOf(request));
+      const ask = await cancelAsk(ctx, askIdOf(request.params.id), principalOf(request));
       return sendJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
     },
   );

@@ -8,6 +8,7 @@ import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { sendJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
+import { askIdOf } from "./ids.ts";
 import { queryLimit, queryText, queryWords } from "./query.ts";
 import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
 import { resultsBody, wireTime, wireType } from "./wire.ts";
@@ -57,11 +58,16 @@ export function humanQuestions(app: Door, door: DoorContext): void {
   app.get<{ Params: { id: string } }>(
     "/human/questions/:id",
     {
-      schema: { tags: ["people"], summary: "One question", response: { 200: QuestionForPerson, 410: ErrorBody, ...humanErrors } },
+      schema: {
+        tags: ["people"],
+        summary: "One question",
+        response: { 200: QuestionForPerson, 410: ErrorBody, ...humanErrors },
+      },
     },
     async (request) => {
       const identity = await readerOf(door, request);
-      const { ask, answered } = await viewQuestion(ctx, request.params.id, identity, viewerOf(door, request, identity));
+      const id = askIdOf(request.params.id);
+      const { ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
       return { ...toWire(ask), can_answer: !answered, ...(answered && { reason: "already_answered" }) };
     },
   );
@@ -69,19 +75,25 @@ export function humanQuestions(app: Door, door: DoorContext): void {
   app.get<{ Params: { id: string } }>(
     "/human/questions/:id/results",
     {
-      schema: { tags: ["people"], summary: "How others answered", response: { 200: Results, 403: ErrorBody, ...humanErrors } },
+      schema: {
+        tags: ["people"],
+        summary: "How others answered",
+        response: { 200: Results, 403: ErrorBody, ...humanErrors },
+      },
     },
     async (request, reply) => {
       const identity = await readerOf(door, request);
-      return sendJson(reply, resultsBody(await readResults(ctx, request.params.id, identity)));
+      return sendJson(reply, resultsBody(await readResults(ctx, askIdOf(request.params.id), identity)));
     },
   );
 
   app.post<{ Params: { id: string } }>(
     "/human/questions/:id/skip",
-    { schema: { tags: ["people"], summary: "Hide a question for a day", response: { 204: NoContent, ...humanErrors } } },
+    {
+      schema: { tags: ["people"], summary: "Hide a question for a day", response: { 204: NoContent, ...humanErrors } },
+    },
     async (request, reply) => {
-      const { issue } = await skipQuestion(ctx, request.params.id, callerOf(request));
+      const { issue } = await skipQuestion(ctx, askIdOf(request.params.id), callerOf(request));
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },
@@ -91,12 +103,17 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     "/human/questions/:id/report",
     {
       config: { takesBody: true },
-      schema: { tags: ["people"], summary: "Report a question", body: NewReport, response: { 204: NoContent, ...humanErrors } },
+      schema: {
+        tags: ["people"],
+        summary: "Report a question",
+        body: NewReport,
+        response: { 204: NoContent, ...humanErrors },
+      },
     },
     async (request, reply) => {
       const { reason, comment } = request.body as z.output<typeof NewReport>;
       const report = { reason, ...(comment !== undefined && { comment }) };
-      const { issue } = await reportQuestion(ctx, request.params.id, callerOf(request), report);
+      const { issue } = await reportQuestion(ctx, askIdOf(request.params.id), callerOf(request), report);
       issueCredential(door, reply, issue);
       return reply.code(204).send();
     },

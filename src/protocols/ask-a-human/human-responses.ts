@@ -6,6 +6,7 @@ import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { claimedAgents } from "../door-principals.ts";
 import { issueCredential } from "./human-access.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
+import { askIdOf } from "./ids.ts";
 import { ErrorBody, NewResponse, ResponseReceipt } from "./schemas.ts";
 
 /** Answering (contract-ask-a-human.md, section 4.4). */
@@ -42,10 +43,15 @@ export function humanResponses(app: Door, door: DoorContext): void {
         return peekLimit(ctx, "answers", identity.person, answersPerHour);
       };
 
-      const { question_id: askId, answer, selected_option: option, confidence } = request.body as z.output<typeof NewResponse>;
+      const {
+        question_id: askId,
+        answer,
+        selected_option: option,
+        confidence,
+      } = request.body as z.output<typeof NewResponse>;
       const meant = { question_id: askId, answer, selected_option: option, confidence };
       const given = await answerAsk(ctx, {
-        askId,
+        askId: askIdOf(askId),
         caller,
         asAgent: await claimedAgents(door, request),
         given: { answer, selectedOption: option, confidence },

@@ -5,9 +5,13 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 
 /** Returns one field of a query string, or nothing where it is missing or empty. */
 export function queryText(query: unknown, name: string): string | undefined {
-  const value = (query as Query)[name];
-  const text = typeof value === "string" ? value : value?.at(-1);
+  const text = rawText(query, name);
   return text === "" ? undefined : text;
+}
+
+function rawText(query: unknown, name: string): string | undefined {
+  const value = (query as Query)[name];
+  return typeof value === "string" ? value : value?.at(-1);
 }
 
 /**
@@ -44,7 +48,7 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
  * @throws {Refusal} `invalid_input`
  */
 export function queryWaitMs(query: unknown): number | undefined {
-  const text = queryText(query, "wait");
+  const text = rawText(query, "wait");
   if (text === undefined) return undefined;
   const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
   if (!match) {

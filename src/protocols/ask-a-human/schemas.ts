@@ -18,6 +18,12 @@ import {
 const TYPES = ["text", "multiple_choice"] as const;
 const OPTION_MAX = 200;
 
+const problemAt = (message: string, field: string, constraint: string): FieldProblem => ({
+  message,
+  field,
+  constraint,
+});
+
 function optionsProblems(options: unknown): FieldProblem[] {
   const field = "options";
   if (options === undefined) {
@@ -64,7 +70,12 @@ export const NewQuestion = fields({
 
 /** What a person sends; the answer itself is checked against the question (section 4.4). */
 export const NewResponse = fields({
-  question_id: textField("question_id", 1, 255),
+  // Whatever text it is: a malformed id is unknown, not invalid.
+  question_id: checkedField<string>({ type: "string" }, (value) => {
+    if (value === undefined) return problemAt("question_id is required", "question_id", "required");
+    if (typeof value !== "string") return problemAt("question_id must be a string", "question_id", "type");
+    return null;
+  }),
   answer: laterField({ type: "string", minLength: 1, maxLength: 5000 }),
   selected_option: laterField({ type: "integer", minimum: 0 }),
   confidence: laterField({ type: "integer", minimum: 1, maximum: 5 }),
@@ -162,23 +173,30 @@ export const NewReport = fields({
   comment: optional(textField("comment", 0, 500)),
 });
 
-const endpointProblem = (message: string, field: string, constraint: string): FieldProblem => ({ message, field, constraint });
-
 function base64Bytes(text: unknown): number {
   return typeof text === "string" && /^[\w-]+=*$/.test(text) ? Buffer.from(text, "base64url").length : 0;
 }
 
 function subscriptionProblems(value: unknown): FieldProblem[] {
   const at = "subscription";
-  if (typeof value !== "object" || value === null) return [endpointProblem(`${at} must be an object`, at, "type")];
+  if (typeof value !== "object" || value === null) return [problemAt(`${at} must be an object`, at, "type")];
   const { endpoint, keys } = value as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
   const problems: FieldProblem[] = [];
-  if (typeof endpoint !== "string") problems.push(endpointProblem(`${at}.endpoint is required`, `${at}.endpoint`, "required"));
+  if (typeof endpoint !== "string")
+    problems.push(problemAt(`${at}.endpoint is required`, `${at}.endpoint`, "required"));
   else if (lengthOf(endpoint) < 1 || lengthOf(endpoint) > 2048) {
-    problems.push({ message: `${at}.endpoint must be between 1 and 2048 characters`, field: `${at}.endpoint`, constraint: "length", min: 1, max: 2048 });
+    problems.push({
+      message: `${at}.endpoint must be between 1 and 2048 characters`,
+      field: `${at}.endpoint`,
+      constraint: "length",
+      min: 1,
+      max: 2048,
+    });
   }
-  if (base64Bytes(keys?.p256dh) !== 65) problems.push(endpointProblem(`${at}.keys.p256dh must be 65 bytes, base64url`, `${at}.keys.p256dh`, "format"));
-  if (base64Bytes(keys?.auth) !== 16) problems.push(endpointProblem(`${at}.keys.auth must be 16 bytes, base64url`, `${at}.keys.auth`, "format"));
+  if (base64Bytes(keys?.p256dh) !== 65)
+    problems.push(problemAt(`${at}.keys.p256dh must be 65 bytes, base64url`, `${at}.keys.p256dh`, "format"));
+  if (base64Bytes(keys?.auth) !== 16)
+    problems.push(problemAt(`${at}.keys.auth must be 16 bytes, base64url`, `${at}.keys.auth`, "format"));
   return problems;
 }
 
@@ -190,10 +208,14 @@ interface WebSubscription {
 const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 
 function quietHoursProblem(value: unknown): FieldProblem | null {
-  const { start, end, time_zone: zone } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const {
+    start,
+    end,
+    time_zone: zone,
+  } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const isClock = (text: unknown) => typeof text === "string" && CLOCK_TIME.test(text);
   if (isClock(start) && isClock(end) && typeof zone === "string" && zone.length <= 64) return null;
-  return endpointProblem("quiet_hours must hold start and end as HH:MM and a time_zone", "quiet_hours", "format");
+  return problemAt("quiet_hours must hold start and end as HH:MM and a time_zone", "quiet_hours", "format");
 }
 
 /** Where and how often somebody wants to be told (section 4.5). */
