@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform } from "fastify-type-provider-zod";
@@ -27,5 +28,21 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       security: [{}, { key: [] }],
     },
     transform: jsonSchemaTransform,
+    transformObject: (document) => withWords("openapiObject" in document ? document.openapiObject : {}),
   });
+}
+
+/** Says in words what each status means, where the routes leave that out. */
+function withWords<T extends object>(document: T): T {
+  const paths = "paths" in document ? (document.paths as Record<string, Record<string, Operation>>) : {};
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      if (response.description === "Default Response") response.description = STATUS_CODES[status] ?? status;
+    }
+  }
+  return document;
+}
+
+interface Operation {
+  responses?: Record<string, { description: string }>;
 }

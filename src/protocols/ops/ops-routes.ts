@@ -17,7 +17,14 @@ export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => P
   return async (app) => {
     app.get(
       "/healthz",
-      { schema: { tags: ["operations"], summary: "Whether the process runs", response: { 200: z.string() } } },
+      {
+        schema: {
+          tags: ["operations"],
+          summary: "Whether the process runs",
+          produces: ["text/plain"],
+          response: { 200: z.string() },
+        },
+      },
       async (_request, reply) => reply.type(PLAIN).send("ok"),
     );
 
@@ -27,6 +34,7 @@ export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => P
         schema: {
           tags: ["operations"],
           summary: "Whether to send requests here",
+          produces: ["text/plain"],
           response: { 200: z.string(), 503: z.string() },
         },
       },
@@ -41,7 +49,14 @@ export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => P
 
     app.get(
       "/metrics",
-      { schema: { tags: ["operations"], summary: "Figures for Prometheus", response: { 200: z.string() } } },
+      {
+        schema: {
+          tags: ["operations"],
+          summary: "Figures for Prometheus",
+          produces: ["text/plain"],
+          response: { 200: z.string() },
+        },
+      },
       async (request, reply) => {
         await refuseStrangers(door, request);
         return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());

@@ -18,6 +18,9 @@ const SignedIn = z.object({
   person: z.object({ id: z.string(), name: z.string(), role: z.enum(["admin", "member"]) }),
 });
 
+const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const refusals = { 400: Refused, 401: Refused, 403: Refused, 429: Refused } as const;
+
 /**
  * Sessions of named people: a one-time code becomes a cookie (security.md, section 3).
  *
@@ -40,7 +43,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           tags: ["sessions"],
           summary: "Sign in with a one-time code",
           body: SignIn,
-          response: { 200: SignedIn },
+          response: { 200: SignedIn, ...refusals },
         },
       },
       async (request, reply) => {
@@ -50,7 +53,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           code: (request.body as z.output<typeof SignIn>).code,
           formerToken: cookieOf(request, name),
           participant: presentedParticipant(door, request),
-          countedBy: isLoopback(request.ip) ? undefined : addressMac(door, request),
+          countedBy: config.loopbackOnly && isLoopback(request.ip) ? undefined : addressMac(door, request),
         });
         return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person });
       },
@@ -58,7 +61,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
 
     app.get(
       "/session",
-      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SignedIn } } },
+      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SignedIn, 401: Refused } } },
       async (request, reply) => {
         const token = cookieOf(request, name);
         const signedIn = token === undefined ? null : await findSignedIn(ctx, token);
@@ -68,14 +71,18 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
       },
     );
 
-    app.delete("/session", { schema: { tags: ["sessions"], summary: "Sign out" } }, async (request, reply) => {
-      const token = cookieOf(request, name);
-      if (token !== undefined) {
-        if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
-        await signOut(ctx, token);
-      }
-      return reply.header("set-cookie", cookie("", 0)).code(204).send();
-    });
+    app.delete(
+      "/session",
+      { schema: { tags: ["sessions"], summary: "Sign out", response: { 204: z.null(), 403: Refused } } },
+      async (request, reply) => {
+        const token = cookieOf(request, name);
+        if (token !== undefined) {
+          if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
+          await signOut(ctx, token);
+        }
+        return reply.header("set-cookie", cookie("", 0)).code(204).send();
+      },
+    );
   };
 }
 

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser } from "playwright-core";
+import { launchBrowser } from "./chromium.ts";
+import { serve, type Served } from "./served.ts";
+import { visit } from "./visitor.ts";
+
+describe("the API's reference page", () => {
+  let served: Served;
+  let browser: Browser;
+  before(async () => {
+    served = await serve();
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await served[Symbol.asyncDispose]();
+  });
+
+  it("shows every route, asks nobody else for anything, and keeps to its policy", async () => {
+    await using visitor = await visit(browser, served.url, { screen: "desk", path: "/docs" });
+    const { page, context } = visitor;
+    const asked: string[] = [];
+    context.on("request", (request) => asked.push(request.url()));
+    await page.reload();
+
+    await page.getByRole("heading", { name: "Parley" }).waitFor();
+    const paths = (await (await fetch(`${served.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+    const operations = Object.values(paths.paths).flatMap((methods) => Object.keys(methods)).length;
+    assert.equal(await page.locator(".opblock").count(), operations);
+
+    await page.getByRole("button", { name: "post ​/agent​/questions", exact: true }).click();
+    await page.getByText("Request body").waitFor();
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith(served.url) && !url.startsWith("data:")),
+      [],
+    );
+  });
+});
