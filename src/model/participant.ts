@@ -2,6 +2,8 @@
 export interface Caller {
   /** The signed-in person, or the person a key of scope `answer` is bound to. */
   person?: string;
+  /** A key speaks for the person: a program, which may well hold the key of an agent of the same person too. */
+  byKey?: boolean;
   /** The participant named by a valid credential. */
   participant?: string;
   /** Keyed hash of the fingerprint, where one was sent. */

@@ -33,7 +33,10 @@ export async function agentPrincipal(door: DoorContext, request: FastifyRequest)
 }
 
 /** Returns every principal a request to a human route claims to be, so that no agent answers its own question. */
-export async function claimedAgents(door: DoorContext, request: FastifyRequest): Promise<{ names: string[]; withKey: boolean }> {
+export async function claimedAgents(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ names: string[]; withKey: boolean }> {
   const { name, keys } = agentCarriers(request);
   const names: string[] = [];
   let withKey = false;
@@ -63,9 +66,9 @@ function agentCarriers(request: FastifyRequest): { name: string; keys: string[] 
   return { name: name === "" ? "default" : name, keys };
 }
 
-/** What cannot be a key is handed on all the same, so that it is refused and never taken for no key at all. */
+/** What cannot be a key is the empty one, so that it is refused and never taken for no key at all. */
 function bearerOf(authorization: string): string {
-  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? authorization;
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
 }
 
 /** Who is behind a request to a human route, and whether its credential was good. */
@@ -83,6 +86,7 @@ export interface HumanCaller {
  */
 export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
   const { ctx, config } = door;
+  await refuseBadPathKey(door, request);
   const person = await namedPerson(door, request);
   if (person === undefined && !config.loopbackOnly && !config.crowd.public) throw new Refusal("key_required");
 
@@ -92,12 +96,20 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   const caller: Caller = {
     network: networkMac(door, request),
     exempt: config.loopbackOnly && isLoopback(request.ip),
-    ...(person !== undefined && { person }),
+    ...(person !== undefined && { person, byKey: request.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
     ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),
     ...(typeof timeZone === "string" && timeZone.length <= 64 && isTimeZone(timeZone) && { timeZone }),
   };
   return { caller, credentialed: person !== undefined || participant !== undefined };
+}
+
+/** A key in the path speaks for an agent, which is nobody here; one that is none is refused all the same. */
+async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
+  const { pathKey } = request.facts;
+  if (pathKey === undefined) return;
+  const key = await findKey(door.ctx, pathKey);
+  if (key?.scope !== "agent") throw new Refusal("key_required");
 }
 
 async function namedPerson(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
@@ -129,7 +141,10 @@ export function fromOurPage(door: DoorContext, request: FastifyRequest): boolean
   const site = request.headers["sec-fetch-site"];
   if (site !== undefined) return site === "same-origin";
   const { origin } = request.headers;
-  return origin === door.config.publicUrl || (origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host);
+  return (
+    origin === door.config.publicUrl ||
+    (origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.headers.host)
+  );
 }
 
 /** Returns the name of one of our cookies: with the prefix that binds it to the host wherever the public URL is https. */
@@ -162,7 +177,10 @@ export function participantCookie(door: DoorContext, token: string, maxAgeSecond
 /** Returns the participant whose valid credential a request shows, or nothing. */
 export function presentedParticipant(door: DoorContext, request: FastifyRequest): string | undefined {
   const header = request.headers["x-participant-token"];
-  for (const token of [typeof header === "string" ? header : undefined, cookieOf(request, cookieName(door, "parley_p"))]) {
+  for (const token of [
+    typeof header === "string" ? header : undefined,
+    cookieOf(request, cookieName(door, "parley_p")),
+  ]) {
     const id = token === undefined ? undefined : /^pt1\.(p_[0-9A-Za-z]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
     if (id !== undefined && token !== undefined && sameText(token, participantToken(door, id))) return id;
   }
@@ -183,7 +201,8 @@ export function addressMac(door: DoorContext, request: FastifyRequest): string {
 function visibleHeader(request: FastifyRequest, name: string, spelled: string, maxLength: number): string {
   const value = request.headers[name];
   if (value === undefined || value === "") return "";
-  if (typeof value !== "string" || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value)) throw formatRefusal(spelled);
+  if (typeof value !== "string" || value.length > maxLength || !/^[\x21-\x7e]+$/.test(value))
+    throw formatRefusal(spelled);
   return value;
 }
 

@@ -72,6 +72,15 @@ export async function findLiveKey(on: Queryable, hash: string): Promise<Key | un
   return row && toKey(row);
 }
 
+/** True when the person owns, or ever owned, a key that speaks for the principal. */
+export async function ownsKeyOf(on: Queryable, person: string, principal: string): Promise<boolean> {
+  const row = await first(
+    on,
+    sql`SELECT 1 AS found FROM keys WHERE person = ${person} AND scope || ':' || name = ${principal} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
   const rows = await on.all<KeyRow>(

@@ -6,6 +6,7 @@ import { Refusal } from "../refusals.ts";
 import { countAnswerIfOpen, findAsk, insertOutcome } from "../store/asks.ts";
 import type { Tx } from "../store/db.ts";
 import { claimKey, keepReply, type IdempotencyClaim } from "../store/idempotency.ts";
+import { ownsKeyOf } from "../store/keys.ts";
 import { findResponseOf, insertResponseIfFirst } from "../store/responses.ts";
 import { appendEvent, streamOfAsker } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
@@ -52,7 +53,7 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
   return transact(ctx, async (tx) => {
     const found = await findAsk(tx, input.askId);
     if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
-    if (input.asAgent.withKey || input.asAgent.names.includes(found.ask.asker)) throw new Refusal("self_answer");
+    if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
 
     const { identity, issue } = await identifyForWrite(ctx, tx, input.caller);
     const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
@@ -80,7 +81,15 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
       throw settledRefusal(now ? asOf(now.ask, now.now) : current);
     }
     // point: answer-counted
-    const receipt = await record(ctx, tx, counted.ask, identity, answer, input.caller, claim?.objectId ?? ctx.newId("r"));
+    const receipt = await record(
+      ctx,
+      tx,
+      counted.ask,
+      identity,
+      answer,
+      input.caller,
+      claim?.objectId ?? ctx.newId("r"),
+    );
     if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
     return { receipt, replayed: false, person: identity.person, issue, reading };
   });
@@ -126,6 +135,12 @@ async function record(
   tx.wake(askTopic(ask.id));
   tx.wake(FEED_TOPIC);
   return { responseId, ...credit };
+}
+
+/** An agent is no person; nor does a program answer with one key what it may have asked with another of its owner's. */
+async function isAsker(tx: Tx, asker: string, { asAgent, caller }: AnswerInput): Promise<boolean> {
+  if (asAgent.withKey || asAgent.names.includes(asker)) return true;
+  return caller.byKey === true && caller.person !== undefined && (await ownsKeyOf(tx, caller.person, asker));
 }
 
 function claimOf(identity: Identity, responseId: string, given: { key: string; bodyHash: string }): IdempotencyClaim {
