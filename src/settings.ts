@@ -74,7 +74,9 @@ export const Settings = z.object({
   }),
   hosts: setting(
     listOf(
-      text("a host name").regex(/^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/, { error: "a host name without a port" }),
+      text("a host name")
+        .regex(/^([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])$/, { error: "a host name without a port" })
+        .toLowerCase(),
     ).default([]),
     "Further names in the Host header that are answered.",
   ),

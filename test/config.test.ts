@@ -58,12 +58,14 @@ describe("settings", () => {
       PARLEY_SSE_HEARTBEAT_S: "5",
       ASK_ANSWER_SSE_HEARTBEAT_SEC: "6",
       DATABASE_URL: "postgres://db/parley",
+      PARLEY_HOSTS: "Parley.Example,[::2]",
       PARLEY_LOG_LEVEL: "",
     };
     const config = loadConfig({ env });
     assert.equal(config.crowd.rules.limits.openQuestions, 7);
     assert.equal(config.crowd.rules.points.bonuses, true);
     assert.deepEqual(config.cors.origins, ["https://a.example", "https://b.example"]);
+    assert.deepEqual(config.hosts, ["parley.example", "[::2]"]);
     assert.deepEqual([config.port, config.waitCapS, config.sseHeartbeatS], [1004, 30, 5]);
     assert.equal(config.databaseUrl, "postgres://db/parley");
     assert.equal(config.log.level, "info");

@@ -11,7 +11,7 @@ const PING_WITHIN_MS = 2000;
 
 /**
  * Says in one word whether this server should be sent requests. The store is asked each time; its invariants are
- * examined once a minute, beside the requests.
+ * examined at start and then once a minute, beside the requests.
  */
 export function openReadiness(ctx: Context): () => Promise<ReadinessWord> {
   let examinedAt = -Infinity;
@@ -20,6 +20,7 @@ export function openReadiness(ctx: Context): () => Promise<ReadinessWord> {
 
   async function examine(): Promise<void> {
     examining = true;
+    examinedAt = ctx.clock.monotonic();
     try {
       const broken = (await examineStore(ctx, { quick: true })).filter(({ offenders }) => offenders.length > 0);
       if (broken.length > 0) ctx.log.error({ broken: broken.map(({ check }) => check) }, "parley doctor says more");
@@ -27,11 +28,11 @@ export function openReadiness(ctx: Context): () => Promise<ReadinessWord> {
     } catch {
       // A store that cannot be reached is what the ping is for.
     } finally {
-      examinedAt = ctx.clock.monotonic();
       examining = false;
     }
   }
 
+  void examine();
   return async () => {
     if (ctx.stopping.aborted) return "stopping";
     const late = new AbortController();
