@@ -5,6 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { pino } from "pino";
 import { loadConfig, type Config } from "../src/config.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { startServer, type RunningServer } from "../src/server.ts";
 import { heldClock, NOON, type HeldClock } from "./held-clock.ts";
 import { databaseUrl } from "./postgres.ts";
@@ -49,7 +50,12 @@ export interface Agent {
 export interface Person {
   headers: Record<string, string>;
   /** Answers with an option's number or a text. */
-  answer(question: string | { id: string }, answer: number | string, more?: Record<string, unknown>, on?: Node): Promise<Reply>;
+  answer(
+    question: string | { id: string },
+    answer: number | string,
+    more?: Record<string, unknown>,
+    on?: Node,
+  ): Promise<Reply>;
   get(path: string, on?: Node): Promise<Reply>;
   post(path: string, body?: unknown, on?: Node): Promise<Reply>;
 }
@@ -75,13 +81,15 @@ export interface WorldOptions {
   env?: Record<string, string>;
   /** Where the clock stands at first. */
   at?: number;
+  /** Time runs by itself, for clients that have a clock of their own; `advance` then does nothing. */
+  running?: boolean;
 }
 
 /** Opens a world of its own: a database, a held clock, a server, real HTTP. */
 export async function openWorld(options: WorldOptions): Promise<World> {
   const clock = heldClock(options.at ?? NOON);
   const dataDir = mkdtempSync(join(tmpdir(), "parley-world-"));
-  const database = options.on === "postgres" ? await openDatabase(clock) : null;
+  const database = options.on === "postgres" ? await openDatabase(options.running ? null : clock) : null;
   const config = loadConfig({
     env: {
       HOME: dataDir,
@@ -94,7 +102,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const log = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "fatal" });
 
   const start = async (): Promise<Node> => {
-    const server = await startServer(config, { clock, log });
+    const server = await startServer(config, { clock: options.running ? systemClock : clock, log });
     const node: Node = {
       url: server.url,
       server,
@@ -191,19 +199,27 @@ export function personOf(home: () => Node, headers: Record<string, string>): Per
 }
 
 /** A database of its own in the shared PostgreSQL, whose clock is the world's. */
-async function openDatabase(clock: HeldClock): Promise<{ url: string; advance(ms: number): Promise<void>; drop(): Promise<void> }> {
+async function openDatabase(
+  clock: HeldClock | null,
+): Promise<{ url: string; advance(ms: number): Promise<void>; drop(): Promise<void> }> {
   const server = await databaseUrl();
   const name = `world_${randomBytes(6).toString("hex")}`;
   await once(server, (client) => client.query(`CREATE DATABASE ${name}`));
   const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
   const control = new pg.Client({ connectionString: url });
   await control.connect();
-  await control.query(`CREATE TABLE held_clock (ms bigint NOT NULL)`);
-  await control.query(`INSERT INTO held_clock VALUES (${clock.now()})`);
-  await control.query(`CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ms FROM held_clock'`);
+  if (clock) {
+    await control.query(`CREATE TABLE held_clock (ms bigint NOT NULL)`);
+    await control.query(`INSERT INTO held_clock VALUES (${clock.now()})`);
+    await control.query(
+      `CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ms FROM held_clock'`,
+    );
+  }
   return {
     url,
-    advance: async (ms) => void (await control.query(`UPDATE held_clock SET ms = ms + ${Math.trunc(ms)}`)),
+    async advance(ms) {
+      if (clock) await control.query(`UPDATE held_clock SET ms = ms + ${Math.trunc(ms)}`);
+    },
     async drop() {
       await control.end();
       await once(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));

@@ -1,0 +1,134 @@
+"""The agent's side of a Parley server."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from typing import Any, Iterator, Optional, Sequence
+from urllib.parse import quote
+
+from ._http import Connection
+from ._wire import Question, Response, question_from
+
+_HOLD_SECONDS = 25
+"""How long the server is asked to hold one long-poll: its own default limit."""
+
+
+class Parley:
+    """Asks people, waits, and reads what they said.
+
+    >>> client = Parley(agent_id="my-agent")
+    >>> question = client.ask("Return None, or raise an exception, on invalid input?", min_responses=3)
+    >>> for response in client.wait_for_responses(question.id, timeout=300):
+    ...     print(response.answer)
+
+    Without `url` and `key` it takes `PARLEY_URL` and `PARLEY_KEY` from the environment; the server on this computer
+    needs no key.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        *,
+        key: Optional[str] = None,
+        agent_id: Optional[str] = None,
+        retries: int = 4,
+        timeout: float = 30.0,
+    ) -> None:
+        key = key if key is not None else os.environ.get("PARLEY_KEY")
+        headers = {}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        if agent_id:
+            headers["X-Agent-Id"] = agent_id
+        address = url or os.environ.get("PARLEY_URL") or "http://127.0.0.1:3415"
+        self._connection = Connection(address, headers, retries=retries, timeout=timeout)
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        options: Optional[Sequence[str]] = None,
+        audience: Optional[Sequence[str]] = None,
+        min_responses: Optional[int] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        share_results: Optional[bool] = None,
+    ) -> Question:
+        """The question is stored and open to people; returns at once.
+
+        With `options` it is a multiple choice, else a text. It carries an idempotency key, yours or a fresh one, so
+        that a retry after a lost reply asks once. Raises ValidationFailed, Unauthorized, QuotaExceeded, RateLimited,
+        Conflict, Unreachable.
+        """
+        body: dict[str, Any] = {
+            "prompt": prompt,
+            "type": "text" if options is None else "multiple_choice",
+            "options": None if options is None else list(options),
+            "audience": None if audience is None else list(audience),
+            "min_responses": min_responses,
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key or str(uuid.uuid4()),
+            "share_results": share_results,
+        }
+        given = {name: value for name, value in body.items() if value is not None}
+        return question_from(self._connection.send("POST", "/agent/questions", given))
+
+    def check(self, question_id: str) -> Question:
+        """Returns the question as it stands now. Raises NotFound."""
+        return question_from(self._connection.send("GET", _path(question_id)))
+
+    def cancel(self, question_id: str) -> Question:
+        """Ends the question if it is open, and returns it; answers already given stay. Raises NotFound."""
+        return question_from(self._connection.send("DELETE", _path(question_id)))
+
+    def wait(
+        self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
+    ) -> Question:
+        """Returns the question once it is final, has `min_count` answers, or `timeout` seconds are over.
+
+        Without `timeout` its own deadline ends the wait. Nobody having answered is no error: look at the result.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        question = self.check(question_id)
+        while not question.is_final and not _enough(question, min_count):
+            left = _HOLD_SECONDS if until is None else until - time.monotonic()
+            if left <= 0:
+                break
+            question = self._hold(question, left, until)
+        return question
+
+    def wait_for_responses(
+        self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
+    ) -> Sequence[Response]:
+        """Returns what people have said once `wait` is over: all wanted answers, or what there is by then."""
+        return self.wait(question_id, timeout=timeout, min_count=min_count).responses
+
+    def responses(self, question_id: str, *, timeout: Optional[float] = None) -> Iterator[Response]:
+        """Yields each answer as it arrives, until the question is final or `timeout` seconds are over."""
+        until = None if timeout is None else time.monotonic() + timeout
+        told = 0
+        question = self.check(question_id)
+        while True:
+            yield from question.responses[told:]
+            told = len(question.responses)
+            left = _HOLD_SECONDS if until is None else until - time.monotonic()
+            if question.is_final or left <= 0:
+                return
+            question = self._hold(question, left, until)
+
+    def _hold(self, question: Question, left: float, until: Optional[float]) -> Question:
+        """One long-poll: returns with the next answer, the end, or when the hold is over."""
+        hold = max(0.05, min(left, _HOLD_SECONDS))
+        query = f"?wait={round(hold * 1000)}ms&after={question.current_responses}"
+        reply = self._connection.send("GET", _path(question.id) + query, timeout=hold + 10, until=until)
+        return question_from(reply)
+
+
+def _path(question_id: str) -> str:
+    return f"/agent/questions/{quote(question_id, safe='')}"
+
+
+def _enough(question: Question, min_count: Optional[int]) -> bool:
+    return min_count is not None and question.current_responses >= min_count
