@@ -35,7 +35,25 @@ export async function claimKey(tx: Tx, claim: IdempotencyClaim): Promise<UsedKey
         WHERE idempotency.expires_at <= parley_now()
       RETURNING object_id`,
   );
-  if (taken) return undefined;
+  return taken ? undefined : findKeyUse(tx, claim);
+}
+
+/**
+ * Moves a live key from one object to a new one and returns nothing, or returns what it stands for now, because
+ * somebody else moved it first.
+ */
+export async function moveKey(tx: Tx, claim: IdempotencyClaim, from: string): Promise<UsedKey | undefined> {
+  const moved = await first(
+    tx,
+    sql`UPDATE idempotency
+      SET object_id = ${claim.objectId}, body_hash = ${claim.bodyHash}, expires_at = parley_now() + ${IDEMPOTENCY_MS}
+      WHERE principal = ${claim.principal} AND verb = ${claim.verb} AND key = ${claim.key} AND object_id = ${from}
+      RETURNING object_id`,
+  );
+  return moved ? undefined : findKeyUse(tx, claim);
+}
+
+async function findKeyUse(tx: Tx, claim: IdempotencyClaim): Promise<UsedKey> {
   const row = await one<{ body_hash: string; object_id: string; reply: string | null }>(
     tx,
     sql`SELECT body_hash, object_id, reply FROM idempotency

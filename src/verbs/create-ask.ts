@@ -2,7 +2,8 @@ import type { Context } from "../context.ts";
 import type { Ask } from "../model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { countOpenAsks, findAsk, insertAsk, type NewAsk } from "../store/asks.ts";
-import { claimKey } from "../store/idempotency.ts";
+import type { Tx } from "../store/db.ts";
+import { claimKey, moveKey } from "../store/idempotency.ts";
 import { appendEvent, streamOfAsker } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 import { FEED_TOPIC } from "../store/wake.ts";
@@ -17,6 +18,17 @@ export interface Created {
   reading: LimitReading | null;
 }
 
+/** A new ask, but for what the store gives it. */
+export type AskWish = Omit<NewAsk, "id">;
+
+/** What makes a second request the same as a first one. */
+export interface Sameness {
+  key: string;
+  bodyHash: string;
+  /** The key stands for its ask only while that is open; otherwise for a day, however it ended. */
+  whileOpen?: boolean;
+}
+
 /**
  * Stores a new ask, or returns the one its idempotency key already stands for.
  *
@@ -25,22 +37,11 @@ export interface Created {
  *
  * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
  */
-export async function createAsk(
-  ctx: Context,
-  input: Omit<NewAsk, "id">,
-  idempotency?: { key: string; bodyHash: string },
-): Promise<Created> {
+export async function createAsk(ctx: Context, input: AskWish, sameness?: Sameness): Promise<Created> {
   const id = ctx.newId("q");
   const created = await transact(ctx, async (tx) => {
-    if (idempotency) {
-      const used = await claimKey(tx, { principal: input.asker, verb: "ask", objectId: id, ...idempotency });
-      if (used) {
-        if (used.bodyHash !== idempotency.bodyHash) {
-          throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
-        }
-        return used.objectId;
-      }
-    }
+    const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
+    if (standing !== undefined) return standing;
     // point: create-key-claimed
     const { limits } = ctx.crowd;
     const reading = await chargeLimit(tx, "questions", input.asker, limits.questionsPerHour);
@@ -65,4 +66,26 @@ export async function createAsk(
   const found = await findAsk(ctx.db, created);
   if (!found) throw new Error("an idempotency key outlived its question");
   return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+}
+
+/**
+ * Takes the key for the new ask and returns nothing, or returns the ask it stands for. Two who find the same ask over
+ * at once do not both ask again: the second finds the key moved, and what it stands for now.
+ */
+async function claimOrFind(
+  tx: Tx,
+  principal: string,
+  objectId: string,
+  { whileOpen = false, ...key }: Sameness,
+): Promise<string | undefined> {
+  const claim = { principal, verb: whileOpen ? "ask while open" : "ask", objectId, ...key };
+  let used = await claimKey(tx, claim);
+  while (used && whileOpen && !(await isOpen(tx, used.objectId))) used = await moveKey(tx, claim, used.objectId);
+  if (used && used.bodyHash !== key.bodyHash) throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
+  return used?.objectId;
+}
+
+async function isOpen(tx: Tx, askId: string): Promise<boolean> {
+  const found = await findAsk(tx, askId);
+  return found !== undefined && found.ask.state === "open" && found.now < found.ask.expiresAt;
 }

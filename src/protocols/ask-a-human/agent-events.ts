@@ -3,8 +3,8 @@ import { followAsk, isFinal, readAsk } from "../../verbs/read-ask.ts";
 import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
 import { lastEventId, sendEvents } from "../door-sse.ts";
 import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
-import { askIdOf } from "./ids.ts";
-import { pollBody } from "./wire.ts";
+import { askIdOf } from "../door-ids.ts";
+import { pollBody } from "../door-question.ts";
 
 /** Following one question, or all of an agent's, as they change (contract-ask-a-human.md, section 3.3). */
 export function agentEvents(app: Door, door: DoorContext): void {

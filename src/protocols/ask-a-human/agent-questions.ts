@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { TAGS, type Tag } from "../../model/ask.ts";
 import { refuseFields } from "../../model/field-problem.ts";
 import { createAsk } from "../../verbs/create-ask.ts";
 import { cancelAsk } from "../../verbs/cancel-ask.ts";
@@ -12,14 +11,15 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from "../door.ts";
+import { askIdOf, isId } from "../door-ids.ts";
+import { askOf, meantBy } from "../door-new-question.ts";
 import { agentPrincipal } from "../door-principals.ts";
+import { pollBody, pollUrl, wireStatus, wireTime } from "../door-question.ts";
 import { peekLimit } from "../../verbs/limits.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { askIdOf, isId } from "./ids.ts";
 import { queryCount, queryLimit, queryText, queryWaitMs, queryWords } from "./query.ts";
 import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
-import { pollBody, pollUrl, wireStatus, wireTime } from "./wire.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const BATCH_MOST = 100;
@@ -64,22 +64,17 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const question = meantBy(request.body as z.output<typeof NewQuestion>);
-      const { idempotency_key: key } = request.body as z.output<typeof NewQuestion>;
-      const { share_results, ...rest } = question;
+      const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
+      const meant = { ...meantBy(prompt, given), share_results };
       const created = await createAsk(
         ctx,
         {
+          ...askOf(meant),
           door: "ask-a-human",
           asker: principalOf(request),
-          prompt: rest.prompt,
-          form: rest.options ? { kind: "choice", options: rest.options } : { kind: "text" },
-          audience: rest.audience,
-          need: rest.min_responses,
-          timeoutSeconds: rest.timeout_seconds,
           wire: share_results ? {} : { share_results },
         },
-        idempotencyOf(request, key, question),
+        idempotencyOf(request, idempotency_key, meant),
       );
       const { ask, replayed } = created;
       if (created.reading) request.facts.limit = created.reading;
@@ -186,28 +181,6 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       return sendJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
     },
   );
-}
-
-/** Returns the question as it is meant, defaults filled in: what two requests must share to be the same. */
-function meantBy(body: z.output<typeof NewQuestion>): {
-  prompt: string;
-  type: "text" | "multiple_choice";
-  options?: string[];
-  audience: Tag[];
-  min_responses: number;
-  timeout_seconds: number;
-  share_results: boolean;
-} {
-  const audience = [...new Set(body.audience ?? [])];
-  return {
-    prompt: body.prompt,
-    type: body.type,
-    ...(body.type === "multiple_choice" && { options: body.options as string[] }),
-    audience: audience.length > 0 ? audience : (["general"] satisfies (typeof TAGS)[number][]),
-    min_responses: body.min_responses ?? 5,
-    timeout_seconds: body.timeout_seconds ?? 3600,
-    share_results: body.share_results ?? true,
-  };
 }
 
 function expandOf(request: FastifyRequest): { meta: boolean } {

@@ -44,7 +44,12 @@ export function issueCredential(door: DoorContext, reply: FastifyReply, particip
 }
 
 /** Counts one try of the caller's address, in a transaction of its own. @throws {Refusal} `rate_limited` */
-export async function chargeAddress(door: DoorContext, request: FastifyRequest, bucket: string, limit: number): Promise<void> {
+export async function chargeAddress(
+  door: DoorContext,
+  request: FastifyRequest,
+  bucket: string,
+  limit: number,
+): Promise<void> {
   const subject = addressMac(door, request);
   request.facts.limit = await chargeOnce(door.ctx, bucket, subject, limit);
 }

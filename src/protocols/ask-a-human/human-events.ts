@@ -15,7 +15,10 @@ export function humanEvents(app: Door, door: DoorContext): void {
       using _place = door.parked.park("human streams", addressMac(door, request), door.config.limits.humanStreams);
       await sendEvents(door, request, reply, async function* (signal) {
         for await (const change of feed.changes(signal)) {
-          const data = { question_id: change.askId, ...(change.needed !== undefined && { responses_needed: change.needed }) };
+          const data = {
+            question_id: change.askId,
+            ...(change.needed !== undefined && { responses_needed: change.needed }),
+          };
           yield { event: change.kind, data: JSON.stringify(data) };
         }
       });

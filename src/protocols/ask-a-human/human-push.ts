@@ -4,7 +4,7 @@ import { readVapidKey } from "../../verbs/read-vapid-key.ts";
 import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../verbs/subscribe-push.ts";
 import { callerOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
 import { chargeAddress, issueCredential } from "./human-access.ts";
-import { subscriptionIdOf } from "./ids.ts";
+import { subscriptionIdOf } from "../door-ids.ts";
 import { ErrorBody, NewSubscription, NoContent, SubscriptionReceipt } from "./schemas.ts";
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
@@ -60,7 +60,16 @@ export function humanPush(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const body = request.body as z.output<typeof NewSubscription>;
       const settings = settingsOf(body);
-      return receipt(reply, await refreshPush(ctx, callerOf(request), body.subscription_id && subscriptionIdOf(body.subscription_id), settings), settings);
+      return receipt(
+        reply,
+        await refreshPush(
+          ctx,
+          callerOf(request),
+          body.subscription_id && subscriptionIdOf(body.subscription_id),
+          settings,
+        ),
+        settings,
+      );
     },
   );
 

@@ -8,10 +8,10 @@ import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { sendJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
-import { askIdOf } from "./ids.ts";
+import { askIdOf } from "../door-ids.ts";
 import { queryLimit, queryText, queryWords } from "./query.ts";
 import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
-import { resultsBody, wireTime, wireType } from "./wire.ts";
+import { resultsBody, wireTime, wireType } from "../door-question.ts";
 
 const CURSOR_LASTS_MS = 3_600_000;
 const humanErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;

@@ -6,7 +6,7 @@ import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { claimedAgents } from "../door-principals.ts";
 import { issueCredential } from "./human-access.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { askIdOf } from "./ids.ts";
+import { askIdOf } from "../door-ids.ts";
 import { ErrorBody, NewResponse, ResponseReceipt } from "./schemas.ts";
 
 /** Answering (contract-ask-a-human.md, section 4.4). */

@@ -7,7 +7,7 @@ import { participantCookie } from "../door-principals.ts";
 import { chargeAddress, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
 import { queryLimit, queryText } from "./query.ts";
 import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
-import { wireTime } from "./wire.ts";
+import { wireTime } from "../door-question.ts";
 
 const REDEEM_TRIES_PER_HOUR = 5;
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
@@ -16,26 +16,31 @@ const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody 
 export function humanStanding(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
-  app.get("/human/stats", { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: Stats, ...errors } } }, async (request) => {
-    const stats = await readStats(ctx, await readerOf(door, request));
-    return {
-      total_points: stats.totalPoints,
-      total_answers: stats.totalAnswers,
-      streak_days: stats.streakDays,
-      badges: stats.badges.map(({ id, name, earnedAt }) => ({ id, name, earned_at: wireTime(earnedAt) })),
-      rank: stats.rank,
-      answers_by_category: stats.answersByCategory,
-      points_today: stats.pointsToday,
-      badge_progress: stats.badgeProgress,
-    };
-  });
+  app.get(
+    "/human/stats",
+    { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: Stats, ...errors } } },
+    async (request) => {
+      const stats = await readStats(ctx, await readerOf(door, request));
+      return {
+        total_points: stats.totalPoints,
+        total_answers: stats.totalAnswers,
+        streak_days: stats.streakDays,
+        badges: stats.badges.map(({ id, name, earnedAt }) => ({ id, name, earned_at: wireTime(earnedAt) })),
+        rank: stats.rank,
+        answers_by_category: stats.answersByCategory,
+        points_today: stats.pointsToday,
+        badge_progress: stats.badgeProgress,
+      };
+    },
+  );
 
   app.get(
     "/human/leaderboard",
     { schema: { tags: ["people"], summary: "Who has earned most", response: { 200: Leaderboard, ...errors } } },
     async (request) => {
       const period = PERIODS.find((known) => known === (queryText(request.query, "period") ?? "all_time"));
-      if (!period) throw refuseQuery("period", "period must be daily, weekly or all_time", "enum", { allowed: PERIODS });
+      if (!period)
+        throw refuseQuery("period", "period must be daily, weekly or all_time", "enum", { allowed: PERIODS });
       const limit = queryLimit(request.query, { least: 1, most: 100, usual: 10 });
       const identity = await readerOf(door, request);
       const { top, own } = await readLeaderboard(ctx, identity, period, limit);
@@ -82,8 +87,15 @@ export function humanStanding(app: Door, door: DoorContext): void {
     },
   );
 
-  app.delete("/human/me", { schema: { tags: ["people"], summary: "Erase me", response: { 204: NoContent, ...errors } } }, async (request, reply) => {
-    await eraseMe(ctx, callerOf(request));
-    return reply.header("set-cookie", participantCookie(door, "", 0)).code(204).send();
-  });
+  app.delete(
+    "/human/me",
+    { schema: { tags: ["people"], summary: "Erase me", response: { 204: NoContent, ...errors } } },
+    async (request, reply) => {
+      await eraseMe(ctx, callerOf(request));
+      return reply
+        .header("set-cookie", participantCookie(door, "", 0))
+        .code(204)
+        .send();
+    },
+  );
 }

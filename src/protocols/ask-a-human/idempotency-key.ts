@@ -21,7 +21,9 @@ export function idempotencyOf(
   const [key, ...others] = given;
   if (key === undefined) return undefined;
   if (others.some((other) => other !== key)) {
-    throw refuseFields([{ message: "the idempotency key is given in two ways that differ", field, constraint: "conflict" }]);
+    throw refuseFields([
+      { message: "the idempotency key is given in two ways that differ", field, constraint: "conflict" },
+    ]);
   }
   const problem = textProblem(field, key, 1, KEY_MAX);
   if (problem) throw refuseFields([problem]);

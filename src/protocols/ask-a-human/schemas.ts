@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TAGS } from "../../model/ask.ts";
 import type { FieldProblem } from "../../model/field-problem.ts";
-import { lengthOf, textProblem } from "../../model/field-problem.ts";
+import { lengthOf } from "../../model/field-problem.ts";
 import { REPORT_REASONS } from "../../verbs/mark-question.ts";
 import {
   booleanField,
@@ -14,9 +14,7 @@ import {
   wordField,
   wordsField,
 } from "../door-fields.ts";
-
-const TYPES = ["text", "multiple_choice"] as const;
-const OPTION_MAX = 200;
+import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../door-new-question.ts";
 
 const problemAt = (message: string, field: string, constraint: string): FieldProblem => ({
   message,
@@ -24,49 +22,14 @@ const problemAt = (message: string, field: string, constraint: string): FieldPro
   constraint,
 });
 
-function optionsProblems(options: unknown): FieldProblem[] {
-  const field = "options";
-  if (options === undefined) {
-    return [{ message: "options is required when type is multiple_choice", field, constraint: "required" }];
-  }
-  if (!Array.isArray(options)) return [{ message: "options must be a list of texts", field, constraint: "type" }];
-  if (options.length < 2 || options.length > 10) {
-    return [{ message: "options must have between 2 and 10 items", field, constraint: "length", min: 2, max: 10 }];
-  }
-  const problems = options.flatMap((option: unknown, i): FieldProblem[] => {
-    const at = `options[${i}]`;
-    if (typeof option !== "string") return [{ message: `${at} must be a string`, field: at, constraint: "type" }];
-    return [textProblem(at, option, 1, OPTION_MAX)].filter((problem) => problem !== null);
-  });
-  if (problems.length > 0) return problems;
-  const distinct = new Set(options.map((option: string) => option.trim()));
-  return distinct.size === options.length
-    ? []
-    : [{ message: "options must all be different", field, constraint: "unique" }];
-}
-
 /** What an agent sends (contract-ask-a-human.md, section 3.1). */
 export const NewQuestion = fields({
-  prompt: textField("prompt", 10, 2000, { description: "The question. Be specific and provide context." }),
-  type: wordField("type", TYPES),
-  options: laterField({
-    type: "array",
-    items: { type: "string", minLength: 1, maxLength: OPTION_MAX },
-    minItems: 2,
-    maxItems: 10,
-    description: "Required for multiple_choice; ignored for text.",
-  }),
-  audience: optional(wordsField("audience", TAGS, { default: ["general"] })),
-  min_responses: optional(integerField("min_responses", 1, 50, { default: 5 })),
-  timeout_seconds: optional(integerField("timeout_seconds", 60, 86_400, { default: 3600 })),
+  prompt: promptField("prompt"),
+  type: typeField,
+  ...questionFields,
   idempotency_key: optional(textField("idempotency_key", 1, 255)),
   share_results: optional(booleanField("share_results", { default: true })),
-}).superRefine((question, context) => {
-  if (question.type !== "multiple_choice") return;
-  for (const problem of optionsProblems(question.options)) {
-    context.addIssue({ code: "custom", message: problem.message, params: { problem } });
-  }
-});
+}).superRefine(checkOptions);
 
 /** What a person sends; the answer itself is checked against the question (section 4.4). */
 export const NewResponse = fields({
@@ -106,7 +69,7 @@ export const PollBody = z.object({
   question_id: z.string(),
   status,
   prompt: z.string(),
-  type: z.enum(TYPES),
+  type: z.enum(QUESTION_TYPES),
   options: z.array(z.string()).optional(),
   audience: tags,
   required_responses: z.int(),
@@ -130,7 +93,7 @@ export const QuestionPage = z.object({
 const FeedQuestion = z.object({
   question_id: z.string(),
   prompt: z.string(),
-  type: z.enum(TYPES),
+  type: z.enum(QUESTION_TYPES),
   options: z.array(z.string()).optional(),
   audience: tags,
   responses_needed: z.int(),

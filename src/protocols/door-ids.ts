@@ -1,4 +1,4 @@
-import { Refusal } from "../../refusals.ts";
+import { Refusal } from "../refusals.ts";
 
 /** What an id can look like at all: anything else is unknown without asking the store, which cannot hold every text. */
 const ID = /^\w{1,64}$/;

@@ -1,5 +1,5 @@
-import type { Ask, Response } from "../../model/ask.ts";
-import type { AskReading } from "../../verbs/read-ask.ts";
+import type { Ask, Response } from "../model/ask.ts";
+import type { AskReading } from "../verbs/read-ask.ts";
 
 /** The four statuses of the wire. */
 export type WireStatus = "OPEN" | "PARTIAL" | "CLOSED" | "EXPIRED";
@@ -26,8 +26,7 @@ export function wireType(ask: Ask): "text" | "multiple_choice" {
 
 /** `null` and absent are different on the wire; this leaves absent members out. */
 type Member = [name: string, json: string];
-const member = (name: string, value: unknown): Member[] =>
-  value === undefined ? [] : [[name, JSON.stringify(value)]];
+const member = (name: string, value: unknown): Member[] => (value === undefined ? [] : [[name, JSON.stringify(value)]]);
 
 function toJson(members: readonly Member[]): string {
   return `{${members.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
@@ -94,6 +93,8 @@ export function resultsBody({ ask, responses }: AskReading): string {
     ...(shared && ask.form.kind === "choice"
       ? [["summary", summaryJson(ask.form.options, responses)] satisfies Member]
       : []),
-    ...(shared ? [["responses", `[${responses.map((one) => responseJson(one, false)).join(",")}]`] satisfies Member] : []),
+    ...(shared
+      ? [["responses", `[${responses.map((one) => responseJson(one, false)).join(",")}]`] satisfies Member]
+      : []),
   ]);
 }
