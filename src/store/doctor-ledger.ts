@@ -1,3 +1,4 @@
+import { nextTurn } from "../lib/turn.ts";
 import type { Tag } from "../model/ask.ts";
 import { BADGES, type LedgerFacts } from "../model/badges.ts";
 import type { PointEntries } from "../model/points.ts";
@@ -27,7 +28,11 @@ interface BadgeRow {
   ask_id: string;
 }
 
-const PEOPLE_AT_ONCE = 500;
+const PEOPLE_PER_PAGE = 200;
+/** Read at once: few, so that a server that examines its store goes on answering. */
+const PEOPLE_AT_ONCE = 10;
+/** Longer ledgers are left to the examination that is not quick. */
+const QUICK_ENTRIES = 2000;
 
 /** Returns whoever has points, a streak or a badge that their ledger does not add up to. */
 export async function examineLedger(on: Queryable, quick: boolean): Promise<string[]> {
@@ -36,15 +41,20 @@ export async function examineLedger(on: Queryable, quick: boolean): Promise<stri
     const people = quick ? await newestPeople(on) : await nextPeople(on, after);
     const last = people.at(-1);
     if (last === undefined) return offenders;
-    offenders.push(...(await examinePeople(on, people)));
-    if (quick || offenders.length > PEOPLE_AT_ONCE) return offenders;
+    for (let i = 0; i < people.length; i += PEOPLE_AT_ONCE) {
+      await nextTurn();
+      offenders.push(...(await examinePeople(on, people.slice(i, i + PEOPLE_AT_ONCE))));
+    }
+    if (quick || offenders.length > PEOPLE_PER_PAGE) return offenders;
     after = last;
   }
 }
 
 async function newestPeople(on: Queryable): Promise<string[]> {
   const rows = await on.all<{ person: string }>(
-    sql`SELECT DISTINCT person FROM (SELECT person FROM ledger ORDER BY at DESC LIMIT ${PEOPLE_AT_ONCE}) AS newest`,
+    sql`SELECT person FROM ledger WHERE person IN
+        (SELECT person FROM (SELECT person FROM ledger ORDER BY at DESC LIMIT ${PEOPLE_PER_PAGE}) AS newest)
+      GROUP BY person HAVING count(*) <= ${QUICK_ENTRIES}`,
   );
   return rows.map(({ person }) => person);
 }
@@ -52,7 +62,7 @@ async function newestPeople(on: Queryable): Promise<string[]> {
 async function nextPeople(on: Queryable, after: string): Promise<string[]> {
   const rows = await on.all<{ person: string }>(
     sql`SELECT person FROM (SELECT person FROM ledger WHERE person > ${after} UNION SELECT person FROM badges WHERE person > ${after})
-      AS known ORDER BY person LIMIT ${PEOPLE_AT_ONCE}`,
+      AS known ORDER BY person LIMIT ${PEOPLE_PER_PAGE}`,
   );
   return rows.map(({ person }) => person);
 }
