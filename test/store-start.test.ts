@@ -271,6 +271,11 @@ describe("a store on PostgreSQL", () => {
 
     const stranger = { ...newPlace(), databaseUrl: place.databaseUrl };
     await assert.rejects(open(stranger), /is not the installation key this database was made with/);
+    const elsewhere = { ...newPlace(), databaseUrl: place.databaseUrl };
+    const command = await open(elsewhere, { exclusive: false });
+    await commit(command, "ana");
+    await command.close();
+    assert.ok(!existsSync(elsewhere.keyFile));
   });
 
   it("is refused by a clock more than an hour behind its last event", async () => {

@@ -49,8 +49,10 @@ export function examineFiles({ dataDir, keyFile, databaseUrl }: StorePlace): Fin
   if (databaseUrl === undefined) offenders.push(...modeProblems(dataDir, FOLDER_MODE));
   // A key that somebody else put there, such as a container's secret, has the mode they chose.
   const isOurs = dirname(keyFile) === dataDir || (existsSync(keyFile) && statSync(keyFile).uid === process.getuid?.());
-  if (!existsSync(keyFile)) offenders.push(`${keyFile} is missing`);
-  else if (isOurs) offenders.push(...modeProblems(keyFile, FILE_MODE));
+  if (!existsSync(keyFile)) {
+    // Beside PostgreSQL the key may be on the servers alone.
+    if (databaseUrl === undefined) offenders.push(`${keyFile} is missing`);
+  } else if (isOurs) offenders.push(...modeProblems(keyFile, FILE_MODE));
   return { check: "files", promise: "the data folder and the installation key are their owner's alone", offenders };
 }
 

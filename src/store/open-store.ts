@@ -60,7 +60,7 @@ export async function openStore(place: StorePlace, options: StoreOptions): Promi
 async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
   const notes = prepareDataDir(place.dataDir);
-  const keyring = openKeyring(openInstallationKey(place.keyFile, random), random);
+  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const closeOne of closers.splice(0).reverse()) await closeOne();
@@ -84,7 +84,7 @@ async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<S
       closers.splice(-1, 0, () => highwater.close());
     }
     await migrate(db);
-    await checkInstallationKey(db, keyring, place.keyFile);
+    if (options.exclusive) await checkInstallationKey(db, keyring, place.keyFile);
     return { db, wake: openWake(), keyring, notes, close };
   } catch (error) {
     await close();
@@ -96,13 +96,13 @@ async function openOnPostgres(place: StorePlace, url: string, options: StoreOpti
   const { clock, random } = options;
   const warning = await judgePostgresAddress(url);
   const notes = warning === null ? [] : [warning];
-  const keyring = openKeyring(openInstallationKey(place.keyFile, random), random);
+  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
   const onError = (error: unknown) => options.log.warn({ err: error }, "a connection to PostgreSQL broke");
   const db = await openPostgres({ url, clock, onError });
 
   try {
     await migrate(db);
-    await checkInstallationKey(db, keyring, place.keyFile);
+    if (options.exclusive) await checkInstallationKey(db, keyring, place.keyFile);
     if (!options.exclusive) return { db, wake: openWake(), keyring, notes, close: () => db.close() };
 
     const { now } = await one<{ now: number }>(db, sql`SELECT parley_now() AS now`);
@@ -120,6 +120,21 @@ async function openOnPostgres(place: StorePlace, url: string, options: StoreOpti
     await db.close();
     throw error;
   }
+}
+
+function openKeyringOf({ keyFile }: StorePlace, random: Random): Keyring {
+  return openKeyring(openInstallationKey(keyFile, random), random);
+}
+
+/** A command may run where the installation key is not, as long as it does without. */
+function keyringWhenWanted(place: StorePlace, random: Random): Keyring {
+  let opened: Keyring | undefined;
+  const keyring = () => (opened ??= openKeyringOf(place, random));
+  return {
+    mac: (label, text) => keyring().mac(label, text),
+    seal: (text, rowId) => keyring().seal(text, rowId),
+    open: (sealed, rowId) => keyring().open(sealed, rowId),
+  };
 }
 
 /** Returns the number of the last commit. @throws {Error} when the file beside the database has seen a later one */
