@@ -3,7 +3,7 @@ import { asOf, type Answer, type Ask } from "../model/ask.ts";
 import { checkAnswer, type GivenAnswer } from "../model/check-answer.ts";
 import type { Caller, Identity } from "../model/participant.ts";
 import { Refusal } from "../refusals.ts";
-import { countAnswerIfOpen, findAsk, insertOutcome } from "../store/asks.ts";
+import { countAnswerIfOpen, findAsk, insertOutcome, lockAsk, type AskAt } from "../store/asks.ts";
 import type { Tx } from "../store/db.ts";
 import { claimKey, keepReply, type IdempotencyClaim } from "../store/idempotency.ts";
 import { ownsKeyOf } from "../store/keys.ts";
@@ -12,7 +12,7 @@ import { appendEvent, streamOfAsker } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, FEED_TOPIC } from "../store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
-import { identifyForWrite } from "./identify.ts";
+import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "./limits.ts";
 
 export interface AnswerInput {
@@ -55,7 +55,8 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
     if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
     if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
 
-    const { identity, issue } = await identifyForWrite(ctx, tx, input.caller);
+    const identified = await identifyForWrite(ctx, tx, input.caller);
+    const { identity, issue } = identified;
     const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
     if (claim) {
       const used = await claimKey(tx, claim);
@@ -69,16 +70,17 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
     }
 
     await refuseIfAnswered(tx, found.ask.id, identity);
-    const current = asOf(found.ask, found.now);
+    const current = await heldIfDue(tx, found);
     if (current.state !== "open") throw settledRefusal(current);
     const answer = checkAnswer(current.form, input.given);
-    const reading = await chargeAnswer(ctx, tx, identity, input.caller);
+    const reading = await chargeAnswer(ctx, tx, identified, input.caller);
 
     const counted = await countAnswerIfOpen(tx, current.id);
     if (!counted?.inTime) {
       await refuseIfAnswered(tx, current.id, identity);
-      const now = await findAsk(tx, current.id);
-      throw settledRefusal(now ? asOf(now.ask, now.now) : current);
+      // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
+      const now = counted ? undefined : await findAsk(tx, current.id);
+      throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
     }
     // point: answer-counted
     const receipt = await record(
@@ -153,11 +155,22 @@ async function refuseIfAnswered(tx: Tx, askId: string, identity: Identity): Prom
 }
 
 /** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
-async function chargeAnswer(ctx: Context, tx: Tx, identity: Identity, caller: Caller): Promise<LimitReading> {
+async function chargeAnswer(ctx: Context, tx: Tx, identified: Identified, caller: Caller): Promise<LimitReading> {
   const { limits } = ctx.crowd;
-  const reading = await chargeLimit(tx, "answers", identity.person, limits.answersPerHour);
+  await chargeNewcomer(ctx, tx, caller, identified);
+  const reading = await chargeLimit(tx, "answers", identified.identity.person, limits.answersPerHour);
   if (!caller.exempt) await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
   return reading;
+}
+
+/**
+ * Returns the ask as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
+ * came in time may be committing at this very moment, and whoever came too late must hear how it really ended.
+ */
+async function heldIfDue(tx: Tx, { ask, now }: AskAt): Promise<Ask> {
+  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+  const held = await lockAsk(tx, ask.id);
+  return held ? asOf(held.ask, held.now) : asOf(ask, now);
 }
 
 function settledRefusal(ask: Ask): Refusal {
