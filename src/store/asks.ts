@@ -134,6 +134,11 @@ export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: A
       WHERE ask_id = ${askId} AND state = 'open' AND n < need AND expires_at > parley_now()
       RETURNING *, expires_at > parley_now() AS in_time`,
   );
+  if (row?.state === "answered") {
+    // The clock was read twice above, and may have gone on between: an ask ends with its last answer, to the millisecond.
+    await tx.all(sql`UPDATE asks SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
+    row.settled_at = row.last_answer_at;
+  }
   return row && { ask: toAsk(row), inTime: Boolean(row.in_time) };
 }
 
