@@ -1,0 +1,35 @@
+/**
+ * Loaded before the server by `node --import`: ends the process the hard way at one line that the source marks with
+ * `// point: <name>`, and lets its clock run ahead.
+ *
+ * The comment is replaced while Node loads the source, so that the product carries nothing but a comment, and a process
+ * that is told no point is the shipped one.
+ */
+import { registerHooks } from "node:module";
+
+const { PROOF_POINT: point, PROOF_POINT_HIT: hit = "1", PROOF_CLOCK_AHEAD_MS: aheadMs = "0" } = process.env;
+
+if (Number(aheadMs) > 0) {
+  const now = Date.now.bind(Date);
+  Date.now = () => now() + Number(aheadMs);
+}
+
+if (point !== undefined) {
+  let hits = 0;
+  Object.assign(globalThis, {
+    dieAtPoint() {
+      hits += 1;
+      // The signal is there before the call returns: not one more instruction runs.
+      if (hits === Number(hit)) process.kill(process.pid, "SIGKILL");
+    },
+  });
+  const comment = new RegExp(`// point: ${point}$`, "m");
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.includes("/src/") || loaded.source === undefined || loaded.source === null) return loaded;
+      const source = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source);
+      return comment.test(source) ? { ...loaded, source: source.replace(comment, "dieAtPoint();") } : loaded;
+    },
+  });
+}
