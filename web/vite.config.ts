@@ -21,6 +21,7 @@ export default defineConfig({
       },
     ],
   },
+  css: { modules: { generateScopedName: "[hash:base64:4]" } },
   build: {
     target: ["chrome123", "safari17.5", "firefox128"],
     // One style sheet and no preloading: the Console is the only thing that loads later, and it is one small file.

@@ -1,16 +1,17 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 /** A Parley server of its own process, as `npm start` starts it. */
 export interface Served extends AsyncDisposable {
   url: string;
-  /** The one-time link to the Console that the server printed. */
-  startLink: string;
+  /** A one-time link to the Console, as `parley link` prints it. */
+  newStartLink(): Promise<string>;
   /** Nobody can reach the server until it is started again, at the same address and on the same data. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -25,7 +26,7 @@ export async function serve(env: Record<string, string> = {}): Promise<Served> {
   let running = await run(directory, "0", env);
   const served: Served = {
     url: running.url,
-    startLink: running.startLink,
+    newStartLink: () => link(directory, running.url, env),
     stop: () => running.stop(),
     async start() {
       running = await run(directory, new URL(served.url).port, env);
@@ -49,15 +50,24 @@ async function run(directory: string, port: string, env: Record<string, string>)
     await exited;
   };
   const late = setTimeout(() => child.kill("SIGKILL"), START_WITHIN_MS);
-  const printed: { url?: string; startLink?: string } = {};
+  let url: string | undefined;
   for await (const line of createInterface(child.stdout)) {
-    printed.url ??= /^ +answer +(http:\S+?)\/$/.exec(line)?.[1];
-    printed.startLink ??= /^ +you +(http:\S+)/.exec(line)?.[1];
+    url ??= /^ +answer +(http:\S+?)\/$/.exec(line)?.[1];
     if (/^ +data /.test(line)) break;
   }
   clearTimeout(late);
   child.stdout.resume();
-  const { url, startLink } = printed;
-  if (url === undefined || startLink === undefined) throw new Error("the server did not start");
-  return { url, startLink, stop };
+  if (url === undefined) throw new Error("the server did not start");
+  return { url, stop };
+}
+
+async function link(directory: string, url: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [MAIN, "link", "--url", url, "--data-dir", directory],
+    {
+      env: { ...process.env, ...env },
+    },
+  );
+  return stdout.trim();
 }

@@ -22,7 +22,7 @@ export function compressed(): Plugin {
           const file = join(entry.parentPath, entry.name);
           const text = readFileSync(file);
           writeFileSync(`${file}.br`, brotliCompressSync(text));
-          writeFileSync(`${file}.gz`, gzipSync(text));
+          writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
         }
       },
     },

@@ -18,7 +18,7 @@ export function javascriptBudget(budget: { page: string; limitBytes: number }): 
         const chunk = byName.get(name);
         if (!chunk || counted.has(name)) return 0;
         counted.add(name);
-        return gzipSync(chunk.code).length + chunk.imports.reduce((sum, next) => sum + count(next), 0);
+        return gzipSync(chunk.code, { level: 9 }).length + chunk.imports.reduce((sum, next) => sum + count(next), 0);
       };
       const bytes = chunks.filter((chunk) => chunk.isEntry).reduce((sum, chunk) => sum + count(chunk.fileName), 0);
       const finding = `${budget.page} loads ${(bytes / 1000).toFixed(1)} kB of JavaScript (gzipped)`;

@@ -1,7 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "wouter";
 import { useKeys } from "../keys.ts";
-import { Notice } from "../parts/notice.tsx";
 import { useFeed } from "../queries.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
@@ -15,7 +14,8 @@ import { Unsent } from "./unsent.tsx";
 export function AnswerRoom({ id }: { id?: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
-  const open = useFeed().data?.questions.filter((one) => !one.gone) ?? [];
+  const { data } = useFeed();
+  const open = data?.questions.filter((one) => !one.gone) ?? [];
   const first = open[0]?.question_id;
   const at = open.findIndex((one) => one.question_id === id);
   useTitle(id === undefined ? text.app : text.feed.title);
@@ -36,7 +36,8 @@ export function AnswerRoom({ id }: { id?: string }) {
 
   const next = open.find((one) => one.question_id !== id);
   const detail = id !== undefined && <Question key={id} id={id} next={next} />;
-  if (!isWide) {
+  const nothingToShow = data !== undefined && id === undefined && first === undefined;
+  if (!isWide || nothingToShow) {
     if (detail) return detail;
     return (
       <div class={styles.list}>
@@ -51,11 +52,7 @@ export function AnswerRoom({ id }: { id?: string }) {
         <Unsent />
         <Feed current={id} />
       </div>
-      {detail || (
-        <div class={styles.nothing}>
-          <Notice level={2} title={text.feed.choose} />
-        </div>
-      )}
+      {detail}
     </div>
   );
 }

@@ -26,7 +26,7 @@ const MARKS: Record<string, string> = {
 const ROUND = 2 * Math.PI * 22;
 
 /** A ring that closes as a badge comes nearer. */
-export function BadgeRing({ id, share }: { id: string; share: number }) {
+function BadgeRing({ id, share }: { id: string; share: number }) {
   return (
     <svg class={styles.ring} data-earned={share >= 1} viewBox="0 0 48 48" aria-hidden="true">
       <circle class={styles.track} cx="24" cy="24" r="22" />
@@ -47,13 +47,15 @@ export function BadgeRing({ id, share }: { id: string; share: number }) {
   );
 }
 
-/** One badge with its name and how far it is. */
-export function Badge({ id, name, share, note }: { id: string; name: string; share: number; note: string }) {
+/** One badge with its name, what it is earned with, and how far it is. */
+export function Badge({ id, name, share, note }: { id: string; name?: string; share: number; note: string }) {
+  const [called = name ?? id, earnedWith = ""] = text.badges[id] ?? [];
   return (
     <li class={styles.badge}>
       <BadgeRing id={id} share={share} />
       <span>
-        <strong>{text.badges[id] ?? name}</strong>
+        <strong>{called}</strong>
+        <span class={styles.note}>{earnedWith}</span>
         <span class={styles.note}>{note}</span>
       </span>
     </li>

@@ -6,13 +6,12 @@ import { TimeLeft } from "../parts/time-left.tsx";
 import { isUnreachable, type ListedQuestion, useFeed } from "../queries.ts";
 import { audience } from "../settings.ts";
 import { text } from "../text.ts";
-import { wide } from "../wide.ts";
 import styles from "./feed.module.css";
 
 /** What waits for answers, most urgent first. */
 export function Feed({ current }: { current?: string | undefined }) {
   const feed = useFeed();
-  const Heading = wide.use() ? "h2" : "h1";
+  const Heading = current === undefined ? "h1" : "h2";
   return (
     <section class={styles.feed} aria-busy={feed.isPending}>
       <header class={styles.header}>

@@ -74,7 +74,7 @@ function NewBadges({ ids }: { ids: readonly string[] }) {
   return (
     <ul class={styles.badges}>
       {ids.map((id) => (
-        <Badge key={id} id={id} name={id} share={1} note={text.result.newBadge} />
+        <Badge key={id} id={id} share={1} note={text.result.newBadge} />
       ))}
     </ul>
   );

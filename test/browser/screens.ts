@@ -1,0 +1,221 @@
+import { Parley } from "@parley/sdk";
+import { People } from "@parley/sdk/people";
+import type { NewQuestion } from "@parley/sdk/wire";
+import type { Browser } from "playwright-core";
+import type { Served } from "./served.ts";
+import { type Screen, type Theme, type Visitor, readyForOffline, row, visit } from "./visitor.ts";
+
+/** Questions such as agents ask, the first three of which already have some answers. */
+const QUESTIONS: readonly NewQuestion[] = [
+  {
+    prompt:
+      "A customer asks for a refund two days after the deadline because she was in hospital. What would you write?",
+    audience: ["ethics", "general"],
+    min_responses: 4,
+    timeout_seconds: 2400,
+  },
+  {
+    prompt: "Which label tells you most clearly that your order is placed when you press it?",
+    options: ["Place order", "Pay now", "Submit", "Continue"],
+    audience: ["product"],
+    min_responses: 6,
+    timeout_seconds: 1800,
+  },
+  {
+    prompt: "Should a nightly backup that takes longer than two hours be stopped, or be left to finish?",
+    options: ["Stop it", "Let it finish", "Ask somebody"],
+    audience: ["technical"],
+    min_responses: 9,
+    timeout_seconds: 7200,
+  },
+  {
+    prompt: "Give this small robot vacuum a name that a child would like.",
+    audience: ["creative"],
+    min_responses: 10,
+    timeout_seconds: 43_200,
+  },
+  {
+    prompt: "Friendly or cold? “Your request has been received and will be processed.”",
+    options: ["Friendly", "Cold", "Neither"],
+    min_responses: 5,
+    timeout_seconds: 900,
+  },
+];
+const REFUND = /refund/;
+const ORDER = /order is placed/;
+
+/** A server on which agents have asked and a few people have answered; with `places`, there is room for many more. */
+export async function fill(served: Served, { places }: { places?: number } = {}): Promise<void> {
+  const agent = new Parley({ url: served.url });
+  const asked = [];
+  for (const question of QUESTIONS) {
+    asked.push((await agent.ask({ ...question, ...(places && { min_responses: places }) })).question_id);
+  }
+  const [refund = "", order = "", backup = ""] = asked;
+  const people = Array.from({ length: 3 }, () => new People({ url: served.url }));
+  const words = [
+    "I am sorry to hear that you were in hospital. Of course we refund you.",
+    "Deadlines are for ordinary days, and this was not one. Your money is on its way.",
+  ];
+  for (const [index, person] of people.entries()) {
+    await person.answer({ question_id: order, selected_option: [0, 1, 0][index] ?? 0, confidence: 4 });
+    await person.answer({ question_id: backup, selected_option: index });
+    const answer = words[index];
+    if (answer !== undefined) await person.answer({ question_id: refund, answer });
+  }
+}
+
+/** One look of the app, and how to get there from the list of questions. */
+export interface View {
+  name: string;
+  open(visitor: Visitor, served: Served): Promise<void>;
+}
+
+const openQuestion = async ({ page }: Visitor, prompt: RegExp): Promise<void> => {
+  await row(page, "").filter({ hasText: prompt }).click();
+  await page.getByRole("heading", { level: 1, name: prompt }).waitFor();
+};
+const heading = ({ page }: Visitor, name: string | RegExp): Promise<void> =>
+  page.getByRole("heading", { name }).first().waitFor();
+const press = ({ page }: Visitor, name: string | RegExp): Promise<void> =>
+  page.getByRole("button", { name }).last().click();
+
+const chooseAndSend = async (visitor: Visitor): Promise<void> => {
+  await openQuestion(visitor, ORDER);
+  await visitor.page.getByText("Place order", { exact: true }).click();
+  await visitor.page.getByLabel("Sure", { exact: true }).locator("..").click();
+};
+const write = async (visitor: Visitor): Promise<void> => {
+  await openQuestion(visitor, REFUND);
+  await visitor.page.getByLabel("Your answer").fill("Get well first; the refund is done already.");
+};
+
+/** Every screen of the Answer room, and the Console's door. */
+export const VIEWS: readonly View[] = [
+  { name: "feed", open: ({ page }) => row(page, "").filter({ hasText: ORDER }).waitFor() },
+  { name: "question", open: chooseAndSend },
+  { name: "question-text", open: write },
+  {
+    name: "result",
+    async open(visitor) {
+      await chooseAndSend(visitor);
+      await press(visitor, /^Send/);
+      await visitor.page.getByText("+5 points").waitFor();
+      await visitor.page.getByText(/answers so far/).waitFor();
+    },
+  },
+  {
+    name: "result-text",
+    async open(visitor) {
+      await write(visitor);
+      await press(visitor, /^Send/);
+      await visitor.page.getByText("Deadlines are for ordinary days").waitFor();
+    },
+  },
+  {
+    name: "report",
+    async open(visitor) {
+      await openQuestion(visitor, REFUND);
+      await press(visitor, "Report");
+      await visitor.page.getByRole("dialog").waitFor();
+    },
+  },
+  {
+    name: "me",
+    async open(visitor) {
+      await chooseAndSend(visitor);
+      await press(visitor, /^Send/);
+      await visitor.page.getByText("+5 points").waitFor();
+      await visitor.page.goto("/me");
+      await visitor.page.getByText("Points, 5 today").waitFor();
+    },
+  },
+  {
+    name: "me-new",
+    async open(visitor) {
+      await visitor.page.goto("/me");
+      await press(visitor, "Make a code");
+      await visitor.page.getByRole("region", { name: "Your code" }).waitFor();
+      await visitor.page.getByText("Show all badges").click();
+    },
+  },
+  {
+    name: "leaderboard",
+    async open(visitor) {
+      await visitor.page.goto("/leaderboard");
+      await visitor.page.getByRole("cell", { name: "Someone" }).first().waitFor();
+    },
+  },
+  {
+    name: "closed",
+    async open(visitor, served) {
+      const agent = new Parley({ url: served.url });
+      const { question_id: id } = await agent.ask({ prompt: "Is this one already over?" });
+      await agent.cancel(id);
+      await visitor.page.goto(`/q/${id}`);
+      await heading(visitor, "This question takes no more answers");
+    },
+  },
+  {
+    name: "not-found",
+    async open(visitor) {
+      await visitor.page.goto("/q/q_nothing");
+      await heading(visitor, "There is no such question");
+    },
+  },
+  {
+    name: "empty",
+    async open(visitor) {
+      await visitor.page.getByLabel("Topic").selectOption("Creative");
+      await openQuestion(visitor, /robot/);
+      await press(visitor, "Skip");
+      await heading(visitor, "Nothing to answer in this topic");
+    },
+  },
+  {
+    name: "waiting",
+    async open(visitor) {
+      await readyForOffline(visitor.page);
+      await write(visitor);
+      await visitor.context.setOffline(true);
+      await press(visitor, /^Send/);
+      await heading(visitor, "Written, not sent yet");
+      await visitor.page.goto("/");
+      await visitor.page.getByText("1 answer waits to be sent").waitFor();
+    },
+  },
+  {
+    name: "console",
+    async open(visitor, served) {
+      await visitor.page.goto(await served.newStartLink());
+      await heading(visitor, "Connect an agent");
+    },
+  },
+  {
+    name: "console-signed-out",
+    async open(visitor) {
+      await visitor.page.goto("/console");
+      await heading(visitor, "Nobody is signed in");
+    },
+  },
+];
+
+/** Shows one view to somebody with a fresh profile. */
+export async function show(
+  browser: Browser,
+  served: Served,
+  view: View,
+  look: { screen: Screen; theme: Theme },
+): Promise<Visitor> {
+  const visitor = await visit(browser, served.url, look);
+  try {
+    await row(visitor.page, "").filter({ hasText: ORDER }).waitFor();
+    await view.open(visitor, served);
+    // Motion is over within 200 ms.
+    await visitor.page.waitForTimeout(250);
+    return visitor;
+  } catch (error) {
+    await visitor.context.close();
+    throw error;
+  }
+}
