@@ -1,4 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { LimitReading } from "../verbs/limits.ts";
 
 /**
  * Puts the limit headers on every reply whose caller is known: of the route's own bucket, or of the one that tripped
@@ -10,12 +11,15 @@ export function tellLimits(app: FastifyInstance): void {
     const { limit, peekLimit } = request.facts;
     // A reply about a store that is away must not wait for it.
     const reading = limit ?? (reply.statusCode >= 500 ? undefined : await peekLimit?.().catch(() => undefined));
-    if (reading) {
-      reply
-        .header("x-ratelimit-limit", reading.limit)
-        .header("x-ratelimit-remaining", reading.remaining)
-        .header("x-ratelimit-reset", Math.ceil(reading.resetsAt / 1000));
-    }
+    if (reading) setLimitHeaders(reply, reading);
     return payload;
   });
+}
+
+/** Puts the limit headers on a reply. */
+export function setLimitHeaders(reply: FastifyReply, reading: LimitReading): void {
+  reply
+    .header("x-ratelimit-limit", reading.limit)
+    .header("x-ratelimit-remaining", reading.remaining)
+    .header("x-ratelimit-reset", Math.ceil(reading.resetsAt / 1000));
 }

@@ -23,13 +23,20 @@ function toState(row: WindowRow): LimitState {
 }
 
 /**
- * Counts `cost` units in the caller's window, opening one where none is, and holds its row to the end of the
- * transaction: the count is exact on any number of nodes, and undone with the transaction.
+ * Counts units in the caller's window, opening one where none is, and holds its row to the end of the transaction: the
+ * count is exact on any number of nodes, and undone with the transaction. What was counted elsewhere before says when
+ * its own window was opened, so that the window does not begin again by being written down.
  */
-export async function countInWindow(tx: Tx, bucket: string, subject: string, cost = 1): Promise<LimitState> {
+export async function countInWindow(
+  tx: Tx,
+  bucket: string,
+  subject: string,
+  { cost = 1, openedAt }: { cost?: number; openedAt?: number } = {},
+): Promise<LimitState> {
   const row = await one<WindowRow>(
     tx,
-    sql`INSERT INTO limit_windows (bucket, subject, opened_at, used) VALUES (${bucket}, ${subject}, parley_now(), ${cost})
+    sql`INSERT INTO limit_windows (bucket, subject, opened_at, used)
+      VALUES (${bucket}, ${subject}, ${openedAt ?? sql`parley_now()`}, ${cost})
       ON CONFLICT (bucket, subject) DO UPDATE SET
         used = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
           THEN excluded.used ELSE limit_windows.used + excluded.used END,

@@ -21,33 +21,49 @@ const SIGHTING_MS = 86_400_000;
 export interface Identified {
   identity: Identity;
   issue: string | null;
+  /** Nobody knew this participant before. */
+  isNew: boolean;
 }
 
 /**
  * Returns who is answering, creating the participant where there is none: a signed-in person, else the holder of a
  * credential, else whoever the fingerprint stands for, else somebody new (contract-ask-a-human.md, section 4.1).
- *
- * @throws {Refusal} `rate_limited` when too many newcomers came from the caller's network
+ * Whoever calls this counts the newcomer in the same transaction, with the other limits.
  */
 export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Promise<Identified> {
   if (caller.person !== undefined) {
     const { participant } = await ensureParticipant(tx, caller.person, caller.person);
-    return { identity: await identityOf(tx, await keepTimeZone(tx, participant, caller), "named"), issue: null };
+    return {
+      identity: await identityOf(tx, await keepTimeZone(tx, participant, caller), "named"),
+      issue: null,
+      isNew: false,
+    };
   }
   if (caller.participant !== undefined) {
     const { participant } = await ensureParticipant(tx, caller.participant, null);
     await touchParticipant(tx, participant.id, caller.fingerprint ?? null);
-    return { identity: await identityOf(tx, await keepTimeZone(tx, participant, caller), "returning"), issue: null };
+    const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "returning");
+    return { identity, issue: null, isNew: false };
   }
 
   const candidate = ctx.newId("p");
   const id = caller.fingerprint === undefined ? candidate : await bindFingerprint(tx, caller.fingerprint, candidate);
   const { participant, created } = await ensureParticipant(tx, id, null);
-  if (created && !caller.exempt) {
-    await chargeLimit(tx, "newcomers", caller.network, ctx.crowd.limits.newParticipantsPerHour);
-  }
   const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "anonymous");
-  return { identity, issue: id };
+  return { identity, issue: id, isNew: created };
+}
+
+/** Counts a newcomer of the caller's network. @throws {Refusal} `rate_limited` when there were too many this hour */
+export async function chargeNewcomer(ctx: Context, tx: Tx, caller: Caller, { isNew }: Identified): Promise<void> {
+  if (!isNew || caller.exempt) return;
+  await chargeLimit(tx, "newcomers", caller.network, ctx.crowd.limits.newParticipantsPerHour);
+}
+
+/** Returns who is calling, and counts a newcomer at once. @throws {Refusal} `rate_limited` */
+export async function welcome(ctx: Context, tx: Tx, caller: Caller): Promise<Identified> {
+  const identified = await identifyForWrite(ctx, tx, caller);
+  await chargeNewcomer(ctx, tx, caller, identified);
+  return identified;
 }
 
 /**

@@ -5,7 +5,7 @@ import { findAsk, holdAsk, lockAsk } from "../store/asks.ts";
 import { countReportingNetworks, upsertReport, upsertSkip } from "../store/crowd-marks.ts";
 import { transact } from "../store/transact.ts";
 import { FEED_TOPIC } from "../store/wake.ts";
-import { identifyForWrite } from "./identify.ts";
+import { welcome } from "./identify.ts";
 
 const SKIP_MS = 86_400_000;
 const NETWORKS_THAT_HOLD = 3;
@@ -17,7 +17,7 @@ export type ReportReason = (typeof REPORT_REASONS)[number];
 export async function skipQuestion(ctx: Context, askId: string, caller: Caller): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
     if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
-    const { identity, issue } = await identifyForWrite(ctx, tx, caller);
+    const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertSkip(tx, askId, identity.person, SKIP_MS);
     return { issue };
   });
@@ -36,7 +36,8 @@ export async function reportQuestion(
   report: { reason: ReportReason; comment?: string },
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    const { identity, issue } = await identifyForWrite(ctx, tx, caller);
+    if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    const { identity, issue } = await welcome(ctx, tx, caller);
     if (!(await lockAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
     await upsertReport(tx, {
       askId,

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Db } from "../store/db.ts";
-import { countInWindow, readWindow } from "../store/limit-windows.ts";
+import { countInWindow, readWindow, WINDOW_MS } from "../store/limit-windows.ts";
 import { LimitRefusal, readingOf, type LimitReading } from "./limits.ts";
 
 /**
@@ -65,7 +65,10 @@ export function openReadLimits(ctx: { db: Db; clock: Clock }): ReadLimits {
 
       const { value: states } = await ctx.db.transact(async (tx) => {
         const merged = [];
-        for (const { window, count } of dirty) merged.push(await countInWindow(tx, window.bucket, window.subject, count));
+        for (const { window, count } of dirty) {
+          const { bucket, subject, resetsAt } = window;
+          merged.push(await countInWindow(tx, bucket, subject, { cost: count, openedAt: resetsAt - WINDOW_MS }));
+        }
         return merged;
       });
       dirty.forEach(({ window, count }, i) => {

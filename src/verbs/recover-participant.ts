@@ -5,7 +5,7 @@ import type { Caller } from "../model/participant.ts";
 import { Refusal } from "../refusals.ts";
 import { eraseParticipant, setRecovery, spendRecovery } from "../store/participants.ts";
 import { transact } from "../store/transact.ts";
-import { identifyForRead, identifyForWrite } from "./identify.ts";
+import { identifyForRead, welcome } from "./identify.ts";
 
 const RECOVERY_MS = 30 * 86_400_000;
 /** 20 characters are 119 bits: not to be guessed at five tries an hour, still short enough to write down. */
@@ -18,7 +18,7 @@ export async function makeRecoveryCode(
 ): Promise<{ code: string; expiresAt: number; issue: string | null }> {
   const code = base62(ctx.random, CODE_LENGTH);
   return transact(ctx, async (tx) => {
-    const { identity, issue } = await identifyForWrite(ctx, tx, caller);
+    const { identity, issue } = await welcome(ctx, tx, caller);
     const id = caller.person ?? caller.participant ?? issue ?? identity.person;
     return { code, expiresAt: await setRecovery(tx, id, sha256Hex(code), RECOVERY_MS), issue };
   });

@@ -10,7 +10,7 @@ import {
   upsertSubscription,
 } from "../store/push-subscriptions.ts";
 import { transact } from "../store/transact.ts";
-import { identifyForWrite } from "./identify.ts";
+import { welcome } from "./identify.ts";
 
 export interface Subscribed {
   id: string;
@@ -21,7 +21,7 @@ export interface Subscribed {
 /** Keeps where and how often a person wants to be told of questions; the same address again updates its settings. */
 export async function subscribePush(ctx: Context, caller: Caller, settings: PushSettings): Promise<Subscribed> {
   return transact(ctx, async (tx) => {
-    const { identity, issue } = await identifyForWrite(ctx, tx, caller);
+    const { identity, issue } = await welcome(ctx, tx, caller);
     return { ...(await upsertSubscription(tx, ctx.newId("sub"), identity.person, settings)), issue };
   });
 }
@@ -39,7 +39,7 @@ export async function refreshPush(
   settings: PushSettings,
 ): Promise<Subscribed> {
   return transact(ctx, async (tx) => {
-    const { identity, issue } = await identifyForWrite(ctx, tx, caller);
+    const { identity, issue } = await welcome(ctx, tx, caller);
     if (subscriptionId !== undefined && !(await findSubscription(tx, subscriptionId))) {
       throw new Refusal("subscription_not_found");
     }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { refuseFields } from "../../model/field-problem.ts";
 import { identifyForRead } from "../../verbs/identify.ts";
-import { chargeOnce } from "../../verbs/limits.ts";
+import { chargeOnce, peekLimit } from "../../verbs/limits.ts";
 import type { Identity } from "../../model/participant.ts";
 import { callerOf, type DoorContext } from "../door.ts";
 import { addressMac, humanCaller, participantCookie, participantToken } from "../door-principals.ts";
@@ -43,15 +43,21 @@ export function issueCredential(door: DoorContext, reply: FastifyReply, particip
   reply.header("set-cookie", participantCookie(door, token)).header("x-participant-token", token);
 }
 
-/** Counts one try of the caller's address, in a transaction of its own. @throws {Refusal} `rate_limited` */
-export async function chargeAddress(
+/** A limit of the caller's address: told on every reply of a route, and counted before it runs. */
+export function addressLimit(
   door: DoorContext,
-  request: FastifyRequest,
   bucket: string,
   limit: number,
-): Promise<void> {
-  const subject = addressMac(door, request);
-  request.facts.limit = await chargeOnce(door.ctx, bucket, subject, limit);
+): { onRequest: (request: FastifyRequest) => Promise<void>; preHandler: (request: FastifyRequest) => Promise<void> } {
+  return {
+    async onRequest(request) {
+      request.facts.peekLimit = () => peekLimit(door.ctx, bucket, addressMac(door, request), limit);
+    },
+    // In a transaction of its own: whatever becomes of the request, its try stays counted.
+    async preHandler(request) {
+      request.facts.limit = await chargeOnce(door.ctx, bucket, addressMac(door, request), limit);
+    },
+  };
 }
 
 /** Refuses a query field with a plain sentence. */

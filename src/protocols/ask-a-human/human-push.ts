@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { PushSettings } from "../../model/push-settings.ts";
 import { readVapidKey } from "../../verbs/read-vapid-key.ts";
 import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../verbs/subscribe-push.ts";
-import { callerOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
-import { chargeAddress, issueCredential } from "./human-access.ts";
+import { callerOf, type Door, type DoorContext, type FastifyReply } from "../door.ts";
+import { addressLimit, issueCredential } from "./human-access.ts";
 import { subscriptionIdOf } from "../door-ids.ts";
 import { ErrorBody, NewSubscription, NoContent, SubscriptionReceipt } from "./schemas.ts";
 
@@ -15,8 +15,7 @@ export function humanPush(app: Door, door: DoorContext): void {
   const { pushRegistrationsPerHour } = ctx.crowd.limits;
   const counted = {
     config: { takesBody: true },
-    preHandler: (request: FastifyRequest) =>
-      chargeAddress(door, request, "push registrations", pushRegistrationsPerHour),
+    ...addressLimit(door, "push registrations", pushRegistrationsPerHour),
   };
 
   function receipt(reply: FastifyReply, subscribed: Subscribed, settings: PushSettings): FastifyReply {

@@ -4,7 +4,7 @@ import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../verbs/recov
 import { readLeaderboard, readStats } from "../../verbs/read-standing.ts";
 import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { participantCookie } from "../door-principals.ts";
-import { chargeAddress, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
+import { addressLimit, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
 import { queryLimit, queryText } from "./query.ts";
 import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
 import { wireTime } from "../door-question.ts";
@@ -72,7 +72,7 @@ export function humanStanding(app: Door, door: DoorContext): void {
     "/human/recovery/redeem",
     {
       config: { takesBody: true },
-      preHandler: (request) => chargeAddress(door, request, "recovery tries", REDEEM_TRIES_PER_HOUR),
+      ...addressLimit(door, "recovery tries", REDEEM_TRIES_PER_HOUR),
       schema: {
         tags: ["people"],
         summary: "Use a recovery code here",
