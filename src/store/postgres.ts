@@ -1,8 +1,8 @@
 import pg from "pg";
-import type { Sql } from "sql-template-tag";
 import type { Clock } from "../lib/clock.ts";
 import { Refusal } from "../refusals.ts";
 import type { Db, Tx } from "./db.ts";
+import { oncePerText, type Sql } from "./sql.ts";
 
 export interface PostgresOptions {
   url: string;
@@ -27,13 +27,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     await pool.end();
     throw error;
   });
-  const names = new Map<string, string>();
+  let texts = 0;
+  const named = oncePerText(
+    ({ text }) => text,
+    (text) => ({ name: `p${texts++}`, text }),
+  );
 
   async function query<Row>(on: pg.Pool | pg.PoolClient, statement: Sql): Promise<Row[]> {
-    const text = statement.text;
-    let name = names.get(text);
-    if (!name) names.set(text, (name = `p${names.size}`));
-    const result = await on.query({ name, text, values: statement.values });
+    const result = await on.query({ ...named(statement), values: statement.values });
     return result.rows as Row[];
   }
 

@@ -1,9 +1,9 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import type { Sql } from "sql-template-tag";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Clock } from "../lib/clock.ts";
 import { nextTurn } from "../lib/turn.ts";
 import { Refusal } from "../refusals.ts";
 import type { Db, Tx } from "./db.ts";
+import { oncePerText, type Sql } from "./sql.ts";
 
 export interface SqliteOptions {
   /** A file, or `:memory:`. */
@@ -183,13 +183,11 @@ function checkEngine(connection: DatabaseSync, inMemory: boolean): string {
 
 /** Prepares each text once and runs it. */
 function runner(connection: DatabaseSync): <Row>(statement: Sql) => Row[] {
-  const prepared = new Map<string, StatementSync>();
-  return <Row>(statement: Sql) => {
-    const text = statement.sql;
-    let ready = prepared.get(text);
-    if (!ready) prepared.set(text, (ready = connection.prepare(text)));
-    return ready.all(...(statement.values as SQLInputValue[])) as Row[];
-  };
+  const prepared = oncePerText(
+    ({ sql }) => sql,
+    (text) => connection.prepare(text),
+  );
+  return <Row>(statement: Sql) => prepared(statement).all(...(statement.values as SQLInputValue[])) as Row[];
 }
 
 function tableExists(connection: DatabaseSync, name: string): boolean {
