@@ -8,6 +8,7 @@ export const REFUSALS = {
   body_not_object: { kind: "invalid", says: "The body must be a JSON object" },
   invalid_input: { kind: "invalid", says: "The request has a field that is not valid." },
   key_required: { kind: "unauthenticated", says: "A valid key is required." },
+  wrong_scope: { kind: "unauthenticated", says: "A valid key is required." },
   sign_in_refused: {
     kind: "unauthenticated",
     says: "This sign-in link was used already, has expired or is not known.",

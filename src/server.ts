@@ -23,6 +23,7 @@ import { checkFields } from "./protocols/door-fields.ts";
 import { installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
+import { mcp } from "./protocols/mcp/mcp.ts";
 import { pages } from "./protocols/web/pages.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
@@ -90,7 +91,10 @@ const SOCKETS_PER_ADDRESS = 1000;
 export async function startServer(config: Config, outside: Partial<Outside> = {}): Promise<RunningServer> {
   const { clock = systemClock, random = systemRandom, log = pino({ level: config.log.level }) } = outside;
   const onFatal = outside.onFatal ?? endProcess(log);
-  const open = outside.openStore ?? (() => openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
+  const open =
+    outside.openStore ??
+    (() =>
+      openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
   const store = await open();
   const metrics = openMetrics();
   const stopping = new AbortController();
@@ -107,7 +111,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     crowd: config.crowd.rules,
     stopping: stopping.signal,
   };
-  const door: DoorContext = { ctx, config, readLimits: openReadLimits(ctx), parked: openParked(clock) };
+  const settings = { ...config };
+  const door: DoorContext = { ctx, config: settings, readLimits: openReadLimits(ctx), parked: openParked(clock) };
 
   let app: FastifyInstance;
   let twin: Server | null = null;
@@ -118,6 +123,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     // point: before-listening
     app = await buildApp(door, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
+    // Only now is it known which port was free.
+    if (config.publicUrl === "http://127.0.0.1:0") settings.publicUrl = urlOf(app, config);
     if (config.host === "127.0.0.1") twin = await listenTwin(app, ctx);
   } catch (error) {
     await store.close();
@@ -164,11 +171,7 @@ function startLoops({ ctx, readLimits }: DoorContext): Loop[] {
 }
 
 /** Builds the HTTP server with every door; it does not listen yet. */
-async function buildApp(
-  door: DoorContext,
-  trustedProxies: string[],
-  metrics: Metrics,
-): Promise<FastifyInstance> {
+async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Metrics): Promise<FastifyInstance> {
   const { ctx, config } = door;
   const pathKeys = new WeakMap<IncomingMessage, string>();
   const app = Fastify({
@@ -206,7 +209,11 @@ async function buildApp(
   measureRequests(app, metrics);
   tellLimits(app);
   readBodiesAsBytes(app);
-  app.setValidatorCompiler(({ schema }) => (value: unknown) => checkFields(schema as z.ZodType, value));
+  app.setValidatorCompiler(
+    ({ schema }) =>
+      (value: unknown) =>
+        checkFields(schema as z.ZodType, value),
+  );
   app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value));
   app.setErrorHandler((error, request, reply) => sendError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal("route_not_found")));
@@ -221,6 +228,7 @@ async function buildApp(
 
   await describeApi(app, VERSION);
   await app.register(askAHuman(door));
+  await app.register(mcp(door));
   await app.register(signInRoutes(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });

@@ -43,7 +43,7 @@ export function parseBody(request: FastifyRequest): void {
 }
 
 /** Returns the object without members that are null, at every level; `__proto__` stays an ordinary name. */
-function withoutNulls(value: object): object {
+export function withoutNulls(value: object): object {
   const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     if (member === null) return [];
     return [[name, typeof member === "object" && !Array.isArray(member) ? withoutNulls(member as object) : member]];

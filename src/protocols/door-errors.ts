@@ -34,6 +34,7 @@ const WIRE_CODE = {
   body_not_object: "VALIDATION_ERROR",
   invalid_input: "VALIDATION_ERROR",
   key_required: "UNAUTHORIZED",
+  wrong_scope: "UNAUTHORIZED",
   sign_in_refused: "UNAUTHORIZED",
   origin_refused: "ORIGIN_REFUSED",
   self_answer: "SELF_ANSWER",
@@ -62,7 +63,7 @@ const WIRE_CODE = {
 const RETRY_WHEN_UNAVAILABLE_S = 5;
 
 /** Returns the status a refusal has on the wire. */
-function statusOf(refusal: Refusal): number {
+export function statusOf(refusal: Refusal): number {
   return OWN_STATUS[refusal.code] ?? STATUS[refusal.kind];
 }
 
@@ -71,19 +72,30 @@ function errorBody(code: string, message: string, details: Readonly<Record<strin
   return { error: Object.keys(details).length > 0 ? { code, message, details } : { code, message } };
 }
 
-/** Sends a refusal with the headers that belong to it. */
-export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { retry_after: retryAfter, ...rest } = refusal.details;
+/** Returns a refusal in that shape. */
+export function refusalBody(refusal: Refusal): object {
+  const { retry_after: _, ...rest } = refusal.details;
   // Only the limit's own refusal repeats in its body when to come back.
   const details = refusal.code === "quota_exceeded" ? rest : refusal.details;
+  return errorBody(WIRE_CODE[refusal.code], refusal.message, details);
+}
+
+/** Sends a refusal with the headers that belong to it. */
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+  setRefusalHeaders(reply, refusal);
+  if (refusal instanceof LimitRefusal) request.facts.limit = refusal.reading;
+  return reply.code(statusOf(refusal)).send(refusalBody(refusal));
+}
+
+/** Sets the headers that belong to a refusal, whatever the shape of its body. */
+export function setRefusalHeaders(reply: FastifyReply, refusal: Refusal): void {
+  const { retry_after: retryAfter } = refusal.details;
   if (typeof retryAfter === "number") reply.header("retry-after", retryAfter);
   if (refusal.kind === "unavailable") reply.header("retry-after", RETRY_WHEN_UNAVAILABLE_S);
   if (refusal.kind === "unauthenticated") reply.header("www-authenticate", 'Bearer realm="parley"');
   if (refusal.code === "method_not_allowed") {
     reply.header("allow", (refusal.details["allowed"] as readonly string[]).join(", "));
   }
-  if (refusal instanceof LimitRefusal) request.facts.limit = refusal.reading;
-  return reply.code(statusOf(refusal)).send(errorBody(WIRE_CODE[refusal.code], refusal.message, details));
 }
 
 /**
@@ -127,7 +139,7 @@ const CONNECTION_REFUSALS = new Map<string | undefined, RefusalCode>([
 ]);
 
 /** Returns the refusal that a framework's own complaint amounts to. */
-function refusalFrom(error: unknown): Refusal | null {
+export function refusalFrom(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (!(error instanceof Error) || !("code" in error)) return null;
   switch (error.code) {

@@ -8,7 +8,10 @@ type Json = Record<string, unknown>;
  * A field whose check yields the contract's own problem. Zod carries type, check and documentation; what a problem says
  * stands in `model/field-problem.ts`.
  */
-function field<T>(json: Json, check: (value: unknown) => FieldProblem | readonly FieldProblem[] | null): z.ZodType<T, T> {
+function field<T>(
+  json: Json,
+  check: (value: unknown) => FieldProblem | readonly FieldProblem[] | null,
+): z.ZodType<T, T> {
   return z
     .unknown()
     .superRefine((value, context) => {
@@ -25,7 +28,19 @@ export function optional<T extends z.ZodType>(schema: T): z.ZodOptional<T> {
   return schema.optional();
 }
 
-const required = (name: string): FieldProblem => ({ message: `${name} is required`, field: name, constraint: "required" });
+const required = (name: string): FieldProblem => ({
+  message: `${name} is required`,
+  field: name,
+  constraint: "required",
+});
+
+/** An id, whatever text it is: a malformed one is unknown, not invalid. */
+export function idField(name: string): z.ZodType<string, string> {
+  return field({ type: "string" }, (value) => {
+    if (value === undefined) return required(name);
+    return typeof value === "string" ? null : { message: `${name} must be a string`, field: name, constraint: "type" };
+  });
+}
 
 /** A text of so many code points. */
 export function textField(name: string, min: number, max: number, more: Json = {}): z.ZodType<string, string> {
@@ -46,12 +61,18 @@ export function integerField(name: string, min: number, max: number, more: Json 
 export function booleanField(name: string, more: Json = {}): z.ZodType<boolean, boolean> {
   return field({ type: "boolean", ...more }, (value) => {
     if (value === undefined) return required(name);
-    return typeof value === "boolean" ? null : { message: `${name} must be true or false`, field: name, constraint: "type" };
+    return typeof value === "boolean"
+      ? null
+      : { message: `${name} must be true or false`, field: name, constraint: "type" };
   });
 }
 
 /** One of a few words. */
-export function wordField<const Word extends string>(name: string, words: readonly Word[], more: Json = {}): z.ZodType<Word, Word> {
+export function wordField<const Word extends string>(
+  name: string,
+  words: readonly Word[],
+  more: Json = {},
+): z.ZodType<Word, Word> {
   return field({ type: "string", enum: [...words], ...more }, (value) => {
     if (value === undefined) return required(name);
     return words.includes(value as Word) ? null : wordProblem(name, words);
@@ -65,7 +86,11 @@ export function wordProblem(name: string, words: readonly string[]): FieldProble
 }
 
 /** A list of a few words; what is wrong with it is said of the list. */
-export function wordsField<const Word extends string>(name: string, words: readonly Word[], more: Json = {}): z.ZodType<Word[], Word[]> {
+export function wordsField<const Word extends string>(
+  name: string,
+  words: readonly Word[],
+  more: Json = {},
+): z.ZodType<Word[], Word[]> {
   return field({ type: "array", items: { type: "string", enum: [...words] }, ...more }, (value) => {
     if (value === undefined) return required(name);
     if (!Array.isArray(value)) return { message: `${name} must be a list of tags`, field: name, constraint: "type" };

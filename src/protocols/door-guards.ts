@@ -48,7 +48,8 @@ export function installGuards(
     if (origin !== undefined && !listed && isUnsafe(request.method) && !isSameOrigin(request, config, origin)) {
       throw new Refusal("origin_refused");
     }
-    if (request.routeOptions.config.takesBody) refuseOddBody(request);
+    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES } = request.routeOptions.config;
+    if (takesBody) refuseOddBody(request, maxBodyBytes);
   });
 }
 
@@ -108,9 +109,9 @@ function preflight(reply: FastifyReply): FastifyReply {
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-function refuseOddBody(request: FastifyRequest): void {
+function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
   const length = Number(request.headers["content-length"] ?? 0);
-  if (length > BODY_LIMIT_BYTES) throw new Refusal("body_too_large", { max_bytes: BODY_LIMIT_BYTES });
+  if (length > maxBytes) throw new Refusal("body_too_large", { max_bytes: maxBytes });
   const present = length > 0 || request.headers["transfer-encoding"] !== undefined;
   if (!present) return;
   const encoding = request.headers["content-encoding"];

@@ -16,7 +16,7 @@ const KEY_START = "parley_";
  * Returns the agent a request speaks for: the one its key was issued for, whichever of the three carriers holds it, or
  * `open:<name>` while open mode is on (contract-ask-a-human.md, section 1.2).
  *
- * @throws {Refusal} `key_required` for a bad or missing key, two different ones, or one of another scope;
+ * @throws {Refusal} `key_required` for a bad or missing key, or two different ones; `wrong_scope`;
  *   `invalid_input` for a malformed `X-Agent-Id`
  */
 export async function agentPrincipal(door: DoorContext, request: FastifyRequest): Promise<string> {
@@ -28,7 +28,8 @@ export async function agentPrincipal(door: DoorContext, request: FastifyRequest)
   }
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
   const key = await findKey(door.ctx, text);
-  if (key?.scope !== "agent") throw new Refusal("key_required");
+  if (!key) throw new Refusal("key_required");
+  if (key.scope !== "agent") throw new Refusal("wrong_scope");
   return key.principal;
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DoorContext } from "./door.ts";
+import { setLimitHeaders } from "./door-limits.ts";
 
 /** One event on a stream. `data` is one line of JSON. */
 export interface ServerSentEvent {
@@ -12,23 +13,20 @@ const RETRY_MS = 2000;
 /** A reader who lets more than this pile up is cut off; it resumes where it was. */
 const MOST_BUFFERED_BYTES = 1_048_576;
 
+/** A reply that goes on: its status is sent, so whatever may be refused is refused before it is opened. */
+export interface EventStream {
+  /** Aborted when the client has gone, or the stream has ended. */
+  gone: AbortSignal;
+  write(text: string): void;
+  end(): void;
+}
+
 /**
- * Sends events until they end, the client goes, or the server stops. A comment every few seconds shows that the stream
- * lives; a reader that does not drain costs at most 1 MiB (invariants.md, S5, S7). Whatever may be refused is refused
- * before this is called: the status has been sent.
+ * Opens an event stream and sends its head and first words at once. A reader that does not drain costs at most 1 MiB
+ * (invariants.md, S5).
  */
-export async function sendEvents(
-  door: DoorContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
-): Promise<void> {
-  const { ctx, config } = door;
+export function openEventStream(reply: FastifyReply, firstWords: string): EventStream {
   reply.type("text/event-stream; charset=utf-8").header("cache-control", "no-store").header("x-accel-buffering", "no");
-  if (request.method === "HEAD") {
-    await reply.send();
-    return;
-  }
   const gone = new AbortController();
   const { raw } = reply;
   raw.once("close", () => gone.abort());
@@ -36,38 +34,58 @@ export async function sendEvents(
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(200);
-  raw.write(`retry: ${RETRY_MS}\n\n`);
-  const beating = beat(door, gone.signal, (text) => write(text));
 
   function write(text: string): void {
     if (gone.signal.aborted) return;
     raw.write(text);
     if (raw.writableLength > MOST_BUFFERED_BYTES) raw.destroy();
   }
+  write(firstWords);
+  return {
+    gone: gone.signal,
+    write,
+    end() {
+      gone.abort();
+      raw.end();
+    },
+  };
+}
 
+/** Calls `say` every heartbeat until `over`, so that whoever waits sees that the stream lives. */
+export async function beat({ ctx, config }: DoorContext, over: AbortSignal, say: () => void): Promise<void> {
+  while (!over.aborted) {
+    await ctx.clock.sleep(config.sseHeartbeatS * 1000, over);
+    if (!over.aborted) say();
+  }
+}
+
+/** Sends events until they end, the client goes, or the server stops (invariants.md, S7). */
+export async function sendEvents(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
+): Promise<void> {
+  const { ctx } = door;
+  if (request.facts.limit) setLimitHeaders(reply, request.facts.limit);
+  if (request.method === "HEAD") {
+    reply.header("cache-control", "no-store").header("x-accel-buffering", "no");
+    await reply.type("text/event-stream; charset=utf-8").send();
+    return;
+  }
+  const stream = openEventStream(reply, `retry: ${RETRY_MS}\n\n`);
+  const beating = beat(door, stream.gone, () => stream.write(": still here\n\n"));
   try {
-    for await (const { event, data, id } of open(gone.signal)) {
-      write(`event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`);
-      if (gone.signal.aborted) break;
+    for await (const { event, data, id } of open(stream.gone)) {
+      stream.write(`event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`);
+      if (stream.gone.aborted) break;
     }
-    if (ctx.stopping.aborted) write(`retry: ${RETRY_MS}\n\n`);
+    if (ctx.stopping.aborted) stream.write(`retry: ${RETRY_MS}\n\n`);
   } catch (error) {
     ctx.log.warn({ err: error, requestId: request.id }, "a stream broke off");
   } finally {
-    gone.abort();
-    raw.end();
+    stream.end();
     await beating;
-  }
-
-  async function beat(
-    { ctx: { clock } }: DoorContext,
-    signal: AbortSignal,
-    say: (text: string) => void,
-  ): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(config.sseHeartbeatS * 1000, signal);
-      say(": still here\n\n");
-    }
   }
 }
 

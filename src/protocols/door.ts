@@ -52,6 +52,8 @@ declare module "fastify" {
     takesBody?: boolean;
     /** A body is welcome but need not be there. */
     bodyOptional?: boolean;
+    /** The longest body it takes, where that is not the Ask-a-Human doors' own. */
+    maxBodyBytes?: number;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   booleanField,
   checkedField,
   fields,
+  idField,
   integerField,
   laterField,
   optional,
@@ -33,12 +34,7 @@ export const NewQuestion = fields({
 
 /** What a person sends; the answer itself is checked against the question (section 4.4). */
 export const NewResponse = fields({
-  // Whatever text it is: a malformed id is unknown, not invalid.
-  question_id: checkedField<string>({ type: "string" }, (value) => {
-    if (value === undefined) return problemAt("question_id is required", "question_id", "required");
-    if (typeof value !== "string") return problemAt("question_id must be a string", "question_id", "type");
-    return null;
-  }),
+  question_id: idField("question_id"),
   answer: laterField({ type: "string", minLength: 1, maxLength: 5000 }),
   selected_option: laterField({ type: "integer", minimum: 0 }),
   confidence: laterField({ type: "integer", minimum: 1, maximum: 5 }),

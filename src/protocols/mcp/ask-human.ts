@@ -1,0 +1,54 @@
+import { digestOf } from "../../lib/canonical-json.ts";
+import { createAsk } from "../../verbs/create-ask.ts";
+import { checkFields, fields, optional } from "../door-fields.ts";
+import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../door-new-question.ts";
+import { pollUrl, wireStatus, wireTime } from "../door-question.ts";
+import type { DoorContext } from "../door.ts";
+import { clientOf, type Call } from "./message.ts";
+import type { Members } from "./rpc.ts";
+import { toolResult } from "./tool-result.ts";
+
+const Question = fields({
+  question: promptField("question"),
+  type: optional(typeField),
+  ...questionFields,
+}).superRefine(checkOptions);
+
+const SUBMITTED = "Question submitted. Poll the URL to check for responses.";
+const ASKED_BEFORE = "This question was already asked; use the same question_id.";
+const HOW_TO_GO_ON =
+  "People answer in their own time. Go on with other work if you can, and call wait_for_human_responses or check_human_responses with this question_id later.";
+
+/**
+ * Asks the crowd and returns at once. An identical question that is still open is returned instead of a second one, so
+ * that an agent which asks again after a crash does not ask people twice (contract-mcp.md, section 4.1).
+ *
+ * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
+ */
+export async function askHuman(
+  { ctx, config }: DoorContext,
+  principal: string,
+  call: Call,
+  given: object,
+): Promise<Members> {
+  const checked = checkFields(Question, given);
+  if ("error" in checked) throw checked.error;
+  const { question, type = "text", ...rest } = checked.value;
+  const meant = meantBy(question, { type, ...rest });
+  const client = clientOf(call);
+  const digest = digestOf(meant);
+
+  const { ask, replayed } = await createAsk(
+    ctx,
+    { ...askOf(meant), door: "mcp", asker: principal, wire: client ? { client } : {} },
+    { key: digest, bodyHash: digest, whileOpen: true },
+  );
+  const body = {
+    question_id: ask.id,
+    status: wireStatus(ask),
+    poll_url: `${config.publicUrl}${pollUrl(ask.id)}`,
+    message: replayed ? ASKED_BEFORE : SUBMITTED,
+    expires_at: wireTime(ask.expiresAt),
+  };
+  return toolResult(JSON.stringify(body), HOW_TO_GO_ON);
+}

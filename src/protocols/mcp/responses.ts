@@ -1,0 +1,126 @@
+import { isFinal, readAsk, waitForAsk, type AskReading } from "../../verbs/read-ask.ts";
+import { checkFields, fields, idField, integerField, optional } from "../door-fields.ts";
+import { askIdOf } from "../door-ids.ts";
+import type { DoorContext } from "../door.ts";
+import type { Members } from "./rpc.ts";
+import { responsesResult } from "./tool-result.ts";
+import { WAIT_TOOL } from "./tools.ts";
+
+const Check = fields({ question_id: idField("question_id") });
+const Wait = fields({
+  question_id: idField("question_id"),
+  min_responses: optional(integerField("min_responses", 1, 50)),
+  max_wait_seconds: optional(integerField("max_wait_seconds", 0, 3600)),
+});
+
+const LONGER_HOLD_S = 300;
+const SHORTER_HOLD_S = 50;
+const CHECK_LATER = "More people may still answer: check again later, or call wait_for_human_responses.";
+const WAIT_AGAIN =
+  "People have not finished answering. Go on with other work if you can, or call this tool again as `next` says.";
+
+/** How a wait is held, and who hears of it meanwhile. */
+export interface Hold {
+  /** The client takes a stream. */
+  canStream: boolean;
+  /** The client hears of progress. */
+  hasToken: boolean;
+  /** Ends the wait, never the question. */
+  signal: AbortSignal;
+  /** Told of the answers so far, at first and with each new one. */
+  onCount?: (have: number, wanted: number) => void;
+}
+
+/** What is waited for. */
+export interface WaitWish {
+  askId: string;
+  minResponses: number | undefined;
+  maxWaitSeconds: number | undefined;
+}
+
+/** Where a wait ended. */
+export interface WaitEnd {
+  reading: AskReading;
+  /** Enough answers are in, or the question has ended. */
+  isSettled: boolean;
+  waitedMs: number;
+}
+
+/** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
+export async function checkResponses(door: DoorContext, principal: string, given: object): Promise<Members> {
+  const checked = checkFields(Check, given);
+  if ("error" in checked) throw checked.error;
+  await chargeRead(door, principal);
+  const reading = await readAsk(door.ctx, askIdOf(checked.value.question_id), principal);
+  return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
+}
+
+/** Returns what is waited for. It counts as one read. @throws {Refusal} */
+export async function readWish(door: DoorContext, principal: string, given: object): Promise<WaitWish> {
+  const checked = checkFields(Wait, given);
+  if ("error" in checked) throw checked.error;
+  await chargeRead(door, principal);
+  const { question_id, min_responses, max_wait_seconds } = checked.value;
+  return { askId: askIdOf(question_id), minResponses: min_responses, maxWaitSeconds: max_wait_seconds };
+}
+
+/** Counts one read of the agent, of the same bucket as over HTTP. @throws {LimitRefusal} */
+export async function chargeRead({ ctx, readLimits }: DoorContext, principal: string): Promise<void> {
+  await readLimits.charge("agent reads", principal, ctx.crowd.limits.agentReadsPerHour);
+}
+
+/** Returns for how long a call is held (contract-mcp.md, section 5). */
+export function holdSecondsOf({ maxWaitSeconds }: WaitWish, { canStream, hasToken }: Hold): number {
+  if (!canStream) return Math.min(maxWaitSeconds ?? SHORTER_HOLD_S, SHORTER_HOLD_S);
+  return maxWaitSeconds ?? (hasToken ? LONGER_HOLD_S : SHORTER_HOLD_S);
+}
+
+/**
+ * Waits until enough answers are in, the question has ended, the hold is over, the client has gone, or the server
+ * stops: whichever comes first. At most so many waits of one principal are parked.
+ *
+ * @throws {Refusal} `rate_limited` when there are too many; `ask_not_found`
+ */
+export async function holdForResponses(
+  door: DoorContext,
+  principal: string,
+  wish: WaitWish,
+  hold: Hold,
+  holdSeconds: number,
+): Promise<WaitEnd> {
+  const { ctx, config, parked } = door;
+  using _place = parked.park("mcp waits", principal, config.limits.longPolls);
+  const start = ctx.clock.monotonic();
+  let reading = await readAsk(ctx, wish.askId, principal);
+  for (;;) {
+    const { ask } = reading;
+    const wanted = wantedOf(reading, wish);
+    const isSettled = isFinal(ask) || ask.n >= wanted;
+    const waitedMs = ctx.clock.monotonic() - start;
+    const leftMs = holdSeconds * 1000 - waitedMs;
+    if (isSettled || leftMs <= 0 || hold.signal.aborted || ctx.stopping.aborted) {
+      return { reading, isSettled, waitedMs };
+    }
+    hold.onCount?.(ask.n, wanted);
+    reading = await waitForAsk(ctx, wish.askId, principal, { waitMs: leftMs, after: ask.n, signal: hold.signal });
+  }
+}
+
+/** How many answers are waited for. */
+export function wantedOf({ ask }: AskReading, { minResponses }: Pick<WaitWish, "minResponses">): number {
+  return Math.min(minResponses ?? ask.need, ask.need);
+}
+
+/** Returns where a wait ended as the tool's result, with how to go on while there is more to come. */
+export function waitResult(
+  { reading, isSettled, waitedMs }: WaitEnd,
+  { minResponses }: Pick<WaitWish, "minResponses">,
+): Members {
+  const waited = { settled: isSettled, waited_seconds: Math.floor(waitedMs / 1000) };
+  if (isSettled) return responsesResult(reading, waited);
+  const next = {
+    tool: WAIT_TOOL,
+    arguments: { question_id: reading.ask.id, ...(minResponses !== undefined && { min_responses: minResponses }) },
+  };
+  return responsesResult(reading, { ...waited, next }, WAIT_AGAIN);
+}
