@@ -7,6 +7,8 @@ export interface Visitor extends AsyncDisposable {
   page: Page;
   /** How often this profile has sent an answer, whichever of its tabs did. */
   sent(): number;
+  /** Resolves when as many reports have come as were provoked on purpose, and takes them back. */
+  forgive(pattern: RegExp, count: number): Promise<void>;
   /** Another tab of the same profile. */
   openTab(path?: string): Promise<Page>;
 }
@@ -52,6 +54,12 @@ export async function visit(
     context,
     page,
     sent: () => sent,
+    async forgive(pattern, count) {
+      while (troubles.filter((trouble) => pattern.test(trouble)).length < count) await page.waitForTimeout(20);
+      const others = troubles.filter((trouble) => !pattern.test(trouble));
+      assert.equal(troubles.length - others.length, count);
+      troubles.splice(0, troubles.length, ...others);
+    },
     openTab,
     async [Symbol.asyncDispose]() {
       await context.close();

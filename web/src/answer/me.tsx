@@ -1,4 +1,5 @@
 import { AUDIENCES, type Stats } from "@parley/sdk/wire";
+import type { UseQueryResult } from "@tanstack/react-query";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
 import { day, number } from "../format.ts";
@@ -22,20 +23,28 @@ export function MePage({ onShowKeys }: { onShowKeys: () => void }) {
   return (
     <div class={styles.me}>
       <h1>{text.me.title}</h1>
-      {stats.data ? (
-        <Figures stats={stats.data} />
-      ) : stats.error ? (
+      {stats.isPending ? <Loading rows={5} /> : <Everything stats={stats} onShowKeys={onShowKeys} />}
+    </div>
+  );
+}
+
+/** All sections appear together, so that none pushes another down. */
+function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onShowKeys: () => void }) {
+  const { data, error, refetch } = stats;
+  return (
+    <>
+      {data ? (
+        <Figures stats={data} />
+      ) : (
         <Notice
           level={2}
-          title={isUnreachable(stats.error) ? text.feed.offline : text.me.failed}
-          hint={isUnreachable(stats.error) ? "" : stats.error.message}
+          title={isUnreachable(error) ? text.feed.offline : text.me.failed}
+          hint={isUnreachable(error) ? "" : (error?.message ?? "")}
         >
-          <button type="button" class="primary" onClick={() => void stats.refetch()}>
+          <button type="button" class="primary" onClick={() => void refetch()}>
             {text.tryAgain}
           </button>
         </Notice>
-      ) : (
-        <Loading rows={3} />
       )}
       <Section title={text.notifications.title} id="notifications">
         <Notifications />
@@ -50,7 +59,7 @@ export function MePage({ onShowKeys }: { onShowKeys: () => void }) {
       <p class="muted">
         {text.me.console} <Link href="/console">{text.me.consoleLink}</Link>
       </p>
-    </div>
+    </>
   );
 }
 
