@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Clock, systemClock } from "../src/lib/clock.ts";
 import { systemRandom } from "../src/lib/random.ts";
+import { networkFileSystem } from "../src/store/data-dir.ts";
 import { readHighwater } from "../src/store/highwater.ts";
 import { openStore, type Store, type StoreOptions, type StorePlace } from "../src/store/open-store.ts";
 import { judgePostgresAddress } from "../src/store/postgres-address.ts";
@@ -120,6 +121,14 @@ describe("the data directory", () => {
       open({ ...newPlace(), dataDir: "/proc/parley" }),
       /: it cannot be created; choose another with --data-dir/,
     );
+  });
+});
+
+describe("a network file system", () => {
+  it("is known by its number", () => {
+    assert.deepEqual([0x6969, 0xff534d42, 0xfe534d42].map(networkFileSystem), ["NFS", "CIFS", "SMB"]);
+    const [ext4, xfs, tmpfs, overlay] = [0xef53, 0x58465342, 0x01021994, 0x794c7630].map(networkFileSystem);
+    assert.deepEqual([ext4, xfs, tmpfs, overlay], [null, null, null, null]);
   });
 });
 

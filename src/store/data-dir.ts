@@ -71,7 +71,7 @@ export function prepareDataDir(path: string): string[] {
   try {
     makeFolder(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    const network = networkFileSystem(path);
+    const network = process.platform === "linux" ? networkFileSystem(statfsSync(path).type) : null;
     if (network) throw sentence(`it is on a network file system (${network}), where SQLite can lose data`);
     const notes = correctMode(path, FOLDER_MODE, () => refuseForeignFolder(path, sentence));
 
@@ -90,9 +90,9 @@ export function prepareDataDir(path: string): string[] {
   }
 }
 
-/** Returns the name of the network file system that holds `path`, or null. */
-export function networkFileSystem(path: string): string | null {
-  return process.platform === "linux" ? (NETWORK_FILE_SYSTEMS[statfsSync(path).type] ?? null) : null;
+/** Returns the name of the network file system that statfs gives this number, or null for a disk. */
+export function networkFileSystem(type: number): string | null {
+  return NETWORK_FILE_SYSTEMS[type] ?? null;
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Check {
 }
 
 const MOST_OFFENDERS = 20;
-export const QUICK_ROWS = 10_000;
+const QUICK_ROWS = 10_000;
 /** Events and keys are kept for 24 hours; what is younger than this by far must be there. */
 const SURELY_KEPT_MS = 23 * 3_600_000;
 
