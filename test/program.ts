@@ -47,9 +47,9 @@ export function start(args: readonly string[], env: Record<string, string> = {})
 /** Runs a command to its end. */
 export const parley = (args: readonly string[], env?: Record<string, string>) => start(args, env).ended;
 
-/** Looks every 50 ms, for ten seconds, until there is something. */
+/** Looks every 50 ms, for half a minute, until there is something. */
 export async function until<T>(look: () => T | undefined | null | false, what: string): Promise<T> {
-  for (let i = 0; i < 200; i += 1) {
+  for (let i = 0; i < 600; i += 1) {
     const found = look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
