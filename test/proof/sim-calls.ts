@@ -1,0 +1,97 @@
+import { Refusal } from "../../src/refusals.ts";
+import type { SimNode } from "./sim-node.ts";
+import { readyNodes, type SimWorld } from "./sim-world.ts";
+
+/** What a client was told: acknowledged, refused, or nothing, which leaves unknown what became of it. */
+export type Told<T> =
+  { is: "done"; value: T; node: SimNode } | { is: "refused"; refusal: Refusal; node: SimNode } | { is: "unknown" };
+
+interface CallOptions {
+  /** On this node rather than any. */
+  node?: SimNode;
+  /** The client hangs up after this long. */
+  patienceMs?: number;
+}
+
+/** Both SDKs stop a request after this long. */
+const PATIENCE_MS = 30_000;
+const NOBODY_THERE_MS = 150;
+
+/**
+ * Makes one request of a node that takes some. A client whose connection is cut, or whose node dies, is told nothing,
+ * and what it asked for may go on without it.
+ */
+export async function call<T>(
+  world: SimWorld,
+  what: string,
+  run: (node: SimNode) => Promise<T>,
+  options: CallOptions = {},
+): Promise<Told<T>> {
+  const { time, dice, weather, figures } = world;
+  const ready = readyNodes(world);
+  if (ready.length === 0 && !options.node) {
+    await time.sleep(NOBODY_THERE_MS);
+    world.trace(`${what}: nobody there`);
+    return { is: "unknown" };
+  }
+  const node = options.node ?? dice.pick(ready);
+  figures.calls += 1;
+  world.trace(`${node.name} < ${what}`);
+
+  const ended = settled(world, what, node, run);
+  world.underWay += 1;
+  void Promise.race([ended, node.died]).then(() => (world.underWay -= 1));
+
+  let hangUp = (): void => {};
+  const hungUp = new Promise<void>((resolve) => (hangUp = resolve));
+  const cutAfterMs = dice.chance(weather.clientCut) ? dice.int(40) : (options.patienceMs ?? PATIENCE_MS);
+  const forget = time.at(time.now() + cutAfterMs, hangUp);
+  const told = await Promise.race([ended, node.died.then(unknown), hungUp.then(unknown)]);
+  forget();
+
+  if (told.is === "unknown") figures.unknown += 1;
+  if (told.is === "refused") figures.refused += 1;
+  world.trace(`${node.name} > ${what}: ${summaryOf(told)}`);
+  return told;
+}
+
+async function settled<T>(
+  world: SimWorld,
+  what: string,
+  node: SimNode,
+  run: (node: SimNode) => Promise<T>,
+): Promise<Told<T>> {
+  try {
+    return { is: "done", value: await run(node), node };
+  } catch (error) {
+    if (error instanceof Refusal) {
+      // "Try again shortly" does not say whether anything happened.
+      return error.kind === "unavailable" ? { is: "unknown" } : { is: "refused", refusal: error, node };
+    }
+    world.broken(
+      "500",
+      `${what} on ${node.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return { is: "unknown" };
+  }
+}
+
+const unknown = (): { is: "unknown" } => ({ is: "unknown" });
+
+function summaryOf(told: Told<unknown>): string {
+  if (told.is === "done") return JSON.stringify(told.value) ?? "done";
+  return told.is === "refused" ? `${told.refusal.code} ${JSON.stringify(told.refusal.details)}` : "nothing";
+}
+
+/** Makes a request again and again, with pauses, until it is told something or `giveUp`. */
+export async function insist<T>(
+  world: SimWorld,
+  once: () => Promise<Told<T>>,
+  giveUp: () => boolean,
+): Promise<Told<T>> {
+  for (;;) {
+    const told = await once();
+    if (told.is !== "unknown" || giveUp()) return told;
+    await world.time.sleep(world.dice.between(20, 900));
+  }
+}

@@ -1,0 +1,180 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../src/lib/clock.ts";
+import { Refusal } from "../../src/refusals.ts";
+import type { Db, Tx } from "../../src/store/db.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { NOON } from "../held-clock.ts";
+import type { Dice } from "./sim-dice.ts";
+import type { SimTime } from "./sim-time.ts";
+
+/** One node's way to the store, and what may befall it. */
+export interface StoreLink {
+  /** Longest time a message takes each way. */
+  legMs(): number;
+  /** Nobody is at the other end. */
+  isAway(): boolean;
+  /** Probabilities, for one transaction. */
+  odds(): StoreOdds;
+  /** Resolves when this node goes on: later while it is paused, never once it is dead. */
+  proceed(): Promise<void> | undefined;
+  /** Told of whatever went wrong here. */
+  onHurt(what: string): void;
+  /** Told of the topics of each transaction once it has committed, whether or not the node learns of it. */
+  onCommit(topics: ReadonlySet<string>): void;
+}
+
+export interface StoreOdds {
+  /** The transaction never reaches the store. */
+  callLost: number;
+  /** It commits, and the node hears that the store is away. */
+  replyLost: number;
+  /** One of its statements fails. */
+  statementFails: number;
+  /** The database asks for it to be run again, as PostgreSQL does after a deadlock. */
+  runAgain: number;
+}
+
+/** The one store of all nodes, with a clock of its own. */
+export interface SimStore {
+  /** The database past all weather: for looking, never for acting. */
+  truth: Db;
+  /** What `parley_now()` says. */
+  now(): number;
+  /** Steps the store's wall clock. */
+  step(ms: number): void;
+  /** Sets a wall clock that stands behind right again. */
+  catchUp(): void;
+  connect(link: StoreLink): Db;
+  close(): Promise<void>;
+}
+
+export interface SimStoreOptions {
+  time: () => SimTime;
+  dice: Dice;
+  /** In a file, where reads have a connection of their own; else in memory. */
+  inFile: boolean;
+  /** Told when a transaction begins (+1) and when it is over (-1). */
+  onBusy: (delta: number) => void;
+}
+
+const AGAIN = new Error("the database asks for the transaction to be run again");
+/** A transaction of an answer has some twenty statements. */
+const STATEMENTS = 24;
+
+/** Opens the product's own SQLite store on virtual time, with its schema. */
+export async function openSimStore(options: SimStoreOptions): Promise<SimStore> {
+  const { dice, onBusy } = options;
+  let offsetMs = 0;
+  let given = 0;
+  const wall = () => NOON + options.time().now() + offsetMs;
+  const clock: Clock = {
+    now: () => {
+      given = Math.max(given, wall());
+      return wall();
+    },
+    monotonic: () => options.time().now(),
+    sleep: (ms) => options.time().sleep(ms),
+  };
+  const folder = options.inFile
+    ? mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "parley-sim-"))
+    : null;
+  const truth = openSqlite({
+    path: folder === null ? ":memory:" : join(folder, "sim.db"),
+    clock,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await migrate(truth);
+
+  function connect(link: StoreLink): Db {
+    async function leg(): Promise<void> {
+      const ms = dice.int(link.legMs() + 1);
+      if (ms > 0) await options.time().sleep(ms);
+      await link.proceed();
+    }
+    function lose(what: string): never {
+      link.onHurt(what);
+      throw new Refusal("store_unavailable");
+    }
+    async function put<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }> {
+      onBusy(1);
+      try {
+        return await truth.transact(work);
+      } finally {
+        onBusy(-1);
+      }
+    }
+
+    return {
+      dialect: truth.dialect,
+      describes: truth.describes,
+      async all(statement) {
+        await leg();
+        if (link.isAway()) lose("a read finds no store");
+        const rows = await truth.all<never>(statement);
+        await leg();
+        return rows;
+      },
+      async transact(work) {
+        const odds = link.odds();
+        await leg();
+        if (link.isAway()) lose("a transaction finds no store");
+        if (dice.chance(odds.callLost)) lose("a transaction is lost on its way");
+        if (dice.chance(odds.runAgain)) await runInVain(work, put);
+        const failsAt = dice.chance(odds.statementFails) ? dice.between(1, STATEMENTS) : null;
+        if (failsAt !== null) link.onHurt(`statement ${failsAt} fails`);
+
+        const done = await put(failsAt === null ? work : (tx) => work(failingAt(tx, failsAt)));
+        link.onCommit(done.topics);
+        if (dice.chance(odds.replyLost)) lose("a transaction commits, and the reply is lost");
+        await leg();
+        return done;
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+
+  return {
+    truth,
+    now: () => Math.max(given, wall()),
+    step: (ms) => void (offsetMs += ms),
+    catchUp: () => void (offsetMs += Math.max(0, given - wall())),
+    connect,
+    async close() {
+      await truth.close();
+      if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the work and undoes it; a refusal of its own is thrown as it would be the second time. */
+async function runInVain<T>(
+  work: (tx: Tx) => Promise<T>,
+  put: (work: (tx: Tx) => Promise<never>) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await put(async (tx) => {
+      await work(tx);
+      throw AGAIN;
+    });
+  } catch (error) {
+    if (error !== AGAIN) throw error;
+  }
+}
+
+function failingAt(tx: Tx, failsAt: number): Tx {
+  let count = 0;
+  return {
+    dialect: tx.dialect,
+    wake: (topic) => tx.wake(topic),
+    async all(statement) {
+      count += 1;
+      if (count === failsAt) throw new Refusal("store_unavailable");
+      return tx.all<never>(statement);
+    },
+  };
+}

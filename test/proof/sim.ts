@@ -1,0 +1,155 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { runSeed, type SimResult } from "./sim-run.ts";
+
+const SEEDS = 1000;
+const TWICE = 50;
+const BOX_MS = 240_000;
+const HOUR_MS = 3_600_000;
+/** 120,000 seeds in eight hours on two slow cores. */
+const SEEDS_AN_HOUR = 15_000;
+/** As many failing seeds say what is wrong; the rest of the box would only say it again. */
+const ENOUGH_FAILING = 5;
+
+/** Every seed that ever found something, with what it was. */
+interface FormerSeed {
+  seed: number;
+  found: string;
+}
+
+/**
+ * Simulates three nodes, their clients and foul weather over one store, on virtual time, a story a seed
+ * (invariants.md, section 3, harness 1).
+ *
+ * The seeds that ever failed come first, then new ones; the first fifty are played twice and must leave the same trace.
+ */
+export const sim: Harness = {
+  name: "sim",
+  run: (options) => (options.seed === undefined ? playMany(options) : playOne(options.seed, options.trace)),
+};
+
+async function playOne(seed: number, trace: boolean): Promise<HarnessReport> {
+  const result = await runSeed(seed, trace ? (line) => console.log(line) : undefined);
+  return { figures: { seed, hash: result.hash, ...result.figures }, failures: failuresOf(result) };
+}
+
+async function playMany(options: HarnessOptions): Promise<HarnessReport> {
+  const startedAt = Date.now();
+  const { longHours, boxMs } = options;
+  const wanted = boxMs === undefined && longHours === undefined ? SEEDS : Number.POSITIVE_INFINITY;
+  const endsAt = startedAt + (boxMs ?? (longHours === undefined ? BOX_MS : longHours * HOUR_MS));
+  const first = randomInt(1, 2 ** 31);
+  const former = formerSeeds();
+
+  const tally = new Tally();
+  let given = 0;
+  const next = (): number | null => {
+    const enough = tally.failing >= (options.stopAtFirstFailure ? 1 : ENOUGH_FAILING);
+    if (enough || given >= wanted || Date.now() >= endsAt) return null;
+    const seed = former[given] ?? first + given - former.length;
+    given += 1;
+    return seed;
+  };
+
+  // Planted bugs are swapped in while this process loads its sources: then the seeds are played here.
+  const players = boxMs === undefined ? Array.from({ length: availableParallelism() }, openPlayer) : [HERE];
+  await Promise.all(players.map((player) => playWith(player, next, tally)));
+  for (const player of players) player.close();
+
+  const seconds = (Date.now() - startedAt) / 1000;
+  const floor = longHours === undefined ? SEEDS : Math.floor(longHours * SEEDS_AN_HOUR);
+  if (boxMs === undefined && tally.failing === 0 && tally.seeds < floor) {
+    tally.failures.push({
+      says: `Only ${tally.seeds} seeds in ${Math.round(seconds)} s; fewer than ${floor} prove nothing.`,
+      repeat: "npm run prove -- sim",
+    });
+  }
+  const figures = {
+    seeds: tally.seeds,
+    former: former.length,
+    "played twice": tally.twice,
+    "first new seed": first,
+    seconds: Math.round(seconds),
+    "seeds per second": Math.round((tally.seeds / seconds) * 10) / 10,
+    ...tally.figures,
+  };
+  return { figures, failures: tally.failures };
+}
+
+/** What was found so far. */
+class Tally {
+  seeds = 0;
+  twice = 0;
+  failing = 0;
+  readonly failures: Failure[] = [];
+  readonly figures: Record<string, number> = {};
+
+  add(result: SimResult): void {
+    this.seeds += 1;
+    for (const [name, value] of Object.entries(result.figures)) {
+      const before = this.figures[name] ?? 0;
+      this.figures[name] = name.startsWith("latest") ? Math.max(before, value) : before + value;
+    }
+    if (result.broken.length > 0) this.failing += 1;
+    this.failures.push(...failuresOf(result));
+  }
+
+  compare(one: SimResult, other: SimResult): void {
+    if (one.hash === other.hash) return;
+    this.failing += 1;
+    this.failures.push({ says: `Seed ${one.seed} took another course the second time.`, repeat: repeatOf(one.seed) });
+  }
+}
+
+interface Player {
+  play(seed: number): Promise<SimResult>;
+  close(): void;
+}
+
+async function playWith(player: Player, next: () => number | null, tally: Tally): Promise<void> {
+  for (let seed = next(); seed !== null; seed = next()) {
+    const again = tally.twice < TWICE;
+    if (again) tally.twice += 1;
+    const result = await player.play(seed);
+    tally.add(result);
+    if (again) tally.compare(result, await player.play(seed));
+  }
+}
+
+const HERE: Player = { play: (seed) => runSeed(seed), close: () => {} };
+
+/** Starts a process that plays seeds, so that every core is used. */
+function openPlayer(): Player {
+  const child: ChildProcess = fork(new URL("./sim-worker.ts", import.meta.url));
+  let dead = false;
+  child.once("exit", () => (dead = true));
+  return {
+    play(seed) {
+      return new Promise((resolve, reject) => {
+        const died = () => reject(new Error(`the process that played seed ${seed} ended`));
+        if (dead) return died();
+        child.once("exit", died);
+        child.once("message", (result) => {
+          child.off("exit", died);
+          resolve(result as SimResult);
+        });
+        child.send(seed);
+      });
+    },
+    close: () => child.disconnect(),
+  };
+}
+
+function formerSeeds(): number[] {
+  const text = readFileSync(new URL("./sim-seeds.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as FormerSeed[]).map(({ seed }) => seed);
+}
+
+function failuresOf({ seed, broken }: SimResult): Failure[] {
+  return broken.map((says) => ({ says, repeat: repeatOf(seed) }));
+}
+
+const repeatOf = (seed: number): string => `npm run prove -- sim --seed ${seed}`;
