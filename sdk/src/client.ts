@@ -1,5 +1,5 @@
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, Connection, type ConnectionOptions, sleep } from "./http.ts";
+import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { follow } from "./sse.ts";
 import {
@@ -9,10 +9,12 @@ import {
   type QuestionBatch,
   type QuestionPage,
   type QuestionReceipt,
+  type QuestionResponse,
   type QuestionStatus,
 } from "./wire.ts";
 
 export { ParleyError };
+export type * from "./wire.ts";
 
 export interface ParleyOptions extends ConnectionOptions {
   /** A key of scope `agent`. Without one the server must be in open mode, as it is on the same computer. */
@@ -147,10 +149,32 @@ export class Parley {
         else if (Date.now() - now < 1000) await sleep(Math.min(2000, Math.max(0, giveUpAt - Date.now())), signal);
       } catch (error) {
         if (!(error instanceof ParleyError) || !(error.isPassing || error.status === 429)) throw error;
-        const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || Math.min(500 * 2 ** failures++, 15_000);
+        const pauseMs = (error.retryAfterSeconds ?? 0) * 1000 || jitter(Math.min(500 * 2 ** failures++, 15_000));
         if (Date.now() + pauseMs > Date.parse(question.expires_at) + GRACE_MS) throw error;
         await sleep(Math.min(pauseMs, Math.max(0, giveUpAt - Date.now())), signal);
       }
+    }
+  }
+
+  /**
+   * Resolves with what people have said once `wait` is over: all wanted answers, or what there is by then.
+   *
+   * @throws {ParleyError} as `wait`
+   */
+  async waitForResponses(id: string, options: WaitOptions = {}): Promise<QuestionResponse[]> {
+    return (await this.wait(id, options)).responses;
+  }
+
+  /**
+   * Yields each answer as it arrives, none twice, and ends when the question is final.
+   *
+   * @throws {ParleyError} `QUESTION_NOT_FOUND`, `UNAUTHORIZED`, or the signal's reason
+   */
+  async *responses(id: string, options: CallOptions = {}): AsyncGenerator<QuestionResponse> {
+    let told = 0;
+    for await (const { responses } of this.events(id, options)) {
+      yield* responses.slice(told);
+      told = responses.length;
     }
   }
 

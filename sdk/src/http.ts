@@ -65,7 +65,7 @@ export class Connection {
       } catch (error) {
         const again = safe && attempt < this.#retries && error instanceof ParleyError && error.isPassing;
         if (!again) throw error;
-        await sleep(Math.min((error.retryAfterSeconds ?? 0) * 1000 || 250 * 2 ** attempt, 5000), call.signal);
+        await sleep(Math.min((error.retryAfterSeconds ?? 0) * 1000 || jitter(250 * 2 ** attempt), 5000), call.signal);
       }
     }
   }
@@ -130,6 +130,11 @@ export class Connection {
       });
     }
   }
+}
+
+/** Returns a time between half of `ms` and all of it, so that clients that failed together do not come back together. */
+export function jitter(ms: number): number {
+  return ms * (0.5 + Math.random() / 2);
 }
 
 /** Resolves after that time, or rejects with the signal's reason. */

@@ -1,5 +1,5 @@
 import { ParleyError } from "./errors.ts";
-import { type CallOptions, type Connection, sleep } from "./http.ts";
+import { type CallOptions, type Connection, jitter, sleep } from "./http.ts";
 
 export interface StreamEvent {
   event: string;
@@ -93,7 +93,7 @@ export async function* follow(
       if (options.signal?.aborted) throw options.signal.reason;
       if (error instanceof ParleyError && !error.isPassing && error.status !== 429) throw error;
       const asked = error instanceof ParleyError ? error.retryAfterSeconds : undefined;
-      waitMs = asked !== undefined ? asked * 1000 : Math.min(retryMs * 2 ** failures++, 60_000);
+      waitMs = asked !== undefined ? asked * 1000 : jitter(Math.min(retryMs * 2 ** failures++, 60_000));
     }
     options.onDisconnect?.();
     await sleep(waitMs, options.signal);

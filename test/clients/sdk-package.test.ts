@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
+
+const ESM = `import { Parley, ParleyError, type Question } from "@parley/sdk";
+import { People } from "@parley/sdk/people";
+const parley = new Parley({ url: "http://127.0.0.1:9", retries: 0 });
+export const asked: Promise<Question> = parley.check("q_x");
+asked.catch((error: unknown) => console.log(error instanceof ParleyError && error.code, typeof People));
+`;
+const CJS = `import sdk = require("@parley/sdk");
+const parley = new sdk.Parley({ url: "http://127.0.0.1:9", retries: 0 });
+parley.check("q_x").catch((error: unknown) => console.log(error instanceof sdk.ParleyError && error.code));
+`;
+
+describe("the package @parley/sdk", () => {
+  const project = mkdtempSync(join(tmpdir(), "parley-sdk-"));
+  after(() => rmSync(project, { recursive: true, force: true }));
+
+  before(async () => {
+    await run(process.execPath, [join(ROOT, "scripts/build-sdk.mjs")]);
+    await run("npm", ["pack", join(ROOT, "sdk/dist"), "--pack-destination", project]);
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "empty", private: true }));
+    const [tarball = ""] = readdirSync(project).filter((name) => name.endsWith(".tgz"));
+    await run("npm", ["install", "--no-save", "--offline", "--ignore-scripts", join(project, tarball)], {
+      cwd: project,
+    });
+    symlinkSync(join(ROOT, "node_modules/@types"), join(project, "types"));
+    writeFileSync(join(project, "esm.mts"), ESM);
+    writeFileSync(join(project, "cjs.cts"), CJS);
+  });
+
+  it("is smaller than 10 kB", () => {
+    const [tarball = ""] = readdirSync(project).filter((name) => name.endsWith(".tgz"));
+    assert.ok(statSync(join(project, tarball)).size < 10_000);
+  });
+
+  for (const [module, resolution, files] of [
+    ["esnext", "bundler", ["esm.mts"]],
+    ["node16", "node16", ["esm.mts", "cjs.cts"]],
+    ["nodenext", "nodenext", ["esm.mts", "cjs.cts"]],
+  ] as const) {
+    it(`type-checks in an empty project with moduleResolution ${resolution}`, async () => {
+      const types = ["--types", "node", "--typeRoots", join(project, "types")];
+      const options = ["--strict", "--noEmit", "--target", "es2024", "--lib", "es2024,dom", "--skipLibCheck", "false"];
+      const flags = [...options, ...types, "--module", module, "--moduleResolution", resolution];
+      await run(process.execPath, [TSC, ...flags, ...files], { cwd: project });
+    });
+  }
+
+  it("runs for those who import it and for those who require it", async () => {
+    const esm = await run(process.execPath, ["esm.mts"], { cwd: project });
+    assert.equal(esm.stdout.trim(), "UNREACHABLE function");
+    const plain = `const sdk = require("@parley/sdk");
+      new sdk.Parley({ url: "http://127.0.0.1:9", retries: 0 }).check("q_x").catch((error) => console.log(error.code));`;
+    const cjs = await run(process.execPath, ["--input-type=commonjs", "--eval", plain], { cwd: project });
+    assert.equal(cjs.stdout.trim(), "UNREACHABLE");
+  });
+});
