@@ -19,6 +19,8 @@ export interface FeedChanges {
 const GATHER_MS = 100;
 /** Without any word of a change the feed is read again after this long. */
 const QUIET_MS = 5000;
+/** After a read that failed the feed is read again after this long. */
+const AGAIN_MS = 1000;
 /** A follower that lets more than this wait is far behind, and is let go; it reads the feed again. */
 const MOST_WAITING = 1000;
 
@@ -28,16 +30,34 @@ export function followFeed(ctx: Context): FeedChanges {
   let following: Promise<void> | null = null;
 
   async function follow(): Promise<void> {
-    using changes = watch(ctx, [FEED_TOPIC], [ctx.stopping]);
-    let known = await readNeeds(ctx);
-    while (followers.size > 0 && !ctx.stopping.aborted) {
-      await changes.next(QUIET_MS);
-      await ctx.clock.sleep(GATHER_MS, ctx.stopping);
-      const now = await readNeeds(ctx);
-      const told = compare(known, now);
-      if (told.length > 0) for (const tell of followers) tell(told);
-      known = now;
+    try {
+      using changes = watch(ctx, [FEED_TOPIC], [ctx.stopping]);
+      let known: Map<string, number> | null = null;
+      while (followers.size > 0 && !ctx.stopping.aborted) {
+        const now = await readNeedsIfPossible();
+        if (known && now) tellAll(compare(known, now));
+        known = now ?? known;
+        await changes.next(now ? QUIET_MS : AGAIN_MS);
+        await ctx.clock.sleep(GATHER_MS, ctx.stopping);
+      }
+    } finally {
+      // Here and not in a later turn: whoever comes in between would wait for somebody who has just left.
+      following = null;
     }
+  }
+
+  /** A read that failed ends nothing for those who follow: what they missed is told after the next one. */
+  async function readNeedsIfPossible(): Promise<Map<string, number> | null> {
+    try {
+      return await readNeeds(ctx);
+    } catch (error) {
+      ctx.log.warn({ err: error }, "the feed could not be read");
+      return null;
+    }
+  }
+
+  function tellAll(told: readonly FeedChange[]): void {
+    if (told.length > 0) for (const tell of followers) tell(told);
   }
 
   return {
@@ -52,9 +72,7 @@ export function followFeed(ctx: Context): FeedChanges {
       signal.addEventListener("abort", ring);
       ctx.stopping.addEventListener("abort", ring);
       followers.add(tell);
-      following ??= follow()
-        .catch((error: unknown) => ctx.log.warn({ err: error }, "the feed could not be followed"))
-        .finally(() => (following = null));
+      following ??= follow();
       try {
         while (!signal.aborted && !ctx.stopping.aborted && waiting.length < MOST_WAITING) {
           if (waiting.length === 0) await ctx.clock.sleep(QUIET_MS, bell.signal);

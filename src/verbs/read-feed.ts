@@ -3,6 +3,7 @@ import type { Ask, Tag } from "../model/ask.ts";
 import { pageOf, settleCrowded, type FeedPosition } from "../model/feed.ts";
 import type { Identity } from "../model/participant.ts";
 import { findAsks, listFeedEntries, newestAskAt } from "../store/asks.ts";
+import { storeNow } from "../store/db.ts";
 
 /** Where a reader of the feed goes on: at page one's time, below the last position. */
 export interface FeedBookmark {
@@ -16,9 +17,13 @@ export interface FeedPage {
   newestAt: number | null;
 }
 
+const BOOKMARK_LASTS_MS = 3_600_000;
+
 /**
- * Returns the open questions this person may still answer, those that need answers most first. Later pages judge
- * urgency at page one's time, so that none is skipped (contract-ask-a-human.md, section 4.2).
+ * Returns the open questions this person may still answer, those that need answers most first; nothing when the
+ * bookmark is more than an hour old. Later pages judge urgency at page one's time, so that none is skipped
+ * (contract-ask-a-human.md, section 4.2). That time is the store's, as the questions' own times are: by the clock of a
+ * node that is slow, they would all have been asked after page one.
  *
  * @param viewer who reads, for spreading equals over people; a stranger's network where nothing better is known
  */
@@ -26,9 +31,11 @@ export async function readFeed(
   ctx: Context,
   identity: Identity | null,
   options: { viewer: string; tags: readonly Tag[]; limit: number; from?: FeedBookmark },
-): Promise<FeedPage> {
+): Promise<FeedPage | null> {
+  const now = await storeNow(ctx.db);
+  const at = options.from?.at ?? now;
+  if (now - at > BOOKMARK_LASTS_MS) return null;
   const entries = await listFeedEntries(ctx.db, identity?.names ?? []);
-  const at = options.from?.at ?? ctx.clock.now();
   const wanted = entries.filter(
     (entry) =>
       (options.tags.length === 0 || entry.audience.some((tag) => options.tags.includes(tag))) &&
@@ -43,7 +50,14 @@ export async function readFeed(
   });
   const last = page.at(-1);
 
-  const found = new Map((await findAsks(ctx.db, page.map(({ entry }) => entry.id))).map(({ ask }) => [ask.id, ask]));
+  const found = new Map(
+    (
+      await findAsks(
+        ctx.db,
+        page.map(({ entry }) => entry.id),
+      )
+    ).map(({ ask }) => [ask.id, ask]),
+  );
   const asks = settleCrowded(page, (id) => ctx.readers.othersOn(id, options.viewer))
     .map(({ entry }) => found.get(entry.id))
     .filter((ask) => ask !== undefined && ask.state === "open");

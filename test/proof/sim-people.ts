@@ -63,7 +63,8 @@ async function findOpen(world: SimWorld, person: Person): Promise<string | null>
     const identity = await identifyForRead(ctx, callerOf(person));
     return readFeed(ctx, identity, { viewer: person.name, tags: [], limit: 5 });
   });
-  return told.is === "done" && told.value.asks.length > 0 ? world.dice.pick(told.value.asks).id : null;
+  const asks = told.is === "done" ? (told.value?.asks ?? []) : [];
+  return asks.length > 0 ? world.dice.pick(asks).id : null;
 }
 
 /** Answers an ask as people do: once, twice at a time, again when nothing was heard. */
@@ -291,7 +292,8 @@ export async function walkFeed(world: SimWorld): Promise<void> {
     const told = await call(world, "a stranger walks through the feed", ({ ctx }) =>
       readFeed(ctx, null, { viewer: "stranger", tags: [], limit: 2, ...(bookmark && { from: bookmark }) }),
     );
-    if (told.is !== "done") return;
+    // An hour may have passed on the store's clock.
+    if (told.is !== "done" || told.value === null) return;
     for (const ask of told.value.asks) seen.add(ask.id);
     from = told.value.next ?? undefined;
   } while (from && seen.size < 200);

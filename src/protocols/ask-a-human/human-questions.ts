@@ -13,7 +13,6 @@ import { queryLimit, queryText, queryWords } from "./query.ts";
 import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
 import { resultsBody, wireTime, wireType } from "../door-question.ts";
 
-const CURSOR_LASTS_MS = 3_600_000;
 const humanErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
 /** Finding, seeing, skipping and reporting questions (contract-ask-a-human.md, sections 4.2, 4.3, 4.8). */
@@ -44,9 +43,9 @@ export function humanQuestions(app: Door, door: DoorContext): void {
 
       const list = `feed ${tags.toSorted().join()}`;
       const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);
-      if (from && ctx.clock.now() - from.at > CURSOR_LASTS_MS) throw invalidCursor();
-
       const page = await readFeed(ctx, identity, { viewer, tags, limit, ...(from && { from }) });
+      if (!page) throw invalidCursor();
+
       return {
         questions: page.asks.map(toWire),
         next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
