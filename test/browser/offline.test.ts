@@ -114,6 +114,8 @@ describe("the Answer room without a connection", () => {
     await ana.page.reload();
     await ana.page.getByText("Offline", { exact: true }).waitFor();
     await row(ana.page, prompt).tap();
+    // Long enough for every attempt to reach the server to have failed.
+    await ana.page.waitForTimeout(1500);
     await ana.page.getByText("Yes", { exact: true }).tap();
     await ana.page.getByRole("button", { name: "Send" }).tap();
     await ana.page.getByRole("heading", { name: NOT_SENT }).waitFor();

@@ -74,17 +74,16 @@ export function useFeed(): UseQueryResult<ListedPage> {
   });
 }
 
-/** One question; until it is loaded, as the list knows it. */
-export function useQuestion(id: string): UseQueryResult<HumanQuestion> {
-  return useQuery<HumanQuestion>({
-    queryKey: ["question", id],
-    queryFn: ({ signal }) => people.question(id, { signal }),
-    placeholderData: () => {
-      const pages = queries.getQueriesData<ListedPage>({ queryKey: ["feed"] });
-      const found = pages.flatMap(([, page]) => page?.questions ?? []).find((one) => one.question_id === id);
-      return found && { ...found, can_answer: true };
-    },
-  });
+/** One question; until it is loaded, and where it cannot be, as the list knows it. */
+export function useQuestion(id: string): UseQueryResult<HumanQuestion> & { known: HumanQuestion | undefined } {
+  const result = useQuery({ queryKey: ["question", id], queryFn: ({ signal }) => people.question(id, { signal }) });
+  return { ...result, known: result.data ?? listed(id) };
+}
+
+function listed(id: string): HumanQuestion | undefined {
+  const pages = queries.getQueriesData<ListedPage>({ queryKey: ["feed"] });
+  const found = pages.flatMap(([, page]) => page?.questions ?? []).find((one) => one.question_id === id);
+  return found && { ...found, can_answer: true };
 }
 
 export function useResults(id: string, enabled: boolean): UseQueryResult<QuestionResults> {

@@ -15,7 +15,7 @@ import { Refused, Waiting } from "./unsent.tsx";
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {
   const written = useWritten().find((one) => one.answer.question_id === id);
   const question = useQuestion(id);
-  const { data, error } = question;
+  const { known: data, error } = question;
   useTitle(data?.prompt ?? text.feed.title);
 
   const nextStep = (
