@@ -1,0 +1,159 @@
+/**
+ * Looks for broken promises: `npm run prove` runs the CI portion of every harness, `npm run prove -- sim --seed 8812334
+ * --trace` repeats one, `npm run prove -- --long --hours 8` looks for longer and writes proof-report.md.
+ */
+import { writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { startPostgres } from "../postgres.ts";
+import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { runInProcess } from "./prove-process.ts";
+
+/**
+ * The harnesses in the order in which they run, and their share of a long run. Those of one row run beside each other:
+ * each keeps one core busy and measures no time.
+ */
+const ROWS: readonly { names: readonly string[]; share: number }[] = [
+  { names: ["sim", "model"], share: 0.4 },
+  { names: ["kill"], share: 0.25 },
+  { names: ["race"], share: 0.3 },
+  { names: ["plant"], share: 0.05 },
+];
+const NAMES = ROWS.flatMap(({ names }) => names);
+const REPORT = "proof-report.md";
+
+interface Outcome {
+  name: string;
+  seconds: number;
+  figures: HarnessReport["figures"];
+  failures: HarnessReport["failures"];
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: "string" },
+    trace: { type: "boolean", default: false },
+    long: { type: "boolean", default: false },
+    hours: { type: "string", default: "8" },
+    // For planted bugs: a short run that ends with the first broken promise.
+    "box-ms": { type: "string" },
+    "first-failure": { type: "boolean", default: false },
+  },
+});
+const wrong = [
+  ...positionals.filter((name) => !NAMES.includes(name)).map((name) => `There is no harness "${name}"`),
+  ...[values.seed, values.hours, values["box-ms"]]
+    .filter((number) => number !== undefined && !(Number(number) >= 0))
+    .map((number) => `"${number}" is not a number`),
+];
+if (wrong.length > 0) {
+  console.error(`${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--long] [--hours N]`);
+  process.exit(2);
+}
+
+// However this ends, what it has started ends with it.
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const) {
+  process.on(signal, () => process.exit(code));
+}
+
+const chosen = new Set(positionals.length > 0 ? positionals : NAMES);
+const postgres = process.env["TEST_DATABASE_URL"] ? null : await startPostgres();
+if (postgres) process.env["TEST_DATABASE_URL"] = postgres.url;
+const [only] = positionals;
+const outcomes = positionals.length === 1 && only !== undefined ? [await runHere(only)] : await runRows();
+await postgres?.stop();
+
+const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
+if (values.long && !process.send) writeFileSync(REPORT, longReport(outcomes));
+if (!process.send) console.log(`${outcomes.length - failed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);
+
+function optionsOf(share: number): HarnessOptions {
+  const { seed, trace, long, hours, "box-ms": boxMs, "first-failure": stopAtFirstFailure } = values;
+  return {
+    trace,
+    ...(seed !== undefined && { seed: Number(seed) }),
+    ...(long && { longHours: Number(hours) * share }),
+    ...(boxMs !== undefined && { boxMs: Number(boxMs) }),
+    ...(stopAtFirstFailure && { stopAtFirstFailure }),
+  };
+}
+
+/** Runs one harness in this process, so that it can be debugged. */
+async function runHere(name: string): Promise<Outcome> {
+  const started = performance.now();
+  const report = await load(name)
+    .then((harness) => harness.run(optionsOf(1)))
+    .catch((error: unknown) => {
+      // Whoever started this process must not take a mistake in a harness for a broken promise.
+      if (process.send) throw error;
+      return brokenOff(name, error instanceof Error ? (error.stack ?? error.message) : String(error));
+    });
+  const outcome = { name, seconds: (performance.now() - started) / 1000, ...report };
+  if (process.send) await new Promise((resolve) => process.send?.(report, resolve));
+  else tell(outcome);
+  return outcome;
+}
+
+async function runRows(): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { names, share } of ROWS) {
+    const wanted = names.filter((name) => chosen.has(name));
+    outcomes.push(...(await Promise.all(wanted.map((name) => runApart(name, share)))));
+  }
+  return outcomes;
+}
+
+async function runApart(name: string, share: number): Promise<Outcome> {
+  const started = performance.now();
+  const ended = await runInProcess(name, optionsOf(share), { output: "show" });
+  const report = ended.report ?? brokenOff(name, "why" in ended ? ended.why : "");
+  const outcome = { name, seconds: (performance.now() - started) / 1000, ...report };
+  tell(outcome);
+  return outcome;
+}
+
+async function load(name: string): Promise<Harness> {
+  const module = (await import(`./${name}.ts`)) as Record<string, Harness | undefined>;
+  const harness = module[name];
+  if (!harness) throw new Error(`test/proof/${name}.ts exports no harness "${name}"`);
+  return harness;
+}
+
+function brokenOff(name: string, why: string): HarnessReport {
+  return { figures: {}, failures: [{ says: `broke off: ${why}`, repeat: `npm run prove -- ${name}` }] };
+}
+
+function tell({ name, seconds, figures, failures }: Outcome): void {
+  console.log(
+    `${failures.length > 0 ? "FAILED" : "holds "}  ${name.padEnd(5)}  ${seconds.toFixed(0)} s  ${figuresText(figures)}`,
+  );
+  for (const { says, repeat } of failures) console.log(`        ${says}\n          again: ${repeat}`);
+}
+
+function figuresText(figures: HarnessReport["figures"]): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+}
+
+function longReport(outcomes: readonly Outcome[]): string {
+  const machine = `${cpus().length} x ${cpus()[0]?.model ?? "processor"}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}, Node ${process.version}`;
+  return [
+    "# Proof report",
+    "",
+    `${new Date().toISOString()}, ${values.hours} h on ${machine}`,
+    ...outcomes.flatMap(({ name, seconds, figures, failures }) => [
+      "",
+      `## ${name}: ${failures.length > 0 ? `${failures.length} failures` : "holds"}`,
+      "",
+      `${(seconds / 3600).toFixed(2)} h. ${figuresText(figures)}.`,
+      ...failures.flatMap(({ says, repeat }) => ["", `- ${says}`, `  Again: \`${repeat}\``]),
+    ]),
+    "",
+  ].join("\n");
+}

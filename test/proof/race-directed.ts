@@ -1,0 +1,197 @@
+import pg from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { By, Door } from "./race-door.ts";
+import { OPEN_QUESTIONS, wallTime, type Nodes } from "./race-nodes.ts";
+import { describe } from "./race-checks.ts";
+import type { Answer, AskFacts, Log } from "./race-log.ts";
+
+/** What a directed race is run with. */
+export interface Directed {
+  nodes: Nodes;
+  door: Door;
+  log: Log;
+}
+
+export interface DirectedReport {
+  problems: string[];
+  /** How long a wait at one node took to hear of an answer at another, in ms, on servers that have nothing else to do. */
+  wakes: number[];
+}
+
+/** A deadline that only those races meet that are about it. */
+const LONG_S = 3600;
+const SHORT_S = 60;
+const STAMPEDE = 200;
+const STAMPEDE_NEED = 50;
+const TENTH_PEOPLE = 8;
+const FINISHERS = 45;
+/** How far around the deadline the finishers answer, and how close together. */
+const FINISH_SPREAD_MS = 150;
+const HOLD_TRIES = 5;
+const WAKE_ROUNDS = 15;
+const WAKE_MEDIAN_MS = 250;
+const WAKE_LONGEST_MS = 1250;
+const WAIT_MS = 300;
+const WAIT_SLACK_MS = 250;
+
+/** Runs the races that chance alone would seldom bring about, in the order of how quickly they tell. */
+export async function runDirected(on: Directed): Promise<DirectedReport> {
+  const wakes: number[] = [];
+  const races: (() => Promise<string[]>)[] = [
+    () => stampede(on),
+    () => heldPastDeadline(on),
+    () => tenthAnswers(on),
+    () => photoFinish(on),
+    () => cancelAgainstLast(on),
+    () => wakeAcrossNodes(on, wakes),
+  ];
+  const problems: string[] = [];
+  for (const run of races) {
+    if (problems.length === 0) problems.push(...(await run()));
+  }
+  return { problems, wakes };
+}
+
+const at = (i: number): By => ({ client: i, node: i % 3 });
+
+async function ask({ door, log }: Directed, agent: string, need: number, timeoutSeconds = LONG_S): Promise<AskFacts> {
+  const made = await door.create(at(0), agent, { need, options: 0, timeoutSeconds });
+  const facts = log.asks.get(made.ask ?? "");
+  if (!facts) throw new Error(`a question was refused: ${made.status} ${made.code ?? ""}`);
+  return facts;
+}
+
+function countOf(answers: readonly Answer[], status: number): number {
+  return answers.filter((one) => one.status === status).length;
+}
+
+/** 200 people answer at once, and 50 are needed. */
+async function stampede(on: Directed): Promise<string[]> {
+  const hot = await ask(on, "stampede", STAMPEDE_NEED);
+  const answers = await Promise.all(
+    Array.from({ length: STAMPEDE }, (_, i) => on.door.answer(at(i), `stampede-${i}`, hot)),
+  );
+  await on.door.cancel(at(0), hot);
+  const [taken, closed] = [countOf(answers, 201), countOf(answers, 410)];
+  if (taken === STAMPEDE_NEED && closed === STAMPEDE - STAMPEDE_NEED) return [];
+  return [`of ${STAMPEDE} answers at once ${taken} were taken and ${closed} refused; ${STAMPEDE_NEED} were needed`];
+}
+
+/**
+ * Somebody holds a row until the deadline is over, and answers that were sent in time wait behind it. None may count:
+ * what decides is the store's clock with the row held, also when the holder undoes what it did.
+ */
+async function heldPastDeadline(on: Directed): Promise<string[]> {
+  for (let tries = 1; tries <= HOLD_TRIES; tries += 1) {
+    const problems = await holdOnce(on);
+    if (problems) return problems;
+  }
+  return [`in ${HOLD_TRIES} tries no answer reached a held question before its deadline`];
+}
+
+/** Returns nothing when the machine was too slow for anything to be seen. */
+async function holdOnce(on: Directed): Promise<string[] | null> {
+  const ends = ["ROLLBACK", "COMMIT"] as const;
+  const holders = ends.map(() => new pg.Client({ connectionString: on.nodes.database }));
+  await Promise.all(holders.map((holder) => holder.connect()));
+  try {
+    const asks = await Promise.all(ends.map((end) => ask(on, `held-${end}`, 1, SHORT_S)));
+    for (const [i, holder] of holders.entries()) {
+      await holder.query("BEGIN");
+      await holder.query("UPDATE asks SET held = held WHERE ask_id = $1", [asks[i]?.id]);
+    }
+    const answers = Promise.all(
+      asks.flatMap((one) => [0, 1, 2].map((i) => on.door.answer(at(i), `held-${one.agent}-${i}`, one))),
+    );
+    const untilDue = () => wallTime(Math.max(...asks.map(({ expiresAt }) => expiresAt))) - Date.now();
+    while ((await countWaiting(on.nodes)) < 6) {
+      if (untilDue() < 0) {
+        await Promise.all(holders.map((holder) => holder.query("ROLLBACK")));
+        await answers;
+        return null;
+      }
+      await sleep(10);
+    }
+    await sleep(untilDue() + 100);
+    await Promise.all(holders.map((holder, i) => holder.query(ends[i] ?? "")));
+    return (await answers)
+      .filter(({ status }) => status !== 410)
+      .map((one) => `${describe(one)} got ${one.status} though its question was held past the deadline`);
+  } finally {
+    await Promise.all(holders.map((holder) => holder.end()));
+  }
+}
+
+async function countWaiting({ control }: Nodes): Promise<number> {
+  const { rows } = await control.query<{ count: string }>(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Eight people each answer twelve questions at once: the tenth answer of each earns its badge in exactly one reply. */
+async function tenthAnswers(on: Directed): Promise<string[]> {
+  const asks = await Promise.all(Array.from({ length: OPEN_QUESTIONS }, () => ask(on, "tenth", 50)));
+  const people = Array.from({ length: TENTH_PEOPLE }, (_, i) => `tenth-${i}`);
+  const answers = await Promise.all(
+    asks.flatMap((one, i) => people.map((person, j) => on.door.answer(at(i + j), person, one))),
+  );
+  await Promise.all(asks.map((one, i) => on.door.cancel(at(i), one)));
+  return people.flatMap((person) => {
+    const got = answers.filter((one) => one.person === person && one.badges.includes("answers_10"));
+    return got.length === 1 ? [] : [`${person} was given answers_10 in ${got.length} replies`];
+  });
+}
+
+/** Answers arrive at every node just before and just after the deadline, while it is read; the log tells the rest. */
+async function photoFinish(on: Directed): Promise<string[]> {
+  const hot = await ask(on, "finish", 50, SHORT_S);
+  await sleep(Math.max(0, wallTime(hot.expiresAt) - Date.now() - FINISH_SPREAD_MS));
+  await Promise.all(
+    Array.from({ length: FINISHERS }, async (_, i) => {
+      await sleep((i * 2 * FINISH_SPREAD_MS) / FINISHERS);
+      await Promise.all([on.door.answer(at(i), `finish-${i}`, hot), on.door.poll(at(i + 1), hot)]);
+    }),
+  );
+  return [];
+}
+
+/** The only answer needed meets a cancel: one of the two ends the question, and everybody hears the same. */
+async function cancelAgainstLast(on: Directed): Promise<string[]> {
+  const asks = await Promise.all(Array.from({ length: OPEN_QUESTIONS }, () => ask(on, "cancels", 1)));
+  await Promise.all(
+    asks.flatMap((one, i) => [
+      on.door.answer(at(i), `cancels-${i}`, one),
+      on.door.cancel(at(i + 1), one),
+      on.door.answer(at(i + 2), `cancels-too-${i}`, one),
+    ]),
+  );
+  return [];
+}
+
+/** An agent waits at one node, and hears of an answer at another; a wait for nothing ends with its time. */
+async function wakeAcrossNodes(on: Directed, wakes: number[]): Promise<string[]> {
+  const late: number[] = [];
+  for (let round = 0; round < WAKE_ROUNDS; round += 1) {
+    const hot = await ask(on, `wakes-${round % 3}`, 1);
+    const waiting = on.door.wait(at(round), hot, 20_000, 0);
+    await sleep(50);
+    const answer = await on.door.answer(at(round + 1), `wakes-${round}`, hot);
+    wakes.push(Math.max(0, (await waiting).end - answer.end));
+    const idle = await ask(on, `wakes-${round % 3}`, 1);
+    const nothing = await on.door.wait(at(round), idle, WAIT_MS, 0);
+    late.push(nothing.end - nothing.start - WAIT_MS);
+    await on.door.cancel(at(round), idle);
+  }
+  const problems: string[] = [];
+  if (median(wakes) > WAKE_MEDIAN_MS) problems.push(`a wait heard of another node's answer after ${median(wakes)} ms`);
+  if (Math.max(...wakes) > WAKE_LONGEST_MS) problems.push(`a wait heard nothing for ${Math.max(...wakes)} ms`);
+  // Half of them, because the machine may do something else for a moment.
+  if (median(late) > WAIT_SLACK_MS) problems.push(`waits for nothing ended ${median(late)} ms after their time`);
+  return problems;
+}
+
+/** Returns the middle of the numbers. */
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+}
