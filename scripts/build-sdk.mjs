@@ -3,10 +3,11 @@
  * types, and a package.json of its own. In this checkout the sources are used as they are.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { minifySync } from "vite";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SDK = join(ROOT, "sdk");
@@ -16,6 +17,7 @@ const TSC = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 rmSync(DIST, { recursive: true, force: true });
 emit("esm", ["--declaration", "false", "--removeComments"]);
 emit("types", ["--emitDeclarationOnly"]);
+for (const name of readdirSync(join(DIST, "esm"))) minify(join(DIST, "esm", name));
 writeJson(join(DIST, "esm", "package.json"), { type: "module" });
 // A compiler that believes CommonJS cannot load ES modules refuses their types as well; these serve both, because the
 // package has named exports only.
@@ -40,6 +42,12 @@ function emit(folder, flags) {
   const options = ["-p", SDK, "--outDir", join(DIST, folder), "--module", "esnext", "--moduleResolution", "bundler"];
   const built = spawnSync(process.execPath, [TSC, ...options, ...flags], { stdio: ["ignore", "inherit", "inherit"] });
   if (built.status !== 0) process.exit(1);
+}
+
+/** Makes a module as small as it goes; the types keep the names and the words. */
+function minify(path) {
+  const { code } = minifySync(path, readFileSync(path, "utf8"), { module: true });
+  writeFileSync(path, code);
 }
 
 function writeJson(path, value) {
