@@ -17,6 +17,7 @@ const TSC = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 rmSync(DIST, { recursive: true, force: true });
 emit("esm", ["--declaration", "false", "--removeComments"]);
 emit("types", ["--emitDeclarationOnly"]);
+for (const inner of ["http", "sse"]) dropComments(join(DIST, "types", `${inner}.d.ts`));
 for (const name of readdirSync(join(DIST, "esm"))) minify(join(DIST, "esm", name));
 writeJson(join(DIST, "esm", "package.json"), { type: "module" });
 // A compiler that believes CommonJS cannot load ES modules refuses their types as well; these serve both, because the
@@ -48,6 +49,11 @@ function emit(folder, flags) {
 function minify(path) {
   const { code } = minifySync(path, readFileSync(path, "utf8"), { module: true });
   writeFileSync(path, code);
+}
+
+/** What no importer can name needs no explanation. */
+function dropComments(path) {
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, ""));
 }
 
 function writeJson(path, value) {
