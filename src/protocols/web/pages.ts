@@ -7,7 +7,10 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 const APP_PATHS = ["/", "/index.html", "/q/:id", "/me", "/leaderboard", "/console", "/console/*"];
 
 /** Files whose name never changes, so their content is asked for every time. */
-const PLAIN_FILES = ["/sw.js", "/theme.js", "/manifest.webmanifest", "/icons/:name"];
+const PLAIN_FILES = ["sw.js", "theme.js", "manifest.webmanifest"];
+
+/** A file in a folder, and no way out of it. */
+const FILE_NAME = ":name(^\\w[\\w.-]*$)";
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -74,12 +77,19 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
   for (const path of APP_PATHS) {
     app.get(path, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, "index.html"));
   }
-  for (const path of PLAIN_FILES) {
-    app.get(path, { schema: { hide: true } }, (request, reply) => sendFresh(reply, pathOf(request.url)));
+  for (const file of PLAIN_FILES) {
+    app.get(`/${file}`, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, file));
   }
-  app.get("/assets/:name", { schema: { hide: true } }, (request, reply) => {
-    return reply.header("cache-control", FOR_EVER).sendFile(pathOf(request.url));
+  app.get<Named>(`/icons/${FILE_NAME}`, { schema: { hide: true } }, (request, reply) => {
+    return sendFresh(reply, `icons/${request.params.name}`);
   });
+  app.get<Named>(`/assets/${FILE_NAME}`, { schema: { hide: true } }, (request, reply) => {
+    return reply.header("cache-control", FOR_EVER).sendFile(`assets/${request.params.name}`);
+  });
+}
+
+interface Named {
+  Params: { name: string };
 }
 
 /** Sends a file that a browser may keep, but must ask about each time. */
@@ -93,8 +103,4 @@ function sendNotBuilt(reply: FastifyReply): FastifyReply {
     .header("cache-control", "no-store")
     .type("text/plain; charset=utf-8")
     .send("The web app has not been built yet: run `npm run setup`, then start the server again.\n");
-}
-
-function pathOf(url: string): string {
-  return decodeURIComponent(new URL(url, "http://localhost").pathname).replace(/^\/+/, "");
 }

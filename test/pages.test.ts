@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import Fastify, { type FastifyInstance } from "fastify";
+import { pages } from "../src/protocols/web/pages.ts";
+import { openWorld, type Reply, type World } from "./world.ts";
+
+const PAGES = ["/", "/q/q_4Jx0mT9bVq2Lr7Hs1Zc8Wd", "/me", "/leaderboard", "/console", "/console/anything"];
+
+describe("pages", () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld({ on: "sqlite" });
+  });
+  after(() => world[Symbol.asyncDispose]());
+
+  it("carry every header that keeps foreign text from becoming a program", async () => {
+    for (const path of PAGES) {
+      const { status, headers } = await world.call("GET", path);
+      assert.equal(status, 200, path);
+      assert.equal(headers.get("content-type"), "text/html; charset=utf-8");
+      assert.equal(headers.get("cache-control"), "no-cache");
+      assert.equal(
+        headers.get("content-security-policy"),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+          "font-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; " +
+          "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types parley",
+      );
+      assert.equal(headers.get("cross-origin-opener-policy"), "same-origin");
+      assert.equal(headers.get("cross-origin-resource-policy"), "same-origin");
+      assert.equal(headers.get("referrer-policy"), "no-referrer");
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+      assert.equal(headers.get("x-robots-tag"), "noindex");
+      assert.equal(headers.get("strict-transport-security"), null, "plain http has nothing to be strict about");
+    }
+  });
+
+  it("hold no script, style or handler of their own", async () => {
+    const { text } = await world.call("GET", "/");
+    assert.doesNotMatch(text, /<style|\sstyle=|\son[a-z]+=/i);
+    for (const [tag] of text.matchAll(/<script[^>]*>/g)) assert.match(tag, /\ssrc="\//);
+    for (const [, address] of text.matchAll(/(?:src|href)="([^"]*)"/g)) assert.match(address ?? "", /^\/[^/]/);
+  });
+
+  it("are revalidated, while what is named after its content is kept for ever", async () => {
+    const page = await world.call("GET", "/");
+    const app = Fastify();
+    await app.register(pages, { distDir: fileURLToPath(new URL("../web/dist/", import.meta.url)) });
+    const { headers } = await app.inject({ url: "/" });
+    const again = await app.inject({ url: "/", headers: { "if-none-match": String(headers.etag) } });
+    assert.equal(again.statusCode, 304);
+    await app.close();
+
+    const asset = /src="(\/assets\/[^"]+)"/.exec(page.text)?.[1] ?? "";
+    const script = await world.call("GET", asset, { headers: { "accept-encoding": "gzip" } });
+    assert.equal(script.headers.get("cache-control"), "public, max-age=31536000, immutable");
+    assert.equal(script.headers.get("content-encoding"), "gzip");
+    assert.match(script.headers.get("content-type") ?? "", /^(text|application)\/javascript/);
+
+    const worker = await world.call("GET", "/sw.js");
+    assert.equal(worker.headers.get("cache-control"), "no-cache");
+    assert.match(worker.headers.get("content-type") ?? "", /^(text|application)\/javascript/);
+  });
+
+  it("know nothing outside the app's own folder", async () => {
+    const outside = [
+      "/assets/..%2f..%2fpackage.json",
+      "/icons/%2e%2e%2findex.html",
+      "/assets/%2e%2e",
+      "/assets/.hidden",
+      "/assets/",
+      "/icons/%00.png",
+      "/assets/%zz",
+      "/assets/nothing.js",
+      "/inbox",
+    ];
+    for (const path of outside) {
+      const reply: Reply = await world.call("GET", path);
+      assert.ok([400, 403, 404].includes(reply.status), `${path} → ${reply.status}`);
+      assert.doesNotMatch(reply.text, /<html/i);
+    }
+    assert.equal((await world.call("POST", "/me", { body: {} })).status, 405);
+  });
+
+  it("loads at most 40 kB of JavaScript, as it travels, before a question can be answered", async () => {
+    const { text } = await world.call("GET", "/");
+    let bytes = 0;
+    for (const [, address] of text.matchAll(/<script[^>]* src="([^"]+)"/g)) {
+      const raw = readFileSync(new URL(`../web/dist${address}.gz`, import.meta.url));
+      bytes += raw.byteLength;
+    }
+    assert.ok(bytes > 10_000 && bytes <= 40_000, `${bytes} bytes`);
+  });
+});
+
+describe("pages without a built app", () => {
+  let app: FastifyInstance;
+  const folder = mkdtempSync(join(tmpdir(), "parley-unbuilt-"));
+  before(async () => {
+    mkdirSync(join(folder, "dist"));
+    app = Fastify();
+    await app.register(pages, { distDir: join(folder, "dist") });
+  });
+  after(async () => {
+    await app.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("say in a sentence what to do", async () => {
+    for (const url of PAGES) {
+      const { statusCode, body } = await app.inject({ url });
+      assert.equal(statusCode, 503);
+      assert.match(body, /npm run setup/);
+    }
+  });
+});
