@@ -242,7 +242,13 @@ describe("the guards of MCP", () => {
     const { text: personal } = await createKey(world.server.ctx, { name: "app", scope: "executor" });
     const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
-    for (const headers of [{}, bearer("nonsense"), { authorization: "Basic abc" }, { "x-agent-id": "me" }]) {
+    const keyless: Record<string, string>[] = [
+      {},
+      bearer("nonsense"),
+      { authorization: "Basic abc" },
+      { "x-agent-id": "me" },
+    ];
+    for (const headers of keyless) {
       const reply = await legacy(world, "ping", {}, { headers });
       assert.deepEqual([reply.status, reply.headers.get("www-authenticate")], [401, 'Bearer realm="parley"']);
       assert.deepEqual(Object.keys(reply.body), ["jsonrpc", "error"]);

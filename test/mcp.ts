@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Node, Reply } from "./world.ts";
 
 export const MODERN = "2026-07-28";
@@ -78,7 +81,7 @@ export type Block = { comment: string } | { message: any };
 
 export interface McpStream {
   status: number;
-  headers: Headers;
+  header(name: string): string | undefined;
   /** The next block; nothing when the stream has ended. Fails when there is none for five seconds. */
   next(): Promise<Block | undefined>;
   /** The next message. */
@@ -87,29 +90,34 @@ export interface McpStream {
   close(): void;
 }
 
-/** Sends a message whose reply is a stream. */
+/** Sends a message whose reply is a stream, on a connection of its own. */
 export async function stream(
   node: Node,
   request: { body: unknown; headers?: Record<string, string> },
 ): Promise<McpStream> {
-  const stop = new AbortController();
-  const response = await fetch(`${node.url}/mcp`, {
+  const outgoing = httpRequest(`${node.url}/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: BOTH_TYPES, ...request.headers },
-    body: JSON.stringify(request.body),
-    signal: stop.signal,
+    agent: false,
   });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  outgoing.end(JSON.stringify(request.body));
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  outgoing.on("error", () => undefined);
+  response.on("error", () => undefined);
+  const parts = response.setEncoding("utf8")[Symbol.asyncIterator]();
   let text = "";
 
   async function next(): Promise<Block | undefined> {
     while (!text.includes("\n\n")) {
-      const late = new Promise<never>((_, reject) => {
-        setTimeout(() => reject(new Error(`the stream was silent after ${text}`)), 5000).unref();
-      });
-      const part = await Promise.race([reader?.read() ?? assert.fail("no stream"), late]);
+      const late = new AbortController();
+      const part = await Promise.race([
+        parts.next(),
+        sleep(5000, undefined, { signal: late.signal, ref: false }).then(() =>
+          assert.fail(`the stream was silent after ${text}`),
+        ),
+      ]).finally(() => late.abort());
       if (part.done) return undefined;
-      text += part.value;
+      text += part.value as string;
     }
     const end = text.indexOf("\n\n");
     const block = text.slice(0, end);
@@ -122,8 +130,8 @@ export async function stream(
   }
 
   return {
-    status: response.status,
-    headers: response.headers,
+    status: response.statusCode ?? 0,
+    header: (name) => response.headers[name] as string | undefined,
     next,
     async message() {
       for (;;) {
@@ -132,7 +140,7 @@ export async function stream(
         if ("message" in block) return block.message;
       }
     },
-    close: () => stop.abort(),
+    close: () => void outgoing.destroy(),
   };
 }
 
