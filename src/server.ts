@@ -8,7 +8,7 @@ import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { idMaker } from "./lib/id.ts";
-import { limitConnections, listenAtIpv6Loopback } from "./lib/listen.ts";
+import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { VERSION } from "./lib/version.ts";
@@ -20,7 +20,7 @@ import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
 import { refuseConnection, sendError, sendRefusal } from "./protocols/door-errors.ts";
 import { checkFields } from "./protocols/door-fields.ts";
-import { installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
+import { closeWhenStopping, installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
@@ -116,6 +116,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
 
   let app: FastifyInstance;
   let twin: Server | null = null;
+  const unused: (() => void)[] = [];
   let firstKey: string | null;
   try {
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
@@ -125,7 +126,9 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     await app.listen({ host: config.host, port: config.port });
     // Only now is it known which port was free.
     if (config.publicUrl === "http://127.0.0.1:0") settings.publicUrl = urlOf(app, config);
+    unused.push(watchUnused(app.server));
     if (config.host === "127.0.0.1") twin = await listenTwin(app, ctx);
+    if (twin) unused.push(watchUnused(twin));
   } catch (error) {
     await store.close();
     throw listenSentence(error, config);
@@ -141,6 +144,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     const twinClosed = twin && once(twin, "close");
     twin?.close();
     twin?.closeIdleConnections();
+    for (const closeUnused of unused) closeUnused();
     await app.close();
     await twinClosed;
     clearTimeout(cut);
@@ -208,6 +212,7 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
   installGuards(app, { config, clock: ctx.clock, stopping: ctx.stopping });
   measureRequests(app, metrics);
   tellLimits(app);
+  closeWhenStopping(app, ctx.stopping);
   readBodiesAsBytes(app);
   app.setValidatorCompiler(
     ({ schema }) =>

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { isLoopback } from "./network.ts";
 
 /** Refuses connections beyond `most` of one address; those of this machine are not counted. */
@@ -19,6 +20,22 @@ export function limitConnections(server: Server, most: number): void {
       else open.delete(address);
     });
   });
+}
+
+/**
+ * Returns what ends the connections on which no request has come yet, such as those a browser opens in advance: a server
+ * that closes would wait for them as for busy ones.
+ */
+export function watchUnused(server: Server): () => void {
+  const unused = new Set<Socket>();
+  server.on("connection", (socket) => {
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
+  });
+  server.on("request", ({ socket }) => unused.delete(socket));
+  return () => {
+    for (const socket of unused) socket.destroy();
+  };
 }
 
 /**

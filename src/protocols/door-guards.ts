@@ -53,6 +53,14 @@ export function installGuards(
   });
 }
 
+/** Ends each connection with its reply once the server stops, which else would wait for it. */
+export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): void {
+  app.addHook("onSend", async (_request, reply, payload) => {
+    if (stopping.aborted) reply.header("connection", "close");
+    return payload;
+  });
+}
+
 /** Answers every method that the known paths do not take; call it after a door's routes are in place. */
 export function refuseOtherMethods(app: FastifyInstance, taken: ReadonlyMap<string, ReadonlySet<string>>): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);

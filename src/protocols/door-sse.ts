@@ -27,6 +27,8 @@ export interface EventStream {
  */
 export function openEventStream(reply: FastifyReply, firstWords: string): EventStream {
   reply.type("text/event-stream; charset=utf-8").header("cache-control", "no-store").header("x-accel-buffering", "no");
+  // Its connection ends with it: a server that stops would else wait for one that nobody uses.
+  reply.header("connection", "close");
   const gone = new AbortController();
   const { raw } = reply;
   raw.once("close", () => gone.abort());
