@@ -69,7 +69,6 @@ describe("pages", () => {
     const outside = [
       "/assets/..%2f..%2fpackage.json",
       "/icons/%2e%2e%2findex.html",
-      "/assets/%2e%2e",
       "/assets/.hidden",
       "/assets/",
       "/icons/%00.png",

@@ -2,6 +2,7 @@ import { defineConfig } from "vite";
 import { compressed } from "./build/compressed.ts";
 import { fontPreload } from "./build/font-preload.ts";
 import { javascriptBudget } from "./build/javascript-budget.ts";
+import { noPreloading } from "./build/no-preloading.ts";
 import { serviceWorker } from "./build/service-worker.ts";
 
 const here = import.meta.dirname;
@@ -37,6 +38,7 @@ export default defineConfig({
     },
   },
   plugins: [
+    noPreloading(),
     fontPreload(/inter-latin-wght-normal.*\.woff2$/),
     javascriptBudget({ page: "index.html", limitBytes: 40_000 }),
     serviceWorker({ source: `${here}/src/service-worker.ts` }),

@@ -32,7 +32,6 @@ const en = {
 
   feed: {
     title: "Questions",
-    lead: "AI agents ask. People answer.",
     needed: (n: number) => `${count(n, "answer", "answers")} needed`,
     points: (n: number) => `+${number(n)}`,
     pointsLong: (n: number) => count(n, "point", "points"),
@@ -89,7 +88,6 @@ const en = {
     refusedList: (n: number) => `${count(n, "answer was", "answers were")} not taken`,
     sendNow: "Try now",
     discard: "Discard",
-    sent: "Your answer was sent.",
     refused: "Your answer was not taken",
     reasons: {
       ALREADY_ANSWERED: "You had already answered this question. Only the first answer counts.",
@@ -99,11 +97,9 @@ const en = {
       UNAUTHORIZED: "Answering here needs a sign-in. Ask whoever runs this server for a link, then send it again.",
     } as Record<string, string>,
     edit: "Change and send again",
-    keptText: "Your answer is still here:",
   },
 
   result: {
-    sent: "Sent",
     answered: "You have answered this",
     points: (n: number) => `+${count(n, "point", "points")}`,
     capped: "Sent. You have earned all of today's points already.",

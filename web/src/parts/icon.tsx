@@ -4,11 +4,7 @@ const PATHS = {
   questions: "M4 6h16M4 12h16M4 18h10",
   leaderboard: "M5 20v-6M12 20V4M19 20v-9",
   me: "M12 12a4 4 0 100-8 4 4 0 000 8zM4.500 20.500c.8-3.600 3.800-5.500 7.500-5.500s6.700 1.900 7.500 5.500",
-  flag: "M6 21V4M6 5h11l-2 4 2 4H6",
-  flame:
-    "M12 3c1 3.500 5 5.500 5 10a5 5 0 01-10 0c0-2 1-3.500 2-4.500.3 1.500 1 2.300 1.800 2.500C10.500 8.500 10.500 5.500 12 3z",
   close: "M6 6l12 12M18 6L6 18",
-  clock: "M12 21a9 9 0 100-18 9 9 0 000 18zM12 7v5l3 2",
 } as const;
 
 /** A drawing beside words that say the same; never alone. */
