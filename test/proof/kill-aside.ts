@@ -71,10 +71,10 @@ async function fill(site: Site): Promise<void> {
   const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})`;
   await site.query(`INSERT INTO asks (ask_id, door, asker, kind, prompt, audience, need, n, state, version, held, created_at,
       expires_at, wire)
-    ${numbers} SELECT 'q_' || i, 'ask-a-human', 'open:' || i % ${ASKERS}, 'text', 'Which one is it?', '["general"]', 5, 0, 'open', 1, 0,
+    ${numbers} SELECT 'q_' || i, 'ask-a-human', 'open:' || (i % ${ASKERS}), 'text', 'Which one is it?', '["general"]', 5, 0, 'open', 1, 0,
       ${now}, ${now + HOUR_MS}, '{}' FROM n`);
   await site.query(`INSERT INTO events (stream, seq, kind, ask_id, version, at)
-    ${numbers} SELECT 'asker:open:' || i % ${ASKERS}, (i + ${ASKERS - 1}) / ${ASKERS}, 'ask.created', 'q_' || i, 1, ${now} FROM n`);
+    ${numbers} SELECT 'asker:open:' || (i % ${ASKERS}), (i + ${ASKERS - 1}) / ${ASKERS}, 'ask.created', 'q_' || i, 1, ${now} FROM n`);
   await site.query(`INSERT INTO streams (id, seq, kept_from) SELECT stream, max(seq), 1 FROM events GROUP BY stream`);
 }
 

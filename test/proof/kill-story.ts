@@ -51,7 +51,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** How long a server is under load before it is killed. */
 const LOAD_MS = { least: 60, most: 500 };
-const POINT_WITHIN_MS = 6000;
+const POINT_WITHIN_MS = 12_000;
 const STOP_WITHIN_MS = 10_000;
 const LATENESS_MS = 1000;
 const SWEPT_WITHIN_MS = 10_000;
@@ -270,9 +270,14 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
   }
 
   async function noteDeathOf(server: Process, at: NonNullable<Step["at"]>): Promise<void> {
-    const late = setTimeout(() => server.signal("SIGTERM"), POINT_WITHIN_MS);
-    noteDeath(await end(server), at);
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      server.signal("SIGKILL");
+    }, POINT_WITHIN_MS);
+    const ended = await end(server);
     clearTimeout(late);
+    noteDeath(isLate ? { ...ended, signal: null, told: "it lived on" } : ended, at);
   }
 
   function noteDeath({ signal, code, told }: Ended, { point, hit }: NonNullable<Step["at"]>): void {
