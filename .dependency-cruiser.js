@@ -24,6 +24,8 @@ const refusals = "^src/refusals\\.ts$";
 const config = "^src/(config|settings)\\.ts$";
 const server = "^src/server\\.ts$";
 const main = "^src/main\\.ts$";
+/** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
+const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 const sdk = "^sdk/src/";
 const web = "^web/";
 const own = (folder) => `^src/${folder}/$1(/|$)`;
@@ -41,7 +43,7 @@ const IMPORTS = [
   [workshop, [lib, model, workshop]],
   [context, [lib, model, store]],
   [config, [lib, model, config]],
-  [cli, [lib, model, store, verbs, cli, config, server, refusals, context, sdk]],
+  [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
   [server, ["^src/(?!cli/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],

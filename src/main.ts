@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "keys create": async () => (await import("./cli/keys.ts")).keysCreate,
   "keys list": async () => (await import("./cli/keys.ts")).keysList,
   "keys revoke": async () => (await import("./cli/keys.ts")).keysRevoke,
+  mcp: async () => (await import("./cli/mcp.ts")).mcp,
   link: async () => (await import("./cli/link.ts")).link,
   "people add": async () => (await import("./cli/people.ts")).peopleAdd,
   "people list": async () => (await import("./cli/people.ts")).peopleList,

@@ -1,0 +1,28 @@
+import { parseArgs } from "node:util";
+import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { type Command, EXIT } from "./command.ts";
+import { bridge } from "./mcp-bridge.ts";
+import { serverUrl } from "./questions.ts";
+
+export const mcp: Command = {
+  usage: "[--url URL]",
+  does: "speak MCP over standard input and output, for clients that start their servers themselves",
+  flags: { "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY" },
+  example: "parley mcp",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: { url: { type: "string" } } });
+    const serving = bridge(process.stdin, {
+      url: serverUrl(values.url, io.env),
+      key: io.env["PARLEY_KEY"] || undefined,
+      clock: systemClock,
+      fetch: systemFetch,
+      write: io.out,
+      log: io.tell,
+    });
+    const interrupted = new Promise<"interrupted">((resolve) => {
+      io.interrupted.addEventListener("abort", () => resolve("interrupted"), { once: true });
+    });
+    return (await Promise.race([serving, interrupted])) === "interrupted" ? EXIT.interrupted : EXIT.done;
+  },
+};
