@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Clock } from "../lib/clock.ts";
 import { nextTurn } from "../lib/turn.ts";
 import { Refusal } from "../refusals.ts";
@@ -46,6 +46,8 @@ export function openSqlite(options: SqliteOptions): Db {
   const reader = inMemory ? writer : connect(options.path, parleyNow);
   if (tableExists(writer, "meta")) lastGiven = Math.max(lastGiven, lastCommittedAt(writer));
 
+  const save = writer.prepare("SAVEPOINT passenger");
+  const release = writer.prepare("RELEASE passenger");
   const write = runner(writer);
   const read = inMemory ? write : runner(reader);
   const waiting: Passenger[] = [];
@@ -100,11 +102,11 @@ export function openSqlite(options: SqliteOptions): Db {
       wake: (topic) => void topics.add(topic),
     };
 
-    writer.exec("SAVEPOINT passenger");
+    save.run();
     try {
       const value = await passenger.work(tx);
       over = true;
-      writer.exec("RELEASE passenger");
+      release.run();
       // point: sqlite-between-passengers
       return { kept: true, tell: () => passenger.resolve({ value, topics }) };
     } catch (error) {
@@ -116,12 +118,11 @@ export function openSqlite(options: SqliteOptions): Db {
     }
   }
 
-  const stamp = lazily(() =>
-    writer.prepare("UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now() RETURNING commit_no"),
-  );
+  let stamp: StatementSync | null = null;
   function stampCommit(): number | null {
-    if (!tableExists(writer, "meta")) return null;
-    return (stamp().get() as { commit_no: number }).commit_no;
+    if (!stamp && !tableExists(writer, "meta")) return null;
+    stamp ??= writer.prepare("UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now() RETURNING commit_no");
+    return (stamp.get() as { commit_no: number }).commit_no;
   }
 
   return {
@@ -196,11 +197,6 @@ function tableExists(connection: DatabaseSync, name: string): boolean {
 
 function lastCommittedAt(connection: DatabaseSync): number {
   return (connection.prepare("SELECT last_ms FROM meta").get() as { last_ms: number } | undefined)?.last_ms ?? 0;
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 function errorCodeOf(error: unknown): number {
