@@ -63,6 +63,19 @@ const NEWEST_EVENTS_WITH_HOLES = sql`SELECT DISTINCT e.stream AS offender
     OR NOT EXISTS (SELECT 1 FROM events newest WHERE newest.stream = e.stream AND newest.seq = s.seq)
     OR e.seq > s.kept_from AND NOT EXISTS (SELECT 1 FROM events p WHERE p.stream = e.stream AND p.seq = e.seq - 1)`;
 
+const CHANGED_LATELY = sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS}`;
+
+const NEWEST_ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM asks a
+  WHERE ${scope(true)} AND ${CHANGED_LATELY} AND a.version <>
+    (SELECT count(DISTINCT e.version) FROM events e WHERE e.stream = 'asker:' || a.asker AND e.ask_id = a.ask_id
+      AND e.version BETWEEN 1 AND a.version)`;
+
+/** Counts the events once: looking them up for each ask would cost the square of what one agent asked. */
+const ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM asks a
+  LEFT JOIN (SELECT stream, ask_id, count(DISTINCT version) AS changes, max(version) AS newest
+    FROM events GROUP BY stream, ask_id) AS e ON e.ask_id = a.ask_id AND e.stream = 'asker:' || a.asker
+  WHERE ${CHANGED_LATELY} AND (a.version <> coalesce(e.changes, 0) OR a.version <> e.newest)`;
+
 const CHECKS: readonly Check[] = [
   onAsks(
     "A1, A2",
@@ -111,12 +124,8 @@ const CHECKS: readonly Check[] = [
   rows("S1", "the numbers of a stream have no holes above its retention mark", (quick) =>
     quick ? NEWEST_EVENTS_WITH_HOLES : STREAMS_WITH_HOLES,
   ),
-  onAsks(
-    "S3",
-    "every change of an ask of the last 23 hours has exactly one event",
-    sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS} AND a.version <>
-      (SELECT count(DISTINCT e.version) FROM events e WHERE e.stream = 'asker:' || a.asker AND e.ask_id = a.ask_id
-        AND e.version BETWEEN 1 AND a.version)`,
+  rows("S3", "every change of an ask of the last 23 hours has exactly one event", (quick) =>
+    quick ? NEWEST_ASKS_WITHOUT_EVENTS : ASKS_WITHOUT_EVENTS,
   ),
   rows(
     "S3",
