@@ -125,13 +125,13 @@ export async function setRecovery(tx: Tx, id: string, hash: string, forMs: numbe
 }
 
 /** Spends a recovery code: returns whose it was if it was good, and nothing ever after. */
-export async function spendRecovery(tx: Tx, hash: string): Promise<string | undefined> {
-  const row = await first<{ participant_id: string }>(
+export async function spendRecovery(tx: Tx, hash: string): Promise<{ id: string; person: string | null } | undefined> {
+  const row = await first<{ participant_id: string; person: string | null }>(
     tx,
     sql`UPDATE participants SET recovery_hash = NULL, recovery_expires_at = NULL
-      WHERE recovery_hash = ${hash} AND recovery_expires_at > parley_now() RETURNING participant_id`,
+      WHERE recovery_hash = ${hash} AND recovery_expires_at > parley_now() RETURNING participant_id, person`,
   );
-  return row?.participant_id;
+  return row && { id: row.participant_id, person: row.person };
 }
 
 /** Erases a person: participants, subscriptions, statistics. Answers that were given stay, under no one's name. */

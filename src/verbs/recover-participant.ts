@@ -3,7 +3,7 @@ import { base62 } from "../lib/id.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import type { Caller } from "../model/participant.ts";
 import { Refusal } from "../refusals.ts";
-import { eraseParticipant, setRecovery, spendRecovery } from "../store/participants.ts";
+import { ensureParticipant, eraseParticipant, setRecovery, spendRecovery } from "../store/participants.ts";
 import { transact } from "../store/transact.ts";
 import { identifyForRead, welcome } from "./identify.ts";
 
@@ -29,7 +29,10 @@ export async function redeemRecoveryCode(ctx: Context, code: string): Promise<st
   return transact(ctx, async (tx) => {
     const participant = await spendRecovery(tx, sha256Hex(code.replaceAll(/[\s-]/g, "")));
     if (!participant) throw new Refusal("recovery_refused");
-    return participant;
+    const { id, person } = participant;
+    if (id !== person) return id;
+    // Somebody with a name has no credential but a session or a key: this device becomes one of theirs.
+    return (await ensureParticipant(tx, ctx.newId("p"), person)).participant.id;
   });
 }
 
