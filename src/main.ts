@@ -1,4 +1,5 @@
 import { type Command, EXIT, type Io, WrongUsage } from "./cli/command.ts";
+import { systemClock } from "./lib/clock.ts";
 import { VERSION } from "./lib/version.ts";
 
 /** Every command; each is loaded when it is wanted, so that asking does not load the server. */
@@ -7,6 +8,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ask: async () => (await import("./cli/ask.ts")).ask,
   check: async () => (await import("./cli/questions.ts")).check,
   cancel: async () => (await import("./cli/questions.ts")).cancel,
+  answer: async () => (await import("./cli/answer.ts")).answer,
   "keys create": async () => (await import("./cli/keys.ts")).keysCreate,
   "keys list": async () => (await import("./cli/keys.ts")).keysList,
   "keys revoke": async () => (await import("./cli/keys.ts")).keysRevoke,
@@ -33,7 +35,7 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
     return await command.run(rest, io);
   } catch (error) {
     io.progress("");
-    return failed(error, name, command, io);
+    return failed(error, { name, command, rest }, io);
   }
 }
 
@@ -76,7 +78,11 @@ function helpFor(name: string, { usage, does, flags, example }: Command): string
 }
 
 /** Says why a command did not do what it was told to, in a sentence where that is enough. */
-function failed(error: unknown, name: string, command: Command, io: Io): number {
+function failed(
+  error: unknown,
+  { name, command, rest }: { name: string; command: Command; rest: readonly string[] },
+  io: Io,
+): number {
   const isMisread = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
   if (error instanceof WrongUsage || isMisread) {
     io.tell(`parley ${name}: ${(error as Error).message.split(". To specify")[0]}`);
@@ -84,16 +90,18 @@ function failed(error: unknown, name: string, command: Command, io: Io): number 
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;
-  io.tell(`parley: ${sentenceOf(error, io)}`);
+  io.tell(`parley: ${sentenceOf(error, rest, io)}`);
   return EXIT.refused;
 }
 
 /** Our own errors are sentences; what is none of ours shows where it came from. */
-function sentenceOf(error: unknown, io: Io): string {
+function sentenceOf(error: unknown, rest: readonly string[], io: Io): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "ParleyError" && "code" in error) {
     if (error.code === "UNREACHABLE") {
-      return `no server answers at ${io.env["PARLEY_URL"] || "http://127.0.0.1:3415"}; start one with npm start, or set PARLEY_URL.`;
+      const flag = rest.find((word, i) => rest[i - 1] === "--url" || word.startsWith("--url="))?.replace("--url=", "");
+      const url = flag ?? (io.env["PARLEY_URL"] || "http://127.0.0.1:3415");
+      return `no server answers at ${url}; start one with npm start, or set PARLEY_URL.`;
     }
     if (error.code === "UNAUTHORIZED") {
       return `${error.message} Set PARLEY_KEY; whoever runs the server makes one with: parley keys create NAME --scope agent`;
@@ -107,12 +115,31 @@ function terminal(): Io {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
   const watched = process.stderr.isTTY && !process.env["CI"];
+  const isSatAt = process.stdin.isTTY && process.stderr.isTTY;
   return {
     env: process.env,
     out: (line) => void process.stdout.write(`${line}\n`),
     tell: (line) => void process.stderr.write(`${line}\n`),
     progress: (line) => void (watched && process.stderr.write(`\r\x1b[2K${line}`)),
+    ...(isSatAt && { prompt: promptOn(interrupted) }),
     interrupted: interrupted.signal,
+  };
+}
+
+/** The terminal is taken over when something is asked, and not before. */
+function promptOn(interrupted: AbortController): NonNullable<Io["prompt"]> {
+  let prompt: Promise<NonNullable<Io["prompt"]>> | undefined;
+  return async (question) => {
+    prompt ??= import("./cli/prompt.ts").then(({ openPrompt }) =>
+      openPrompt({
+        input: process.stdin,
+        output: process.stderr,
+        clock: systemClock,
+        signal: interrupted.signal,
+        interrupt: () => interrupted.abort(),
+      }),
+    );
+    return (await prompt)(question);
   };
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Everything of these tests stands in here, and goes with it. */
 export const ROOT = mkdtempSync(join(tmpdir(), "parley-cli-"));
 const running = new Set<ChildProcessWithoutNullStreams>();

@@ -7,6 +7,8 @@ export interface Io {
   tell(line: string): void;
   /** A line that is written over by the next one; nothing where nobody watches. */
   progress(line: string): void;
+  /** Asks whoever sits at the terminal; null when they are done (Ctrl-D). Absent where nobody sits at one. */
+  prompt?(question: string): Promise<string | null>;
   /** Aborted by Ctrl-C or SIGTERM. */
   interrupted: AbortSignal;
 }

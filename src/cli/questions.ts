@@ -22,24 +22,31 @@ export function openClient(url: string, env: Io["env"]): Parley {
 /** Writes what people said: each answer, or the tally of a choice. */
 export function writeAnswers(question: Question, io: Io): void {
   for (const line of printableLines(question.prompt)) io.out(line);
-  if (question.options) {
-    const votes = question.options.map((option) => question.summary?.[option] ?? 0);
-    const width = Math.max(...question.options.map((option) => printable(option).length));
-    const most = Math.max(1, ...votes);
-    question.options.forEach((option, i) => {
-      const count = votes[i] ?? 0;
-      const bar = "█".repeat(Math.round((count / most) * BAR_WIDTH));
-      io.out(`  ${printable(option).padEnd(width)}  ${String(count).padStart(3)}  ${bar}`.trimEnd());
-    });
-  } else {
-    for (const { answer = "", confidence } of question.responses) {
-      const [first = "", ...more] = printableLines(answer);
-      io.out(`  - ${first}`);
-      for (const line of more) io.out(`    ${line}`);
-      if (confidence !== undefined) io.out(`    (confidence ${confidence} of 5)`);
-    }
-  }
+  for (const line of talliedLines(question)) io.out(line);
   io.out(`${countText(question)}, ${stateText(question)}`);
+}
+
+/** Returns a line for each option of a choice, or those of each answer. */
+export function talliedLines({
+  options,
+  summary,
+  responses = [],
+}: Pick<Question, "options" | "summary"> & Partial<Pick<Question, "responses">>): string[] {
+  if (!options) {
+    return responses.flatMap(({ answer = "", confidence }) => {
+      const [first = "", ...more] = printableLines(answer);
+      const sure = confidence === undefined ? [] : [`    (confidence ${confidence} of 5)`];
+      return [`  - ${first}`, ...more.map((line) => `    ${line}`), ...sure];
+    });
+  }
+  const votes = options.map((option) => summary?.[option] ?? 0);
+  const width = Math.max(...options.map((option) => printable(option).length));
+  const most = Math.max(1, ...votes);
+  return options.map((option, i) => {
+    const count = votes[i] ?? 0;
+    const bar = "█".repeat(Math.round((count / most) * BAR_WIDTH));
+    return `  ${printable(option).padEnd(width)}  ${String(count).padStart(3)}  ${bar}`.trimEnd();
+  });
 }
 
 /** Returns "n of m answers". */
