@@ -13,6 +13,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "keys list": async () => (await import("./cli/keys.ts")).keysList,
   "keys revoke": async () => (await import("./cli/keys.ts")).keysRevoke,
   mcp: async () => (await import("./cli/mcp.ts")).mcp,
+  "mcp install": async () => (await import("./cli/mcp-install.ts")).mcpInstall,
+  "mcp config": async () => (await import("./cli/mcp-install.ts")).mcpConfig,
   link: async () => (await import("./cli/link.ts")).link,
   "people add": async () => (await import("./cli/people.ts")).peopleAdd,
   "people list": async () => (await import("./cli/people.ts")).peopleList,

@@ -1,0 +1,126 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
+import { lineDiff } from "../lib/line-diff.ts";
+import { printable } from "../lib/printable.ts";
+import { editTomlTable, TomlInTheWay } from "../lib/toml-table.ts";
+import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
+import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Told } from "./mcp-clients.ts";
+import { serverUrl } from "./questions.ts";
+
+const NAMES = Object.keys(MCP_CLIENTS);
+const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
+const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415" } as const;
+
+export const mcpConfig: Command = {
+  usage: "CLIENT [--url URL]",
+  does: "print what a client's configuration needs, with the address and the key of PARLEY_KEY",
+  flags: { ...URL_FLAG, CLIENT: [...NAMES, "stdio"].join(", ") },
+  example: "parley mcp config codex >> ~/.codex/config.toml",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { url: { type: "string" } },
+    });
+    const name = onlyArgument(positionals, "CLIENT");
+    const url = serverUrl(values.url, io.env);
+    const key = io.env["PARLEY_KEY"] || undefined;
+    if (name === "stdio") {
+      io.out(JSON.stringify(stdioEntry(url, key), null, 2));
+      return EXIT.done;
+    }
+    const client = clientNamed(name, [...NAMES, "stdio"]);
+    const told = { url: `${url}/mcp`, key };
+    io.out(blockOf(client.entry(told)));
+    io.tell(`This belongs into ${client.file(io.env)}. ${keySentence(client, told)}`);
+    return EXIT.done;
+  },
+};
+
+export const mcpInstall: Command = {
+  usage: "CLIENT [--url URL] [--file FILE] [--undo]",
+  does: "write Parley into a client's own configuration, showing the change; nothing else in the file is touched",
+  flags: {
+    CLIENT: NAMES.join(", "),
+    ...URL_FLAG,
+    "--file FILE": "the client's configuration file, where it is not the usual one",
+    "--undo": "take Parley out again",
+  },
+  example: "parley mcp install claude",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { url: { type: "string" }, file: { type: "string" }, undo: { type: "boolean" } },
+    });
+    const client = clientNamed(onlyArgument(positionals, "CLIENT"), NAMES);
+    const file = resolve(values.file ?? client.file(io.env));
+    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const told = { url: `${serverUrl(values.url, io.env)}/mcp`, key: io.env["PARLEY_KEY"] || undefined };
+    const after = edited(client, before, file, values.undo ? undefined : told);
+
+    if (after === before) {
+      io.tell(values.undo ? `There is no Parley in ${file}.` : `${file} holds it already.`);
+      return EXIT.done;
+    }
+    show(file, before, after, io);
+    if (values.undo && isEmpty(client, after)) rmSync(file);
+    else write(file, after);
+    io.tell(
+      values.undo ? `Parley is out of ${file}.` : `${client.title} will find Parley. ${keySentence(client, told)}`,
+    );
+    return EXIT.done;
+  },
+};
+
+function clientNamed(name: string, names: readonly string[]): McpClient {
+  const client = Object.hasOwn(MCP_CLIENTS, name) ? MCP_CLIENTS[name] : undefined;
+  if (!client) throw new WrongUsage(`CLIENT must be one of ${names.join(", ")}`);
+  return client;
+}
+
+/** Returns the file with Parley in it, or without it where nothing is told. @throws {Error} one sentence */
+function edited(client: McpClient, text: string, file: string, told: Told | undefined): string {
+  const entry = client.entry(told ?? { url: "", key: undefined });
+  try {
+    return entry.kind === "json"
+      ? editJson(text, entry.path, told && entry.value)
+      : editTomlTable(text, entry.path, told && entry.lines);
+  } catch (error) {
+    if (!(error instanceof NotJson || error instanceof TomlInTheWay)) throw error;
+    throw new Error(`${file} was left as it is: ${error.message}. parley mcp config prints what belongs into it.`);
+  }
+}
+
+function isEmpty(client: McpClient, text: string): boolean {
+  return client.entry({ url: "", key: undefined }).kind === "json" ? isEmptyJson(text) : text.trim() === "";
+}
+
+/** Keys are in files because clients need them there; a terminal is read by others too. */
+function show(file: string, before: string, after: string, io: Io): void {
+  io.tell(`--- ${file}`);
+  io.tell(`+++ ${file}`);
+  for (const line of lineDiff(before, after))
+    io.tell(printable(line.replaceAll("\t", "  ").replace(KEY, "parley_$1_[key]")));
+}
+
+/** The file is replaced at once and whole, keeps its permissions, and stays a link where it is one. */
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const place = existsSync(file) ? realpathSync(file) : file;
+  const mode = existsSync(place) ? statSync(place).mode & 0o777 : 0o600;
+  const fresh = `${place}.${process.pid}.new`;
+  writeFileSync(fresh, text, { mode, flag: "wx" });
+  renameSync(fresh, place);
+}

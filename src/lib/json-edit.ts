@@ -1,0 +1,103 @@
+import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+
+/** The text is not JSON, with or without comments. */
+export class NotJson extends Error {}
+
+/**
+ * Returns the text of a JSON file with `value` at `path`; every other byte stays as it was, comments included. Without
+ * a value what stands there is taken out, and so are the objects around it that are empty then: taking out what was put
+ * in gives the first text back.
+ *
+ * @throws {NotJson} also where something on the way is no object
+ */
+export function editJson(text: string, path: readonly string[], value?: object): string {
+  if (text.trim() === "") return value === undefined ? text : `${JSON.stringify(nested(path, value), null, 2)}\n`;
+  const tree = treeOf(text);
+  let parent = tree;
+  let depth = 0;
+  for (; ; depth += 1) {
+    if (parent.type !== "object") throw new NotJson(`${path.slice(0, depth).join(".") || "the whole"} is no object`);
+    const child = depth < path.length - 1 ? findNodeAtLocation(parent, [path[depth] ?? ""]) : undefined;
+    if (!child) break;
+    parent = child;
+  }
+  const name = path[depth] ?? "";
+  const property = parent.children?.find(({ children }) => children?.[0]?.value === name);
+  if (value === undefined) return property ? without(text, parent, property, path.slice(0, depth)) : text;
+
+  const styling = stylingOf(text, parent);
+  const written = writtenAs(nested(path.slice(depth + 1), value), styling);
+  const old = property?.children?.[1];
+  if (old) return spliced(text, old.offset, endOf(old), written);
+  const { eol, indent, outer, isOneLine } = styling;
+  const entry = `${JSON.stringify(name)}:${isOneLine ? "" : " "}${written}`;
+  const last = parent.children?.at(-1);
+  if (last) return spliced(text, endOf(last), endOf(last), isOneLine ? `,${entry}` : `,${eol}${indent}${entry}`);
+  const inside = isOneLine ? entry : `${eol}${indent}${entry}${eol}${outer}`;
+  return spliced(text, parent.offset, endOf(parent), `{${inside}}`);
+}
+
+/** True when nothing is left in the file. */
+export function isEmptyJson(text: string): boolean {
+  return text.trim() === "" || treeOf(text).children?.length === 0;
+}
+
+const endOf = ({ offset, length }: Node): number => offset + length;
+const spliced = (text: string, from: number, to: number, by: string): string =>
+  text.slice(0, from) + by + text.slice(to);
+
+function treeOf(text: string): Node {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  if (tree && errors.length === 0) return tree;
+  const line = text.slice(0, errors[0]?.offset ?? 0).split("\n").length;
+  throw new NotJson(`it is not valid JSON at line ${line}`);
+}
+
+function nested(path: readonly string[], value: object): object {
+  return path.reduceRight<object>((inner, name) => ({ [name]: inner }), value);
+}
+
+function without(text: string, parent: Node, property: Node, around: readonly string[]): string {
+  const siblings = parent.children ?? [];
+  const place = siblings.indexOf(property);
+  const [before, after] = [siblings[place - 1], siblings[place + 1]];
+  if (before) return spliced(text, endOf(before), endOf(property), "");
+  if (after) return spliced(text, property.offset, after.offset, "");
+  return around.length > 0 ? editJson(text, around) : spliced(text, parent.offset, endOf(parent), "{}");
+}
+
+interface Styling {
+  eol: string;
+  /** One level. */
+  unit: string;
+  /** Before the members of the object. */
+  indent: string;
+  /** Before its closing bracket. */
+  outer: string;
+  isOneLine: boolean;
+}
+
+/** Returns how an object is written: what is added to it looks the same. */
+function stylingOf(text: string, object: Node): Styling {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  const outer = indentAt(text, object.offset);
+  const first = object.children?.[0];
+  const isFirstOnItsLine = first !== undefined && text.slice(object.offset, first.offset).includes("\n");
+  // An empty object says nothing of how it would be written: the rest of the file does.
+  const whole = text.trim();
+  const isOneLine = first === undefined ? whole !== "{}" && !whole.includes("\n") : !isFirstOnItsLine;
+  return { eol, unit, indent: isFirstOnItsLine ? indentAt(text, first.offset) : outer + unit, outer, isOneLine };
+}
+
+/** Returns the white space at the start of the line that holds the place. */
+function indentAt(text: string, offset: number): string {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
+}
+
+function writtenAs(value: object, { eol, unit, indent, isOneLine }: Styling): string {
+  if (isOneLine) return JSON.stringify(value);
+  return JSON.stringify(value, null, unit.startsWith("\t") ? "\t" : unit).replaceAll("\n", eol + indent);
+}
