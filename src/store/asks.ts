@@ -69,10 +69,9 @@ export interface NewAsk {
   wire: Record<string, unknown>;
 }
 
-/** Inserts an open ask, created at the store's present second, and returns it. */
-export async function insertAsk(tx: Tx, ask: NewAsk): Promise<Ask> {
+/** Inserts an open ask, created in the second of the store's clock that holds `now`, and returns it. */
+export async function insertAsk(tx: Tx, ask: NewAsk, now: number): Promise<Ask> {
   const options = ask.form.kind === "choice" ? JSON.stringify(ask.form.options) : null;
-  const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
   const createdAt = now - (now % 1000);
   const expiresAt = createdAt + ask.timeoutSeconds * 1000;
   await tx.all(sql`INSERT INTO asks (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
@@ -178,17 +177,17 @@ export async function findDueAsks(on: Queryable, limit: number): Promise<string[
   return rows.map((row) => row.ask_id);
 }
 
-/** Counts the asks of `asker` that still take answers, and says when the next of them ends. */
+/** Counts the asks of `asker` that still take answers, and says when the next of them ends, with the store's clock. */
 export async function countOpenAsks(
   on: Queryable,
   asker: string,
-): Promise<{ open: number; nextEndsInMs: number | null }> {
-  const row = await one<{ open: number; next_in: number | null }>(
+): Promise<{ open: number; nextEndsAt: number | null; now: number }> {
+  const row = await one<{ open: number; next_ends_at: number | null; now: number }>(
     on,
-    sql`SELECT count(*) AS open, min(expires_at) - (SELECT parley_now()) AS next_in FROM asks
+    sql`SELECT count(*) AS open, min(expires_at) AS next_ends_at, (SELECT parley_now()) AS now FROM asks
       WHERE asker = ${asker} AND state = 'open' AND expires_at > (SELECT parley_now())`,
   );
-  return { open: row.open, nextEndsInMs: row.next_in };
+  return { open: row.open, nextEndsAt: row.next_ends_at, now: row.now };
 }
 
 /** Returns one page of an asker's own asks, newest first, that follow `before`. */

@@ -45,12 +45,12 @@ export async function createAsk(ctx: Context, input: AskWish, sameness?: Samenes
     // point: create-key-claimed
     const { limits } = ctx.crowd;
     const reading = await chargeLimit(tx, "questions", input.asker, limits.questionsPerHour);
-    const { open, nextEndsInMs } = await countOpenAsks(tx, input.asker);
+    const { open, nextEndsAt, now } = await countOpenAsks(tx, input.asker);
     if (open >= limits.openQuestions) {
-      const retryAfter = Math.max(1, Math.ceil((nextEndsInMs ?? 1000) / 1000));
+      const retryAfter = Math.max(1, Math.ceil(((nextEndsAt ?? now) - now) / 1000));
       throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });
     }
-    const ask = await insertAsk(tx, { ...input, id });
+    const ask = await insertAsk(tx, { ...input, id }, now);
     // point: create-ask-stored
     await appendEvent(tx, streamOfAsker(ask.asker), {
       kind: "ask.created",
