@@ -23,7 +23,8 @@ function plainAddress(address: string): string {
   return mapped?.[1] ?? address;
 }
 
-function expandIpv6(address: string): string[] {
+/** Returns the eight groups of an IPv6 address without a dotted end, in hexadecimal without leading zeros. */
+export function expandIpv6(address: string): string[] {
   const [head = "", tail = ""] = address.replace(/%.*$/, "").split("::");
   const left = head ? head.split(":") : [];
   const right = tail ? tail.split(":") : [];

@@ -49,7 +49,7 @@ export async function findNewestActive(
   const row = await first<{ subscription_id: string }>(
     on,
     sql`SELECT subscription_id FROM push_subscriptions WHERE person = ${person} AND kind = ${kind} AND active = 1
-      ORDER BY updated_at DESC, subscription_id LIMIT 1`,
+      ORDER BY created_at DESC, updated_at DESC, subscription_id LIMIT 1`,
   );
   return row?.subscription_id;
 }

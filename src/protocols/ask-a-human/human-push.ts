@@ -5,7 +5,8 @@ import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "..
 import { callerOf, type Door, type DoorContext, type FastifyReply } from "../door.ts";
 import { addressLimit, issueCredential } from "./human-access.ts";
 import { subscriptionIdOf } from "../door-ids.ts";
-import { ErrorBody, NewSubscription, NoContent, SubscriptionReceipt } from "./schemas.ts";
+import { NewSubscription, RefreshedSubscription, SubscriptionReceipt } from "./push-schemas.ts";
+import { ErrorBody, NoContent } from "./schemas.ts";
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
@@ -52,23 +53,15 @@ export function humanPush(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Refresh a subscription",
-        body: NewSubscription,
+        body: RefreshedSubscription,
         response: { 201: SubscriptionReceipt, 200: SubscriptionReceipt, ...errors },
       },
     },
     async (request, reply) => {
-      const body = request.body as z.output<typeof NewSubscription>;
+      const body = request.body as z.output<typeof RefreshedSubscription>;
+      const id = body.subscription_id === undefined ? undefined : subscriptionIdOf(body.subscription_id);
       const settings = settingsOf(body);
-      return receipt(
-        reply,
-        await refreshPush(
-          ctx,
-          callerOf(request),
-          body.subscription_id && subscriptionIdOf(body.subscription_id),
-          settings,
-        ),
-        settings,
-      );
+      return receipt(reply, await refreshPush(ctx, callerOf(request), id, settings), settings);
     },
   );
 

@@ -1,27 +1,8 @@
 import { z } from "zod";
 import { TAGS } from "../../model/ask.ts";
-import type { FieldProblem } from "../../model/field-problem.ts";
-import { lengthOf } from "../../model/field-problem.ts";
 import { REPORT_REASONS } from "../../verbs/mark-question.ts";
-import {
-  booleanField,
-  checkedField,
-  fields,
-  idField,
-  integerField,
-  laterField,
-  optional,
-  textField,
-  wordField,
-  wordsField,
-} from "../door-fields.ts";
+import { booleanField, fields, idField, laterField, optional, textField, wordField } from "../door-fields.ts";
 import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../door-new-question.ts";
-
-const problemAt = (message: string, field: string, constraint: string): FieldProblem => ({
-  message,
-  field,
-  constraint,
-});
 
 /** What an agent sends (contract-ask-a-human.md, section 3.1). */
 export const NewQuestion = fields({
@@ -130,77 +111,6 @@ export const Results = z.object({
 export const NewReport = fields({
   reason: wordField("reason", REPORT_REASONS),
   comment: optional(textField("comment", 0, 500)),
-});
-
-function base64Bytes(text: unknown): number {
-  return typeof text === "string" && /^[\w-]+=*$/.test(text) ? Buffer.from(text, "base64url").length : 0;
-}
-
-function subscriptionProblems(value: unknown): FieldProblem[] {
-  const at = "subscription";
-  if (typeof value !== "object" || value === null) return [problemAt(`${at} must be an object`, at, "type")];
-  const { endpoint, keys } = value as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
-  const problems: FieldProblem[] = [];
-  if (typeof endpoint !== "string")
-    problems.push(problemAt(`${at}.endpoint is required`, `${at}.endpoint`, "required"));
-  else if (lengthOf(endpoint) < 1 || lengthOf(endpoint) > 2048) {
-    problems.push({
-      message: `${at}.endpoint must be between 1 and 2048 characters`,
-      field: `${at}.endpoint`,
-      constraint: "length",
-      min: 1,
-      max: 2048,
-    });
-  }
-  if (base64Bytes(keys?.p256dh) !== 65)
-    problems.push(problemAt(`${at}.keys.p256dh must be 65 bytes, base64url`, `${at}.keys.p256dh`, "format"));
-  if (base64Bytes(keys?.auth) !== 16)
-    problems.push(problemAt(`${at}.keys.auth must be 16 bytes, base64url`, `${at}.keys.auth`, "format"));
-  return problems;
-}
-
-interface WebSubscription {
-  endpoint: string;
-  keys: { p256dh: string; auth: string };
-}
-
-const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
-
-function quietHoursProblem(value: unknown): FieldProblem | null {
-  const {
-    start,
-    end,
-    time_zone: zone,
-  } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  const isClock = (text: unknown) => typeof text === "string" && CLOCK_TIME.test(text);
-  if (isClock(start) && isClock(end) && typeof zone === "string" && zone.length <= 64) return null;
-  return problemAt("quiet_hours must hold start and end as HH:MM and a time_zone", "quiet_hours", "format");
-}
-
-/** Where and how often somebody wants to be told (section 4.5). */
-export const NewSubscription = fields({
-  fcm_token: optional(textField("fcm_token", 1, 4096)),
-  subscription: optional(
-    checkedField<WebSubscription>({ type: "object", description: "W3C PushSubscription JSON" }, subscriptionProblems),
-  ),
-  min_interval_minutes: optional(integerField("min_interval_minutes", 5, 1440, { default: 30 })),
-  audience: optional(wordsField("audience", TAGS, { description: "Tags of interest; all when left out" })),
-  quiet_hours: optional(
-    checkedField<{ start: string; end: string; time_zone: string }>({ type: "object" }, quietHoursProblem),
-  ),
-  subscription_id: optional(textField("subscription_id", 1, 255, { description: "Only with PUT" })),
-}).superRefine((given, context) => {
-  if ((given.fcm_token === undefined) !== (given.subscription === undefined)) return;
-  const message = "exactly one of fcm_token and subscription is needed";
-  const problem: FieldProblem = { message, field: "fcm_token", constraint: "exactly_one" };
-  context.addIssue({ code: "custom", message, params: { problem } });
-});
-
-export const SubscriptionReceipt = z.object({
-  subscription_id: z.string(),
-  status: z.literal("active"),
-  delivers: z.literal(false).optional(),
-  reason: z.string().optional(),
 });
 
 export const Stats = z.object({
