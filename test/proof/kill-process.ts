@@ -13,6 +13,7 @@ import { openToExamine } from "../../src/store/open-store.ts";
 import { examineStore } from "../../src/verbs/examine-store.ts";
 import { databaseUrl } from "../postgres.ts";
 import type { DatabaseName } from "../world.ts";
+import { plantedEnvironment } from "./plant-environment.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MAIN = join(ROOT, "src/main.ts");
@@ -144,6 +145,7 @@ export async function openSite(on: DatabaseName): Promise<Site> {
         cwd: home,
         env: {
           ...settings(),
+          ...plantedEnvironment(),
           PROOF_CLOCK_AHEAD_MS: String(aheadMs),
           ...(at && { PROOF_POINT: at.point, PROOF_POINT_HIT: String(at.hit) }),
         },

@@ -1,16 +1,8 @@
-import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { By, Door } from "./race-door.ts";
-import { OPEN_QUESTIONS, wallTime, type Nodes } from "./race-nodes.ts";
-import { describe } from "./race-checks.ts";
-import type { Answer, AskFacts, Log } from "./race-log.ts";
-
-/** What a directed race is run with. */
-export interface Directed {
-  nodes: Nodes;
-  door: Door;
-  log: Log;
-}
+import { committedPastDeadline, heldPastDeadline } from "./race-held.ts";
+import type { Answer } from "./race-log.ts";
+import { OPEN_QUESTIONS, wallTime } from "./race-nodes.ts";
+import { ask, at, LONG_S, SHORT_S, type Directed } from "./race-scene.ts";
 
 export interface DirectedReport {
   problems: string[];
@@ -18,16 +10,14 @@ export interface DirectedReport {
   wakes: number[];
 }
 
-/** A deadline that only those races meet that are about it. */
-const LONG_S = 3600;
-const SHORT_S = 60;
 const STAMPEDE = 200;
 const STAMPEDE_NEED = 50;
+const KEY_AGENTS = 5;
+const KEY_COPIES = 20;
 const TENTH_PEOPLE = 8;
 const FINISHERS = 45;
 /** How far around the deadline the finishers answer, and how close together. */
 const FINISH_SPREAD_MS = 150;
-const HOLD_TRIES = 5;
 const WAKE_ROUNDS = 15;
 const WAKE_MEDIAN_MS = 250;
 const WAKE_LONGEST_MS = 1250;
@@ -39,7 +29,9 @@ export async function runDirected(on: Directed): Promise<DirectedReport> {
   const wakes: number[] = [];
   const races: (() => Promise<string[]>)[] = [
     () => stampede(on),
+    () => sameKey(on),
     () => heldPastDeadline(on),
+    () => committedPastDeadline(on),
     () => tenthAnswers(on),
     () => photoFinish(on),
     () => cancelAgainstLast(on),
@@ -47,18 +39,11 @@ export async function runDirected(on: Directed): Promise<DirectedReport> {
   ];
   const problems: string[] = [];
   for (const run of races) {
-    if (problems.length === 0) problems.push(...(await run()));
+    if (problems.length > 0) break;
+    // A race that could not even be set up is a broken promise too; the servers are up.
+    problems.push(...(await run().catch((error: unknown) => [String(error)])));
   }
   return { problems, wakes };
-}
-
-const at = (i: number): By => ({ client: i, node: i % 3 });
-
-async function ask({ door, log }: Directed, agent: string, need: number, timeoutSeconds = LONG_S): Promise<AskFacts> {
-  const made = await door.create(at(0), agent, { need, options: 0, timeoutSeconds });
-  const facts = log.asks.get(made.ask ?? "");
-  if (!facts) throw new Error(`a question was refused: ${made.status} ${made.code ?? ""}`);
-  return facts;
 }
 
 function countOf(answers: readonly Answer[], status: number): number {
@@ -77,56 +62,22 @@ async function stampede(on: Directed): Promise<string[]> {
   return [`of ${STAMPEDE} answers at once ${taken} were taken and ${closed} refused; ${STAMPEDE_NEED} were needed`];
 }
 
-/**
- * Somebody holds a row until the deadline is over, and answers that were sent in time wait behind it. None may count:
- * what decides is the store's clock with the row held, also when the holder undoes what it did.
- */
-async function heldPastDeadline(on: Directed): Promise<string[]> {
-  for (let tries = 1; tries <= HOLD_TRIES; tries += 1) {
-    const problems = await holdOnce(on);
-    if (problems) return problems;
-  }
-  return [`in ${HOLD_TRIES} tries no answer reached a held question before its deadline`];
-}
-
-/** Returns nothing when the machine was too slow for anything to be seen. */
-async function holdOnce(on: Directed): Promise<string[] | null> {
-  const ends = ["ROLLBACK", "COMMIT"] as const;
-  const holders = ends.map(() => new pg.Client({ connectionString: on.nodes.database }));
-  await Promise.all(holders.map((holder) => holder.connect()));
-  try {
-    const asks = await Promise.all(ends.map((end) => ask(on, `held-${end}`, 1, SHORT_S)));
-    for (const [i, holder] of holders.entries()) {
-      await holder.query("BEGIN");
-      await holder.query("UPDATE asks SET held = held WHERE ask_id = $1", [asks[i]?.id]);
-    }
-    const answers = Promise.all(
-      asks.flatMap((one) => [0, 1, 2].map((i) => on.door.answer(at(i), `held-${one.agent}-${i}`, one))),
-    );
-    const untilDue = () => wallTime(Math.max(...asks.map(({ expiresAt }) => expiresAt))) - Date.now();
-    while ((await countWaiting(on.nodes)) < 6) {
-      if (untilDue() < 0) {
-        await Promise.all(holders.map((holder) => holder.query("ROLLBACK")));
-        await answers;
-        return null;
-      }
-      await sleep(10);
-    }
-    await sleep(untilDue() + 100);
-    await Promise.all(holders.map((holder, i) => holder.query(ends[i] ?? "")));
-    return (await answers)
-      .filter(({ status }) => status !== 410)
-      .map((one) => `${describe(one)} got ${one.status} though its question was held past the deadline`);
-  } finally {
-    await Promise.all(holders.map((holder) => holder.end()));
-  }
-}
-
-async function countWaiting({ control }: Nodes): Promise<number> {
-  const { rows } = await control.query<{ count: string }>(
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+/** Agents that each ask once, many times at once under one key, at every node. */
+async function sameKey(on: Directed): Promise<string[]> {
+  const agents = Array.from({ length: KEY_AGENTS }, (_, i) => `same-${i}`);
+  const question = { need: 1, options: 0, timeoutSeconds: LONG_S };
+  const made = await Promise.all(
+    agents.map((agent) =>
+      Promise.all(Array.from({ length: KEY_COPIES }, (_, i) => on.door.create(at(i), agent, question, "once"))),
+    ),
   );
-  return Number(rows[0]?.count ?? 0);
+  await Promise.all(
+    [...on.log.asks.values()].map((one) => (agents.includes(one.agent) ? on.door.cancel(at(0), one) : null)),
+  );
+  return made.flatMap((replies) => {
+    const asks = new Set(replies.map(({ ask: id }) => id));
+    return asks.size === 1 ? [] : [`one key, ${KEY_COPIES} times at once, made ${[...asks].join(" and ")}`];
+  });
 }
 
 /** Eight people each answer twelve questions at once: the tenth answer of each earns its badge in exactly one reply. */

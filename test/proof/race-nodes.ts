@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { databaseUrl } from "../postgres.ts";
+import { plantedEnvironment } from "./plant-environment.ts";
 
 /** Three servers, each a process of its own, on one new PostgreSQL database. */
 export interface Nodes extends AsyncDisposable {
@@ -86,9 +87,7 @@ function serve(database: string, dataDir: string, number: number, complaints: st
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
-      // A planted bug reaches the servers through this.
-      ...(process.env["NODE_OPTIONS"] && { NODE_OPTIONS: process.env["NODE_OPTIONS"] }),
-      ...(process.env["PARLEY_PLANT"] && { PARLEY_PLANT: process.env["PARLEY_PLANT"] }),
+      ...plantedEnvironment(),
       HOME: dataDir,
       PARLEY_DATA_DIR: join(dataDir, String(number)),
       PARLEY_KEY_FILE: join(dataDir, "installation.key"),

@@ -75,7 +75,8 @@ async function runRound(seed: number, options: HarnessOptions): Promise<Round> {
       "wake, ms": round(Math.max(...directed.wakes)),
     };
     trace(`directed races are over, ${log.operations.length} operations`);
-    if (isOver(directed.problems)) return { figures, problems: directed.problems };
+    const early = [...directed.problems, ...checkReplies(log)];
+    if (isOver(early)) return { figures, problems: early };
 
     const started = performance.now();
     const boxMs = Math.min(BOX_MS, options.boxMs ?? BOX_MS);
@@ -87,7 +88,9 @@ async function runRound(seed: number, options: HarnessOptions): Promise<Round> {
     Object.assign(figures, { operations: log.operations.length - before, seconds: round(seconds) });
     trace(`the load is over, ${log.operations.length} operations`);
 
+    if (isOver(checkReplies(log))) return { figures, problems: checkReplies(log) };
     const problems = [...directed.problems, ...(await comeToRest(log, door)), ...checkReplies(log)];
+    if (isOver(problems)) return { figures, problems };
     const told = tellStories(log);
     await readToTheEnd(followers, told.stories);
     trace("everything is at rest");
@@ -135,7 +138,8 @@ async function readAll(door: Door, asks: readonly AskFacts[], pass: number): Pro
 async function readToTheEnd(followers: readonly Follower[], stories: readonly Story[]): Promise<void> {
   const owned = groupBy(stories, ({ facts }) => facts.agent);
   const until = performance.now() + REST_WITHIN_MS;
-  const isBehind = ({ agent, events }: Follower) => events.length < eventsOf(owned.get(agent) ?? []);
+  const isBehind = ({ agent, events }: Follower) =>
+    events.length < eventsOf(owned.get(agent) ?? []) && events.every(({ reading }) => reading !== null);
   while (followers.some(isBehind) && performance.now() < until) await sleep(50);
 }
 
