@@ -42,11 +42,15 @@ export async function countReportingNetworks(on: Queryable, askId: string): Prom
   return row.networks;
 }
 
-/** Deletes up to `limit` skips that are over and views nobody can use any more; true when there may be more. */
+/**
+ * Deletes up to `limit` skips that are over and views nobody can use any more; true when there may be more. Of the two
+ * conditions on skips the outer one is judged again when one was renewed while this waited for its row.
+ */
 export async function deleteOldMarks(tx: Tx, viewsKeptMs: number, limit: number): Promise<boolean> {
   const skips = await tx.all(
     sql`DELETE FROM skips WHERE (person, ask_id) IN
-      (SELECT person, ask_id FROM skips WHERE until <= (SELECT parley_now()) LIMIT ${limit}) RETURNING ask_id`,
+      (SELECT person, ask_id FROM skips WHERE until <= (SELECT parley_now()) LIMIT ${limit})
+      AND until <= (SELECT parley_now()) RETURNING ask_id`,
   );
   const views = await tx.all(
     sql`DELETE FROM views WHERE (ask_id, person) IN

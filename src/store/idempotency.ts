@@ -68,11 +68,15 @@ export async function keepReply(tx: Tx, claim: IdempotencyClaim, reply: string |
     WHERE principal = ${claim.principal} AND verb = ${claim.verb} AND key = ${claim.key}`);
 }
 
-/** Deletes up to `limit` keys whose day is over; true when there may be more. */
+/**
+ * Deletes up to `limit` keys whose day is over; true when there may be more. Of the two conditions the outer one is
+ * judged again when a key was taken anew while this waited for its row.
+ */
 export async function deleteExpiredKeys(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM idempotency WHERE (principal, verb, key) IN
-      (SELECT principal, verb, key FROM idempotency WHERE expires_at <= (SELECT parley_now()) LIMIT ${limit}) RETURNING key`,
+      (SELECT principal, verb, key FROM idempotency WHERE expires_at <= (SELECT parley_now()) LIMIT ${limit})
+      AND expires_at <= (SELECT parley_now()) RETURNING key`,
   );
   return rows.length === limit;
 }

@@ -59,12 +59,15 @@ export async function readWindow(on: Queryable, bucket: string, subject: string)
   return { used: 0, resetsAt: now + WINDOW_MS, now };
 }
 
-/** Deletes up to `limit` windows that are over; true when there may be more. */
+/**
+ * Deletes up to `limit` windows that are over; true when there may be more. The condition stands twice, because only the
+ * outer one is judged again when a window was opened anew while this waited for its row (invariants.md, Q8).
+ */
 export async function deleteOldWindows(tx: Tx, limit: number): Promise<boolean> {
   const rows = await tx.all(
     sql`DELETE FROM limit_windows WHERE (bucket, subject) IN
       (SELECT bucket, subject FROM limit_windows WHERE opened_at <= (SELECT parley_now()) - ${WINDOW_MS} LIMIT ${limit})
-      RETURNING subject`,
+      AND opened_at <= (SELECT parley_now()) - ${WINDOW_MS} RETURNING subject`,
   );
   return rows.length === limit;
 }
