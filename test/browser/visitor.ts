@@ -68,12 +68,17 @@ export async function visit(
   };
 }
 
-/** Resolves when the service worker has everything it needs to open the app without a network. */
+/** Resolves when the service worker has everything it needs to open the app without a network, and has this page. */
 export async function readyForOffline(page: Page): Promise<void> {
-  await page.evaluate(async () => {
+  const isTaken = await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
-    while (!navigator.serviceWorker.controller) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let tries = 0; tries < 50 && !navigator.serviceWorker.controller; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return navigator.serviceWorker.controller !== null;
   });
+  // A page that was still loading when the worker started is left out of its first claim.
+  if (!isTaken) await page.reload();
 }
 
 /** The row of a question in the list. */

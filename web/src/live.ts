@@ -49,10 +49,15 @@ async function follow(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What waits is sent if it can be, else the browser is asked to wake the service worker when it can. */
+/** What waits is sent if it can be. */
 export async function trySending(): Promise<void> {
+  if (!(await sendWaiting())) await sendLater();
+}
+
+/** The browser wakes the service worker to send what waits, where it knows how to, even when no page is open. */
+export async function sendLater(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
-  if (!(await sendWaiting())) await registration?.sync?.register("outbox").catch(() => {});
+  await registration?.sync?.register("outbox").catch(() => {});
 }
 
 function apply(event: FeedEvent): void {

@@ -82,10 +82,12 @@ export function onNews(listener: () => void): void {
   news.addEventListener("message", listener);
 }
 
-/** The answer is written down, and sent if that is possible now. */
-export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promise<void> {
+/** The answer is written down, and sent if that is possible now. Resolves true when nothing waits any more. */
+export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promise<boolean> {
   await write({ ...entry, writtenAt: Date.now(), state: "waiting" });
-  if (!(await sendWaiting())) tell();
+  const isEmpty = await sendWaiting();
+  if (!isEmpty) tell();
+  return isEmpty;
 }
 
 /** Sends what waits, oldest first, while the server can be reached. Resolves true when nothing waits any more. */

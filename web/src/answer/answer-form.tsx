@@ -6,7 +6,7 @@ import { people } from "../api.ts";
 import { deviceName } from "../device.ts";
 import { type Draft, dropDraft, keepDraft, readDraft } from "../drafts.ts";
 import { hasKeyboard, useKeys } from "../keys.ts";
-import { trySending } from "../live.ts";
+import { sendLater } from "../live.ts";
 import { submit } from "../outbox.ts";
 import { announce } from "../parts/announcer.tsx";
 import { TimeLeft, useServerNow } from "../parts/time-left.tsx";
@@ -49,14 +49,14 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
     setSending(true);
     const { prompt, type, options } = question;
     const asked = { prompt, type, ...(options ? { options } : {}) };
-    await submit({
+    const isSent = await submit({
       key: newKey(),
       answer,
       question: asked,
       device: deviceName(),
     });
     dropDraft(id);
-    void trySending();
+    if (!isSent) void sendLater();
   };
 
   /** Out of the list at once; the server hears of it if it can. */
