@@ -1,59 +1,97 @@
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
 import { printable } from "../lib/printable.ts";
 import type { Finding } from "../store/doctor.ts";
 import { examineEngine, examineFiles, type EngineReport } from "../store/doctor-engine.ts";
 import { openToExamine } from "../store/open-store.ts";
 import { examineStore } from "../verbs/examine-store.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
-import { type Command, EXIT, type Io, STORE_FLAGS } from "./command.ts";
+import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
+import { examineClient } from "./doctor-client.ts";
+import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const doctor: Command = {
-  usage: "[--quick] [--json]",
-  does: "check that the store keeps its promises, beside a running server too; repairs nothing",
+  usage: "[--quick] [--json] | --client [--url URL] [--json]",
+  does: "check that the store keeps its promises, or with --client that agents can ask and wait; repairs nothing",
   flags: {
     "--quick": "only what is open and the newest 10,000 rows",
-    "--json": "print JSON",
+    "--client":
+      "look from an agent's side instead: is the server reachable, is the key good, what is left, does a wait survive; asks one question and cancels it",
+    ...CLIENT_FLAGS,
     ...STORE_FLAGS,
   },
   example: "parley doctor --quick",
   async run(argv, io) {
     const { values } = parseArgs({
       args: [...argv],
-      options: { ...STORE_OPTIONS, quick: { type: "boolean" }, json: { type: "boolean" } },
+      options: {
+        ...STORE_OPTIONS,
+        ...CLIENT_OPTIONS,
+        quick: { type: "boolean" },
+        client: { type: "boolean" },
+      },
     });
-    const quick = values.quick ?? false;
-    let findings: Finding[];
-    let engine: EngineReport;
+    const { client = false, quick = false } = values;
+    if (client ? quick || values["data-dir"] !== undefined : values.url !== undefined) {
+      throw new WrongUsage("--client and --url go together, without --quick and --data-dir");
+    }
+    let report: Report;
     try {
-      const config = loadConfig({ flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config });
-      const db = await openToExamine(config, systemClock);
-      try {
-        engine = await examineEngine(db, config, systemClock.now(), quick);
-        findings = [...(await examineStore({ db }, { quick })), ...engine.findings, examineFiles(config)];
-      } finally {
-        await db.close();
-      }
+      report = client ? await lookAsAgent(values.url, io) : await lookInside(values, quick, io);
     } catch (error) {
+      if (io.interrupted.aborted) throw error;
       io.tell(`parley doctor: could not look: ${error instanceof Error ? error.message : String(error)}`);
       return EXIT.usage;
     }
+    const { findings, facts } = report;
     const holds = findings.every(({ offenders }) => offenders.length === 0);
-    if (values.json) io.out(JSON.stringify({ holds, quick, findings, facts: engine.facts }));
-    else write({ findings, facts: engine.facts, holds }, io);
+    if (values.json) io.out(JSON.stringify({ holds, ...(!client && { quick }), findings, facts }));
+    else {
+      write(report, io);
+      const broken = client ? "Something does not hold." : "Something is broken; nothing was changed.";
+      io.out(holds ? "Everything holds." : broken);
+    }
     return holds ? EXIT.done : EXIT.refused;
   },
 };
 
-function write(
-  { findings, facts, holds }: { findings: Finding[]; facts: EngineReport["facts"]; holds: boolean },
+interface Report {
+  findings: Finding[];
+  facts: EngineReport["facts"];
+}
+
+async function lookInside(
+  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  quick: boolean,
   io: Io,
-) {
+): Promise<Report> {
+  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  const db = await openToExamine(config, systemClock);
+  try {
+    const engine = await examineEngine(db, config, systemClock.now(), quick);
+    const findings = [...(await examineStore({ db }, { quick })), ...engine.findings, examineFiles(config)];
+    return { findings, facts: engine.facts };
+  } finally {
+    await db.close();
+  }
+}
+
+function lookAsAgent(url: string | undefined, io: Io): Promise<Report> {
+  return examineClient({
+    url: serverUrl(url, io.env),
+    key: io.env["PARLEY_KEY"] || undefined,
+    fetch: systemFetch,
+    clock: systemClock,
+    signal: io.interrupted,
+  });
+}
+
+function write({ findings, facts }: Report, io: Io) {
   for (const [name, value] of Object.entries(facts)) io.out(`${name.replaceAll("_", " ").padEnd(16)}${value}`);
   for (const { check, promise, offenders } of findings) {
     io.out(`${(offenders.length === 0 ? "holds" : "BROKEN").padEnd(8)}${check.padEnd(8)}${promise}`);
     for (const offender of offenders) io.out(`                ${printable(offender)}`);
   }
-  io.out(holds ? "Everything holds." : "Something is broken; nothing was changed.");
 }
