@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Db } from "../store/db.ts";
-import { countInWindow, readWindow, WINDOW_MS } from "../store/limit-windows.ts";
+import { countInWindow, readWindow, WINDOW_MS, type LimitState } from "../store/limit-windows.ts";
 import { LimitRefusal, readingOf, type LimitReading } from "./limits.ts";
 
 /**
@@ -21,7 +21,10 @@ interface Window {
   known: number;
   /** Counted here since the last merge. */
   unmerged: number;
+  /** On the store's clock, as it is told. */
   resetsAt: number;
+  /** The same moment on this machine's clock that never steps: its wall clock may be hours from the store's. */
+  endsAt: number;
 }
 
 const WINDOWS_PER_MERGE = 500;
@@ -29,17 +32,19 @@ const WINDOWS_PER_MERGE = 500;
 /** Opens the read limits of one node. */
 export function openReadLimits(ctx: { db: Db; clock: Clock }): ReadLimits {
   const windows = new Map<string, Window>();
+  const leftMs = (window: Window) => window.endsAt - ctx.clock.monotonic();
+  const endOf = ({ resetsAt, now }: LimitState) => ({ resetsAt, endsAt: ctx.clock.monotonic() + resetsAt - now });
 
   async function windowOf(bucket: string, subject: string): Promise<Window> {
     const id = `${bucket} ${subject}`;
     const held = windows.get(id);
-    if (held && held.resetsAt > ctx.clock.now()) return held;
+    if (held && leftMs(held) > 0) return held;
 
     const stored = await readWindow(ctx.db, bucket, subject);
     const other = windows.get(id);
     // Somebody else may have opened it while this one was reading.
     if (other && other !== held) return other;
-    const opened = { bucket, subject, known: stored.used, unmerged: 0, resetsAt: stored.resetsAt };
+    const opened = { bucket, subject, known: stored.used, unmerged: 0, ...endOf(stored) };
     windows.set(id, opened);
     return opened;
   }
@@ -47,15 +52,15 @@ export function openReadLimits(ctx: { db: Db; clock: Clock }): ReadLimits {
   return {
     async charge(bucket, subject, limit) {
       const window = await windowOf(bucket, subject);
-      const state = { used: window.known + window.unmerged + 1, resetsAt: window.resetsAt, now: ctx.clock.now() };
+      const { known, unmerged, resetsAt } = window;
+      const state = { used: known + unmerged + 1, resetsAt, now: resetsAt - leftMs(window) };
       if (state.used > limit) throw new LimitRefusal(limit, state);
       window.unmerged += 1;
       return readingOf(limit, state);
     },
 
     async merge() {
-      const now = ctx.clock.now();
-      for (const [id, window] of windows) if (window.resetsAt <= now) windows.delete(id);
+      for (const [id, window] of windows) if (leftMs(window) <= 0) windows.delete(id);
       const dirty = [...windows]
         .filter(([, window]) => window.unmerged > 0)
         .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -75,8 +80,7 @@ export function openReadLimits(ctx: { db: Db; clock: Clock }): ReadLimits {
         window.unmerged -= count;
         const state = states[i];
         if (!state) return;
-        window.known = state.used;
-        window.resetsAt = state.resetsAt;
+        Object.assign(window, { known: state.used, ...endOf(state) });
       });
       return dirty.length === WINDOWS_PER_MERGE;
     },
