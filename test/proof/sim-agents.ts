@@ -7,6 +7,7 @@ import { call, insist, type Told } from "./sim-calls.ts";
 import { type AskEntry, type AskIntent, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
 import { snipe } from "./sim-people.ts";
+import { chargeRead } from "./sim-reads.ts";
 import { followOne } from "./sim-streams.ts";
 import { isOver, type SimWorld } from "./sim-world.ts";
 
@@ -143,8 +144,7 @@ async function waitOn(world: SimWorld, entry: AskEntry): Promise<void> {
       world,
       `${entry.intent.asker} waits ${waitMs} ms for ${entry.id} after ${after ?? "-"}`,
       async (node) => {
-        const { limits } = world.rules;
-        await node.readLimits.charge("agent reads", entry.intent.asker, limits.agentReadsPerHour);
+        await chargeRead(world, node, entry.intent.asker);
         const options = { waitMs, signal: signal.signal, ...(after !== undefined && { after }) };
         return waitForAsk(node.ctx, entry.id, entry.intent.asker, options);
       },

@@ -4,6 +4,7 @@ import type { AskReading } from "../../src/verbs/read-ask.ts";
 import type { AnswerReceipt } from "../../src/verbs/answer-ask.ts";
 import type { SimNode } from "./sim-node.ts";
 import type { Person } from "./sim-people.ts";
+import type { Read } from "./sim-reads.ts";
 import { undisturbed, type SimWorld } from "./sim-world.ts";
 
 /** What an agent wants to ask, once, however many requests that takes. */
@@ -83,6 +84,8 @@ export interface Ledger {
   asks: Map<string, AskEntry>;
   intents: AskIntent[];
   answers: AnswerIntent[];
+  /** Reads of each agent that were let through. */
+  reads: Map<string, Read[]>;
   /** Changes of each ask, the one that made version 2 first. */
   commits: Map<string, Commit[]>;
   committed(node: SimNode, topics: ReadonlySet<string>): void;
@@ -107,6 +110,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
     asks: new Map(),
     intents: [],
     answers: [],
+    reads: new Map(),
     commits: new Map(),
 
     committed(node, topics) {
@@ -244,7 +248,7 @@ export function judgeWake(world: SimWorld, entry: AskEntry, version: number, nod
   const lateMs = world.time.now() - from;
   const legs = LEGS * world.weather.legMs;
   // Whoever began to wait after the commit reads it at once.
-  const mostMs = own !== null || since >= commit.at ? legs + 20 : 1000 + legs;
+  const mostMs = own !== null || since > commit.at ? legs + 20 : 1000 + legs;
   world.figures.latestWakeMs = Math.max(world.figures.latestWakeMs, lateMs);
   if (lateMs > mostMs) {
     world.broken(

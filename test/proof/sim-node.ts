@@ -77,6 +77,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     proceed: () => proceed(world, node),
     onHurt: (what) => {
       world.figures.faults += 1;
+      world.countsReads = false;
       world.trace(`${node.name} ${what}`);
       disturb(world, node, ECHO_MS);
     },

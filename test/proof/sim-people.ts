@@ -27,6 +27,9 @@ export interface Person {
   writes: number;
 }
 
+/** Devices of one signed-in person are one person. */
+const whoIs = ({ person, name }: Person): string => person ?? name;
+
 export function callerOf({ fingerprint, person, credential, network, exempt }: Person): Caller {
   return {
     network,
@@ -53,6 +56,7 @@ export async function playPerson(world: SimWorld, person: Person): Promise<void>
     else if (doing < 12) await report(world, person, entry);
     else {
       if (doing < 40) await view(world, person, entry);
+      if (doing < 20) await tryNonsense(world, person, entry);
       await answer(world, person, entry);
     }
   }
@@ -85,7 +89,7 @@ async function answer(world: SimWorld, person: Person, entry: AskEntry): Promise
 
 /** A client sends the same words again as long as it does not know what became of them. */
 function ofPerson({ ledger }: SimWorld, person: Person, entry: AskEntry): AnswerIntent | undefined {
-  return ledger.answers.find((one) => one.who === person.name && one.askId === entry.id && one.known);
+  return ledger.answers.find((one) => one.who === whoIs(person) && one.askId === entry.id && one.known);
 }
 
 function newAnswer(world: SimWorld, person: Person, entry: AskEntry): AnswerIntent {
@@ -93,7 +97,7 @@ function newAnswer(world: SimWorld, person: Person, entry: AskEntry): AnswerInte
   const { form } = entry.intent;
   const intent: AnswerIntent = {
     askId: entry.id,
-    who: person.name,
+    who: whoIs(person),
     person,
     // A fingerprint stands for nobody once its participant has shown a credential.
     known: person.keepsCredential ? person.credential !== null : (person.fingerprint ?? person.person) !== undefined,
@@ -220,10 +224,37 @@ function othersUnderWay(answers: readonly AnswerIntent[], given: AnswerIntent): 
   return answers.some((other) => other !== given && other.who === given.who && other.askId === given.askId);
 }
 
+/** Sends what is no answer to this ask, or comes from the asker: it is refused, and nothing of it stays. */
+async function tryNonsense(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
+  const { asker, form } = entry.intent;
+  const byAsker = world.dice.chance(0.4);
+  const nonsense =
+    form.kind === "text"
+      ? { answer: " ", selectedOption: 0 }
+      : { answer: "nonsense", selectedOption: form.options.length };
+  const told = await call(
+    world,
+    `${person.name} sends ${byAsker ? "an asker's answer" : "nonsense"} to ${entry.id}`,
+    ({ ctx }) =>
+      answerAsk(ctx, {
+        askId: entry.id,
+        caller: callerOf(person),
+        given: byAsker ? { answer: "nonsense", selectedOption: 0 } : nonsense,
+        asAgent: { withKey: false, names: byAsker ? ["open:somebody", asker] : [] },
+        idempotency: { key: "nonsense", bodyHash: digestOf(entry.id) },
+      }),
+  );
+  if (told.is === "done")
+    world.broken(byAsker ? "A11" : "A7", `${entry.id} took it from ${person.name}: ${JSON.stringify(nonsense)}`);
+  if (told.is === "refused" && byAsker && !["self_answer", "ask_not_found"].includes(told.refusal.code)) {
+    world.broken("A11", `${asker} answered ${entry.id} itself and was told ${told.refusal.code}`);
+  }
+}
+
 async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
   const { broken, ledger, store } = world;
   const storeNow = store.now();
-  const given = ledger.answers.find((one) => one.who === person.name && one.askId === entry.id);
+  const given = ledger.answers.find((one) => one.who === whoIs(person) && one.askId === entry.id);
   const wasAnswered = given?.known === true && given.response !== null;
   const told = await call(world, `${person.name} views ${entry.id}`, async ({ ctx }) => {
     const identity = await identifyForRead(ctx, callerOf(person));

@@ -46,6 +46,7 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
     // Reads that see no uncommitted row are a connection of their own in a file, and a wait in memory.
     inFile: dice.chance(0.5),
     onBusy: (delta) => (busy += delta),
+    onSpin: (statement) => world.broken("R2", `somebody reads without end: ${statement}`),
   });
   const figures: Figures = {
     calls: 0,
@@ -71,6 +72,7 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
     ledger: openLedger(() => world),
     figures,
     underWay: 0,
+    countsReads: true,
     phase: "story",
     trace(line) {
       const text = `${time.now()} ${line}`;
@@ -138,7 +140,8 @@ function cast({ dice, rules }: SimWorld): Person[] {
     return {
       name: `person-${i}`,
       ...(kind < 8 && { fingerprint: `device-${i}` }),
-      ...(kind === 8 && { person: `person_${i}` }),
+      // Two devices of the same person now and then.
+      ...(kind === 8 && { person: `person_${i % 3}` }),
       credential: null,
       keepsCredential: kind < 4,
       network: `network-${i % 4}`,
@@ -178,16 +181,15 @@ async function heal(world: SimWorld, boot: (slot: number) => void): Promise<void
 
 /** Whoever was told nothing asks again until told something: one result, whatever became of the first request. */
 async function askAgain(world: SimWorld): Promise<void> {
-  const { ledger, people } = world;
+  const { ledger } = world;
   const never = () => false;
   for (const intent of [...ledger.intents]) {
     if (intent.key !== null && intent.unknown > 0) await insist(world, () => create(world, intent), never);
   }
   for (const intent of [...ledger.answers]) {
     const entry = ledger.asks.get(intent.askId);
-    const person = people.find(({ name }) => name === intent.who);
-    if (!intent.known || intent.response || intent.unknown === 0 || !entry || !person) continue;
-    await insist(world, () => tryAnswer(world, person, entry, intent), never);
+    if (!intent.known || intent.response || intent.unknown === 0 || !entry) continue;
+    await insist(world, () => tryAnswer(world, intent.person, entry, intent), never);
     intent.open = false;
   }
 }

@@ -58,9 +58,13 @@ export interface SimStoreOptions {
   inFile: boolean;
   /** Told when a transaction begins (+1) and when it is over (-1). */
   onBusy: (delta: number) => void;
+  /** Told of somebody who reads again and again without letting time pass. */
+  onSpin: (statement: string) => void;
 }
 
 const AGAIN = new Error("the database asks for the transaction to be run again");
+/** More reads than all nodes together make in one millisecond. */
+const MOST_READS_AT_ONCE = 5000;
 /** A transaction of an answer has some twenty statements. */
 const STATEMENTS = 24;
 
@@ -90,6 +94,14 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
   });
   await migrate(truth);
 
+  let moment = 0;
+  let readsAtOnce = 0;
+  function isSpinning(): boolean {
+    if (moment !== options.time().now()) [moment, readsAtOnce] = [options.time().now(), 0];
+    readsAtOnce += 1;
+    return readsAtOnce > MOST_READS_AT_ONCE;
+  }
+
   function connect(link: StoreLink): Db {
     async function leg(): Promise<void> {
       const ms = dice.int(link.legMs() + 1);
@@ -113,6 +125,10 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       dialect: truth.dialect,
       describes: truth.describes,
       async all(statement) {
+        if (isSpinning()) {
+          options.onSpin(statement.sql);
+          await new Promise(() => {});
+        }
         await leg();
         if (link.isAway()) lose("a read finds no store");
         const rows = await truth.all<never>(statement);

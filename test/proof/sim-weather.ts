@@ -27,17 +27,20 @@ export function rulesOf(dice: Dice): CrowdRules {
   const rules = structuredClone(DEFAULT_CROWD_RULES);
   rules.points.bonuses = dice.chance(0.5);
   if (dice.chance(0.2)) rules.points.dailyCap = 25;
+  if (dice.chance(0.25)) rules.limits.agentReadsPerHour = dice.between(2, 12);
   if (!dice.chance(0.35)) return rules;
   rules.limits.questionsPerHour = dice.between(2, 5);
   rules.limits.openQuestions = dice.between(1, 3);
   rules.limits.answersPerHour = dice.between(2, 6);
   rules.limits.answersPerNetworkPerHour = dice.between(4, 20);
   rules.limits.newParticipantsPerHour = dice.between(2, 10);
-  rules.limits.agentReadsPerHour = dice.between(5, 40);
   return rules;
 }
 
 type Fault = (world: SimWorld, boot: (slot: number) => void) => Promise<void>;
+
+/** The one fault that must change nothing at all. */
+const NODE_CLOCK = "node clock steps";
 
 /** One fault each; a story has a few of them, each any number of times. */
 const FAULTS: Record<string, Fault> = {
@@ -83,7 +86,7 @@ const FAULTS: Record<string, Fault> = {
       disturb(world, node, ms + 6 * legMs + ECHO_MS);
     }
   },
-  async "node clock steps"(world) {
+  async [NODE_CLOCK](world) {
     const { machine } = someNode(world);
     machine.clockOffMs += someStep(world.dice);
   },
@@ -116,11 +119,20 @@ const SPELLS: Record<string, (weather: Weather, dice: Dice) => void> = {
     Object.assign(weather, { wakeTwice: 0.3, wakeLegMs: dice.between(5, 1500) }),
 };
 
+/** One trouble alone shows most sharply what it does; several together show what they do to each other. */
+function chooseTroubles(dice: Dice): { spells: string[]; faults: string[] } {
+  const [spells, faults] = [Object.keys(SPELLS), Object.keys(FAULTS)];
+  if (dice.chance(0.3)) {
+    const only = dice.pick([...spells, ...faults]);
+    return { spells: spells.filter((name) => name === only), faults: faults.filter((name) => name === only) };
+  }
+  return { spells: spells.filter(() => dice.chance(0.25)), faults: faults.filter(() => dice.chance(0.22)) };
+}
+
 /** Chooses a story's weather and lets it come and go until `untilMs`; then it is fine for good. */
 export async function makeWeather(world: SimWorld, untilMs: number, boot: (slot: number) => void): Promise<void> {
   const { time, dice, weather } = world;
-  const spells = Object.keys(SPELLS).filter(() => dice.chance(0.25));
-  const faults = Object.keys(FAULTS).filter(() => dice.chance(0.22));
+  const { spells, faults } = chooseTroubles(dice);
   world.trace(`weather: ${[...spells, ...faults].join(", ") || "fine"}`);
 
   await time.sleep(dice.between(0, 2000));
@@ -134,6 +146,7 @@ export async function makeWeather(world: SimWorld, untilMs: number, boot: (slot:
     const name = dice.pick(faults);
     world.trace(name);
     world.figures.faults += 1;
+    if (name !== NODE_CLOCK) world.countsReads = false;
     running.push((FAULTS[name] as Fault)(world, boot));
   }
   await Promise.all(running);

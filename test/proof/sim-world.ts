@@ -47,6 +47,8 @@ export interface SimWorld {
   figures: Figures;
   /** Requests that some node is still working on, whether or not anybody waits for them. */
   underWay: number;
+  /** Nothing has befallen the counting of reads yet. */
+  countsReads: boolean;
   phase: "story" | "healed" | "rest";
   /** Notes one step; equal seeds note equal steps. */
   trace(line: string): void;

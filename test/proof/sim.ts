@@ -54,8 +54,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
     return seed;
   };
 
-  // Planted bugs are swapped in while this process loads its sources: then the seeds are played here.
-  const players = boxMs === undefined ? Array.from({ length: availableParallelism() }, openPlayer) : [HERE];
+  const players = Array.from({ length: availableParallelism() }, openPlayer);
   await Promise.all(players.map((player) => playWith(player, next, tally)));
   for (const player of players) player.close();
 
@@ -118,8 +117,6 @@ async function playWith(player: Player, next: () => number | null, tally: Tally)
     if (again) tally.compare(result, await player.play(seed));
   }
 }
-
-const HERE: Player = { play: (seed) => runSeed(seed), close: () => {} };
 
 /** Starts a process that plays seeds, so that every core is used. */
 function openPlayer(): Player {
