@@ -86,6 +86,17 @@ export function limitsOf(reply: Reply): { limit: number; remaining: number; rese
   };
 }
 
+/** The reply is a 429 of this bucket, with headers and body that say the same. */
+export function assertLimited(reply: Reply, limit: number, retryAfter: number): void {
+  assertRefused(reply, 429, {
+    code: "RATE_LIMITED",
+    message: "Too many requests.",
+    details: { limit, window_seconds: 3600, retry_after: retryAfter },
+  });
+  const told = limitsOf(reply);
+  assert.deepEqual([told.limit, told.remaining, told.retryAfter], [limit, 0, retryAfter]);
+}
+
 /** The store's present second, as it stands in replies. */
 export function wireNow(world: World, afterMs = 0): string {
   return `${new Date(world.clock.now() + afterMs).toISOString().slice(0, 19)}Z`;
