@@ -9,8 +9,8 @@ export interface Plant {
   harness: "sim" | "kill" | "model" | "race";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
-  /** What the harness has to say about it, so that it is not caught by chance for something else. */
-  says?: RegExp;
+  /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */
+  says: RegExp;
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -46,6 +46,7 @@ export const PLANTS: readonly Plant[] = [
     }`,
     harness: "sim",
     fast: true,
+    says: /^I1/,
   },
   {
     bug: "key by look, then insert, in one statement",
@@ -54,6 +55,8 @@ export const PLANTS: readonly Plant[] = [
     put: `WHERE NOT EXISTS (SELECT 1 FROM idempotency seen WHERE seen.principal = idempotency.principal
           AND seen.verb = idempotency.verb AND seen.key = idempotency.key AND seen.expires_at > parley_now())`,
     harness: "race",
+    fast: true,
+    says: /^one key, |^key /,
   },
   {
     bug: "read before subscribe",
@@ -63,6 +66,7 @@ export const PLANTS: readonly Plant[] = [
     await late.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));`,
     harness: "sim",
     fast: true,
+    says: /^T4/,
   },
   {
     bug: "wake before COMMIT",
@@ -74,6 +78,7 @@ export const PLANTS: readonly Plant[] = [
   });`,
     harness: "sim",
     fast: true,
+    says: /^D5/,
   },
   {
     bug: "deadline by the node's clock",
@@ -81,6 +86,8 @@ export const PLANTS: readonly Plant[] = [
     find: "|| held.now < held.ask.expiresAt) return held?.ask;",
     put: "|| ctx.clock.now() < held.ask.expiresAt) return held?.ask;",
     harness: "sim",
+    fast: true,
+    says: /^T1/,
   },
   {
     bug: "savepoint left out of the train",
@@ -88,6 +95,8 @@ export const PLANTS: readonly Plant[] = [
     find: 'writer.exec("ROLLBACK TO passenger; RELEASE passenger");',
     put: 'writer.exec("RELEASE passenger");',
     harness: "sim",
+    fast: true,
+    says: /^(A|D4|I|T5)/,
   },
   {
     bug: "reply before COMMIT",
@@ -98,6 +107,7 @@ export const PLANTS: readonly Plant[] = [
       await nextTurn();
       return { kept: true, tell: () => {} };`,
     harness: "kill",
+    says: /it is gone/,
   },
   {
     bug: "closed looked for before duplicate",
@@ -110,6 +120,7 @@ export const PLANTS: readonly Plant[] = [
     await refuseIfAnswered(tx, found.ask.id, identity);`,
     harness: "model",
     fast: true,
+    says: /should have said .*ALREADY_ANSWERED/,
   },
   {
     bug: "in_time ignored",
@@ -117,6 +128,7 @@ export const PLANTS: readonly Plant[] = [
     find: "if (!counted?.inTime) {",
     put: "if (!counted) {",
     harness: "race",
+    fast: true,
     says: /held past the deadline/,
   },
   {
@@ -133,6 +145,7 @@ export const PLANTS: readonly Plant[] = [
     find: "sql`UPDATE asks SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,",
     put: "sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${askId}`,",
     harness: "race",
+    says: /answered 500/,
   },
   {
     bug: "streams numbered by a sequence",
@@ -157,6 +170,8 @@ export const PLANTS: readonly Plant[] = [
     find: "AND seq > ${after} ORDER BY",
     put: "AND seq >= ${after} ORDER BY",
     harness: "sim",
+    fast: true,
+    says: /^S/,
   },
   {
     bug: "limits by read, then write",
@@ -165,6 +180,8 @@ export const PLANTS: readonly Plant[] = [
     put: `ELSE (SELECT seen.used FROM limit_windows seen
             WHERE seen.bucket = limit_windows.bucket AND seen.subject = limit_windows.subject) + excluded.used END`,
     harness: "race",
+    fast: true,
+    says: /refused: 500|answered 500|was told of/,
   },
   {
     bug: "wake-ups stay at home",
@@ -180,5 +197,22 @@ export const PLANTS: readonly Plant[] = [
     find: "const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));",
     put: "const asks = found.map((one) => one.ask);",
     harness: "model",
+    says: /said .*"status":"(OPEN|PARTIAL)"[^]*should have said .*"status":"EXPIRED"/,
+  },
+  {
+    bug: "another body under a used key gets what the key stands for",
+    file: "src/verbs/create-ask.ts",
+    find: "if (used && used.bodyHash !== key.bodyHash) throw",
+    put: "if (false) throw",
+    harness: "model",
+    says: /should have said .*IDEMPOTENCY_MISMATCH/,
+  },
+  {
+    bug: "two servers on one file",
+    file: "src/store/server-lock.ts",
+    find: "BEGIN EXCLUSIVE",
+    put: "BEGIN",
+    harness: "kill",
+    says: /D8/,
   },
 ];
