@@ -86,7 +86,8 @@ export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOp
       .finally(() => {
         if (underWay.get(id)?.abort === abort) underWay.delete(id);
       });
-    underWay.set(id, { abort, isWait: given["name"] === WAIT_TOOL, done });
+    const isWait = given["name"] === WAIT_TOOL || method === "subscriptions/listen";
+    underWay.set(id, { abort, isWait, done });
   }
 
   const last = [...underWay.values()];

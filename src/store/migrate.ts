@@ -1,9 +1,10 @@
 import { raw, sql } from "./sql.ts";
 import type { Db, Tx } from "./db.ts";
 import { crowd } from "./migrations/0001-crowd.ts";
+import { waits } from "./migrations/0002-waits.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [crowd];
+const MIGRATIONS: readonly Migration[] = [crowd, waits];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

@@ -3,7 +3,7 @@ import { join, sql } from "./sql.ts";
 
 /**
  * Returns up to `limit` settled asks whose time in the store is over: `closedMs` after the last answer, `expiredMs`
- * after expiry or cancelling.
+ * after expiry or cancelling, and no wait on them is kept any longer.
  */
 export async function findOutlivedAsks(
   on: Queryable,
@@ -16,6 +16,7 @@ export async function findOutlivedAsks(
       WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${shortest}
         AND (state <> 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.closedMs})
         AND (state = 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.expiredMs})
+        AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.ask_id = asks.ask_id AND w.kept_until > (SELECT parley_now()))
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -33,5 +34,6 @@ export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Prom
   await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM reports WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM views WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM waits WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM asks WHERE ask_id IN (${ids})`);
 }

@@ -105,6 +105,6 @@ export function readingAt({ ask, responses }: AskReading, version: number): AskR
 }
 
 /** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
-function untilDeadline(ctx: Context, ask: Ask): number {
+export function untilDeadline(ctx: Context, ask: Ask): number {
   return Math.max(20, ask.expiresAt - ctx.clock.now() + 5);
 }

@@ -44,13 +44,15 @@ export function membersOf(value: object): Members {
   return JSON.stringify(value).slice(1, -1);
 }
 
+/** A task in place of a result. */
+export interface TaskCreated {
+  task: Members;
+}
+
 /** Returns a result as JSON text, with what every result of its revision carries. */
-export function resultJson(
-  { id, isModern }: { id: RpcId; isModern: boolean },
-  members: Members,
-  resultType = "complete",
-): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultObject(isModern, members, resultType)}}`;
+export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: Members | TaskCreated): string {
+  const result = typeof said === "string" ? resultObject(isModern, said) : resultObject(isModern, said.task, "task");
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
 /** Returns the result alone. */

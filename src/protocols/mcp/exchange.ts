@@ -1,0 +1,19 @@
+import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import type { Call } from "./message.ts";
+import { RPC, RpcError } from "./rpc.ts";
+
+/** One request on its way to its reply. */
+export interface Exchange {
+  door: DoorContext;
+  principal: string;
+  call: Call;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** Returns what could not be answered as an error of the protocol; a bug of ours is logged once and says only where. */
+export function failureOf({ door, call, request }: Exchange, error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  door.ctx.log.error({ err: error, requestId: request.id, method: call.method }, "a message failed");
+  return new RpcError(RPC.internal, "Internal error", { data: { request_id: request.id }, id: call.id });
+}

@@ -1,0 +1,82 @@
+import { Refusal } from "../../refusals.ts";
+import { withoutNulls } from "../door-body.ts";
+import { refusalFrom } from "../door-errors.ts";
+import { askHuman } from "./ask-human.ts";
+import type { Exchange } from "./exchange.ts";
+import { isObject } from "./message.ts";
+import { discoverResult, initializeResult, listResult } from "./opening.ts";
+import { checkResponses, holdForResponses, holdSecondsOf, readWish, waitResult, type Hold } from "./responses.ts";
+import { membersOf, RPC, RpcError, type Members, type TaskCreated } from "./rpc.ts";
+import { declaresTasks, taskMethod, waitAsTask } from "./tasks.ts";
+import { refusedResult } from "./tool-result.ts";
+import { TOOLS, type ToolName } from "./tools.ts";
+
+/** Returns what a request's result says. @throws {RpcError} */
+export async function resultOf(exchange: Exchange, hold: Hold): Promise<Members | TaskCreated> {
+  const { call } = exchange;
+  switch (call.isModern ? `modern ${call.method}` : call.method) {
+    case "initialize":
+      return membersOf(initializeResult(call.params["protocolVersion"]));
+    case "ping":
+      return "";
+    case "modern server/discover":
+      return membersOf(discoverResult());
+    case "tools/list":
+    case "modern tools/list":
+      return membersOf(listResult(call.isModern));
+    case "tools/call":
+    case "modern tools/call":
+      return callTool(exchange, hold);
+    case "modern tasks/get":
+    case "modern tasks/cancel":
+    case "modern tasks/update":
+      return taskMethod(exchange).catch((error: unknown) => {
+        throw limitAsError(exchange, error);
+      });
+    default:
+      throw new RpcError(RPC.methodNotFound, "Method not found", { status: call.isModern ? 404 : 200, id: call.id });
+  }
+}
+
+/** Returns a tool's result; what it declines is a result too, which the model reads. @throws {RpcError} */
+async function callTool(exchange: Exchange, hold: Hold): Promise<Members | TaskCreated> {
+  const { name, arguments: given = {} } = exchange.call.params;
+  const tool = TOOLS.find((one) => one.name === name)?.name;
+  if (tool === undefined) throw new RpcError(RPC.invalidParams, "Unknown tool", { id: exchange.call.id });
+  try {
+    if (!isObject(given)) {
+      throw new Refusal("body_not_object", { field: "arguments", constraint: "type" }, "arguments must be an object");
+    }
+    return await runTool(exchange, tool, withoutNulls(given), hold);
+  } catch (error) {
+    const refusal = refusalFrom(error);
+    if (refusal) return refusedResult(refusal);
+    throw error;
+  }
+}
+
+async function runTool(
+  { door, principal, call }: Exchange,
+  tool: ToolName,
+  given: object,
+  hold: Hold,
+): Promise<Members | TaskCreated> {
+  switch (tool) {
+    case "ask_human":
+      return askHuman(door, principal, call, given);
+    case "check_human_responses":
+      return checkResponses(door, principal, given);
+    case "wait_for_human_responses": {
+      const wish = await readWish(door, principal, given);
+      if (declaresTasks(call)) return waitAsTask(door, principal, wish, hold);
+      return waitResult(await holdForResponses(door, principal, wish, hold, holdSecondsOf(wish, hold)), wish);
+    }
+  }
+}
+
+/** What is no tool has no result in which a refusal could be told. */
+export function limitAsError({ call }: Exchange, error: unknown): unknown {
+  const refusal = refusalFrom(error);
+  if (!refusal) return error;
+  return new RpcError(RPC.internal, refusal.message, { data: refusal.details, id: call.id });
+}

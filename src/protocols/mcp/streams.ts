@@ -1,0 +1,106 @@
+import { followWaits, readWaits } from "../../verbs/read-waits.ts";
+import { isId } from "../door-ids.ts";
+import { beat, openEventStream, type EventStream } from "../door-sse.ts";
+import type { DoorContext } from "../door.ts";
+import { failureOf, type Exchange } from "./exchange.ts";
+import { isObject, progressTokenOf } from "./message.ts";
+import { limitAsError, resultOf } from "./methods.ts";
+import { RESULT_META } from "./opening.ts";
+import type { Hold } from "./responses.ts";
+import { errorJson, membersOf, notificationJson, resultJson, RPC, RpcError } from "./rpc.ts";
+import { requireTasks, taskMembers } from "./tasks.ts";
+
+const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
+/** More tasks than this are not named in the acknowledgement of one subscription. */
+const MOST_TASKS = 100;
+
+const say = (stream: EventStream, json: string): void => stream.write(`event: message\ndata: ${json}\n\n`);
+
+/** The head and a comment go out before anything is looked up, so that the client sees within 100 ms that it is heard. */
+export async function answerByStream(exchange: Exchange): Promise<void> {
+  const { door, call, reply } = exchange;
+  const stream = openEventStream(reply, ": waiting\n\n");
+  const token = progressTokenOf(call);
+  const progress =
+    token === undefined
+      ? null
+      : openProgress(door, (params) => {
+          say(stream, notificationJson("notifications/progress", { progressToken: token, ...params }));
+        });
+  const beating = beat(door, stream.gone, () => (progress ? progress.tick() : stream.write(": still waiting\n\n")));
+  const hold: Hold = { canStream: true, hasToken: progress !== null, signal: stream.gone };
+  if (progress) hold.onCount = progress.count;
+  try {
+    say(stream, resultJson(call, await resultOf(exchange, hold)));
+  } catch (error) {
+    say(stream, errorJson(failureOf(exchange, error)));
+  } finally {
+    stream.end();
+    await beating;
+  }
+}
+
+/** Says how many answers there are, at once, with every new one, and at every tick; the number said always grows. */
+function openProgress({ ctx: { clock } }: DoorContext, tell: (params: { progress: number; message: string }) => void) {
+  const start = clock.monotonic();
+  let last = -1;
+  let counted: string | null = null;
+  const tick = () => {
+    if (counted === null) return;
+    const seconds = Math.max(0, Math.floor(clock.monotonic() - start)) / 1000;
+    // Two answers may come within one millisecond.
+    last = seconds > last ? seconds : Math.round(last * 1000 + 1) / 1000;
+    const time = [seconds / 60, seconds % 60].map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
+    tell({ progress: last, message: `${counted}, ${time}` });
+  };
+  const count = (have: number, wanted: number) => {
+    counted = `${have} of ${wanted} answers`;
+    tick();
+  };
+  return { tick, count };
+}
+
+/**
+ * Answers `subscriptions/listen`: first which of the caller's own tasks it will hear of, then where each stands and
+ * every change, until all are over (contract-mcp.md, section 6). Nothing else that can be listened for ever changes.
+ *
+ * @throws {RpcError} before anything was sent
+ */
+export async function listen(exchange: Exchange): Promise<void> {
+  const { door, principal, call, reply } = exchange;
+  const { notifications } = call.params;
+  if (!isObject(notifications)) {
+    throw new RpcError(RPC.invalidParams, "params.notifications must be an object", { id: call.id });
+  }
+  const { taskIds } = notifications;
+  if (taskIds !== undefined) requireTasks(call);
+  const named = Array.isArray(taskIds) ? taskIds.filter((id): id is string => typeof id === "string" && isId(id)) : [];
+  let place: Disposable;
+  try {
+    place = door.parked.park("streams", principal, door.config.limits.streams);
+  } catch (error) {
+    throw limitAsError(exchange, error);
+  }
+  using _place = place;
+  const own = await readWaits(door.ctx, [...new Set(named)].slice(0, MOST_TASKS), principal);
+  const ids = own.map(({ wait }) => wait.id);
+
+  const stream = openEventStream(reply, ": listening\n\n");
+  const meta = { [SUBSCRIPTION_KEY]: call.id };
+  const beating = beat(door, stream.gone, () => stream.write(": still listening\n\n"));
+  try {
+    const honoured = ids.length > 0 ? { taskIds: ids } : {};
+    say(stream, notificationJson("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: meta }));
+    for await (const reading of followWaits(door.ctx, ids, principal, stream.gone)) {
+      const params = `{${taskMembers(door, reading)},${membersOf({ _meta: meta })}}`;
+      say(stream, `{"jsonrpc":"2.0","method":"notifications/tasks","params":${params}}`);
+    }
+    const result = { resultType: "complete", _meta: { ...RESULT_META, ...meta } };
+    say(stream, JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
+  } catch (error) {
+    say(stream, errorJson(failureOf(exchange, error)));
+  } finally {
+    stream.end();
+    await beating;
+  }
+}

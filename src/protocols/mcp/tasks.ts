@@ -1,0 +1,100 @@
+import { cancelWait } from "../../verbs/cancel-wait.ts";
+import { keepWait } from "../../verbs/keep-wait.ts";
+import { readWaits, type WaitReading } from "../../verbs/read-waits.ts";
+import { isId } from "../door-ids.ts";
+import { wireTime } from "../door-question.ts";
+import type { DoorContext } from "../door.ts";
+import type { Exchange } from "./exchange.ts";
+import { extensionsOf, type Call } from "./message.ts";
+import { TASKS_EXTENSION } from "./opening.ts";
+import { chargeRead, holdForResponses, wantedOf, waitResult, type Hold, type WaitWish } from "./responses.ts";
+import { membersOf, resultObject, RPC, RpcError, type Members, type TaskCreated } from "./rpc.ts";
+
+/** What is settled within this time needs no task. */
+const HOLD_SECONDS = 2;
+const OFTEN_MS = 5000;
+const SELDOM_MS = 15_000;
+const OFTEN_FOR_MS = 300_000;
+
+/** True when the client says with this request that it understands tasks. */
+export function declaresTasks(call: Call): boolean {
+  return Object.hasOwn(extensionsOf(call), TASKS_EXTENSION);
+}
+
+/** Refuses what only a client that declares tasks may ask. @throws {RpcError} */
+export function requireTasks(call: Call): void {
+  if (declaresTasks(call)) return;
+  throw new RpcError(RPC.missingCapability, "Missing required client capability", {
+    status: 400,
+    data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+    id: call.id,
+  });
+}
+
+/**
+ * Waits for a moment, then replies with a task that stands in the store already, so that the wait outlives connection,
+ * client and server (contract-mcp.md, section 6). `max_wait_seconds` says nothing here: nobody is held.
+ *
+ * @throws {Refusal}
+ */
+export async function waitAsTask(
+  door: DoorContext,
+  principal: string,
+  wish: WaitWish,
+  hold: Hold,
+): Promise<Members | TaskCreated> {
+  const { signal, canStream, hasToken } = hold;
+  const end = await holdForResponses(door, principal, wish, { signal, canStream, hasToken }, HOLD_SECONDS);
+  if (end.isSettled) return waitResult(end, wish);
+  const wanted = wantedOf(end.reading, wish);
+  const wait = await keepWait(door.ctx, { askId: wish.askId, asker: principal, wanted });
+  const [kept] = await readWaits(door.ctx, [wait.id], principal);
+  if (!kept) throw new Error("a wait was gone as soon as it was kept");
+  return { task: taskMembers(door, kept, { withResult: false }) };
+}
+
+/**
+ * Answers `tasks/get`, which counts as one read, `tasks/cancel` and `tasks/update`. Nothing is ever asked of the
+ * client, so there is nothing to update.
+ *
+ * @throws {RpcError} for a task that is unknown or somebody else's
+ */
+export async function taskMethod({ door, principal, call }: Exchange): Promise<Members> {
+  requireTasks(call);
+  const { taskId } = call.params;
+  if (typeof taskId !== "string" || !isId(taskId)) throw noSuchTask(call);
+  if (call.method === "tasks/cancel") {
+    if (!(await cancelWait(door.ctx, taskId, principal))) throw noSuchTask(call);
+    return "";
+  }
+  if (call.method === "tasks/get") await chargeRead(door, principal);
+  const [reading] = await readWaits(door.ctx, [taskId], principal);
+  if (!reading) throw noSuchTask(call);
+  return call.method === "tasks/get" ? taskMembers(door, reading) : "";
+}
+
+function noSuchTask({ id }: Call): RpcError {
+  return new RpcError(RPC.invalidParams, "Task not found", { id });
+}
+
+/** Returns a task as `tasks/get` shows it; its result is exactly what the tool would have said. */
+export function taskMembers(
+  { ctx }: DoorContext,
+  { wait, state }: WaitReading,
+  { withResult } = { withResult: true },
+): Members {
+  const { status, ask, responses, at } = state;
+  const members = membersOf({
+    taskId: wait.id,
+    status,
+    statusMessage: `${Math.min(ask.n, wait.wanted)} of ${wait.wanted} answers`,
+    createdAt: wireTime(wait.createdAt),
+    lastUpdatedAt: wireTime(at),
+    ttlMs: wait.keptUntil - wait.createdAt,
+    pollIntervalMs: ctx.clock.now() - wait.createdAt < OFTEN_FOR_MS ? OFTEN_MS : SELDOM_MS,
+  });
+  if (status !== "completed" || !withResult) return members;
+  const waitedMs = Math.max(0, at - wait.createdAt);
+  const result = waitResult({ reading: { ask, responses }, isSettled: true, waitedMs }, { minResponses: undefined });
+  return `${members},"result":${resultObject(true, result)}`;
+}
