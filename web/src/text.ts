@@ -44,9 +44,15 @@ const en = {
     neverCame: "No agent has asked anything yet. New questions appear here by themselves.",
     notify: "Tell me when one comes",
     allTopics: "Show all topics",
-    offline: "No connection to the server",
-    offlineHint: "Questions come back as soon as it can be reached. What you write until then is kept.",
     failed: "The questions could not be loaded",
+  },
+
+  trouble: {
+    offline: "No connection to the server",
+    offlineHint: "What you have written is kept on this device until it can be reached.",
+    signIn: "Sign in first",
+    signInHint: "Answering here is for people who are signed in. Ask whoever runs this server for a link.",
+    limited: (ms: number) => `That was a lot at once. This works again in ${duration(ms)}.`,
   },
 
   question: {

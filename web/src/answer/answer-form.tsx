@@ -79,7 +79,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
 
   useKeys({
     ...Object.fromEntries(
-      (question.options ?? []).map((_, index) => [String(index + 1), () => change({ selected_option: index })]),
+      (question.options ?? []).map((_, index) => [numberKey(index), () => change({ selected_option: index })]),
     ),
     Enter: () => form.current?.requestSubmit(),
   });
@@ -142,6 +142,11 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
   );
 }
 
+/** The key that chooses an option; the tenth is chosen by 0. */
+function numberKey(index: number): string {
+  return String((index + 1) % 10);
+}
+
 /** The part of a draft that answers this type of question. */
 function chosen(
   question: HumanQuestion,
@@ -196,7 +201,7 @@ function Options(props: { options: readonly string[]; value: number | undefined;
             onChange={() => props.onChoose(index)}
             class="unseen"
           />
-          <kbd aria-hidden="true">{index + 1}</kbd>
+          <kbd aria-hidden="true">{numberKey(index)}</kbd>
           <span>{option}</span>
         </label>
       ))}

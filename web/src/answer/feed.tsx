@@ -3,7 +3,8 @@ import { Link } from "wouter";
 import { serverNow } from "../api.ts";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { TimeLeft } from "../parts/time-left.tsx";
-import { isUnreachable, type ListedQuestion, useFeed } from "../queries.ts";
+import { type ListedQuestion, useFeed } from "../queries.ts";
+import { Trouble } from "../parts/trouble.tsx";
 import { audience } from "../settings.ts";
 import { text } from "../text.ts";
 import styles from "./feed.module.css";
@@ -26,15 +27,8 @@ export function Feed({ current }: { current?: string | undefined }) {
 function List({ current }: { current: string | undefined }) {
   const { data, error, isPending, refetch } = useFeed();
   if (isPending) return <Loading rows={5} />;
-  const again = (
-    <button type="button" class="primary" onClick={() => void refetch()}>
-      {text.tryAgain}
-    </button>
-  );
   if (!data || (error && data.questions.length === 0)) {
-    if (!isUnreachable(error))
-      return <Notice level={2} title={text.feed.failed} hint={error?.message ?? ""} children={again} />;
-    return <Notice level={2} title={text.feed.offline} hint={text.feed.offlineHint} children={again} />;
+    return <Trouble level={2} title={text.feed.failed} error={error} onTryAgain={() => void refetch()} />;
   }
   if (data.questions.length === 0) return <Empty lastCame={data.last_created_at} />;
   return (

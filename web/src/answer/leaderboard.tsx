@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import { number } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
-import { isUnreachable, useLeaderboard } from "../queries.ts";
+import { useLeaderboard } from "../queries.ts";
+import { Trouble } from "../parts/trouble.tsx";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import styles from "./leaderboard.module.css";
@@ -29,11 +30,7 @@ export function LeaderboardPage() {
       {data ? (
         <Board board={data} />
       ) : error ? (
-        <Notice level={2} title={isUnreachable(error) ? text.feed.offline : text.leaderboard.failed}>
-          <button type="button" class="primary" onClick={() => void refetch()}>
-            {text.tryAgain}
-          </button>
-        </Notice>
+        <Trouble level={2} title={text.leaderboard.failed} error={error} onTryAgain={() => void refetch()} />
       ) : (
         <Loading rows={5} />
       )}

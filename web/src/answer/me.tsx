@@ -5,8 +5,9 @@ import { Link } from "wouter";
 import { day, number } from "../format.ts";
 import { installOffer } from "../install.ts";
 import { Choice } from "../parts/choice.tsx";
-import { Loading, Notice } from "../parts/notice.tsx";
-import { isUnreachable, useStats } from "../queries.ts";
+import { Loading } from "../parts/notice.tsx";
+import { useStats } from "../queries.ts";
+import { Trouble } from "../parts/trouble.tsx";
 import { shortcuts, theme, wearTheme } from "../settings.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
@@ -36,15 +37,7 @@ function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onSho
       {data ? (
         <Figures stats={data} />
       ) : (
-        <Notice
-          level={2}
-          title={isUnreachable(error) ? text.feed.offline : text.me.failed}
-          hint={isUnreachable(error) ? "" : (error?.message ?? "")}
-        >
-          <button type="button" class="primary" onClick={() => void refetch()}>
-            {text.tryAgain}
-          </button>
-        </Notice>
+        <Trouble level={2} title={text.me.failed} error={error} onTryAgain={() => void refetch()} />
       )}
       <Section title={text.notifications.title} id="notifications">
         <Notifications />

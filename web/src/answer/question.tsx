@@ -1,9 +1,11 @@
 import type { FeedItem } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import { readDraft } from "../drafts.ts";
 import { Kept, Loading, Notice } from "../parts/notice.tsx";
-import { codeOf, isUnreachable, useQuestion, useWritten } from "../queries.ts";
+import { Trouble } from "../parts/trouble.tsx";
+import { codeOf, useQuestion, useWritten } from "../queries.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import { AnswerForm } from "./answer-form.tsx";
@@ -15,41 +17,45 @@ import { Refused, Waiting } from "./unsent.tsx";
 export function Question({ id, next }: { id: string; next: FeedItem | undefined }) {
   const written = useWritten().find((one) => one.answer.question_id === id);
   const question = useQuestion(id);
-  const { known: data, error } = question;
-  useTitle(data?.prompt ?? text.feed.title);
+  const { known, error } = question;
+  const again = (): void => void question.refetch();
+  useTitle(known?.prompt ?? text.feed.title);
 
   const nextStep = (
     <Link href={next ? `/q/${next.question_id}` : "/"} class="button primary">
       {next ? text.question.next : text.question.toAll}
     </Link>
   );
-  const inFrame = (children: ComponentChildren) => <Frame>{children}</Frame>;
+  const [state, view] = ((): [string, ComponentChildren] => {
+    if (written?.state === "waiting") return ["waiting", <Waiting written={written} nextStep={nextStep} />];
+    if (written?.state === "refused") return ["refused", <Refused written={written} nextStep={nextStep} />];
+    if (written || known?.can_answer === false) {
+      return ["answered", <Result id={id} question={known} written={written} next={next} />];
+    }
+    if (codeOf(error) === "QUESTION_CLOSED" || codeOf(error) === "QUESTION_NOT_FOUND") {
+      return ["gone", <Gone id={id} error={error} nextStep={nextStep} />];
+    }
+    if (known) return ["open", <AnswerForm question={known} next={next} onTimeUp={again} />];
+    if (error) return ["trouble", <Trouble title={text.question.failed} error={error} onTryAgain={again} />];
+    return ["loading", <Loading rows={3} />];
+  })();
 
-  if (written?.state === "sent") return inFrame(<Result id={id} question={data} written={written} next={next} />);
-  if (written?.state === "waiting") return inFrame(<Waiting written={written} nextStep={nextStep} />);
-  if (written?.state === "refused") return inFrame(<Refused written={written} nextStep={nextStep} />);
-
-  if (codeOf(error) === "QUESTION_CLOSED" || codeOf(error) === "QUESTION_NOT_FOUND") {
-    return inFrame(<Gone id={id} error={error} nextStep={nextStep} />);
-  }
-  if (data && !data.can_answer) return inFrame(<Result id={id} question={data} written={undefined} next={next} />);
-  if (data) return inFrame(<AnswerForm question={data} next={next} onTimeUp={() => void question.refetch()} />);
-  if (!error) return inFrame(<Loading rows={3} />);
-  return inFrame(
-    <Notice
-      title={isUnreachable(error) ? text.feed.offline : text.question.failed}
-      hint={isUnreachable(error) ? text.feed.offlineHint : (error as Error).message}
-    >
-      <button type="button" class="primary" onClick={() => void question.refetch()}>
-        {text.tryAgain}
-      </button>
-    </Notice>,
-  );
+  return <Frame state={state}>{view}</Frame>;
 }
 
-function Frame({ children }: { children: ComponentChildren }) {
+/** When one state follows another, the page begins at its beginning again, for the eye and for the keyboard. */
+function Frame({ state, children }: { state: string; children: ComponentChildren }) {
+  const frame = useRef<HTMLElement>(null);
+  const before = useRef(state);
+  useLayoutEffect(() => {
+    const isNew = before.current !== state && before.current !== "loading";
+    before.current = state;
+    if (!isNew) return;
+    frame.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [state]);
   return (
-    <article class={styles.frame} tabIndex={-1} data-focus>
+    <article ref={frame} class={styles.frame} tabIndex={-1} data-focus>
       {children}
     </article>
   );
