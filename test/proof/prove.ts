@@ -44,6 +44,7 @@ const wrong = [
   ...[values.seed, values.hours, values["box-ms"]]
     .filter((number) => number !== undefined && !(Number(number) >= 0))
     .map((number) => `"${number}" is not a number`),
+  ...(values.seed !== undefined && positionals.length !== 1 ? ["A seed belongs to one harness"] : []),
 ];
 if (wrong.length > 0) {
   console.error(`${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--long] [--hours N]`);
