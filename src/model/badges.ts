@@ -47,6 +47,13 @@ export const BADGES: readonly Badge[] = [
 ];
 
 const BY_ID = new Map(BADGES.map((badge) => [badge.id, badge]));
+const PLACES = new Map(BADGES.map((badge, i) => [badge.id, i]));
+
+/** Orders badges as they are shown: oldest first, and those of one moment as the table has them. */
+export function compareEarned(one: { id: string; earnedAt: number }, other: { id: string; earnedAt: number }): number {
+  const place = (id: string) => PLACES.get(id) ?? BADGES.length;
+  return one.earnedAt - other.earnedAt || place(one.id) - place(other.id);
+}
 
 /** Returns a badge's name, or its id when it is no longer given. */
 export function badgeName(id: string): string {

@@ -17,8 +17,9 @@ export function localHour(at: number, timeZone: string): number {
   return Number(formatterOf(timeZone).format(at).slice(11, 13));
 }
 
-/** True when the platform knows the zone. */
+/** True for the name of a zone that the platform knows; an offset such as `+02:00` is no zone. */
 export function isTimeZone(timeZone: string): boolean {
+  if (timeZone.length > LONGEST_NAME || !/^[A-Za-z]/.test(timeZone)) return false;
   try {
     formatterOf(timeZone);
     return true;
@@ -46,13 +47,17 @@ function daysBetween(one: string, other: string): number {
   return (Date.parse(other) - Date.parse(one)) / DAY_MS;
 }
 
-// Making a formatter costs some 50 microseconds; there are a few hundred zones.
+const LONGEST_NAME = 64;
+/** There are a few hundred zones, but every name may be written in capitals or not. */
+const MOST_FORMATTERS = 1000;
+// Making a formatter costs some 50 microseconds.
 const formatters = new Map<string, Intl.DateTimeFormat>();
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(timeZone);
   if (!formatter) {
     // The Swedish locale writes ISO dates: 2026-02-02 14:05.
     formatter = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+    if (formatters.size >= MOST_FORMATTERS) formatters.clear();
     formatters.set(timeZone, formatter);
   }
   return formatter;

@@ -100,7 +100,7 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
     ...(person !== undefined && { person, byKey: request.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
     ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),
-    ...(typeof timeZone === "string" && timeZone.length <= 64 && isTimeZone(timeZone) && { timeZone }),
+    ...(typeof timeZone === "string" && isTimeZone(timeZone) && { timeZone }),
   };
   return { caller, credentialed: person !== undefined || participant !== undefined };
 }

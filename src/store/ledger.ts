@@ -121,11 +121,9 @@ export async function readStandings(
   return { top, own: own ?? null };
 }
 
-/** Returns a person's badges, oldest first. */
+/** Returns a person's badges. */
 export async function listBadges(on: Queryable, person: string): Promise<{ id: string; earnedAt: number }[]> {
-  const rows = await on.all<{ badge: string; at: number }>(
-    sql`SELECT badge, at FROM badges WHERE person = ${person} ORDER BY at, badge`,
-  );
+  const rows = await on.all<{ badge: string; at: number }>(sql`SELECT badge, at FROM badges WHERE person = ${person}`);
   return rows.map((row) => ({ id: row.badge, earnedAt: row.at }));
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { badgeName, badgeProgress } from "../model/badges.ts";
+import { badgeName, badgeProgress, compareEarned } from "../model/badges.ts";
 import type { Identity } from "../model/participant.ts";
 import { periodStart, utcDayStart, type Period } from "../model/points.ts";
 import { localDay, streakOn } from "../model/streak.ts";
@@ -17,7 +17,16 @@ export interface PersonStats {
   badgeProgress: ReturnType<typeof badgeProgress>;
 }
 
-const NOTHING_YET = { answers: 0, points: 0, byCategory: {}, longestStreak: 0, early: 0, night: 0, speedy: 0, confident: 0 };
+const NOTHING_YET = {
+  answers: 0,
+  points: 0,
+  byCategory: {},
+  longestStreak: 0,
+  early: 0,
+  night: 0,
+  speedy: 0,
+  confident: 0,
+};
 
 /** Returns what a person's ledger adds up to; zeros for somebody unknown. */
 export async function readStats(ctx: Context, identity: Identity | null): Promise<PersonStats> {
@@ -36,7 +45,7 @@ export async function readStats(ctx: Context, identity: Identity | null): Promis
   const { person, timeZone } = identity;
   const now = await storeNow(ctx.db);
   const facts = await readFacts(ctx.db, person);
-  const badges = await listBadges(ctx.db, person);
+  const badges = (await listBadges(ctx.db, person)).toSorted(compareEarned);
   const { own } = await readStandings(ctx.db, 0, 1, person);
   return {
     totalPoints: facts.points,
