@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** A server in a process of its own. */
+export interface Started {
+  url: string;
+  /** Processor time it has used so far, in ms; not told everywhere. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const READY_WITHIN_MS = 120_000;
+
+/** Every limit out of the way: what is measured is the work, not the refusal. */
+const LIMITS_RAISED = Object.fromEntries(
+  [
+    "ASK_A_HUMAN_LIMITS_QUESTIONS_PER_HOUR",
+    "ASK_A_HUMAN_LIMITS_OPEN_QUESTIONS",
+    "ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR",
+    "ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR",
+    "ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR",
+    "LIMITS_LONG_POLLS",
+  ].map((name) => [`PARLEY_${name}`, "1000000000"]),
+);
+
+/** Starts the server as it is shipped, on a data directory and, where given, a PostgreSQL. */
+export function startParley(options: { dataDir: string; databaseUrl?: string; profileDir?: string }): Promise<Started> {
+  const profile = options.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`] : [];
+  return start([...profile, file("../src/main.ts"), "serve"], {
+    HOME: options.dataDir,
+    PATH: process.env["PATH"],
+    PARLEY_DATA_DIR: options.dataDir,
+    PARLEY_PORT: "0",
+    ...LIMITS_RAISED,
+    ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
+  });
+}
+
+/** Starts the bare server in one of its modes. */
+export function startBaseline(mode: "hello" | "each" | "group" | "postgres", place = ""): Promise<Started> {
+  return start([file("./baseline.ts"), mode, place], process.env);
+}
+
+async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
+
+  const url = await new Promise<string>((resolve, reject) => {
+    const late = setTimeout(
+      () => reject(new Error(`no server after ${READY_WITHIN_MS / 1000} s: ${said}`)),
+      READY_WITHIN_MS,
+    );
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    let heard = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      heard += chunk;
+      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(heard) ?? [];
+      if (found === undefined) return;
+      clearTimeout(late);
+      resolve(found);
+    });
+  });
+  child.once("exit", (code) => {
+    if (code) console.error(`a server under test ended with ${code}: ${said}`);
+  });
+
+  return {
+    url,
+    cpuMs: () => cpuMsOf(child.pid),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+const TICK_MS = 10;
+
+/** Linux tells in /proc, in ticks of 10 ms: time in the program and time in the kernel on its behalf. */
+function cpuMsOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return Number.NaN;
+  const fields = readFileSync(path, "latin1").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
