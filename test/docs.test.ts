@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { promisify } from "node:util";
+import { parse as parseYaml } from "yaml";
+import { ROOMY } from "./contract.ts";
+import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "./documents.ts";
+import { MAIN, newFolder, parley, post, type Run, serve, stop } from "./program.ts";
+
+const run = promisify(execFile);
+const USUAL_URL = "http://127.0.0.1:3415";
+const LONGEST_MS = 90_000;
+
+/** Blocks that a test cannot run as they stand, by how they begin, and why not. */
+const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
+  {
+    file: "README.md",
+    begins: "npm start",
+    because:
+      "it installs, builds and serves at the usual address until it is stopped; this test itself runs on such a server",
+  },
+  {
+    file: "README.md",
+    begins: "PARLEY_HOST=0.0.0.0",
+    because:
+      "it serves whoever reaches this machine, under a public name; test/cli.test.ts starts one on all addresses",
+  },
+];
+
+const reasonFor = ({ file, text }: Block) =>
+  NOT_RUN.find((one) => one.file === file && text.startsWith(one.begins))?.because;
+
+const blocks = DOCUMENTS.flatMap(blocksOf);
+const inLanguage = (language: string) => blocks.filter((block) => block.language === language && !reasonFor(block));
+const placeOf = ({ file, line }: Block) => `${file}:${line}`;
+
+/** Answers whatever is asked, as a crowd would, but for what is left for a block to answer or to cancel. */
+function openCrowd(url: string): { left: Set<string>; close(): Promise<void> } {
+  const left = new Set<string>();
+  let isOpen = true;
+  const work = (async () => {
+    while (isOpen) {
+      const feed = await fetch(`${url}/human/questions?limit=50`);
+      const { questions } = (await feed.json()) as {
+        questions: { question_id: string; options?: string[]; responses_needed: number }[];
+      };
+      for (const { question_id, options, responses_needed: needed } of questions) {
+        if (left.has(question_id)) continue;
+        const said = options ? { selected_option: 0 } : { answer: "Raise, and say which argument was wrong." };
+        for (let i = 0; i < needed; i += 1) {
+          const answer = { question_id, confidence: 4, ...said };
+          await post(url, "/human/responses", answer, { "x-fingerprint": `${question_id}-${i}` });
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  })();
+  return {
+    left,
+    close() {
+      isOpen = false;
+      return work;
+    },
+  };
+}
+
+describe("what the documents show", () => {
+  const folder = newFolder();
+  const dataDir = join(folder, "data");
+  const bin = join(folder, "bin");
+  let server: Run & { url: string };
+  let crowd: ReturnType<typeof openCrowd>;
+  let key = "";
+
+  before(async () => {
+    mkdirSync(bin, { recursive: true });
+    const curl = execFileSync("sh", ["-c", "command -v curl"], { encoding: "utf8" }).trim();
+    const programs = {
+      parley: `exec "${process.execPath}" "${MAIN}" "$@"`,
+      npx: `[ "$1" = parley ] || { echo "npx: only parley is known here" >&2; exit 1; }; exec "$@"`,
+      // A refusal is a mistake of the document, which curl alone would show and pass over.
+      curl: `exec "${curl}" --fail-with-body "$@"`,
+    };
+    for (const [name, script] of Object.entries(programs)) {
+      writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
+      chmodSync(join(bin, name), 0o755);
+    }
+    symlinkSync(join(ROOT_FOLDER, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    server = await serve(dataDir, ROOMY);
+    crowd = openCrowd(server.url);
+    key = (await parley(["keys", "create", "documents", "--scope", "agent"], { PARLEY_DATA_DIR: dataDir })).out.trim();
+  });
+  after(async () => {
+    await crowd.close();
+    await stop(server);
+  });
+
+  /** Puts this server's address, and things that are there, in the place of those the reader has to know. */
+  async function asTried({ text }: Block): Promise<string> {
+    const store = { PARLEY_DATA_DIR: dataDir };
+    let tried = text.replaceAll(USUAL_URL, server.url);
+    if (tried.includes("QUESTION_ID")) {
+      const question = { prompt: "Which label is clearer?", type: "multiple_choice", options: ["Send", "Submit"] };
+      const reply = await post(server.url, "/agent/questions", { ...question, min_responses: 3 });
+      const { question_id: id } = (await reply.json()) as { question_id: string };
+      if (/parley (answer|cancel)/.test(tried)) crowd.left.add(id);
+      tried = tried.replaceAll("QUESTION_ID", id);
+    }
+    if (tried.includes("PERSON_ID")) {
+      tried = tried.replaceAll("PERSON_ID", (await parley(["people", "add", "Ana Ruiz"], store)).out.trim());
+    }
+    if (tried.includes("KEY_ID")) {
+      const made = await parley(["keys", "create", "spare", "--scope", "agent"], store);
+      tried = tried.replaceAll("KEY_ID", /^key_\w+/.exec(made.err)?.[0] ?? "");
+    }
+    return tried;
+  }
+
+  const tryOut = (program: string, args: string[], text: string) =>
+    run(program, args, {
+      cwd: folder,
+      timeout: LONGEST_MS,
+      env: {
+        PATH: `${bin}:${dirname(process.execPath)}:${process.env["PATH"]}`,
+        HOME: folder,
+        PARLEY_URL: server.url,
+        PARLEY_DATA_DIR: dataDir,
+        PYTHONPATH: join(ROOT_FOLDER, "sdk-python/src"),
+        PYTHONDONTWRITEBYTECODE: "1",
+        // As the documents say, who is on the server's own computer needs none.
+        ...(text.includes("PARLEY_KEY") && { PARLEY_KEY: key }),
+      },
+    });
+
+  for (const block of inLanguage("sh")) {
+    it(`${placeOf(block)} does what a shell is told`, async () => {
+      const text = await asTried(block);
+      const trying = tryOut("bash", ["--norc", "-euo", "pipefail", "-c", text], text);
+      trying.child.stdin?.end();
+      await trying;
+    });
+  }
+
+  for (const block of inLanguage("python")) {
+    it(`${placeOf(block)} runs`, async () => {
+      const text = await asTried(block);
+      await tryOut("python3", ["-c", text], text);
+    });
+  }
+
+  const typescript = inLanguage("ts").map((block, i) => ({ block, name: `block-${i}.ts` }));
+  it("TypeScript is well typed", async () => {
+    for (const { block, name } of typescript) writeFileSync(join(folder, name), await asTried(block));
+    const options = { noEmit: true, noUnusedLocals: false, typeRoots: [join(ROOT_FOLDER, "node_modules/@types")] };
+    const config = {
+      extends: join(ROOT_FOLDER, "tsconfig.json"),
+      compilerOptions: options,
+      include: [],
+      files: namesOf(typescript),
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    const compiler = join(ROOT_FOLDER, "node_modules/typescript/bin/tsc");
+    const { stdout } = await run(process.execPath, [compiler, "-p", folder]).catch(
+      (error: { stdout: string }) => error,
+    );
+    assert.equal(stdout, "", typescript.map(({ block, name }) => `${name}: ${placeOf(block)}`).join("\n"));
+  });
+  for (const { block, name } of typescript) {
+    it(`${placeOf(block)} runs`, async () => {
+      writeFileSync(join(folder, name), await asTried(block));
+      await tryOut(process.execPath, [name], block.text);
+    });
+  }
+
+  for (const block of [...inLanguage("json"), ...inLanguage("yaml")]) {
+    it(`${placeOf(block)} is ${block.language.toUpperCase()}`, () => {
+      assert.ok(block.language === "json" ? JSON.parse(block.text) : parseYaml(block.text));
+    });
+  }
+
+  it("is all tried, or it is said why not", (test) => {
+    for (const { file, begins, because } of NOT_RUN) {
+      const isThere = blocks.some((block) => block.file === file && block.text.startsWith(begins));
+      assert.ok(isThere, `${file} has no block that begins with "${begins}"`);
+      test.diagnostic(`not run: ${file}, "${begins} ...": ${because}`);
+    }
+    const tried = ["sh", "python", "ts", "json", "yaml", "text"];
+    const untried = blocks.filter((block) => !tried.includes(block.language) && !reasonFor(block));
+    assert.deepEqual(
+      untried.map((block) => `${placeOf(block)} (${block.language})`),
+      [],
+    );
+    for (const language of ["sh", "python", "ts"]) assert.ok(inLanguage(language).length > 0, language);
+  });
+
+  it("names only commands that there are", async () => {
+    const { out } = await parley(["--help"]);
+    const known = [...out.matchAll(/^ {2}parley (\S+(?: \S+)?) {2,}/gm)].map(([, name = ""]) => name);
+    const isKnown = (named: string) => {
+      const [first = ""] = named.split(" ");
+      return (
+        known.includes(named) ||
+        known.includes(first) ||
+        (named === first && known.some((name) => name.startsWith(`${first} `)))
+      );
+    };
+    for (const file of DOCUMENTS) {
+      assert.deepEqual(
+        commandsIn(file).filter((named) => !isKnown(named)),
+        [],
+        file,
+      );
+    }
+  });
+
+  it("shows pictures that there are", () => {
+    const pictures = DOCUMENTS.flatMap((file) =>
+      [...textOf(file).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path = ""]) => join(dirname(file), path)),
+    );
+    assert.ok(pictures.length >= 3);
+    assert.deepEqual(
+      pictures.filter((path) => !existsSync(join(ROOT_FOLDER, path))),
+      [],
+    );
+  });
+});
+
+const namesOf = (files: readonly { name: string }[]) => files.map(({ name }) => name);
