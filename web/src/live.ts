@@ -19,20 +19,22 @@ const RESULTS_PAUSE_MS = 4000;
  * A hidden page lets go of its stream: browsers allow only six connections to one server, for all tabs together.
  */
 export function startLive(): void {
-  let stop = new AbortController();
-  const listen = (): void => {
-    stop.abort();
-    if (document.visibilityState !== "visible") return;
-    stop = new AbortController();
-    void follow(stop.signal);
-    void trySending();
-  };
   document.addEventListener("visibilitychange", listen);
   addEventListener("online", listen);
   setInterval(() => void trySending(), RETRY_MS);
   onNews(refreshFigures);
   listen();
 }
+
+/** Follows the feed afresh, as whoever this is now. */
+export function listen(): void {
+  stop.abort();
+  if (document.visibilityState !== "visible") return;
+  stop = new AbortController();
+  void follow(stop.signal);
+  void trySending();
+}
+let stop = new AbortController();
 
 async function follow(signal: AbortSignal): Promise<void> {
   let before = false;

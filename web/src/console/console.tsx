@@ -3,6 +3,7 @@ import type { SignedIn } from "@parley/sdk/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { people } from "../api.ts";
+import { listen } from "../live.ts";
 import { Copyable } from "../parts/copyable.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable, queries } from "../queries.ts";
@@ -23,6 +24,9 @@ async function signInOrAsk(): Promise<SignedIn> {
   if (startCode === null) return people.session();
   const signedIn = await people.signIn(startCode);
   startCode = null;
+  // Whoever looked at the rest of the app until now was somebody else.
+  void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+  listen();
   return signedIn;
 }
 
