@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Pair, Request } from "./model-pair.ts";
 import { Mismatch } from "./model-pair.ts";
-import type { Ask, Caller, Expected, Model, Question } from "./model-rules.ts";
+import type { Ask, Caller, Expected, Given, Model, Question } from "./model-rules.ts";
 
 /** How a question was sent under a key, so that it can be sent again. */
 export interface Keyed {
@@ -20,6 +20,7 @@ export class Story {
   /** Ids of everything asked, in order. */
   readonly asked: string[] = [];
   readonly keyed: Keyed[] = [];
+  readonly given: { who: Caller; id: string; given: Given; key: string | undefined }[] = [];
   /** What was done and what came of it, a line each. */
   readonly lines: string[] = [];
   private readonly beganAt: number;
