@@ -55,7 +55,7 @@ export function Badge({ id, name, share, note }: { id: string; name?: string; sh
       <BadgeRing id={id} share={share} />
       <span>
         <strong>{called}</strong>
-        <span class={styles.note}>{[note, earnedWith].filter(Boolean).join(" · ")}</span>
+        <span class={styles.note}>{[earnedWith, note].filter(Boolean).join(" · ")}</span>
       </span>
     </li>
   );

@@ -133,7 +133,7 @@ function Badges({ stats }: { stats: Stats }) {
     <>
       <ul class={styles.badges}>
         {stats.badges.map(({ id, name, earned_at }) => (
-          <Badge key={id} id={id} name={name} share={1} note={text.me.earned(day(earned_at))} />
+          <Badge key={id} id={id} name={name} share={1} note={day(earned_at)} />
         ))}
         {ahead.slice(0, NEAREST).map(row)}
       </ul>
