@@ -29,7 +29,7 @@ const MOST_DOUBLINGS = 20;
  * Returns how urgently a question needs answers at `at`: the more are missing and the sooner it expires the higher, and
  * twice as high for every 15 minutes it was left alone, so that nothing starves (contract-ask-a-human.md, section 4.2).
  */
-function urgencyAt(entry: FeedEntry, at: number): number {
+export function urgencyAt(entry: FeedEntry, at: number): number {
   const idleMs = Math.max(0, at - (entry.lastAnswerAt ?? entry.createdAt));
   const doublings = Math.min(MOST_DOUBLINGS, Math.floor(idleMs / IDLE_PERIOD_MS));
   const minutesLeft = Math.max((entry.expiresAt - at) / MINUTE_MS, 1);
@@ -37,7 +37,7 @@ function urgencyAt(entry: FeedEntry, at: number): number {
 }
 
 /** Orders two places as the feed shows them. */
-function compareForFeed(one: FeedPosition, other: FeedPosition): number {
+export function compareForFeed(one: FeedPosition, other: FeedPosition): number {
   return other.urgency - one.urgency || (one.tie < other.tie ? -1 : one.tie > other.tie ? 1 : 0);
 }
 
