@@ -20,9 +20,6 @@ export interface ClientReport {
   facts: Record<string, string | number>;
 }
 
-/** Nothing answers there, so that there is nothing to say about it. */
-export class NobodyThere extends Error {}
-
 /**
  * Returns what an agent with this address and key meets: whether it is let in, what is left of its limits, and whether
  * a call that waits survives the way to the server and back.
@@ -30,7 +27,7 @@ export class NobodyThere extends Error {}
  * To wait for something it asks one question, which it cancels a few seconds later, and which ends by itself after ten
  * minutes if it cannot.
  *
- * @throws {NobodyThere}
+ * @throws {Error} a sentence, when nothing answers there
  */
 export async function examineClient(client: Client): Promise<ClientReport> {
   const facts: ClientReport["facts"] = { server: client.url };
@@ -41,7 +38,7 @@ export async function examineClient(client: Client): Promise<ClientReport> {
   };
 
   const ready = await serverSays(client, "GET", "/readyz");
-  if (ready.cut !== undefined) throw new NobodyThere(`no server answers at ${client.url}: ${ready.cut}`);
+  if (ready.cut !== undefined) throw new Error(`no server answers at ${client.url}: ${ready.cut}`);
   if (!add("server", "a Parley server answers and its store is ready", readyProblems(ready)))
     return { findings, facts };
 
