@@ -215,4 +215,16 @@ export const PLANTS: readonly Plant[] = [
     harness: "kill",
     says: /D8/,
   },
+  {
+    bug: "reads served for a moment from a node's memory",
+    file: "src/verbs/read-ask.ts",
+    find: "const found = await findAsk(ctx.db, askId);",
+    put: `const kept = ((ctx as { kept?: Map<string, { found: AskAt | undefined; at: number }> }).kept ??= new Map());
+  const last = kept.get(askId);
+  const isFresh = last !== undefined && ctx.clock.monotonic() - last.at < 200;
+  const found = isFresh ? last.found : await findAsk(ctx.db, askId);
+  if (!isFresh) kept.set(askId, { found, at: ctx.clock.monotonic() });`,
+    harness: "race",
+    says: /after .* had (made or )?shown|a wait heard/,
+  },
 ];

@@ -45,7 +45,8 @@ export function longestReplayMs(log: Log): number {
 export function checkPeople(log: Log, stories: readonly Story[]): string[] {
   const problems: string[] = [];
   const textAsks = new Set(stories.filter(({ facts }) => facts.options === 0).map(({ facts }) => facts.id));
-  for (const [person, told] of groupBy(ofKind(log, "answer"), (one) => one.person)) {
+  const answers = groupBy(ofKind(log, "answer"), (one) => one.person);
+  for (const [person, told] of answers) {
     const tokens = new Set(told.map(({ token }) => token).filter((token) => token !== ""));
     if (tokens.size > 1) problems.push(`${person} became ${tokens.size} participants`);
 
@@ -68,7 +69,7 @@ export function checkPeople(log: Log, stories: readonly Story[]): string[] {
     }
   }
   for (const one of ofKind(log, "stats")) {
-    const own = ofPerson(log, one.person).filter(({ status }) => status === 201);
+    const own = (answers.get(one.person) ?? []).filter(({ status }) => status === 201);
     const least = own.filter(({ end }) => end < one.start).length;
     const most = own.filter(({ start }) => start < one.end).length;
     if (one.answers < least || one.answers > most) {
@@ -76,13 +77,6 @@ export function checkPeople(log: Log, stories: readonly Story[]): string[] {
     }
   }
   return problems;
-}
-
-const byPerson = new WeakMap<Log, Map<string, Answer[]>>();
-function ofPerson(log: Log, person: string): readonly Answer[] {
-  let groups = byPerson.get(log);
-  if (!groups) byPerson.set(log, (groups = groupBy(ofKind(log, "answer"), (one) => one.person)));
-  return groups.get(person) ?? [];
 }
 
 /** T5: in each window every unit is given once, what is left only falls, and nobody is refused while some is. */
