@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { deleteOldMarks } from "../store/crowd-marks.ts";
 import { deleteExpiredKeys } from "../store/idempotency.ts";
 import { deleteOldWindows } from "../store/limit-windows.ts";
-import { eraseParticipant, findForgotten } from "../store/participants.ts";
+import { eraseParticipant, findForgotten, lockIfForgotten } from "../store/participants.ts";
 import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
@@ -34,7 +34,12 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
 
   const forgotten = await findForgotten(ctx.db, PARTICIPANTS_KEPT_MS, ROWS_PER_STEP);
-  for (const name of forgotten) await transact(ctx, (tx) => eraseParticipant(tx, [name], () => ctx.newId("gone")));
+  for (const name of forgotten) {
+    await transact(ctx, async (tx) => {
+      if (await lockIfForgotten(tx, name, PARTICIPANTS_KEPT_MS))
+        await eraseParticipant(tx, [name], () => ctx.newId("gone"));
+    });
+  }
 
   return [asks, forgotten].some((rows) => rows.length === ROWS_PER_STEP) || keys || windows || marks || events;
 }

@@ -99,6 +99,11 @@ export async function touchParticipant(tx: Tx, id: string, fingerprint: string |
     last_fingerprint = coalesce(${fingerprint}, last_fingerprint) WHERE participant_id = ${id}`);
 }
 
+/** Notes that the participant was seen, by whatever sign. */
+export async function sightParticipant(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE participants SET seen_at = parley_now() WHERE participant_id = ${id}`);
+}
+
 /** Keeps the zone in which the participant's days are counted. */
 export async function setTimeZone(tx: Tx, id: string, timeZone: string): Promise<void> {
   await tx.all(
@@ -153,6 +158,16 @@ export async function eraseParticipant(
     await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
     await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);
   }
+}
+
+/** Holds an anonymous participant that was last seen more than `unseenMs` ago; false for one that has come back since. */
+export async function lockIfForgotten(tx: Tx, id: string, unseenMs: number): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`UPDATE participants SET seen_at = seen_at WHERE participant_id = ${id} AND person IS NULL
+      AND seen_at <= (SELECT parley_now()) - ${unseenMs} RETURNING participant_id`,
+  );
+  return row !== undefined;
 }
 
 /** Returns up to `limit` anonymous participants that were last seen more than `unseenMs` ago. */

@@ -8,13 +8,14 @@ import {
   findParticipant,
   listNamesOf,
   setTimeZone,
+  sightParticipant,
   touchParticipant,
   type Participant,
 } from "../store/participants.ts";
 import { transact } from "../store/transact.ts";
 import { chargeLimit } from "./limits.ts";
 
-/** How old a participant's last sighting may be before a mere read writes it down again. */
+/** How old a participant's last sighting may be before it is written down again. */
 const SIGHTING_MS = 86_400_000;
 
 /** Who answered, and the participant whose credential the reply should carry, if any. */
@@ -49,6 +50,7 @@ export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Pr
   const candidate = ctx.newId("p");
   const id = caller.fingerprint === undefined ? candidate : await bindFingerprint(tx, caller.fingerprint, candidate);
   const { participant, created } = await ensureParticipant(tx, id, null);
+  if (isSightingDue(participant)) await sightParticipant(tx, id);
   const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "anonymous");
   return { identity, issue: id, isNew: created };
 }
@@ -79,14 +81,20 @@ export async function identifyForRead(ctx: Context, caller: Caller): Promise<Ide
   if (caller.participant !== undefined) {
     const found = await findParticipant(ctx.db, caller.participant);
     if (!found) return null;
-    if (!found.presented || found.now - found.seenAt > SIGHTING_MS) {
+    if (!found.presented || isSightingDue(found)) {
       await transact(ctx, (tx) => touchParticipant(tx, found.id, caller.fingerprint ?? null));
     }
     return identityOf(ctx.db, found, "returning");
   }
   if (caller.fingerprint === undefined) return null;
   const found = await findByFingerprint(ctx.db, caller.fingerprint);
-  return found ? identityOf(ctx.db, found, "anonymous") : null;
+  if (!found) return null;
+  if (isSightingDue(found)) await transact(ctx, (tx) => sightParticipant(tx, found.id));
+  return identityOf(ctx.db, found, "anonymous");
+}
+
+function isSightingDue({ now, seenAt }: Participant): boolean {
+  return now - seenAt > SIGHTING_MS;
 }
 
 async function identityOf(on: Queryable, participant: Participant, tier: Identity["tier"]): Promise<Identity> {
