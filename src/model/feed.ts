@@ -55,7 +55,15 @@ export function pageOf<Entry extends FeedEntry>(
   for (const entry of entries) {
     const urgency = urgencyAt(entry, options.at);
     if (options.after && urgency > options.after.urgency) continue;
-    const place = { entry, urgency, tie: options.tieOf(entry.id) };
+    let tie: string | undefined;
+    const place = {
+      entry,
+      urgency,
+      // Found when it is asked for: most entries differ in urgency, and a tie costs a MAC.
+      get tie() {
+        return (tie ??= options.tieOf(entry.id));
+      },
+    };
     if (!options.after || compareForFeed(options.after, place) < 0) ranked.push(place);
   }
   ranked.sort(compareForFeed);
