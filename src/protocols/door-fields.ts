@@ -80,7 +80,7 @@ export function wordField<const Word extends string>(
 }
 
 /** Says which words would do. */
-export function wordProblem(name: string, words: readonly string[]): FieldProblem {
+function wordProblem(name: string, words: readonly string[]): FieldProblem {
   const list = words.length === 2 ? words.join(" or ") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
   return { message: `${name} must be ${list}`, field: name, constraint: "enum", allowed: words };
 }

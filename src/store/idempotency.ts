@@ -2,7 +2,7 @@ import { first, one, type Tx } from "./db.ts";
 import { sql } from "./sql.ts";
 
 /** How long a key stands for the object it made. */
-export const IDEMPOTENCY_MS = 86_400_000;
+const IDEMPOTENCY_MS = 86_400_000;
 
 export interface IdempotencyClaim {
   principal: string;
