@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { editTomlTable } from "../src/lib/toml-table.ts";
+import { blocksOf } from "./documents.ts";
 import { newFolder, parley } from "./program.ts";
 
 const KEY = `parley_agent_${"0".repeat(38)}`;
@@ -74,6 +75,19 @@ default_tools_approval_mode = "approve"
     const keyless = await parley(["mcp", "config", "codex"]);
     assert.ok(!keyless.out.includes("bearer"));
     assert.equal((await parley(["mcp", "config", "emacs"])).code, 2);
+  });
+});
+
+describe("the page about MCP", () => {
+  it("shows what parley mcp config prints", async () => {
+    const shown = blocksOf("docs/mcp.md")
+      .filter(({ language }) => language === "json" || language === "text")
+      .map(({ text }) => text.replaceAll("YOUR_KEY", KEY));
+    const said = (text: string) => (text.startsWith("{") ? JSON.stringify(JSON.parse(text)) : text);
+    for (const client of ["claude", "codex", "gemini", "opencode", "stdio"]) {
+      const { out } = await parley(["mcp", "config", client], { PARLEY_KEY: KEY });
+      assert.ok(shown.map(said).includes(said(out)), client);
+    }
   });
 });
 

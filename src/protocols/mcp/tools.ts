@@ -1,4 +1,4 @@
-import type { Tool } from "@modelcontextprotocol/server";
+import type { Tool } from "@modelcontextprotocol/client";
 
 const OPEN_WORLD = { readOnlyHint: false, destructiveHint: false, openWorldHint: true } as const;
 const READ_ONLY = { readOnlyHint: true } as const;

@@ -12,7 +12,7 @@ export interface Metrics {
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const TRANSACTION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
-const PARKED = ["long-polls", "streams", "human streams"] as const;
+const PARKED = ["long-polls", "streams", "human streams", "mcp waits"] as const;
 
 /** Opens the metrics of one server, in a registry of its own. The loop's lag and the process are among them. */
 export function openMetrics(): Metrics {
