@@ -130,7 +130,7 @@ export async function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 
   socket.on("error", () => undefined);
   await once(socket, "connect");
   socket.write(bytes);
-  await Promise.race([once(socket, "close"), pause(waitMs)]);
+  await Promise.race([new Promise((closed) => socket.once("close", closed)), pause(waitMs)]);
   socket.destroy();
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [start = "", ...lines] = head.split("\r\n");
