@@ -24,9 +24,10 @@ writeJson(join(DIST, "esm", "package.json"), { type: "module" });
 // package has named exports only.
 writeJson(join(DIST, "types", "package.json"), { type: "commonjs" });
 
-const { private: _private, exports, ...manifest } = JSON.parse(readFileSync(join(SDK, "package.json"), "utf8"));
+const { exports, ...manifest } = JSON.parse(readFileSync(join(SDK, "package.json"), "utf8"));
 writeJson(join(DIST, "package.json"), {
   ...manifest,
+  private: undefined,
   engines: { node: ">=22.12" },
   sideEffects: false,
   files: ["esm", "types"],

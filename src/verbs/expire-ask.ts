@@ -38,7 +38,13 @@ export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<As
 }
 
 /** Settles a held, open ask without an answer, with its outcome and event. */
-export async function endAsk(tx: Tx, held: Ask, end: "expired" | "cancelled", at: number, principal: string): Promise<Ask> {
+export async function endAsk(
+  tx: Tx,
+  held: Ask,
+  end: "expired" | "cancelled",
+  at: number,
+  principal: string,
+): Promise<Ask> {
   const ask = await endAskIfOpen(tx, held.id, end, at);
   if (!ask) throw new Error("an ask changed while it was held");
   // point: end-between-state-and-outcome

@@ -34,7 +34,11 @@ export async function readAsks(ctx: Context, askIds: readonly string[], asker: s
 }
 
 /** Returns one page of the asker's own asks, newest first. */
-export async function listOwnAsks(ctx: Context, asker: string, options: Parameters<typeof listAsksOf>[2]): Promise<AskReading[]> {
+export async function listOwnAsks(
+  ctx: Context,
+  asker: string,
+  options: Parameters<typeof listAsksOf>[2],
+): Promise<AskReading[]> {
   return withResponses(ctx, await listAsksOf(ctx.db, asker, options));
 }
 
