@@ -165,9 +165,17 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     return pause(LOAD_MS.least + random() * (LOAD_MS.most - LOAD_MS.least));
   }
 
+  /** So that deadlines pass while nobody is there, and one about when the server is under load. */
+  async function sleepTowardsADeadline(): Promise<void> {
+    if (story.readyMs.length === 0) return;
+    const open = await site.query(`SELECT expires_at FROM asks WHERE state = 'open' ORDER BY expires_at LIMIT 20`);
+    const next = Number(open[Math.floor(random() * open.length)]?.["expires_at"] ?? 0);
+    const readyMs = story.readyMs.at(-1) ?? SECOND_MS;
+    await site.sleepFor(Math.max(0, next - site.now() - readyMs - SECOND_MS * random()));
+  }
+
   async function underLoad(): Promise<void> {
-    // Now and then somebody's deadline passes while nobody is there, or while the server runs.
-    await site.sleepFor(random() * 30 * SECOND_MS);
+    await sleepTowardsADeadline();
     const server = await begin();
     await check(server);
     const load = startLoad(crowd, server.url);
