@@ -21,18 +21,24 @@ export async function expireAsk(ctx: Context, askId: string): Promise<Ask | unde
   });
 }
 
+/** So long after its deadline, an answer that came in time has been committed or never will be. */
+const COMMITS_WITHIN_MS = 10_000;
+
 /**
  * Returns the ask as it is now. One that is open in the store and past its deadline is first settled there, with its
  * row held: an answer that was in time may be committing at this very moment, and whoever reads must never see
  * "expired" and later "closed".
+ *
+ * @throws {Refusal} `store_unavailable` when the store takes no writes and the deadline has only just passed
  */
 export async function settleIfDue(ctx: Context, { ask, now }: AskAt): Promise<Ask> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   try {
     return (await expireAsk(ctx, ask.id)) ?? asOf(ask, now);
   } catch (error) {
-    // With a full disk nothing more can be accepted either, so the computed state stands.
-    if (error instanceof Refusal && error.kind === "unavailable") return asOf(ask, now);
+    // With a full disk reads go on: once nothing that was in time can be on its way, the clock's word stands.
+    const isSure = now - ask.expiresAt >= COMMITS_WITHIN_MS;
+    if (isSure && error instanceof Refusal && error.kind === "unavailable") return asOf(ask, now);
     throw error;
   }
 }
