@@ -44,6 +44,7 @@ function newIntent(world: SimWorld, asker: string, number: number): AskIntent {
     bodyHash: digestOf(question),
     entries: [],
     unknown: 0,
+    underWay: 0,
     rivalled: false,
   };
   world.ledger.intents.push(intent);
@@ -80,10 +81,13 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   const { ledger, broken } = world;
   const { asker, prompt, form, audience, need, timeoutSeconds, key, bodyHash } = intent;
   const known = intent.entries.at(-1);
+  const storeNow = world.store.now();
   const newAsk = { door: "ask-a-human", asker, prompt, form, audience, need, timeoutSeconds, wire: {} };
+  intent.underWay += 1;
   const told = await call(world, `${asker} creates ${prompt} ${key ?? "without a key"}`, (node) =>
     createAsk(node.ctx, newAsk, key === null ? undefined : { key, bodyHash }),
   );
+  intent.underWay -= 1;
   if (told.is === "unknown") intent.unknown += 1;
   if (told.is === "refused") judgeRefusal(world, intent, known, told.refusal.code);
   if (told.is !== "done") return told;
@@ -92,6 +96,9 @@ export async function create(world: SimWorld, intent: AskIntent): Promise<Told<C
   const before = ledger.asks.get(ask.id);
   if (before && before.intent !== intent) broken("I2", `${asker} got ${ask.id}, which stands for another question`);
   if (replayed && key === null) broken("I1", `${ask.id} was replayed without a key`);
+  if (replayed && before && storeNow - before.createdAt >= DAY_MS + 1000) {
+    broken("I1", `${key} of ${asker} stood for ${ask.id} for more than a day`);
+  }
   const entry = before ?? ledger.add(intent, ask);
   if (replayed) return told;
 
@@ -109,7 +116,7 @@ function judgeRefusal(world: SimWorld, intent: AskIntent, known: AskEntry | unde
   if (keyLives)
     return broken("I4", `${intent.asker} retried ${intent.key}, which made ${known.id}, and was told ${code}`);
   const own = ledger.intents.filter(({ asker }) => asker === intent.asker);
-  const made = own.reduce((sum, one) => sum + one.entries.length + one.unknown, 0);
+  const made = own.reduce((sum, one) => sum + one.entries.length + one.unknown + one.underWay, 0);
   const limit = code === "rate_limited" ? rules.limits.questionsPerHour : rules.limits.openQuestions;
   if (code !== "rate_limited" && code !== "quota_exceeded") broken("A12", `${intent.asker} was refused: ${code}`);
   else if (made < limit) broken("I4", `${intent.asker} was told ${code} with ${made} of ${limit}`);
@@ -124,7 +131,7 @@ async function repeat(world: SimWorld, intent: AskIntent): Promise<void> {
   const entry = intent.entries.at(-1);
   if (!entry || intent.key === null) return;
   const prompt = `${intent.prompt}, or something else`;
-  const other: AskIntent = { ...intent, prompt, bodyHash: digestOf(prompt), entries: [], unknown: 0 };
+  const other: AskIntent = { ...intent, prompt, bodyHash: digestOf(prompt), entries: [], unknown: 0, underWay: 0 };
   ledger.intents.push(other);
   intent.rivalled = other.rivalled = true;
   const told = await create(world, other);

@@ -1,5 +1,6 @@
 import { examineRows } from "../../src/store/doctor.ts";
 import { sql } from "../../src/store/sql.ts";
+import { FEED_TOPIC, streamTopic } from "../../src/store/wake.ts";
 import { NOON } from "../held-clock.ts";
 import { type AnswerIntent, type AskIntent, isOutlived } from "./sim-ledger.ts";
 import type { SimWorld } from "./sim-world.ts";
@@ -31,7 +32,9 @@ export async function checkRest(world: SimWorld): Promise<void> {
   await checkCreations(world);
   await checkResponses(world);
   await checkReceipts(world);
+  await checkCap(world);
   await checkLimits(world);
+  await checkWaking(world);
   await checkNewcomers(world);
   for (const { check, promise, offenders } of await examineRows(world.store.truth, false)) {
     if (offenders.length > 0) world.broken(check, `the doctor: not so that ${promise}: ${offenders.join(", ")}`);
@@ -55,6 +58,9 @@ async function checkCreations(world: SimWorld): Promise<void> {
         `${entry.id} was seen at version ${entry.seen}, ${entry.final?.state}, and is at ${row.version}, ${row.state}`,
       );
     }
+    const changes = ledger.commits.get(entry.id)?.length ?? 0;
+    if (row && changes !== row.version - 1)
+      broken("T4", `${entry.id} changed ${row.version - 1} times and woke its waiters ${changes} times`);
   }
 
   const byIntent = Map.groupBy(rows, (row) => `${row.asker} ${row.prompt}`);
@@ -171,6 +177,15 @@ async function checkReceipts(world: SimWorld): Promise<void> {
   }
 }
 
+/** Nobody earns more than the cap in a day of the store's. */
+async function checkCap(world: SimWorld): Promise<void> {
+  const over = await world.store.truth.all<{ person: string; points: number }>(
+    sql`SELECT person, sum(capped_points) AS points FROM ledger GROUP BY person, at / ${DAY_MS}
+      HAVING sum(capped_points) > ${world.rules.points.dailyCap}`,
+  );
+  for (const { person, points } of over) world.broken("A13", `${person} earned ${points} in one day`);
+}
+
 /** The windows of writing count what was accepted: no refusal and no failure has burnt a unit (I4, D4). */
 async function checkLimits(world: SimWorld): Promise<void> {
   const wrong = await world.store.truth.all<{
@@ -192,6 +207,18 @@ async function checkLimits(world: SimWorld): Promise<void> {
     if (used < least || used > most)
       world.broken("I4", `${subject} used ${used} of its ${bucket}, and ${least} to ${most} were accepted`);
   }
+}
+
+/** Every event was to wake whoever follows its stream, and everybody who follows the feed. */
+async function checkWaking(world: SimWorld): Promise<void> {
+  const { store, ledger, broken } = world;
+  for (const { id, seq } of await store.truth.all<{ id: string; seq: number }>(sql`SELECT id, seq FROM streams`)) {
+    const woken = ledger.topics.get(streamTopic(id)) ?? 0;
+    if (woken !== seq) broken("S6", `${id} has ${seq} events and woke its followers ${woken} times`);
+  }
+  const changes = [...ledger.commits.values()].reduce((sum, { length }) => sum + length, 0);
+  const woken = ledger.topics.get(FEED_TOPIC) ?? 0;
+  if (woken < changes) broken("S6", `${changes} asks changed, and the feed was woken ${woken} times`);
 }
 
 /** Whoever was refused every time is not known to the store. */

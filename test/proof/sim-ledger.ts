@@ -21,6 +21,8 @@ export interface AskIntent {
   entries: AskEntry[];
   /** Requests of which nothing was heard. */
   unknown: number;
+  /** Requests whose reply is still to come. */
+  underWay: number;
   /** Another question was sent under the same key: should a day have passed, either may have it. */
   rivalled: boolean;
 }
@@ -88,6 +90,8 @@ export interface Ledger {
   reads: Map<string, Read[]>;
   /** Changes of each ask, the one that made version 2 first. */
   commits: Map<string, Commit[]>;
+  /** How often each topic was to be woken by what has committed. */
+  topics: Map<string, number>;
   committed(node: SimNode, topics: ReadonlySet<string>): void;
   published(node: SimNode, topics: readonly string[]): void;
   add(intent: AskIntent, ask: Ask): AskEntry;
@@ -112,6 +116,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
     answers: [],
     reads: new Map(),
     commits: new Map(),
+    topics: new Map(),
 
     committed(node, topics) {
       const world = worldOf();
@@ -119,6 +124,7 @@ export function openLedger(worldOf: () => SimWorld): Ledger {
       if (!own) wakeable.set(node, (own = new Map()));
       for (const topic of topics) {
         own.set(topic, (own.get(topic) ?? 0) + 1);
+        ledger.topics.set(topic, (ledger.topics.get(topic) ?? 0) + 1);
         if (!topic.startsWith("ask:")) continue;
         const id = topic.slice("ask:".length);
         const commits = ledger.commits.get(id) ?? [];

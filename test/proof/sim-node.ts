@@ -75,6 +75,11 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     isAway: () => time.now() < machine.awayUntil,
     odds: () => world.weather,
     proceed: () => proceed(world, node),
+    isDead: () => !node.alive,
+    onSlow(ms) {
+      world.countsReads = false;
+      for (const one of world.nodes) disturb(world, one, ms + ECHO_MS);
+    },
     onHurt: (what) => {
       world.figures.faults += 1;
       world.countsReads = false;

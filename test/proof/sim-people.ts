@@ -25,6 +25,8 @@ export interface Person {
   exempt: boolean;
   /** Requests to write that were accepted, or of which nothing was heard. */
   writes: number;
+  /** Asks this person did something about, on any device: the feed may keep them back. */
+  touched: Set<string>;
 }
 
 /** Devices of one signed-in person are one person. */
@@ -51,6 +53,7 @@ export async function playPerson(world: SimWorld, person: Person): Promise<void>
     const askId = dice.chance(0.75) ? await findOpen(world, person) : known.length > 0 ? dice.pick(known) : null;
     const entry = askId === null ? undefined : ledger.asks.get(askId);
     if (!entry) continue;
+    person.touched.add(entry.id);
     const doing = dice.int(100);
     if (doing < 6) await skip(world, person, entry);
     else if (doing < 12) await report(world, person, entry);
@@ -304,25 +307,29 @@ export async function snipe(world: SimWorld, entry: AskEntry): Promise<void> {
     network: "nearby",
     exempt: true,
     writes: 0,
+    touched: new Set(),
   };
   people.push(sniper);
   await tryAnswer(world, sniper, entry, newAnswer(world, sniper, entry));
 }
 
 /**
- * A stranger walks through the whole feed, page by page and from node to node: nothing that was open before the first
- * page and is open after the last one was left out (A12; contract-ask-a-human.md, section 4.2).
+ * Somebody walks through the whole feed, page by page and from node to node: nothing that was open before the first page
+ * and is open after the last one was left out, except what they did something about (A12; contract-ask-a-human.md,
+ * section 4.2).
  */
-export async function walkFeed(world: SimWorld): Promise<void> {
+export async function walkFeed(world: SimWorld, person: Person | null): Promise<void> {
   const { ledger, store } = world;
+  const name = person?.name ?? "a stranger";
   const before = [...ledger.asks.keys()];
   const seen = new Set<string>();
   let from: FeedBookmark | undefined;
   do {
     const bookmark = from;
-    const told = await call(world, "a stranger walks through the feed", ({ ctx }) =>
-      readFeed(ctx, null, { viewer: "stranger", tags: [], limit: 2, ...(bookmark && { from: bookmark }) }),
-    );
+    const told = await call(world, `${name} walks through the feed`, async ({ ctx }) => {
+      const identity = person && (await identifyForRead(ctx, callerOf(person)));
+      return readFeed(ctx, identity, { viewer: name, tags: [], limit: 2, ...(bookmark && { from: bookmark }) });
+    });
     // An hour may have passed on the store's clock.
     if (told.is !== "done" || told.value === null) return;
     for (const ask of told.value.asks) seen.add(ask.id);
@@ -330,12 +337,12 @@ export async function walkFeed(world: SimWorld): Promise<void> {
   } while (from && seen.size < 200);
 
   for (const askId of before) {
-    if (seen.has(askId)) continue;
+    if (seen.has(askId) || person?.touched.has(askId)) continue;
     const { open } = await one<{ open: number }>(
       store.truth,
       sql`SELECT count(*) AS open FROM asks WHERE ask_id = ${askId} AND state = 'open' AND held = 0
         AND expires_at > (SELECT parley_now())`,
     );
-    if (open > 0) world.broken("A12", `${askId} is open and was left out of the feed`);
+    if (open > 0) world.broken("A12", `${askId} is open and was left out of the feed of ${name}`);
   }
 }

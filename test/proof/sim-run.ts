@@ -10,9 +10,9 @@ import { diceOf } from "./sim-dice.ts";
 import { judgeMissing, openLedger } from "./sim-ledger.ts";
 import { bootNode, newMachine, type SimNode } from "./sim-node.ts";
 import { type Person, playPerson, tryAnswer, walkFeed } from "./sim-people.ts";
-import { openSimStore } from "./sim-store.ts";
+import { openSimStore, type SimStore } from "./sim-store.ts";
 import { followAll, followFeedPicture } from "./sim-streams.ts";
-import { openSimTime } from "./sim-time.ts";
+import { openSimTime, type SimTime } from "./sim-time.ts";
 import { watchDeadlines } from "./sim-watch.ts";
 import { FINE, makeWeather, rulesOf } from "./sim-weather.ts";
 import { isOver, type Figures, type SimWorld } from "./sim-world.ts";
@@ -38,14 +38,12 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
   const hash = createHash("sha256");
   const broken: string[] = [];
   const dice = diceOf(seed);
-  let busy = 0;
-  const time = openSimTime(dice, () => busy > 0);
-  const store = await openSimStore({
+  const time: SimTime = openSimTime(dice, () => store.isBusy());
+  const store: SimStore = await openSimStore({
     time: () => time,
     dice,
     // Reads that see no uncommitted row are a connection of their own in a file, and a wait in memory.
     inFile: dice.chance(0.5),
-    onBusy: (delta) => (busy += delta),
     onSpin: (statement) => world.broken("R2", `somebody reads without end: ${statement}`),
   });
   const figures: Figures = {
@@ -117,7 +115,9 @@ async function play(world: SimWorld): Promise<void> {
     followFeedPicture(world),
     stroll(world),
     watchDeadlines(world, () => resting),
-  ];
+  ].map((one) =>
+    one.catch((error: unknown) => world.broken("500", error instanceof Error ? (error.stack ?? "") : String(error))),
+  );
   await makeWeather(world, storyMs, boot);
   await heal(world, boot);
   await askAgain(world);
@@ -135,6 +135,7 @@ async function play(world: SimWorld): Promise<void> {
 /** The people of a story: known by fingerprint, by credential, by name, or not at all. */
 function cast({ dice, rules }: SimWorld): Person[] {
   const tiny = rules.limits.newParticipantsPerHour < 15;
+  const touchedBySignedIn = Array.from({ length: 3 }, () => new Set<string>());
   return Array.from({ length: dice.between(3, 8) }, (_, i): Person => {
     const kind = dice.int(10);
     return {
@@ -147,6 +148,7 @@ function cast({ dice, rules }: SimWorld): Person[] {
       network: `network-${i % 4}`,
       exempt: !tiny || dice.chance(0.5),
       writes: 0,
+      touched: (kind === 8 && touchedBySignedIn[i % 3]) || new Set(),
     };
   });
 }
@@ -154,7 +156,7 @@ function cast({ dice, rules }: SimWorld): Person[] {
 async function stroll(world: SimWorld): Promise<void> {
   while (!isOver(world)) {
     await world.time.sleep(world.dice.between(500, 4000));
-    if (!isOver(world)) await walkFeed(world);
+    if (!isOver(world)) await walkFeed(world, world.dice.pick([null, ...world.people]));
   }
 }
 

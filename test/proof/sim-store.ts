@@ -5,6 +5,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { Refusal } from "../../src/refusals.ts";
 import type { Db, Tx } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import type { Sql } from "../../src/store/sql.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { NOON } from "../held-clock.ts";
 import type { Dice } from "./sim-dice.ts";
@@ -20,8 +21,11 @@ export interface StoreLink {
   odds(): StoreOdds;
   /** Resolves when this node goes on: later while it is paused, never once it is dead. */
   proceed(): Promise<void> | undefined;
+  isDead(): boolean;
   /** Told of whatever went wrong here. */
   onHurt(what: string): void;
+  /** Told of a transaction that will keep the store's only writer for as long as `ms`. */
+  onSlow(ms: number): void;
   /** Told of the topics of each transaction once it has committed, whether or not the node learns of it. */
   onCommit(topics: ReadonlySet<string>): void;
 }
@@ -35,6 +39,8 @@ export interface StoreOdds {
   statementFails: number;
   /** The database asks for it to be run again, as PostgreSQL does after a deadlock. */
   runAgain: number;
+  /** Time passes between its statements. */
+  slow: number;
 }
 
 /** The one store of all nodes, with a clock of its own. */
@@ -48,6 +54,8 @@ export interface SimStore {
   /** Sets a wall clock that stands behind right again. */
   catchUp(): void;
   connect(link: StoreLink): Db;
+  /** A transaction is at work that needs no time to pass. */
+  isBusy(): boolean;
   close(): Promise<void>;
 }
 
@@ -56,8 +64,6 @@ export interface SimStoreOptions {
   dice: Dice;
   /** In a file, where reads have a connection of their own; else in memory. */
   inFile: boolean;
-  /** Told when a transaction begins (+1) and when it is over (-1). */
-  onBusy: (delta: number) => void;
   /** Told of somebody who reads again and again without letting time pass. */
   onSpin: (statement: string) => void;
 }
@@ -67,10 +73,13 @@ const AGAIN = new Error("the database asks for the transaction to be run again")
 const MOST_READS_AT_ONCE = 5000;
 /** A transaction of an answer has some twenty statements. */
 const STATEMENTS = 24;
+const SLOW_STATEMENT_MS = 15;
 
 /** Opens the product's own SQLite store on virtual time, with its schema. */
 export async function openSimStore(options: SimStoreOptions): Promise<SimStore> {
-  const { dice, onBusy } = options;
+  const { dice } = options;
+  let underWay = 0;
+  let isStalled = false;
   let offsetMs = 0;
   let given = 0;
   const wall = () => NOON + options.time().now() + offsetMs;
@@ -113,12 +122,23 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       throw new Refusal("store_unavailable");
     }
     async function put<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }> {
-      onBusy(1);
-      try {
-        return await truth.transact(work);
-      } finally {
-        onBusy(-1);
-      }
+      underWay += 1;
+      return truth.transact(work).finally(() => (underWay -= 1));
+    }
+    /** A refusal travels back like any reply, and a node that has died meanwhile never hears of it. */
+    async function tellRefused(error: unknown): Promise<never> {
+      await leg();
+      throw error;
+    }
+    /** The whole train waits with it, and whoever comes after. */
+    function slowly(tx: Tx): Tx {
+      return withStatements(tx, async (statement) => {
+        isStalled = true;
+        await options.time().sleep(dice.int(SLOW_STATEMENT_MS + 1));
+        isStalled = false;
+        if (link.isDead()) throw new Refusal("store_unavailable");
+        return tx.all<never>(statement);
+      });
     }
 
     return {
@@ -141,10 +161,12 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
         if (link.isAway()) lose("a transaction finds no store");
         if (dice.chance(odds.callLost)) lose("a transaction is lost on its way");
         if (dice.chance(odds.runAgain)) await runInVain(work, put);
-        const failsAt = dice.chance(odds.statementFails) ? dice.between(1, STATEMENTS) : null;
-        if (failsAt !== null) link.onHurt(`statement ${failsAt} fails`);
+        const failsAt = dice.chance(odds.statementFails) ? dice.between(1, STATEMENTS) : Number.POSITIVE_INFINITY;
+        if (Number.isFinite(failsAt)) link.onHurt(`statement ${failsAt} fails`);
+        const isSlow = dice.chance(odds.slow);
+        if (isSlow) link.onSlow(STATEMENTS * SLOW_STATEMENT_MS);
 
-        const done = await put(failsAt === null ? work : (tx) => work(failingAt(tx, failsAt)));
+        const done = await put((tx) => work(failingAt(isSlow ? slowly(tx) : tx, failsAt))).catch(tellRefused);
         link.onCommit(done.topics);
         if (dice.chance(odds.replyLost)) lose("a transaction commits, and the reply is lost");
         await leg();
@@ -160,6 +182,7 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
     step: (ms) => void (offsetMs += ms),
     catchUp: () => void (offsetMs += Math.max(0, given - wall())),
     connect,
+    isBusy: () => underWay > 0 && !isStalled,
     async close() {
       await truth.close();
       if (folder !== null) rmSync(folder, { recursive: true, force: true });
@@ -183,14 +206,15 @@ async function runInVain<T>(
 }
 
 function failingAt(tx: Tx, failsAt: number): Tx {
+  if (!Number.isFinite(failsAt)) return tx;
   let count = 0;
-  return {
-    dialect: tx.dialect,
-    wake: (topic) => tx.wake(topic),
-    async all(statement) {
-      count += 1;
-      if (count === failsAt) throw new Refusal("store_unavailable");
-      return tx.all<never>(statement);
-    },
-  };
+  return withStatements(tx, async (statement) => {
+    count += 1;
+    if (count === failsAt) throw new Refusal("store_unavailable");
+    return tx.all<never>(statement);
+  });
+}
+
+function withStatements(tx: Tx, all: (statement: Sql) => Promise<never[]>): Tx {
+  return { dialect: tx.dialect, wake: (topic) => tx.wake(topic), all };
 }

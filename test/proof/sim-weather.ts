@@ -20,6 +20,7 @@ export const FINE: Weather = {
   replyLost: 0,
   statementFails: 0,
   runAgain: 0,
+  slow: 0,
 };
 
 /** Returns the rules of a story: the contract's, or limits so tiny that everybody meets them. */
@@ -113,6 +114,7 @@ const SPELLS: Record<string, (weather: Weather, dice: Dice) => void> = {
   "replies lost": (weather, dice) => (weather.replyLost = dice.between(1, 8) / 100),
   "statements fail": (weather, dice) => (weather.statementFails = dice.between(1, 8) / 100),
   "run again": (weather, dice) => (weather.runAgain = dice.between(1, 20) / 100),
+  "slow statements": (weather, dice) => (weather.slow = dice.between(2, 20) / 100),
   "clients cut": (weather, dice) => (weather.clientCut = dice.between(1, 15) / 100),
   "wake-ups lost": (weather, dice) => (weather.wakeLost = dice.pick([0.1, 0.5, 1])),
   "wake-ups twice and late": (weather, dice) =>
