@@ -153,6 +153,10 @@ export function openSqlite(options: SqliteOptions): Db {
   };
 }
 
+/**
+ * The log grows to 32 MiB between checkpoints, not 4: a page that many trains change is then copied once, and the
+ * database is synced less often while everybody waits.
+ */
 function connect(path: string, parleyNow: () => number): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
   connection.function("parley_now", parleyNow);
@@ -160,6 +164,7 @@ function connect(path: string, parleyNow: () => number): DatabaseSync {
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 8000;
     PRAGMA temp_store = MEMORY;
   `);
   return connection;
