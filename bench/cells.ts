@@ -20,6 +20,8 @@ export interface Figures {
   cpuUs: number[];
 }
 
+const LIKELY_PER_SECOND = 8000;
+
 /** Measures cells in turns, so that whatever else the machine does falls on all of them alike. */
 export class Measurements {
   readonly #figures = new Map<string, Figures>();
@@ -55,7 +57,7 @@ export class Measurements {
     let figures = this.#figures.get(id);
     if (!figures) this.#figures.set(id, (figures = { rates: [], latenciesMs: [], cpuUs: [] }));
     const seconds = (this.#times.warmMs + this.#times.ms) / 1000;
-    await cell.prepare?.(Math.ceil((figures.rates.length > 0 ? 2 * Math.max(...figures.rates) : 8000) * seconds));
+    await cell.prepare?.(Math.ceil(Math.max(LIKELY_PER_SECOND, ...figures.rates.map((rate) => 2 * rate)) * seconds));
 
     let sent = 0;
     const cpuBefore = cell.server.cpuMs();

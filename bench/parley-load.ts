@@ -38,7 +38,7 @@ export const QUESTION = {
 export const QUESTION_BODY = JSON.stringify({ ...QUESTION, min_responses: 5 });
 const WAKE_BODY = JSON.stringify({ ...QUESTION, min_responses: 1 });
 
-/** Within what one agent may have open by default. */
+/** Within what one agent may have open by default. No two clients are one agent at the same time. */
 const QUESTIONS_OF_AN_AGENT = 20;
 /** A prime, so that no person meets a question twice (`answer`). */
 const PEOPLE = 1009;
@@ -55,13 +55,15 @@ export async function openParleyLoad(url: string, clients: number): Promise<Parl
     if (!connection) throw new Error(`there is no client ${client}`);
     return connection;
   };
-  let asked = 0;
+  const asked = new Array<number>(clients).fill(0);
   let answered = 0;
   let crowd: string[] = [];
   let wanting: StoredQuestion[] = [];
 
   async function ask(client: number, body: string, more = ""): Promise<StoredQuestion> {
-    const agent = `bench-${run}-${Math.floor(asked++ / QUESTIONS_OF_AN_AGENT)}`;
+    const before = asked[client] ?? 0;
+    asked[client] = before + 1;
+    const agent = `bench-${run}-${client}-${Math.floor(before / QUESTIONS_OF_AN_AGENT)}`;
     const reply = await at(agents, client).send("POST", "/agent/questions", `X-Agent-Id: ${agent}\r\n${more}`, body);
     return { id: (JSON.parse(expect(reply, 201).body) as { question_id: string }).question_id, agent };
   }
@@ -106,7 +108,7 @@ export async function openParleyLoad(url: string, clients: number): Promise<Parl
       await ask(client, QUESTION_BODY);
     },
     async createWithKey(client) {
-      await ask(client, QUESTION_BODY, `Idempotency-Key: ${run}-${asked}\r\n`);
+      await ask(client, QUESTION_BODY, `Idempotency-Key: ${run}-${asked[client]}\r\n`);
     },
     async poll(client) {
       expect(await poll(client, pick(wanting)), 200);
