@@ -225,5 +225,10 @@ describe("a server that others can reach", () => {
     assertKeyRequired(await world().call("GET", "/human/questions", { headers: bearer(service.text) }));
     assertKeyRequired(await world().call("POST", "/human/responses", { headers: bearer(service.text), body }));
     assert.equal((await world().call("POST", "/human/responses", { headers: bearer(own.text), body })).status, 201);
+
+    const { code } = await createSignInLink(ctx, person);
+    const signedIn = await world().call("POST", "/session", { body: { code } });
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    assert.equal((await world().call("GET", "/human/stats", { headers: { cookie } })).body.total_answers, 1);
   });
 });

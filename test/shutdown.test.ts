@@ -18,7 +18,8 @@ async function openSocket(
     socket,
     send: async (part) => {
       socket.write(part);
-      await pause(50);
+      // Long enough for the server to have read it, also where others keep the machine busy.
+      await pause(300);
     },
     received: () => text,
   };

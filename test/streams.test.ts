@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { sweep } from "../src/loops/sweep.ts";
+import type { Sql } from "../src/store/sql.ts";
+import { followAsker } from "../src/verbs/follow-asker.ts";
 import { DAY, fresh, LABELS, openStream, type OpenStream, pause, ROOMY, sharedWorld, until } from "./contract.ts";
 import { type Agent, DATABASES, openWorld, type World } from "./world.ts";
 
@@ -209,6 +212,30 @@ for (const on of DATABASES) {
         stream.close();
         return event?.event === "reset";
       });
+    });
+  });
+
+  describe(`a follower whom retention overtakes on ${on}`, () => {
+    it("is told to begin again, although nothing new happens", async () => {
+      await using world = await openWorld({ on });
+      const agent = world.agent("ana-bot");
+      await agent.ask({ timeout_seconds: 60 });
+      await world.advance(60_000);
+      await until(async () => (await world.call("GET", "/agent/questions?status=EXPIRED", agent)).body.questions[0]);
+      await world.advance(DAY);
+
+      // The old events go between the follower's first look and its second.
+      const { ctx } = world.server;
+      let looks = 0;
+      const all = async <Row>(statement: Sql): Promise<Row[]> => {
+        if ((looks += 1) === 2) while (await sweep(ctx));
+        return ctx.db.all<Row>(statement);
+      };
+      const gone = new AbortController();
+      const events = followAsker({ ...ctx, db: { ...ctx.db, all } }, "open:ana-bot", { since: 0, signal: gone.signal });
+      const told = await Promise.race([events.next(), pause(5000)]);
+      gone.abort();
+      assert.deepEqual(told?.value, { kind: "reset", seq: 2 });
     });
   });
 

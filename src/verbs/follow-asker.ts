@@ -30,10 +30,11 @@ export async function* followAsker(
   }
 
   while (!ctx.stopping.aborted && !options.signal.aborted) {
+    const { seq: newest } = await findStream(ctx.db, stream);
     const events = await listEvents(ctx.db, stream, after, EVENTS_PER_READ);
-    const [oldest] = events;
-    if (oldest && oldest.seq !== after + 1) {
-      // Retention overtook a reader who was very slow.
+    const next = events[0]?.seq;
+    if (next === undefined ? after < newest : next !== after + 1) {
+      // Retention overtook a reader who was slow, or came at that very moment.
       const { seq } = await findStream(ctx.db, stream);
       after = seq;
       yield { kind: "reset", seq };

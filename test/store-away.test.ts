@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { sql } from "../src/store/sql.ts";
+import { assertRefused, LABELS, limitsOf, until } from "./contract.ts";
+import { freshDatabase } from "./fresh-database.ts";
+import { DATABASES, openWorld } from "./world.ts";
+
+const AWAY = { code: "STORE_UNAVAILABLE", message: "Try again shortly." };
+
+/** A wire to a database that can be cut and mended. */
+async function openWire(databaseUrl: string) {
+  const there = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(Number(there.port), there.hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy()).on("close", () => void sockets.delete(one));
+      one.pipe(other);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = Object.assign(new URL(databaseUrl), { port: String((server.address() as AddressInfo).port) });
+  return {
+    url: url.href,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => void (isCut = false),
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+describe("a store that is away", () => {
+  it("is told as such, with when to come again, and answers again by itself", async () => {
+    using wire = await openWire(await freshDatabase());
+    await using world = await openWorld({ on: "sqlite", env: { DATABASE_URL: wire.url } });
+    const agent = world.agent("ana-bot");
+    const { id } = await agent.ask({ options: LABELS });
+    const kept = await agent.create({ idempotency_key: "once" });
+    wire.cut();
+
+    for (const reply of [
+      await agent.create(),
+      await agent.poll(id),
+      await agent.cancel(id),
+      await world.person("bo").answer(id, 0),
+      await world.person("bo").get("/human/questions"),
+      await world.person("bo").get("/human/stats"),
+    ]) {
+      assertRefused(reply, 503, AWAY);
+      assert.equal(limitsOf(reply).retryAfter, 5);
+    }
+    wire.mend();
+    await until(async () => (await agent.poll(id)).status === 200);
+    assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
+    assert.equal((await agent.poll(id)).body.current_responses, 0);
+    assert.equal((await world.person("bo").answer(id, 0)).status, 201);
+  });
+});
+
+for (const on of DATABASES) {
+  describe(`a bug of ours on ${on}`, () => {
+    it("is told as no more than a number to look for", async () => {
+      await using world = await openWorld({ on });
+      const { id } = await world.agent("ana-bot").ask({ options: LABELS });
+      await world.server.ctx.db.transact((tx) => tx.all(sql`DROP TABLE ledger`));
+      const reply = await world.person("bo").answer(id, 0);
+      const request = reply.headers.get("x-request-id");
+      assertRefused(reply, 500, { code: "SERVER_ERROR", message: "Internal error.", details: { request_id: request } });
+      assert.doesNotMatch(reply.text, /ledger|SQL|at /);
+      const { body } = await world.agent("ana-bot").poll(id);
+      assert.deepEqual([body.status, body.current_responses], ["OPEN", 0]);
+    });
+  });
+}
