@@ -85,6 +85,7 @@ for (const on of DATABASES) {
       const { host } = new URL(world.url);
       const { socket, send, received } = await openSocket(world);
       await send(`GET /human/stats HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      while (!received().includes("\r\n\r\n")) await pause(20);
       assert.match(received(), /^HTTP\/1\.1 200 /);
       await send(`GET /agent/questions HTTP/1.1\r\nHost: ${host}\r\n`);
       const stopping = world.server.stop();
