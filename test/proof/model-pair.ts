@@ -21,7 +21,7 @@ interface Side {
   world: World;
   names: Map<string, string>;
   ids: Map<string, string>;
-  /** Moves the clock while everything sleeps on, as if the loops were dead. */
+  /** Moves both clocks while everything sleeps on, as if the loops were dead. */
   step(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface Pair extends AsyncDisposable {
   readonly now: number;
   /** Makes the request of both and holds the replies against the model's and against each other. @throws {Mismatch} */
   exchange(request: Request, expected: Expected, from?: string): Promise<void>;
-  /** Moves both clocks; asleep, no loop hears of it. */
+  /** Lets time pass on both; asleep, no loop hears of it. */
   advance(ms: number, asleep: boolean): Promise<void>;
   /** Whatever is due or outlived is settled or gone, on both. */
   sweep(): Promise<void>;
@@ -124,6 +124,9 @@ async function openSide(world: World): Promise<Side> {
   const { databaseUrl } = world.config;
   const control = databaseUrl === undefined ? null : new pg.Client({ connectionString: databaseUrl });
   await control?.connect();
+  let asleepMs = 0;
+  const { monotonic } = world.clock;
+  world.clock.monotonic = () => monotonic() + asleepMs;
   return {
     world,
     names: new Map(),
@@ -131,6 +134,7 @@ async function openSide(world: World): Promise<Side> {
     async step(ms) {
       await control?.query(`UPDATE held_clock SET ms = ms + ${Math.trunc(ms)}`);
       world.clock.step(ms);
+      asleepMs += ms;
     },
     async close() {
       await control?.end();

@@ -156,7 +156,6 @@ function progressOf(ledger: readonly Credit[]) {
   ];
 }
 
-const oldestFirst = (one: Badge, other: Badge) => one.at - other.at || (one.id < other.id ? -1 : 1);
 const wireTime = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** What `/human/stats` says of a ledger, but for the rank. */
@@ -168,10 +167,7 @@ export function statsOf(ledger: readonly Credit[], badges: readonly Badge[], now
     total_points: sum(ledger.map((one) => one.points)),
     total_answers: ledger.length,
     streak_days: last && localDay(now, zone) - last.day <= 1 ? last.streak : 0,
-    // Of several earned at once the contract names no order.
-    badges: badges
-      .toSorted(oldestFirst)
-      .map(({ id, at }) => ({ id, name: all.find((one) => one.id === id)?.name, earned_at: wireTime(at) })),
+    badges: badges.map(({ id, at }) => ({ id, name: all.find((one) => one.id === id)?.name, earned_at: wireTime(at) })),
     answers_by_category: Object.fromEntries(
       categories.map((tag) => [tag, ledger.filter((one) => one.category === tag).length]),
     ),

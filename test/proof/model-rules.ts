@@ -225,7 +225,7 @@ export class Model {
         ...(expand && { response_id: id, created_at: wireTime(at), tier }),
       })),
       ...tally(ask, responses),
-      ...(expand && { integrity: { networks: Math.min(1, answers), participants: answers } }),
+      ...(expand && { integrity: { networks: networksOf(responses), participants: answers } }),
     };
   }
 
@@ -244,6 +244,11 @@ export class Model {
     if (!this.isFinal(ask)) Object.assign(ask, { endedAt: this.now, isCancelled: true });
     return { status: 200, body: this.shown(ask), headers: {} };
   }
+}
+
+/** Everybody comes from one network here, and its name is under another salt every day. */
+function networksOf(responses: Ask["responses"]): number {
+  return new Set(responses.map(({ at }) => Math.floor(at / DAY))).size;
 }
 
 export function tally({ options }: Ask, responses: Ask["responses"]): { summary?: Record<string, number> } {

@@ -42,7 +42,8 @@ const settingsOf = (rules: Rules): Record<string, string> =>
 interface Stage {
   pair: Pair;
   model: Model;
-  stories: number;
+  /** Those of the stories that were played on it. */
+  seeds: number[];
 }
 
 /**
@@ -64,24 +65,39 @@ export const model: Harness = {
 
     async function stageOf(kind: number): Promise<Stage> {
       const held = stages[kind];
-      if (held && held.stories < STORIES_PER_PAIR) return held;
+      if (held && held.seeds.length < STORIES_PER_PAIR) return held;
       await close(kind);
       const rules = RULES[kind];
       if (!rules) throw new Error("no rules");
       const pair = await openPair(settingsOf(rules));
-      return (stages[kind] = { pair, model: new Model(pair.now, rules), stories: 0 });
+      return (stages[kind] = { pair, model: new Model(pair.now, rules), seeds: [] });
+    }
+
+    /** Ends the two servers, and returns what `parley doctor` had to say about what they leave behind. */
+    async function finish(kind: number): Promise<string[]> {
+      const held = stages[kind];
+      stages[kind] = undefined;
+      if (!held) return [];
+      await using pair = held.pair;
+      // Clocks went on while the loops slept; awake, they have nothing left to do.
+      await pair.sweep();
+      return await pair.examine();
     }
 
     async function close(kind: number): Promise<void> {
-      const held = stages[kind];
-      stages[kind] = undefined;
-      if (!held) return;
-      // Clocks went on while the loops slept; awake, they have nothing left to do.
-      await held.pair.sweep();
-      const broken = await held.pair.examine();
-      for (const says of broken)
-        failures.push({ says, repeat: `npm run prove -- model, which began with seed ${base}` });
-      await held.pair[Symbol.asyncDispose]();
+      const seeds = stages[kind]?.seeds ?? [];
+      const broken = await finish(kind);
+      if (broken.length === 0) return;
+      // One of the stories did it: each is played once more, on servers of its own.
+      for (const seed of seeds) {
+        await check(seed);
+        const found = await finish(kind);
+        if (found.length === 0) continue;
+        failures.push({ says: found.join("; "), repeat: `npm run prove -- model --seed ${seed}` });
+        return;
+      }
+      const says = `${broken.join("; ")}, after ${seeds.length} stories together`;
+      failures.push({ says, repeat: `npm run prove -- model --seed ${seeds[0]}, and the next ${seeds.length - 1}` });
     }
 
     /** When the story that is being shrunk failed first. */
@@ -93,12 +109,12 @@ export const model: Harness = {
       if (failedAt !== undefined && performance.now() - failedAt > SHRINK_MS) return;
       const kind = Math.abs(seed % RULES.length);
       const stage = await stageOf(kind);
-      stage.stories += 1;
+      stage.seeds.push(seed);
       // Whatever earlier stories left open is over; each begins at an hour of the week that its seed chooses.
       const gapMs = 2 * WEEK - ((stage.model.now - SOME_MONDAY) % WEEK) + HOUR * (Math.abs(seed) % 168);
       await stage.pair.advance(gapMs, true);
       stage.model.now += gapMs;
-      const story = new Story(stage.model, stage.pair, stage.stories);
+      const story = new Story(stage.model, stage.pair, stage.seeds.length);
       try {
         await fc.asyncModelRun(() => ({ model: story, real: {} }), commands);
         await story.end();
@@ -118,16 +134,21 @@ export const model: Harness = {
       figures.steps += [...commands].length;
     }
 
+    /** Plays the story of a seed, and shrinks it if it fails; returns the shortest. */
+    async function check(seed: number): Promise<string | null> {
+      const property = fc.asyncProperty(storyOf(STEPS), (commands) => play(seed, commands));
+      const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1 });
+      failedAt = undefined;
+      if (!failed) return null;
+      return errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+    }
+
     for (let i = 0; i < wanted && performance.now() < until; i += 1) {
       const seed = (base + i) | 0;
-      const property = fc.asyncProperty(storyOf(STEPS), (commands) => play(seed, commands));
-      const outcome = await fc.check(property, { seed, numRuns: 1 });
-      failedAt = undefined;
+      const story = await check(seed);
       figures.sequences += 1;
-      if (!outcome.failed) continue;
-      const error =
-        outcome.errorInstance instanceof Error ? outcome.errorInstance.message : String(outcome.errorInstance);
-      failures.push({ says: `the shortest story:\n    ${error}`, repeat: `npm run prove -- model --seed ${seed}` });
+      if (story === null) continue;
+      failures.push({ says: `the shortest story:\n    ${story}`, repeat: `npm run prove -- model --seed ${seed}` });
       if (options.stopAtFirstFailure) break;
     }
     for (const kind of stages.keys()) await close(kind);
