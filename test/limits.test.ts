@@ -33,12 +33,13 @@ for (const on of DATABASES) {
         );
         if (i === 30) await world().advance(10 * MINUTE);
       }
+      await world().advance(500);
       const refused = await agent.create();
       assertLimited(refused, 60, 50 * 60);
       assert.equal(limitsOf(refused).reset, ends);
       assert.equal((await world().agent(fresh("bo-bot")).create()).status, 201);
 
-      await world().advance(50 * MINUTE - 1);
+      await world().advance(50 * MINUTE - 501);
       assertLimited(await agent.create(), 60, 1);
       await world().advance(1);
       const next = await agent.create();
@@ -156,7 +157,9 @@ for (const on of DATABASES) {
 
     it("are told of in a window that stands still, while they are written down each second", async () => {
       const agent = world().agent(fresh("ana-bot"));
+      await world().advance(300);
       const first = limitsOf(await agent.poll("q_unknown"));
+      assert.equal(first.reset, seconds(world(), HOUR));
       const told = [first];
       for (let i = 0; i < 5; i += 1) {
         await world().advance(700);
