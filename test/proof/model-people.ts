@@ -23,11 +23,6 @@ function known(model: Model, caller: Caller): Who | undefined {
   return caller.shows === "nothing" ? undefined : model.people.get(caller.name);
 }
 
-function read(model: Model, caller: Caller): Headers {
-  const isKnown = caller.shows === "credential" && model.people.has(caller.name);
-  return model.countRead(isKnown ? caller.name : "address");
-}
-
 /** Who comes, with the zone they are in now; nothing is kept until `keep`, which says whether a credential is given. */
 function enter(model: Model, caller: Caller): { who: Who; zone: string; keep(): Headers } {
   const held = known(model, caller);
@@ -151,7 +146,7 @@ function offered(model: Model, ask: Ask) {
 }
 
 export function view(model: Model, caller: Caller, id: string): Expected {
-  const headers = read(model, caller);
+  const headers = model.readHeaders;
   const ask = model.asks.get(id);
   if (!ask) return model.unknown(id, headers);
   const who = known(model, caller);
@@ -164,7 +159,7 @@ export function view(model: Model, caller: Caller, id: string): Expected {
 }
 
 export function results(model: Model, caller: Caller, id: string): Expected {
-  const headers = read(model, caller);
+  const headers = model.readHeaders;
   const ask = model.asks.get(id);
   if (!ask) return model.unknown(id, headers);
   const who = known(model, caller);
@@ -192,7 +187,7 @@ export function report(model: Model, caller: Caller, id: string): Expected {
 
 /** The feed, in the order of ids instead of its own. */
 export function feed(model: Model, caller: Caller, tags: readonly string[]): Expected {
-  const headers = read(model, caller);
+  const headers = model.readHeaders;
   const who = known(model, caller);
   const isNews = (ask: Ask) =>
     !who || !(answerOf(ask, who) || who.reports.has(ask.id) || (who.skips.get(ask.id) ?? 0) > model.now);
@@ -203,7 +198,7 @@ export function feed(model: Model, caller: Caller, tags: readonly string[]): Exp
 }
 
 export function stats(model: Model, caller: Caller): Expected {
-  const headers = read(model, caller);
+  const headers = model.readHeaders;
   const who = known(model, caller);
   const rank = who && standingsOf(ledgers(model), "all_time", model.now).find((one) => one.who === who)?.rank;
   return ok(
@@ -215,7 +210,7 @@ export function stats(model: Model, caller: Caller): Expected {
 const ledgers = (model: Model) => new Map([...model.people.values()].map((who) => [who, who.ledger]));
 
 export function leaderboard(model: Model, caller: Caller, period: string, limit?: string): Expected {
-  const headers = read(model, caller);
+  const headers = model.readHeaders;
   if (!PERIODS.some((one) => one === period)) return refused(400, "VALIDATION_ERROR", ANY, headers);
   const who = known(model, caller);
   const all = standingsOf(ledgers(model), period, model.now);

@@ -132,8 +132,9 @@ export class Model {
     return this.peek(bucket, limit);
   }
 
-  countRead(reader: string): Headers {
-    return this.count(`reads ${reader}`, this.rules.readsPerHour);
+  /** What every read is told; where it stands is not exact. */
+  get readHeaders(): Headers {
+    return { "x-ratelimit-limit": String(this.rules.readsPerHour) };
   }
 
   // Questions

@@ -163,7 +163,7 @@ export const reading = [
       await story.exchange(
         { method: "GET", path: `/agent/questions/${id}${args.query}`, ...own(story, args.agent) },
         () => {
-          const headers = model.countRead(name);
+          const headers = model.readHeaders;
           const ask = model.own(name, id);
           if (!ask) return model.unknown(id, headers);
           return { status: 200, body: model.shown(ask, { expand: args.query.includes("meta") }), headers };
@@ -179,7 +179,7 @@ export const reading = [
     const number = story.agents.indexOf(ask.agent);
     const path = `/agent/questions/${ask.id}?wait=20&after=${Math.max(0, ask.responses.length - 1)}`;
     await story.exchange({ method: "GET", path, ...own(story, number) }, () => {
-      return { status: 200, headers: model.countRead(ask.agent), body: model.shown(ask) };
+      return { status: 200, headers: model.readHeaders, body: model.shown(ask) };
     });
   }),
   steps(
@@ -199,7 +199,7 @@ export const reading = [
             questions: found.map((ask) => model.shown(ask)),
             not_found: ids.filter((id) => !model.own(name, id)),
           };
-          return { status: 200, body, headers: model.countRead(name) };
+          return { status: 200, body, headers: model.readHeaders };
         },
       );
     },
@@ -227,7 +227,7 @@ export const reading = [
           shown += page.length;
           isLast = wanted.length <= shown;
           const body = { questions: page.map((ask) => model.shown(ask)), next_cursor: isLast ? null : "{cursor}" };
-          return { status: 200, body, headers: model.countRead(name) };
+          return { status: 200, body, headers: model.readHeaders };
         });
       }
     },

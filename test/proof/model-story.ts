@@ -91,7 +91,7 @@ export class Story {
       const path = `/agent/questions?expand=meta&ids=${own.map(({ id }) => id).join(",")}`;
       await this.exchange({ method: "GET", path, headers: { "x-agent-id": agent } }, () => {
         const questions = own.map((ask) => this.model.shown(ask, { expand: true }));
-        return { status: 200, body: { questions, not_found: [] }, headers: this.model.countRead(agent) };
+        return { status: 200, body: { questions, not_found: [] }, headers: this.model.readHeaders };
       });
       if (this.model.now - this.beganAt < STREAMS_KEPT_MS) await this.checkStream(agent, own);
     }
