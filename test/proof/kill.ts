@@ -1,4 +1,4 @@
-import type { DatabaseName } from "../world.ts";
+import { type DatabaseName, DATABASES } from "../world.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { listPoints } from "./kill-process.ts";
 import { tellStory, type Story, type Step } from "./kill-story.ts";
@@ -76,9 +76,12 @@ function planSteps(
   }
   for (let round = 0; round < rounds; round += 1) {
     points.forEach((point, i) => {
-      const on = ONLY_ON.find(([name]) => name.test(point))?.[1] ?? ((i + round) % 2 === 0 ? "sqlite" : "postgres");
+      const only = ONLY_ON.find(([name]) => name.test(point))?.[1];
       const { kind, hits } = LEADS.find(([name]) => name.test(point))?.[1] ?? { kind: "load", hits: 1 };
-      steps[on].push({ kind, at: { point, hit: 1 + Math.floor(random() * hits) } });
+      const turn = (i + round) % 2 === 0 ? "sqlite" : "postgres";
+      // Whether the schema can be made in one go is for each database to show.
+      const places = point.startsWith("migration-") ? DATABASES : [only ?? turn];
+      for (const on of places) steps[on].push({ kind, at: { point, hit: 1 + Math.floor(random() * hits) } });
     });
   }
   steps.sqlite.push({ kind: "second-start" }, { kind: "newer-schema" }, { kind: "many-pending" });
@@ -102,6 +105,8 @@ function floorFailures(
     ...(missed.length > 0 ? [`nobody died at ${missed.join(", ")}`] : []),
     ...(acknowledged < 20 * wanted.cycles ? [`only ${acknowledged} writes were acknowledged in all`] : []),
     ...(stories.some((story) => story.unknown === 0) ? ["no request was ever cut off by a kill"] : []),
+    ...(stories.every((story) => story.kept === 0) ? ["no reply was ever lost after its commit"] : []),
+    ...(stories.every((story) => story.expired === 0) ? ["no deadline ever passed while a server ran"] : []),
   ];
 }
 
