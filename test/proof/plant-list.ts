@@ -128,7 +128,6 @@ export const PLANTS: readonly Plant[] = [
     find: "if (!counted?.inTime) {",
     put: "if (!counted) {",
     harness: "race",
-    fast: true,
     says: /held past the deadline/,
   },
   {
@@ -180,7 +179,6 @@ export const PLANTS: readonly Plant[] = [
     put: `ELSE (SELECT seen.used FROM limit_windows seen
             WHERE seen.bucket = limit_windows.bucket AND seen.subject = limit_windows.subject) + excluded.used END`,
     harness: "race",
-    fast: true,
     says: /refused: 500|answered 500|was told of/,
   },
   {
