@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import pg from "pg";
 import { sweep } from "../src/loops/sweep.ts";
-import { DATABASES, openWorld } from "./world.ts";
+import { DATABASES, openWorld, type Reply } from "./world.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -39,4 +40,43 @@ for (const on of DATABASES) {
       assert.deepEqual(await statuses(answered.id, open.id), [404, 200]);
     });
   });
+}
+
+describe("whoever comes while retention is deleting", () => {
+  it("never hears of a question without its answers", async () => {
+    await using world = await openWorld({ on: "postgres" });
+    const bo = world.person("bo");
+    const visits: Record<string, (id: string) => Promise<Reply>> = {
+      answer: (id) => bo.answer(id, "Send"),
+      view: (id) => bo.get(`/human/questions/${id}`),
+      results: (id) => bo.get(`/human/questions/${id}/results`),
+    };
+    const retention = new pg.Client({ connectionString: world.config.databaseUrl });
+    await retention.connect();
+
+    for (const [name, visit] of Object.entries(visits)) {
+      const { id } = await world.agent("ana-bot").ask({ min_responses: 1 });
+      await bo.answer(id, "Submit, because it says what happens.");
+      await retention.query("BEGIN");
+      // The visit finds the question, and waits to look for its answers until all of it is deleted.
+      await retention.query("LOCK TABLE responses IN ACCESS EXCLUSIVE MODE");
+      const visiting = visit(id);
+      await untilSomebodyWaits(retention);
+      for (const table of ["responses", "answers", "asks"]) {
+        await retention.query(`DELETE FROM ${table} WHERE ask_id = $1`, [id]);
+      }
+      await retention.query("COMMIT");
+
+      const { status, body } = await visiting;
+      assert.deepEqual([name, status, body.error?.code], [name, 404, "QUESTION_NOT_FOUND"]);
+    }
+    await retention.end();
+  });
+});
+
+async function untilSomebodyWaits(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rowCount } = await client.query("SELECT 1 FROM pg_locks WHERE NOT granted");
+    if (rowCount) return;
+  }
 }

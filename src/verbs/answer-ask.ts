@@ -71,7 +71,7 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answe
 
     await refuseIfAnswered(tx, found.ask.id, identity);
     const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw settledRefusal(current);
+    if (current.state !== "open") throw await refusalOfSettled(tx, current);
     const answer = checkAnswer(current.form, input.given);
     const reading = await chargeAnswer(ctx, tx, identified, input.caller);
 
@@ -171,6 +171,11 @@ async function heldIfDue(tx: Tx, { ask, now }: AskAt): Promise<Ask> {
   if (ask.state !== "open" || now < ask.expiresAt) return ask;
   const held = await lockAsk(tx, ask.id);
   return held ? asOf(held.ask, held.now) : asOf(ask, now);
+}
+
+/** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the ask. */
+async function refusalOfSettled(tx: Tx, ask: Ask): Promise<Refusal> {
+  return (await findAsk(tx, ask.id)) ? settledRefusal(ask) : new Refusal("ask_not_found", { question_id: ask.id });
 }
 
 function settledRefusal(ask: Ask): Refusal {

@@ -27,6 +27,7 @@ export async function viewQuestion(
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
   if (answered) return { ask, answered };
   if (ask.state !== "open") {
+    await refuseIfGone(ctx, askId);
     throw new Refusal("ask_settled", { question_id: askId, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
   }
   ctx.readers.opened(askId, viewer);
@@ -45,8 +46,14 @@ export async function readResults(ctx: Context, askId: string, identity: Identit
   const found = await findAsk(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
-  if (!answered) throw new Refusal("answer_first");
   const ask = await settleIfDue(ctx, found);
   const responses = (await listResponses(ctx.db, [ask])).get(askId) ?? [];
+  await refuseIfGone(ctx, askId);
+  if (!answered) throw new Refusal("answer_first");
   return { ask, responses };
+}
+
+/** Retention deletes answers and their ask together: whoever missed the answers looks whether the ask is there. */
+async function refuseIfGone(ctx: Context, askId: string): Promise<void> {
+  if (!(await findAsk(ctx.db, askId))) throw new Refusal("ask_not_found", { question_id: askId });
 }
