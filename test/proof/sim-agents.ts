@@ -9,7 +9,7 @@ import type { SimNode } from "./sim-node.ts";
 import { snipe } from "./sim-people.ts";
 import { chargeRead } from "./sim-reads.ts";
 import { followOne } from "./sim-streams.ts";
-import { isOver, type SimWorld } from "./sim-world.ts";
+import { guarded, isOver, type SimWorld } from "./sim-world.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -18,7 +18,7 @@ export async function playAgent(world: SimWorld, asker: string, untilMs: number)
   const { time, dice } = world;
   const asked: Promise<void>[] = [];
   for (let number = 1; time.now() < untilMs; number += 1) {
-    asked.push(pursue(world, newIntent(world, asker, number)));
+    asked.push(guarded(world, pursue(world, newIntent(world, asker, number))));
     await time.sleep(dice.between(50, 4500));
     if (dice.chance(0.3)) await lookAround(world, asker);
   }
@@ -73,7 +73,7 @@ async function pursue(world: SimWorld, intent: AskIntent): Promise<void> {
   if (dice.chance(0.5)) doing.push(snipe(world, entry));
   if (dice.chance(0.2)) doing.push(cancel(world, entry));
   if (intent.key !== null && dice.chance(0.5)) doing.push(repeat(world, intent));
-  await Promise.all(doing);
+  await Promise.all(doing.map((one) => guarded(world, one)));
 }
 
 /** Makes one request to create what is intended, and judges the reply. */

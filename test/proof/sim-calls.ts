@@ -89,9 +89,15 @@ export async function insist<T>(
   once: () => Promise<Told<T>>,
   giveUp: () => boolean,
 ): Promise<Told<T>> {
-  for (;;) {
-    const told = await once();
-    if (told.is !== "unknown" || giveUp()) return told;
-    await world.time.sleep(world.dice.between(20, 900));
+  // Between two tries, too, something is about to happen.
+  world.underWay += 1;
+  try {
+    for (;;) {
+      const told = await once();
+      if (told.is !== "unknown" || giveUp()) return told;
+      await world.time.sleep(world.dice.between(20, 900));
+    }
+  } finally {
+    world.underWay -= 1;
   }
 }

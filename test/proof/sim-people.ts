@@ -53,7 +53,6 @@ export async function playPerson(world: SimWorld, person: Person): Promise<void>
     const askId = dice.chance(0.75) ? await findOpen(world, person) : known.length > 0 ? dice.pick(known) : null;
     const entry = askId === null ? undefined : ledger.asks.get(askId);
     if (!entry) continue;
-    person.touched.add(entry.id);
     const doing = dice.int(100);
     if (doing < 6) await skip(world, person, entry);
     else if (doing < 12) await report(world, person, entry);
@@ -127,6 +126,7 @@ export async function tryAnswer(
 ): Promise<Told<Answered>> {
   const storeNow = world.store.now();
   given.sent += 1;
+  person.touched.add(entry.id);
   const wasFull = entry.final?.state === "answered";
   const words = {
     ...(given.text !== null && { answer: given.text }),
@@ -274,6 +274,7 @@ async function view(world: SimWorld, person: Person, entry: AskEntry): Promise<v
 }
 
 async function skip(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
+  person.touched.add(entry.id);
   const told = await call(world, `${person.name} skips ${entry.id}`, ({ ctx }) =>
     skipQuestion(ctx, entry.id, callerOf(person)),
   );
@@ -281,6 +282,7 @@ async function skip(world: SimWorld, person: Person, entry: AskEntry): Promise<v
 }
 
 async function report(world: SimWorld, person: Person, entry: AskEntry): Promise<void> {
+  person.touched.add(entry.id);
   const reason = world.dice.pick(REPORT_REASONS);
   const told = await call(world, `${person.name} reports ${entry.id}`, ({ ctx }) =>
     reportQuestion(ctx, entry.id, callerOf(person), { reason }),

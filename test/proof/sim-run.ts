@@ -15,7 +15,7 @@ import { followAll, followFeedPicture } from "./sim-streams.ts";
 import { openSimTime, type SimTime } from "./sim-time.ts";
 import { watchDeadlines } from "./sim-watch.ts";
 import { FINE, makeWeather, rulesOf } from "./sim-weather.ts";
-import { isOver, type Figures, type SimWorld } from "./sim-world.ts";
+import { guarded, isOver, type Figures, type SimWorld } from "./sim-world.ts";
 
 /** What one seed brought to light. */
 export interface SimResult {
@@ -24,7 +24,7 @@ export interface SimResult {
   hash: string;
   /** Promises that did not hold, the first few. */
   broken: string[];
-  figures: Figures;
+  figures: Partial<Figures>;
 }
 
 const NODES = 3;
@@ -37,6 +37,7 @@ const REST_WITHIN_MS = 60_000;
 export async function runSeed(seed: number, print?: (line: string) => void): Promise<SimResult> {
   const hash = createHash("sha256");
   const broken: string[] = [];
+  let judged = false;
   const dice = diceOf(seed);
   const time: SimTime = openSimTime(dice, () => store.isBusy());
   const store: SimStore = await openSimStore({
@@ -73,6 +74,8 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
     countsReads: true,
     phase: "story",
     trace(line) {
+      // What a broken story leaves behind may still move.
+      if (judged) return;
       const text = `${time.now()} ${line}`;
       hash.update(text).update("\n");
       print?.(text);
@@ -91,6 +94,7 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
   } catch (error) {
     world.broken("T4", error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
+  judged = true;
   await store.close().catch(() => undefined);
   return { seed, hash: hash.digest("hex"), broken, figures };
 }
@@ -115,9 +119,7 @@ async function play(world: SimWorld): Promise<void> {
     followFeedPicture(world),
     stroll(world),
     watchDeadlines(world, () => resting),
-  ].map((one) =>
-    one.catch((error: unknown) => world.broken("500", error instanceof Error ? (error.stack ?? "") : String(error))),
-  );
+  ].map((one) => guarded(world, one));
   await makeWeather(world, storyMs, boot);
   await heal(world, boot);
   await askAgain(world);

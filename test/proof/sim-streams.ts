@@ -5,7 +5,7 @@ import { streamOfAsker } from "../../src/store/streams.ts";
 import { type AskerEvent, followAsker } from "../../src/verbs/follow-asker.ts";
 import type { FeedChange } from "../../src/verbs/follow-feed.ts";
 import { type AskReading, followAsk } from "../../src/verbs/read-ask.ts";
-import { type AskEntry, judgeWake } from "./sim-ledger.ts";
+import { type AskEntry, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
 
@@ -80,9 +80,8 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
         followAsk(node.ctx, entry.id, asker, { signal, ...(from !== undefined && { since: from }) });
       await readStream(world, `${asker} follows ${entry.id} from ${from ?? "-"}`, open, take, new Promise(() => {}));
     } catch (error) {
-      // Retention has deleted it.
-      if (error instanceof Refusal && error.code === "ask_not_found" && world.store.now() > entry.expiresAt) return;
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      return judgeMissing(world, entry, error.code);
     }
     if (isOpen) await time.sleep(dice.between(1, RETRY_MOST_MS));
   }

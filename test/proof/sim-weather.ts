@@ -2,7 +2,7 @@ import type { CrowdRules } from "../../src/model/crowd-rules.ts";
 import { DEFAULT_CROWD_RULES } from "../../src/model/crowd-rules.ts";
 import type { Dice } from "./sim-dice.ts";
 import type { SimNode } from "./sim-node.ts";
-import { disturb, type SimWorld, type Weather } from "./sim-world.ts";
+import { disturb, guarded, type SimWorld, type Weather } from "./sim-world.ts";
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ export const FINE: Weather = {
 export function rulesOf(dice: Dice): CrowdRules {
   const rules = structuredClone(DEFAULT_CROWD_RULES);
   rules.points.bonuses = dice.chance(0.5);
-  if (dice.chance(0.2)) rules.points.dailyCap = 25;
+  if (dice.chance(0.3)) rules.points.dailyCap = dice.between(5, 25);
   if (dice.chance(0.25)) rules.limits.agentReadsPerHour = dice.between(2, 12);
   if (!dice.chance(0.35)) return rules;
   rules.limits.questionsPerHour = dice.between(2, 5);
@@ -149,7 +149,7 @@ export async function makeWeather(world: SimWorld, untilMs: number, boot: (slot:
     world.trace(name);
     world.figures.faults += 1;
     if (name !== NODE_CLOCK) world.countsReads = false;
-    running.push((FAULTS[name] as Fault)(world, boot));
+    running.push(guarded(world, (FAULTS[name] as Fault)(world, boot)));
   }
   await Promise.all(running);
   await time.sleep(Math.max(0, untilMs - time.now()));

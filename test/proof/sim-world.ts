@@ -45,7 +45,7 @@ export interface SimWorld {
   people: Person[];
   ledger: Ledger;
   figures: Figures;
-  /** Requests that some node is still working on, whether or not anybody waits for them. */
+  /** Requests that some node is still working on, whether or not anybody waits for them, and those to be made again. */
   underWay: number;
   /** Nothing has befallen the counting of reads yet. */
   countsReads: boolean;
@@ -75,4 +75,11 @@ export function undisturbed(node: SimNode, since: number): boolean {
 export function disturb(world: SimWorld, node: SimNode, ms: number): void {
   const { machine } = node;
   machine.disturbedUntil = Math.max(machine.disturbedUntil, world.time.now() + ms);
+}
+
+/** Turns whatever a part of the story throws into a broken promise. */
+export function guarded(world: SimWorld, part: Promise<void>): Promise<void> {
+  return part.catch((error: unknown) => {
+    world.broken("500", error instanceof Error ? (error.stack ?? error.message) : String(error));
+  });
 }

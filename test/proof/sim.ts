@@ -118,19 +118,20 @@ async function playWith(player: Player, next: () => number | null, tally: Tally)
   }
 }
 
-/** Starts a process that plays seeds, so that every core is used. */
+/** Starts a process that plays seeds, so that every core is used; one that dies of a seed is followed by another. */
 function openPlayer(): Player {
-  const child: ChildProcess = fork(new URL("./sim-worker.ts", import.meta.url));
-  let dead = false;
-  child.once("exit", () => (dead = true));
+  const start = (): ChildProcess => fork(new URL("./sim-worker.ts", import.meta.url));
+  let child = start();
   return {
     play(seed) {
-      return new Promise((resolve, reject) => {
-        const died = () => reject(new Error(`the process that played seed ${seed} ended`));
-        if (dead) return died();
-        child.once("exit", died);
+      return new Promise((resolve) => {
+        const onDeath = () => {
+          child = start();
+          resolve({ seed, hash: "", broken: ["R2: the process that played it ended"], figures: {} });
+        };
+        child.once("exit", onDeath);
         child.once("message", (result) => {
-          child.off("exit", died);
+          child.off("exit", onDeath);
           resolve(result as SimResult);
         });
         child.send(seed);
