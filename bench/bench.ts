@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
+import { format } from "prettier";
 import { startPostgres } from "../test/postgres.ts";
 import { type Cell, Measurements } from "./cells.ts";
 import { type Filling, fillPostgres, fillSqlite, storedQuestion } from "./fill.ts";
@@ -26,9 +27,10 @@ const { values: flags } = parseArgs({
 const { quick } = flags;
 const PARTS = ["small", "paced", "stores", "postgres"] as const;
 const parts = new Set(flags.only?.split(",") ?? PARTS);
+/** Short turns, many of them: what else the machine does then falls on all alike. */
 const PLAN = quick
-  ? { times: { warmMs: 200, ms: 800 }, rounds: 2, postgresRounds: 1, pacedMs: 3000, many: 100_000 }
-  : { times: { warmMs: 300, ms: 1700 }, rounds: 5, postgresRounds: 3, pacedMs: 10_000, many: 1_000_000 };
+  ? { times: { warmMs: 100, ms: 400 }, rounds: 3, postgresRounds: 2, pacedMs: 3000, many: 100_000 }
+  : { times: { warmMs: 100, ms: 600 }, rounds: 11, postgresRounds: 7, pacedMs: 10_000, many: 1_000_000 };
 
 const CLIENTS = [1, 16, 64] as const;
 const MOST = 64;
@@ -39,6 +41,7 @@ const PACED = { perSecond: 500, warmMs: 1000, pollMs: 10, createMs: 20 };
 
 const began = performance.now();
 const say = (line: string) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+const RESULTS = new URL("./RESULTS.md", import.meta.url);
 const directory = mkdtempSync(join(tmpdir(), "parley-bench-"));
 const cleaners: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })];
 
@@ -146,7 +149,7 @@ async function measureStores(
   for (const { name, filling, server } of stores) {
     const load = await keptLoad(server);
     loads.push(load);
-    const any = load.pollOf(() => storedQuestion(Math.floor(Math.random() * filling.questions), filling));
+    const any = load.pollOf(() => storedQuestion(Math.floor(Math.random() * filling.questions)));
     const on = { clients: STORE_CLIENTS, server };
     const prepare = (expected: number) => load.refill(Math.ceil(expected / 4));
     reading.push({ name: `feed of ${name}`, ...on, step: load.feed }, { name: `poll of ${name}`, ...on, step: any });
@@ -225,10 +228,16 @@ async function run(): Promise<Results> {
   say("the load generator alone");
   const ceiling = (await measureCeiling()).of("hello", MOST);
   const results: Results = { machine, quick, durability: "WAL, synchronous=FULL", ceiling, clients: CLIENTS };
+  // After each part: a run of many minutes that is cut off leaves what it has measured.
+  const keep = async () => {
+    if (quick || parts.size < PARTS.length) return;
+    writeFileSync(RESULTS, await format(reportOf(results), { parser: "markdown" }));
+  };
 
   if (parts.has("small")) {
     say("SQLite, against a bare server");
     results.small = await measureSmall();
+    await keep();
   }
   if (parts.has("stores") || parts.has("paced")) {
     say("SQLite, a thousand and many");
@@ -243,19 +252,18 @@ async function run(): Promise<Results> {
       await load.refill(FEW);
       results.paced = [...results.paced, ...(await measurePaced(load, `${name} questions`))];
     }
+    await keep();
   }
   if (parts.has("postgres")) {
     say("PostgreSQL");
     results.postgres = await measurePostgres();
+    await keep();
   }
   return results;
 }
 
 try {
-  const page = reportOf(await run());
-  console.log(`\n${page}`);
-  if (!quick && parts.size === PARTS.length)
-    writeFileSync(new URL("./RESULTS.md", import.meta.url), `${page.trimEnd()}\n`);
+  console.log(`\n${reportOf(await run())}`);
 } finally {
   for (const clean of cleaners.toReversed()) await clean();
 }

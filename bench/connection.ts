@@ -20,6 +20,8 @@ export class Connection {
   #bodyAt = -1;
   #bodyLength = 0;
   #settle: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
+  /** Whether a reply has come over this connection: the server may close it at any moment while it is idle. */
+  #used = false;
 
   /** Connects with the first request, and again where the server has closed the connection for being idle. */
   constructor(url: string) {
@@ -29,6 +31,17 @@ export class Connection {
   /** Sends one request and resolves with its whole reply. `headers` are lines that end with a line break. */
   async send(method: string, path: string, headers: string, body = ""): Promise<Reply> {
     if (this.#settle) throw new Error("a request is under way on this connection");
+    const wasUsed = this.#used;
+    try {
+      return await this.#sendOnce(method, path, headers, body);
+    } catch (error) {
+      if (!wasUsed) throw error;
+      // Closed for being idle while this request was on its way.
+      return this.#sendOnce(method, path, headers, body);
+    }
+  }
+
+  async #sendOnce(method: string, path: string, headers: string, body: string): Promise<Reply> {
     const socket = this.#socket ?? (await this.#connect());
     const length =
       body === "" ? "" : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
@@ -77,12 +90,14 @@ export class Connection {
     this.#received = "";
     this.#bodyAt = -1;
     this.#settle = null;
+    this.#used = true;
     settle?.resolve(reply);
   }
 
   #lose(error: Error): void {
     const settle = this.#settle;
     this.#socket = null;
+    this.#used = false;
     this.#received = "";
     this.#bodyAt = -1;
     this.#settle = null;

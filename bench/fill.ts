@@ -31,13 +31,14 @@ const DAY_MS = 24 * HOUR_MS;
 /** Inside the retention of settled questions. */
 const SPAN_MS = 6 * DAY_MS;
 const QUESTIONS_OF_A_PERSON = 50;
-const QUESTIONS_OF_AN_AGENT = 500;
+/** The same in every store, so that stores differ in nothing but what has become of old questions. */
+const AGENTS = 500;
 const ROWS_PER_TRANSACTION = 200_000;
 const ROWS_PER_INSERT = 2000;
 
 /** Returns the question at a place in the store. */
-export function storedQuestion(i: number, { questions }: Filling): StoredQuestion {
-  return { id: idOf("q", i), agent: `fleet-${i % Math.ceil(questions / QUESTIONS_OF_AN_AGENT)}` };
+export function storedQuestion(i: number): StoredQuestion {
+  return { id: idOf("q", i), agent: `fleet-${i % AGENTS}` };
 }
 
 /** Fills the database of a server that has run once and is stopped. */
@@ -105,7 +106,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
   const settled = questions - open;
 
   for (let i = 0; i < questions; i += 1) {
-    const { id, agent } = storedQuestion(i, filling);
+    const { id, agent } = storedQuestion(i);
     const asker = `open:${agent}`;
     const isOpen = i >= settled;
     const created =
