@@ -225,9 +225,11 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
 
   async function startLate({ at }: Step): Promise<void> {
     await underLoad();
-    const [open] = await site.query(`SELECT count(*) AS n FROM asks WHERE state = 'open'`);
     await site.sleepFor(3 * MINUTE_MS);
-    if (at) await dyingStart({ kind: "start", at: { ...at, hit: Math.min(at.hit, Number(open?.["n"])) } });
+    const [due] = await site.query(
+      `SELECT count(*) AS n FROM asks WHERE state = 'open' AND expires_at <= ${site.now()}`,
+    );
+    if (at) await dyingStart({ kind: "start", at: { ...at, hit: Math.min(at.hit, Number(due?.["n"])) } });
   }
 
   async function startMuchLater({ at }: Step): Promise<void> {

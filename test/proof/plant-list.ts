@@ -114,9 +114,9 @@ export const PLANTS: readonly Plant[] = [
     file: "src/verbs/answer-ask.ts",
     find: `    await refuseIfAnswered(tx, found.ask.id, identity);
     const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw settledRefusal(current);`,
+    if (current.state !== "open") throw await refusalOfSettled(tx, current);`,
     put: `    const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw settledRefusal(current);
+    if (current.state !== "open") throw await refusalOfSettled(tx, current);
     await refuseIfAnswered(tx, found.ask.id, identity);`,
     harness: "model",
     fast: true,
