@@ -2,9 +2,10 @@ import { raw, sql } from "./sql.ts";
 import type { Db, Tx } from "./db.ts";
 import { crowd } from "./migrations/0001-crowd.ts";
 import { waits } from "./migrations/0002-waits.ts";
+import { addressed } from "./migrations/0003-addressed.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [crowd, waits];
+const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

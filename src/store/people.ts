@@ -1,4 +1,5 @@
 import { first, type Queryable, type Tx } from "./db.ts";
+import { nextChannelNumber } from "./humans.ts";
 import { sql } from "./sql.ts";
 
 export type Role = "admin" | "member";
@@ -20,14 +21,16 @@ function toPerson(row: PersonRow): Person {
   return { id: row.person_id, name: row.name, role: row.role };
 }
 
-/** Returns true when the person was not there before. */
+/** Returns true when the person was not there before. An admin sees every ask in the inbox, until told otherwise. */
 export async function insertPersonIfNew(tx: Tx, person: Person): Promise<boolean> {
   const rows = await tx.all(
-    sql`INSERT INTO people (person_id, name, role, created_at)
-      VALUES (${person.id}, ${person.name}, ${person.role}, parley_now())
+    sql`INSERT INTO people (person_id, name, role, sees_all, created_at, updated_at)
+      VALUES (${person.id}, ${person.name}, ${person.role}, ${person.role === "admin" ? 1 : 0}, parley_now(), parley_now())
       ON CONFLICT (person_id) DO NOTHING RETURNING person_id`,
   );
-  return rows.length > 0;
+  if (rows.length === 0) return false;
+  await tx.all(sql`UPDATE people SET number = ${await nextChannelNumber(tx)} WHERE person_id = ${person.id}`);
+  return true;
 }
 
 export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {

@@ -1,0 +1,160 @@
+import type { RefusedAnswer, Via } from "../model/addressed-ask.ts";
+import type { AskView } from "../model/ask-view.ts";
+
+export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
+
+/** One documented field of a channel's target, as `GET /channels` prints it; names are camelCase. */
+export interface FieldDoc {
+  type: "string" | "boolean" | "array";
+  description: string;
+  required: boolean;
+}
+
+export interface FieldError {
+  /** JSON pointer into the channel as it was sent, such as `/slack/channel_or_user_id`. */
+  path: string;
+  code:
+    "pattern" | "required" | "type" | "too_long" | "unknown_field" | "channel_unavailable" | "recipient_not_allowed";
+  message: string;
+}
+
+/** One message to one target. The same delivery may be sent twice, and says the same both times. */
+export interface Notice<Target = unknown> {
+  /** `dlv_…`: the only value that travels in buttons, Message-IDs and payloads. */
+  delivery: string;
+  target: Target;
+  view: AskView;
+  /** The one-time page; deciding there is a deliberate press. */
+  link: string;
+  /** Four characters, per delivery. */
+  code: string;
+  /** Twenty-six lower-case base32 characters. */
+  replyToken: string;
+  /** False: the arguments are longer than this channel shows whole, so it must offer no approval, only the link. */
+  whole: boolean;
+  reminder: boolean;
+  /** Words that stand first, such as those of an escalation. */
+  opening: string | null;
+}
+
+/** What the provider called the message. */
+export interface Sent {
+  externalIds: Readonly<Record<string, string>>;
+}
+
+/** How an ask ended, in words for people. */
+export interface Closing {
+  /** One sentence, such as "Approved by Ana Ruiz." */
+  says: string;
+  at: number;
+  view: AskView;
+}
+
+/** A message could not be sent. `retry: false` when trying again cannot help: the address or the credential is dead. */
+export class DeliveryError extends Error {
+  readonly retry: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly providerCode: string | undefined;
+
+  constructor(says: string, more: { retry: boolean; retryAfterMs?: number; providerCode?: string; cause?: unknown }) {
+    super(says, { cause: more.cause });
+    this.name = "DeliveryError";
+    this.retry = more.retry;
+    this.retryAfterMs = more.retryAfterMs;
+    this.providerCode = more.providerCode;
+  }
+}
+
+/** What a person said by a press: a choice among what was offered. */
+export type Choice =
+  | { is: "approve" }
+  | { is: "reject"; comment?: string }
+  /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
+  | { is: "option"; index: number; text?: string };
+
+/** Something that came in through a channel, verified as far as its provider allows. */
+export interface Heard {
+  provider: string;
+  /** Dropped when it was heard before. */
+  id: string;
+  at: number;
+  match: { delivery: string } | { token: string } | { thread: string } | { pair: [from: string, to: string] };
+  sender:
+    | { kind: "slack"; id: string; team: string; member: boolean; channel: string }
+    | { kind: "email"; id: string }
+    | { kind: "phone"; id: string }
+    | { kind: "human"; id: string };
+  /** `weak` may reject and reply, never approve. */
+  trust: "signed" | "verified" | "weak";
+  said: { choice: Choice } | { text: string };
+  code?: string;
+  /** Of a webhook: the digest the decider was shown. */
+  digest?: string;
+}
+
+/** What became of it; each channel words it in its own way, with `says` as the sentence. */
+export interface Verdict {
+  is:
+    | "accepted"
+    | "repeated"
+    | "not_understood"
+    | "needs_page"
+    | "not_allowed"
+    | "already_decided"
+    | "no_match"
+    | "locked";
+  says: string;
+  link?: string;
+  reason?: RefusedAnswer["reason"];
+}
+
+/** Hands something heard to the core. Resolves after what it changed is on disk. */
+export type Receive = (heard: Heard) => Promise<Verdict>;
+
+/** A request as its bytes came; nothing of it has been checked. */
+export interface RawRequest {
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Every header as it was sent, name and value in turn: a header given twice is seen twice. */
+  rawHeaders: readonly string[];
+  query: string;
+  body: Buffer;
+}
+
+export interface HookReply {
+  status: number;
+  type?: string;
+  body?: string;
+}
+
+/** An entry for a provider's signed requests. Answers 401 to whatever does not verify, and nothing happens. */
+export interface Hook {
+  /** Below the root, such as `/hooks/slack/events`; `:name` segments come back in `params`. */
+  path: string;
+  maxBytes: number;
+  handle(request: RawRequest & { params: Readonly<Record<string, string>> }, receive: Receive): Promise<HookReply>;
+}
+
+/** One way to reach a person and to hear back. Knows its wire; never whom to ask, when, or whether an answer counts. */
+export interface Channel<Target = unknown> {
+  readonly name: ChannelName;
+  /** What `user_info.via` says of answers that come through it. */
+  readonly via: Via;
+  readonly fields: Readonly<Record<string, FieldDoc>>;
+  /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */
+  readonly wholeLimit: number;
+  /** Checks a target as the agent sent it (snake_case), purely; runs when the ask is posted. */
+  parse(input: Readonly<Record<string, unknown>>): { target: Target } | { errors: FieldError[] };
+  /** Asks the provider whether the target exists. */
+  check?(target: Target, signal: AbortSignal): Promise<FieldError[]>;
+  /** @throws {DeliveryError} */
+  send(notice: Notice<Target>, signal: AbortSignal): Promise<Sent>;
+  /** Shows where the message was sent that the ask is over. @throws {DeliveryError} */
+  close?(target: Target, sent: Sent, closing: Closing, signal: AbortSignal): Promise<void>;
+  /** Says something to whoever got the message. @throws {DeliveryError} */
+  tell?(target: Target, sent: Sent, words: string, signal: AbortSignal): Promise<void>;
+  readonly inbound?: {
+    hooks?: readonly Hook[];
+    /** Listens on sockets until aborted; resolves when it has let go of them. */
+    listen?(receive: Receive, signal: AbortSignal): Promise<void>;
+  };
+}

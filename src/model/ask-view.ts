@@ -1,0 +1,119 @@
+import { printable, printableLines } from "../lib/printable.ts";
+import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./addressed-ask.ts";
+
+/**
+ * What people are shown of an ask: rendered once by the core, so that every channel shows the same bytes. Every text
+ * has its control, bidi and zero-width characters escaped; none of it is markup.
+ */
+export interface AskView {
+  askId: string;
+  agent: string;
+  run: string | null;
+  kind: "approval" | "reply" | "value";
+  /** One line. */
+  title: string;
+  /** Of an approval. */
+  fn: string | null;
+  /** Of an approval: every argument in full, canonical JSON with line breaks. */
+  argumentsText: string | null;
+  /** Of an approval: how long the canonical arguments are, in characters, and the names at their top. */
+  argumentsLength: number;
+  argumentNames: readonly string[];
+  digest: string | null;
+  /** The agent's own words; may be empty. */
+  words: string;
+  /** Of an approval: ways to reject; of a reply: ready-made answers. */
+  options: readonly ResponseOption[];
+  /** Of a value: the JSON Schema, or null for any text. */
+  schema: ForeignSchema | null;
+  /** Epoch ms, or null where there is no deadline. */
+  expiresAt: number | null;
+  /** What happens if nobody answers, in one sentence. */
+  onSilence: string;
+}
+
+const ON_SILENCE = {
+  approval: "If nobody answers in time it counts as rejected.",
+  reply: "If nobody answers in time the agent goes on without an answer.",
+  value: "If nobody answers in time the agent goes on without an answer.",
+} as const;
+
+/** Renders an ask for people (contract-a2h.md, section 10; security.md, section 4). */
+export function viewOf(ask: AddressedAsk): AskView {
+  const { form } = ask;
+  const run = ask.wire["run_id"];
+  return {
+    askId: ask.id,
+    agent: printable(agentName(ask.asker)),
+    run: typeof run === "string" ? printable(run) : null,
+    kind: form.kind,
+    title: printable(ask.title),
+    fn: form.kind === "approval" ? printable(form.fn) : null,
+    argumentsText: form.kind === "approval" ? shownText(indented(form.kwargs)) : null,
+    argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
+    argumentNames: form.kind === "approval" ? Object.keys(JSON.parse(form.kwargs) as object).map(printable) : [],
+    digest: ask.digest,
+    words: shownText(ask.words),
+    options: optionsOf(ask).map(shownOption),
+    schema: form.kind === "value" ? form.schema : null,
+    expiresAt: ask.expiresAt >= NO_DEADLINE ? null : ask.expiresAt,
+    onSilence: ask.expiresAt >= NO_DEADLINE ? "There is no deadline; the agent waits." : ON_SILENCE[form.kind],
+  };
+}
+
+/** Returns the ready-made answers, or ways to reject. */
+export function optionsOf({ form }: Pick<AddressedAsk, "form">): readonly ResponseOption[] {
+  if (form.kind === "approval") return form.rejectOptions;
+  return form.kind === "reply" ? form.options : [];
+}
+
+/** Returns the name under which an agent asked, without what says how it proved it. */
+export function agentName(principal: string): string {
+  return principal.slice(principal.indexOf(":") + 1);
+}
+
+function shownOption(option: ResponseOption): ResponseOption {
+  return {
+    name: option.name,
+    interactive: option.interactive,
+    title: printable(option.title ?? option.name),
+    ...(option.description !== undefined && { description: shownText(option.description) }),
+    ...(option.promptFill !== undefined && { promptFill: option.promptFill }),
+  };
+}
+
+function shownText(text: string): string {
+  return printableLines(text).join("\n");
+}
+
+/** Returns canonical JSON with line breaks and nothing else changed: every number keeps its digits. */
+export function indented(canonical: string): string {
+  let depth = 0;
+  let out = "";
+  for (let i = 0; i < canonical.length; i += 1) {
+    const unit = canonical[i] ?? "";
+    const breakLine = () => `\n${"  ".repeat(depth)}`;
+    if (unit === '"') {
+      const from = i;
+      for (i += 1; canonical[i] !== '"'; i += 1) if (canonical[i] === "\\") i += 1;
+      out += canonical.slice(from, i + 1);
+    } else if (unit === "{" || unit === "[") {
+      const isEmpty = canonical[i + 1] === "}" || canonical[i + 1] === "]";
+      if (isEmpty) {
+        out += unit + (canonical[i + 1] ?? "");
+        i += 1;
+        continue;
+      }
+      depth += 1;
+      out += unit + breakLine();
+    } else if (unit === "}" || unit === "]") {
+      depth -= 1;
+      out += breakLine() + unit;
+    } else if (unit === ",") {
+      out += unit + breakLine();
+    } else {
+      out += unit === ":" ? ": " : unit;
+    }
+  }
+  return out;
+}

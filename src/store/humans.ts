@@ -1,0 +1,118 @@
+import type { Identity } from "../model/addressed-ask.ts";
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { join, sql } from "./sql.ts";
+
+/** Somebody enrolled to be asked: a person with a number, channels in order, and what agents may know. */
+export interface Human {
+  person: string;
+  number: number;
+  name: string;
+  description: string | null;
+  /** What the person does, such as "Finance lead". */
+  title: string | null;
+  /** Finds every ask in the inbox, and decides those that name nobody. */
+  seesAll: boolean;
+  /** In order of priority, each as its channel normalised it. */
+  channels: readonly HumanChannel[];
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface HumanChannel {
+  channel: "slack" | "email" | "sms" | "whatsapp" | "inbox" | "webhook";
+  /** What the channel made of it. */
+  target: Readonly<Record<string, unknown>>;
+}
+
+interface Row {
+  person_id: string;
+  number: number;
+  name: string;
+  description: string | null;
+  title: string | null;
+  sees_all: number;
+  channels: string;
+  created_at: number;
+  updated_at: number;
+}
+
+function toHuman(row: Row): Human {
+  return {
+    person: row.person_id,
+    number: row.number,
+    name: row.name,
+    description: row.description,
+    title: row.title,
+    seesAll: row.sees_all === 1,
+    channels: JSON.parse(row.channels) as HumanChannel[],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Takes the next number that names a human or a conversation: one sequence, so that a number is never both. */
+export async function nextChannelNumber(tx: Tx): Promise<number> {
+  const row = await one<{ last: number }>(
+    tx,
+    sql`UPDATE numbers SET last = last + 1 WHERE name = 'channel' RETURNING last`,
+  );
+  return row.last;
+}
+
+/** Writes down what is known of a person beyond name and role. */
+export async function updateHuman(
+  tx: Tx,
+  human: Omit<Human, "createdAt" | "updatedAt">,
+  identities: readonly Identity[],
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE people SET name = ${human.name}, number = ${human.number}, description = ${human.description},
+        title = ${human.title}, sees_all = ${human.seesAll ? 1 : 0}, channels = ${JSON.stringify(human.channels)},
+        updated_at = (SELECT parley_now())
+      WHERE person_id = ${human.person}`,
+  );
+  await tx.all(sql`DELETE FROM identities WHERE person = ${human.person}`);
+  for (const { kind, value } of identities) {
+    await tx.all(sql`INSERT INTO identities (kind, value, person) VALUES (${kind}, ${value}, ${human.person})`);
+  }
+}
+
+export async function findHuman(on: Queryable, person: string): Promise<Human | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE person_id = ${person}`);
+  return row && toHuman(row);
+}
+
+export async function findHumanByNumber(on: Queryable, number: number): Promise<Human | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE number = ${number}`);
+  return row && toHuman(row);
+}
+
+/** Returns whom an address, number or Slack user belongs to. */
+export async function findHumanByIdentity(on: Queryable, { kind, value }: Identity): Promise<Human | undefined> {
+  const row = await first<Row>(
+    on,
+    sql`SELECT p.* FROM identities i JOIN people p ON p.person_id = i.person WHERE i.kind = ${kind} AND i.value = ${value}`,
+  );
+  return row && toHuman(row);
+}
+
+/** Returns humans in the order of their numbers, that follow number `after`. */
+export async function listHumans(on: Queryable, after: number, limit: number): Promise<Human[]> {
+  const rows = await on.all<Row>(sql`SELECT * FROM people WHERE number > ${after} ORDER BY number LIMIT ${limit}`);
+  return rows.map(toHuman);
+}
+
+/** Returns the humans of these ids. */
+export async function findHumans(on: Queryable, people: readonly string[]): Promise<Map<string, Human>> {
+  if (people.length === 0) return new Map();
+  const rows = await on.all<Row>(sql`SELECT * FROM people WHERE person_id IN (${join([...people])})`);
+  return new Map(rows.map((row) => [row.person_id, toHuman(row)]));
+}
+
+/** Returns everything a person is known by. */
+export async function listIdentities(on: Queryable, person: string): Promise<Identity[]> {
+  const rows = await on.all<{ kind: Identity["kind"]; value: string }>(
+    sql`SELECT kind, value FROM identities WHERE person = ${person} ORDER BY kind, value`,
+  );
+  return rows.map(({ kind, value }) => ({ kind, value }));
+}
