@@ -1,0 +1,202 @@
+import { RE2JS } from "re2js";
+
+/** Where a value, or a schema itself, is not as it must be. */
+export interface SchemaProblem {
+  /** JSON pointer. */
+  path: string;
+  message: string;
+}
+
+/** A schema with nothing in it but what is judged by; a boolean lets everything or nothing through. */
+export type BareSchema = boolean | { [keyword: string]: unknown };
+
+const MOST_BYTES = 65_536;
+const MOST_SUBSCHEMAS = 500;
+const MOST_DEPTH = 16;
+const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+type Kind = "type" | "values" | "any" | "names" | "count" | "boolean" | "pattern" | "text" | "number" | "divisor";
+type Nesting = "schema" | "list" | "map";
+
+const PLAIN: Readonly<Record<string, Kind>> = {
+  type: "type",
+  enum: "values",
+  const: "any",
+  required: "names",
+  minItems: "count",
+  maxItems: "count",
+  minLength: "count",
+  maxLength: "count",
+  uniqueItems: "boolean",
+  pattern: "pattern",
+  format: "text",
+  minimum: "number",
+  maximum: "number",
+  exclusiveMinimum: "number",
+  exclusiveMaximum: "number",
+  multipleOf: "divisor",
+};
+
+const NESTED: Readonly<Record<string, Nesting>> = {
+  properties: "map",
+  $defs: "map",
+  additionalProperties: "schema",
+  items: "schema",
+  not: "schema",
+  prefixItems: "list",
+  anyOf: "list",
+  oneOf: "list",
+  allOf: "list",
+};
+
+/** Said of a schema, and judged by nobody. */
+const ANNOTATIONS = new Set(
+  "$schema $comment title description default examples deprecated readOnly writeOnly".split(" "),
+);
+
+const MUST_BE: Readonly<Record<Kind | Nesting, string>> = {
+  type: "must be a type of JSON, or several",
+  values: "must be a list of values",
+  any: "must be a value",
+  names: "must be a list of names",
+  count: "must be a whole number",
+  boolean: "must be true or false",
+  pattern: "must be a pattern without look-around and back-references",
+  text: "must be a text",
+  number: "must be a number",
+  divisor: "must be a number above 0",
+  schema: "must be a schema",
+  list: "must be a list of schemas",
+  map: "must hold schemas by name",
+};
+
+class Unusable extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/**
+ * Returns what of a foreign schema is judged by, or why it cannot be used: JSON Schema 2020-12 within the limits and
+ * keywords of contract-a2h.md, section 5.6. Own members only; a name such as `__proto__` is a name like any other.
+ */
+export function readSchema(schema: unknown): { bare: BareSchema } | { problem: SchemaProblem } {
+  try {
+    if (Buffer.byteLength(JSON.stringify(schema) ?? "") > MOST_BYTES) {
+      throw new Unusable("", `a schema may be at most ${MOST_BYTES} bytes long`);
+    }
+    if (!isObject(schema)) throw new Unusable("", "must be an object");
+    return { bare: walk(schema) };
+  } catch (error) {
+    if (error instanceof Unusable) return { problem: { path: error.path, message: error.message } };
+    throw error;
+  }
+}
+
+function walk(root: object): BareSchema {
+  const seen = new Set<string>();
+  const references: { to: string; path: string }[] = [];
+  const bare = copy(root, "", 1);
+  for (const { to, path } of references) {
+    if (!seen.has(to)) throw new Unusable(path, "names no schema in here");
+  }
+  return bare;
+
+  function copy(schema: unknown, path: string, depth: number): BareSchema {
+    seen.add(path);
+    if (seen.size > MOST_SUBSCHEMAS) throw new Unusable("", `a schema may hold at most ${MOST_SUBSCHEMAS} schemas`);
+    if (depth > MOST_DEPTH) throw new Unusable(path, `schemas may be nested ${MOST_DEPTH} deep`);
+    if (typeof schema === "boolean") return schema;
+    if (!isObject(schema)) throw new Unusable(path, MUST_BE.schema);
+    return Object.fromEntries(
+      Object.entries(schema).flatMap(([keyword, value]) => {
+        const here = `${path}/${escapeStep(keyword)}`;
+        return ANNOTATIONS.has(keyword) ? [] : [[keyword, member(keyword, value, here, depth)]];
+      }),
+    );
+  }
+
+  function member(keyword: string, value: unknown, path: string, depth: number): unknown {
+    if (keyword === "$ref") {
+      const to = localPointer(value, path);
+      references.push({ to, path });
+      return `#${encodeURI(to).replaceAll("#", "%23")}`;
+    }
+    const kind = Object.hasOwn(PLAIN, keyword) ? PLAIN[keyword] : undefined;
+    if (kind) {
+      if (!isOfKind(kind, value)) throw new Unusable(path, MUST_BE[kind]);
+      return value;
+    }
+    const nesting = Object.hasOwn(NESTED, keyword) ? NESTED[keyword] : undefined;
+    if (!nesting) throw new Unusable(path, `${keyword} is not supported`);
+    if (nesting === "schema") return copy(value, path, depth + 1);
+    if (nesting === "list") {
+      if (!Array.isArray(value) || value.length === 0) throw new Unusable(path, MUST_BE.list);
+      return value.map((item: unknown, i) => copy(item, `${path}/${i}`, depth + 1));
+    }
+    if (!isObject(value)) throw new Unusable(path, MUST_BE.map);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, copy(item, `${path}/${escapeStep(name)}`, depth + 1)]),
+    );
+  }
+}
+
+function localPointer(reference: unknown, path: string): string {
+  if (typeof reference !== "string") throw new Unusable(path, "must be a text");
+  if (!/^#(\/|$)/.test(reference)) throw new Unusable(path, "remote $ref is not supported");
+  try {
+    return decodeURIComponent(reference.slice(1));
+  } catch {
+    throw new Unusable(path, "is not a JSON pointer");
+  }
+}
+
+function isOfKind(kind: Kind, value: unknown): boolean {
+  switch (kind) {
+    case "any":
+      return true;
+    case "type": {
+      const types: unknown[] = Array.isArray(value) ? value : [value];
+      return types.length > 0 && types.every((type) => TYPES.includes(type as string));
+    }
+    case "values":
+      return Array.isArray(value);
+    case "names":
+      return Array.isArray(value) && value.every((name) => typeof name === "string");
+    case "count":
+      return Number.isInteger(value) && (value as number) >= 0;
+    case "boolean":
+      return typeof value === "boolean";
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "divisor":
+      return typeof value === "number" && value > 0;
+    case "pattern":
+      return typeof value === "string" && linearPattern(value) !== null;
+  }
+}
+
+/** Returns a pattern for an engine that takes linear time, or nothing for one that it cannot take. */
+export function linearPattern(source: string): RE2JS | null {
+  // The engine reads a named back-reference as plain letters, which would be another pattern than was written.
+  if (/(?:^|[^\\])(?:\\\\)*\\k/.test(source)) return null;
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(source));
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns a name as a step of a JSON pointer. */
+export function escapeStep(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
