@@ -46,7 +46,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** Returns the IPv4 address that an IPv4-mapped or NAT64 one leads to, or null. */
-function ipv4Within(address: string): string | null {
+export function ipv4Within(address: string): string | null {
   // The URL parser writes a dotted end in groups; it knows no zones.
   const groups = expandIpv6(new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1));
   const network = groups.slice(0, 6).join(":");
@@ -55,8 +55,12 @@ function ipv4Within(address: string): string | null {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Names that mean something on one machine, in one network or in one cloud only. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|home\.arpa|metadata\.goog)$/;
+
+/** True for a host name that could mean the same everywhere: it names no single machine, network or cloud. */
+export function isPublicName(name: string): boolean {
+  return name.includes(".") && !name.endsWith(".") && !LOCAL_NAMES.test(name);
+}
 
 /**
  * True for an https address, at its own port, of a host that the internet could know. A name says nothing about where it
@@ -68,5 +72,5 @@ export function isPublicHttps(text: string): boolean {
   if (protocol !== "https:" || port !== "" || username !== "" || password !== "") return false;
   const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   if (isIP(literal) !== 0) return isPublicAddress(literal);
-  return hostname.includes(".") && !hostname.endsWith(".") && !LOCAL_NAMES.test(hostname);
+  return isPublicName(hostname);
 }
