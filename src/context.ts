@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "./lib/clock.ts";
+import type { ForeignSchemas } from "./lib/foreign-schema.ts";
 import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { Random } from "./lib/random.ts";
+import type { AddressedRules } from "./model/addressed-rules.ts";
 import type { CrowdRules } from "./model/crowd-rules.ts";
 import type { Db } from "./store/db.ts";
 import type { Readers } from "./store/readers.ts";
@@ -21,6 +23,9 @@ export interface Context {
   /** Who has which question open, as far as this node knows. */
   readers: Readers;
   crowd: CrowdRules;
+  addressed: AddressedRules;
+  /** Judges values by schemas that agents wrote. */
+  schemas: ForeignSchemas;
   /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
   stopping: AbortSignal;
 }

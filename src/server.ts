@@ -7,12 +7,15 @@ import { pino, type Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
+import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { VERSION } from "./lib/version.ts";
-import { expireDueAsks } from "./loops/expire.ts";
+import type { Channel } from "./channels/channel.ts";
+import { openDeliver } from "./loops/deliver.ts";
+import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
@@ -67,6 +70,7 @@ export interface RunningServer {
 const WEB_DIST = fileURLToPath(new URL("../web/dist/", import.meta.url));
 /** How often deadlines are looked at: an ask is settled well within a second of its own. */
 const EXPIRE_EVERY_MS = 250;
+const DELIVER_EVERY_MS = 500;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
 const SWEEP_EVERY_MS = 60_000;
@@ -109,6 +113,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     log,
     readers: openReaders(clock),
     crowd: config.crowd.rules,
+    addressed: config.addressed,
+    schemas: openForeignSchemas(),
     stopping: stopping.signal,
   };
   const settings = { ...config };
@@ -121,6 +127,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   try {
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
     while (await expireDueAsks(ctx, stopping.signal));
+    while (await expireDueAddressed(ctx, stopping.signal));
     // point: before-listening
     app = await buildApp(door, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -134,7 +141,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const loops = startLoops(door);
+  const loops = startLoops(door, new Map());
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
@@ -149,6 +156,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     await twinClosed;
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
+    await ctx.schemas.close();
     // point: stopped-before-close
     await store.close();
   }
@@ -162,12 +170,15 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   };
 }
 
-function startLoops({ ctx, readLimits }: DoorContext): Loop[] {
+function startLoops({ ctx, config, readLimits }: DoorContext, channels: ReadonlyMap<string, Channel>): Loop[] {
   const { clock } = ctx;
+  const deliver = openDeliver(ctx, { channels, publicUrl: () => config.publicUrl });
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, { clock, idleMs, onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed") });
   return [
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
+    loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
+    loop("deliver", DELIVER_EVERY_MS, deliver),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),

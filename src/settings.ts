@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { isLoopback } from "./lib/network.ts";
+import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "./model/addressed-rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
 
 /** What a setting carries beside its type: why it is there, and where else it may come from. */
@@ -32,8 +33,10 @@ const text = (error: string) => z.string({ error }).min(1, { error });
 const listOf = (item: z.ZodString) => z.array(item, { error: "a list" });
 const ORIGIN_WORDS = "an http or https address without a path";
 const MOST = 1_000_000_000;
+const DAY_MS = 86_400_000;
 
 const rules = DEFAULT_CROWD_RULES;
+const addressed = DEFAULT_ADDRESSED_RULES;
 
 /** Every setting, its default, and what is accepted; keys are written in snake case in the file and the environment. */
 export const Settings = z.object({
@@ -130,6 +133,27 @@ export const Settings = z.object({
       factor: setting(whole(1, 100).default(3), "People told for each missing answer; used once notices are sent."),
     }),
   }),
+  a2h: z.object({
+    approvalTimeoutSeconds: setting(
+      whole(10, 2_592_000).default(addressed.approvalTimeoutSeconds),
+      "Deadline of an approval whose agent names none; unanswered, it counts as rejected.",
+    ),
+    createsPerMinute: setting(whole(1, MOST).default(addressed.createsPerMinute), "Requests of one agent a minute."),
+    pendingPerAgent: setting(
+      whole(1, MOST).default(addressed.pendingPerAgent),
+      "Requests of one agent open at a time.",
+    ),
+    retentionDays: setting(
+      whole(1, 36_500).default(addressed.keptMs / DAY_MS),
+      "Days a request to people is kept once it is over.",
+    ),
+  }),
+  delivery: z.object({
+    fallbackSeconds: setting(
+      whole(1, 86_400).default(addressed.fallbackMs / 1000),
+      "Without an answer for so long, the next of a person's channels is tried.",
+    ),
+  }),
   crowd: z.object({
     public: setting(
       yesOrNo().optional(),
@@ -175,7 +199,7 @@ export const Settings = z.object({
 });
 
 /** The settings in force, with what follows from them. */
-export const ConfigSchema = Settings.transform(({ askAHuman, crowd, limits, ...rest }) => {
+export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crowd, limits, ...rest }) => {
   const loopbackOnly = rest.host === "localhost" || isLoopback(rest.host);
   const { answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour, ...serverLimits } = limits;
   const crowdRules: CrowdRules = {
@@ -183,8 +207,16 @@ export const ConfigSchema = Settings.transform(({ askAHuman, crowd, limits, ...r
     retention: askAHuman.retention,
     limits: { ...askAHuman.limits, answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour },
   };
+  const addressedRules: AddressedRules = {
+    createsPerMinute: a2h.createsPerMinute,
+    pendingPerAgent: a2h.pendingPerAgent,
+    approvalTimeoutSeconds: a2h.approvalTimeoutSeconds,
+    fallbackMs: delivery.fallbackSeconds * 1000,
+    keptMs: a2h.retentionDays * DAY_MS,
+  };
   return {
     ...rest,
+    addressed: addressedRules,
     /** Only programs and people of this computer can connect. */
     loopbackOnly,
     /** Agents may ask without a key. */

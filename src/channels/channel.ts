@@ -1,5 +1,8 @@
-import type { RefusedAnswer, Via } from "../model/addressed-ask.ts";
+import type { Via } from "../model/addressed-ask.ts";
 import type { AskView } from "../model/ask-view.ts";
+import type { Heard, Verdict } from "../model/heard.ts";
+
+export type { Choice, Heard, Verdict } from "../model/heard.ts";
 
 export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
 
@@ -37,7 +40,10 @@ export interface Notice<Target = unknown> {
   opening: string | null;
 }
 
-/** What the provider called the message. */
+/**
+ * What the provider called the message. `externalIds.thread`, where there is one, is what an answer will be matched by
+ * when it names no delivery: a Message-ID, a Slack thread, or `from|to` of the phone numbers as they will be heard.
+ */
 export interface Sent {
   externalIds: Readonly<Record<string, string>>;
 }
@@ -63,49 +69,6 @@ export class DeliveryError extends Error {
     this.retryAfterMs = more.retryAfterMs;
     this.providerCode = more.providerCode;
   }
-}
-
-/** What a person said by a press: a choice among what was offered. */
-export type Choice =
-  | { is: "approve" }
-  | { is: "reject"; comment?: string }
-  /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
-  | { is: "option"; index: number; text?: string };
-
-/** Something that came in through a channel, verified as far as its provider allows. */
-export interface Heard {
-  provider: string;
-  /** Dropped when it was heard before. */
-  id: string;
-  at: number;
-  match: { delivery: string } | { token: string } | { thread: string } | { pair: [from: string, to: string] };
-  sender:
-    | { kind: "slack"; id: string; team: string; member: boolean; channel: string }
-    | { kind: "email"; id: string }
-    | { kind: "phone"; id: string }
-    | { kind: "human"; id: string };
-  /** `weak` may reject and reply, never approve. */
-  trust: "signed" | "verified" | "weak";
-  said: { choice: Choice } | { text: string };
-  code?: string;
-  /** Of a webhook: the digest the decider was shown. */
-  digest?: string;
-}
-
-/** What became of it; each channel words it in its own way, with `says` as the sentence. */
-export interface Verdict {
-  is:
-    | "accepted"
-    | "repeated"
-    | "not_understood"
-    | "needs_page"
-    | "not_allowed"
-    | "already_decided"
-    | "no_match"
-    | "locked";
-  says: string;
-  link?: string;
-  reason?: RefusedAnswer["reason"];
 }
 
 /** Hands something heard to the core. Resolves after what it changed is on disk. */

@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { deleteAddressed, findOutlivedAddressed } from "../store/addressed-asks.ts";
 import { deleteOldMarks } from "../store/crowd-marks.ts";
 import { deleteExpiredKeys } from "../store/idempotency.ts";
 import { deleteOldWindows } from "../store/limit-windows.ts";
@@ -33,6 +34,9 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
 
+  const addressed = await findOutlivedAddressed(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
+  if (addressed.length > 0) await transact(ctx, (tx) => deleteAddressed(tx, addressed));
+
   const forgotten = await findForgotten(ctx.db, PARTICIPANTS_KEPT_MS, ROWS_PER_STEP);
   for (const name of forgotten) {
     await transact(ctx, async (tx) => {
@@ -41,5 +45,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     });
   }
 
-  return [asks, forgotten].some((rows) => rows.length === ROWS_PER_STEP) || keys || windows || marks || events;
+  return (
+    [asks, addressed, forgotten].some((rows) => rows.length === ROWS_PER_STEP) || keys || windows || marks || events
+  );
 }

@@ -105,6 +105,24 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   return { caller, credentialed: person !== undefined || participant !== undefined };
 }
 
+/** A named person, and whether a key stands for them or their own session. */
+export interface SignedIn {
+  person: string;
+  byKey: boolean;
+}
+
+/**
+ * Returns who is signed in, or whom a bound `answer` key stands for (security.md, section 3).
+ *
+ * @throws {Refusal} `key_required` for anybody else, `origin_refused` for a change under a cookie that no page of ours asks for
+ */
+export async function signedInPerson(door: DoorContext, request: FastifyRequest): Promise<SignedIn> {
+  await refuseBadPathKey(door, request);
+  const person = await namedPerson(door, request);
+  if (person === undefined) throw new Refusal("key_required", {}, "Nobody is signed in.");
+  return { person, byKey: request.headers.authorization !== undefined };
+}
+
 /** A key in the path speaks for an agent, which is nobody here; one that is none is refused all the same. */
 async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
   const { pathKey } = request.facts;

@@ -156,15 +156,15 @@ export async function updateAddressed(
   );
 }
 
-/** Keeps a counted decision; returns false when this person's is there already. */
-export async function insertDecision(tx: Tx, askId: string, ord: number, counted: Counted): Promise<boolean> {
-  const rows = await tx.all(
+/** Keeps a counted decision, in place of an earlier one of the same person. */
+export async function upsertDecision(tx: Tx, askId: string, ord: number, counted: Counted): Promise<void> {
+  const responder = JSON.stringify(counted.responder);
+  const decision = JSON.stringify(counted.decision);
+  await tx.all(
     sql`INSERT INTO decisions (ask_id, ord, by_id, responder, counted)
-      VALUES (${askId}, ${ord}, ${counted.decision.by.id}, ${JSON.stringify(counted.responder)},
-        ${JSON.stringify(counted.decision)})
-      ON CONFLICT (ask_id, by_id) DO NOTHING RETURNING ord`,
+      VALUES (${askId}, ${ord}, ${counted.decision.by.id}, ${responder}, ${decision})
+      ON CONFLICT (ask_id, by_id) DO UPDATE SET responder = excluded.responder, counted = excluded.counted`,
   );
-  return rows.length > 0;
 }
 
 /** Returns the counted decisions on an ask, in order. */

@@ -56,6 +56,12 @@ export function openWake(carrier?: WakeCarrier): Wake {
 /** Everybody who reads the feed of open questions. */
 export const FEED_TOPIC = "feed";
 
+/** Everybody who looks at an inbox. */
+export const INBOX_TOPIC = "inbox";
+
+/** Whoever sends what is due. */
+export const DELIVERIES_TOPIC = "deliveries";
+
 /** Whoever waits for one ask. */
 export const askTopic = (askId: string): string => `ask:${askId}`;
 

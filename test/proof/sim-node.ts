@@ -1,6 +1,8 @@
+import { DEFAULT_ADDRESSED_RULES } from "../../src/model/addressed-rules.ts";
 import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
 import type { Clock } from "../../src/lib/clock.ts";
+import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import type { Keyring } from "../../src/lib/keyring.ts";
 import { type Loop, startLoop } from "../../src/lib/loop.ts";
@@ -102,6 +104,8 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     wake: openWake(carrierOf(world, () => node)),
     readers: openReaders(clock),
     crowd: world.rules,
+    addressed: DEFAULT_ADDRESSED_RULES,
+    schemas: openForeignSchemas(),
     stopping: stopping.signal,
   };
   let loops: Loop[] = [];

@@ -1,0 +1,49 @@
+import type { RefusedAnswer } from "./addressed-ask.ts";
+
+/** What a person said by a press: a choice among what was offered. */
+export type Choice =
+  | { is: "approve" }
+  | { is: "reject"; comment?: string }
+  /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
+  | { is: "option"; index: number; text?: string };
+
+/** Something that came in through a channel, verified as far as its provider allows. */
+export interface Heard {
+  provider: string;
+  /** Dropped when it was heard before. */
+  id: string;
+  at: number;
+  /**
+   * What it answers: a delivery; a token of a link or a reply address; or what its channel gave back as
+   * `externalIds.thread` when it sent, for a pair as `from|to` in the direction that is heard.
+   */
+  match: { delivery: string } | { token: string } | { thread: string } | { pair: [from: string, to: string] };
+  sender:
+    | { kind: "slack"; id: string; team: string; member: boolean; channel: string }
+    | { kind: "email"; id: string }
+    | { kind: "phone"; id: string }
+    /** By the number under which agents know a human. */
+    | { kind: "human"; id: string };
+  /** `weak` may reject and reply, never approve. */
+  trust: "signed" | "verified" | "weak";
+  said: { choice: Choice } | { text: string };
+  code?: string;
+  /** Of a webhook: the digest the decider was shown. */
+  digest?: string;
+}
+
+/** What became of it; each channel words it in its own way, with `says` as the sentence. */
+export interface Verdict {
+  is:
+    | "accepted"
+    | "repeated"
+    | "not_understood"
+    | "needs_page"
+    | "not_allowed"
+    | "already_decided"
+    | "no_match"
+    | "locked";
+  says: string;
+  link?: string;
+  reason?: RefusedAnswer["reason"];
+}

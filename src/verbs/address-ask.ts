@@ -1,0 +1,158 @@
+import type { Context } from "../context.ts";
+import { NO_DEADLINE, type AddressedAsk, type Audience, type Target } from "../model/addressed-ask.ts";
+import { leavesOf, readersOf } from "../model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { countAddressed, findByRef, insertAddressedIfNew, type NewAddressedAsk } from "../store/addressed-asks.ts";
+import { appendAudit } from "../store/audit.ts";
+import type { Tx } from "../store/db.ts";
+import { findHuman, type Human } from "../store/humans.ts";
+import { insertDelivery, type NewDelivery } from "../store/deliveries.ts";
+import { transact } from "../store/transact.ts";
+import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
+import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
+
+/** A new ask to people, but for what the store gives it. */
+export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
+  /** The asker's own id, as the record of decisions names it. */
+  callId?: string;
+  /** When everybody who was told is told once more; null for never. */
+  remindAfterMs: number | null;
+};
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Stores an ask to people with every message that shall go out about it, or returns the one its `ref` already stands
+ * for, if that is the same request.
+ *
+ * The `ref` comes before the limits, so that a retry always succeeds; a refusal burns nothing. Nothing is sent here:
+ * messages are rows, and whoever delivers finds them (contract-a2h.md, sections 3 and 7).
+ *
+ * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const { callId, remindAfterMs, ...given } = wish;
+  return transact(ctx, async (tx) => {
+    const standing = await findByRef(tx, wish.asker, wish.ref);
+    if (standing) return replay(standing, wish.sameHash);
+    await chargeAsker(ctx, tx, wish.asker);
+
+    const id = ctx.newId("ask");
+    const inserted = await insertAddressedIfNew(tx, { ...given, id }, readersOf(wish.audience), NO_DEADLINE);
+    if (!inserted) {
+      // Somebody committed the same `ref` while this waited for it.
+      const other = await findByRef(tx, wish.asker, wish.ref);
+      if (!other) throw new Error("a ref is taken by nothing");
+      return replay(other, wish.sameHash);
+    }
+    // point: addressed-stored
+    await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
+    if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
+    await appendAudit(tx, {
+      actor: { kind: "agent", id: wish.asker },
+      action: `${auditNoun(wish)}.created`,
+      agent: wish.asker,
+      askId: id,
+      ...(callId !== undefined && { callId }),
+      ...(wish.digest !== null && { digest: wish.digest }),
+    });
+    tx.wake(INBOX_TOPIC);
+    tx.wake(DELIVERIES_TOPIC);
+    return { ask: inserted.ask, replayed: false };
+  });
+}
+
+function replay(
+  { ask, sameHash }: { ask: AddressedAsk; sameHash: string },
+  wanted: string,
+): { ask: AddressedAsk; replayed: boolean } {
+  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: ask.createdAt });
+  return { ask, replayed: true };
+}
+
+async function chargeAsker(ctx: Context, tx: Tx, asker: string): Promise<void> {
+  const { createsPerMinute, pendingPerAgent } = ctx.addressed;
+  const { open, recent } = await countAddressed(tx, asker, MINUTE_MS);
+  if (recent >= createsPerMinute) {
+    throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: 60 });
+  }
+  if (open >= pendingPerAgent) {
+    throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open, retry_after: 60 });
+  }
+}
+
+/** How the record of decisions calls what was asked. */
+export function auditNoun({ form }: Pick<AddressedAsk, "form">): string {
+  return { approval: "function_call", reply: "human_contact", value: "message" }[form.kind];
+}
+
+/** Steps between two leaves: a person has at most ten channels. */
+const STEPS_OF_A_LEAF = 20;
+
+/**
+ * Plans the first message to every leaf; a person's further channels are planned when the one before was sent or has
+ * failed. The inbox needs none: what is addressed to somebody is in it from the beginning.
+ */
+export async function planDeliveries(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  askId: string,
+  audience: Audience,
+  { firstStep, words }: { firstStep: number; words?: string },
+): Promise<void> {
+  for (const [i, leaf] of leavesOf(audience).entries()) {
+    const step = (firstStep + i) * STEPS_OF_A_LEAF;
+    if (leaf.target.via === "person") {
+      const human = await findHuman(tx, leaf.target.person);
+      if (human)
+        await planNextChannel(ctx, tx, { askId, human, step, from: 0, inMs: leaf.afterMs, ...(words && { words }) });
+    } else {
+      await plan(ctx, tx, {
+        askId,
+        target: leaf.target,
+        person: null,
+        step,
+        inMs: leaf.afterMs,
+        ...(words && { words }),
+      });
+    }
+  }
+}
+
+/** Plans the message on the first of a person's channels, from place `from` on, that needs one. Returns whether there is one. */
+export async function planNextChannel(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  next: { askId: string; human: Human; step: number; from: number; inMs: number; words?: string },
+): Promise<boolean> {
+  const { human, from, step, ...rest } = next;
+  for (const [i, { channel, target }] of human.channels.entries()) {
+    if (i < from || channel === "inbox") continue;
+    const found = { via: channel, ...target } as Target;
+    return plan(ctx, tx, { ...rest, target: found, person: human.person, step: step + i });
+  }
+  return false;
+}
+
+async function plan(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  one: Pick<NewDelivery, "askId" | "target" | "person" | "step" | "inMs" | "words">,
+): Promise<boolean> {
+  const { via } = one.target;
+  if (via === "inbox" || via === "person") return false;
+  const id = ctx.newId("dlv");
+  return insertDelivery(tx, { ...one, id, kind: "ask", channel: via, ...tokenHashes(tokensOf(ctx, id)) });
+}
+
+/** The reminder is one row: whom it reaches is found when it is due. */
+async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, askId: string, inMs: number): Promise<void> {
+  const id = ctx.newId("dlv");
+  const target: Target = { via: "inbox" };
+  await insertDelivery(tx, { id, askId, kind: "remind", channel: "inbox", target, person: null, step: 0, inMs });
+}
+
+/** The place of a channel in its person's list, from the step of its message. */
+export function placeOf(step: number): number {
+  return step % STEPS_OF_A_LEAF;
+}

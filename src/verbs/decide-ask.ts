@@ -1,0 +1,251 @@
+import type { Context } from "../context.ts";
+import { sha256Digest } from "../lib/exact-json.ts";
+import type {
+  AddressedAsk,
+  CountedDecision,
+  DecidedBy,
+  Decision,
+  Outcome,
+  RefusedAnswer,
+  Responder,
+  Via,
+} from "../model/addressed-ask.ts";
+import { agentName, optionsOf } from "../model/ask-view.ts";
+import { consentText } from "../model/consent.ts";
+import { settle, type Counted } from "../model/settle.ts";
+import { Refusal, type RefusalCode } from "../refusals.ts";
+import {
+  findAddressed,
+  upsertDecision,
+  listDecisions,
+  lockAddressed,
+  updateAddressed,
+} from "../store/addressed-asks.ts";
+import { appendAudit } from "../store/audit.ts";
+import type { Queryable, Tx } from "../store/db.ts";
+import { findHuman, findHumans, listIdentities } from "../store/humans.ts";
+import { ownsKeyOf } from "../store/keys.ts";
+import { transact } from "../store/transact.ts";
+import { askTopic, INBOX_TOPIC } from "../store/wake.ts";
+import { auditNoun } from "./address-ask.ts";
+import { endHeldIfDue, finishAddressed, settledRefusal } from "./end-addressed.ts";
+
+export interface DecisionInput {
+  askId: string;
+  responder: Responder;
+  decision: Decision;
+  /** The decision came with a key: whoever owns the asker's key may hold both in one program. */
+  byKey?: boolean;
+}
+
+export interface Decided {
+  ask: AddressedAsk;
+  /** The same person had said the same before. */
+  repeated: boolean;
+}
+
+/** Returns an enrolled person as somebody who answers. */
+export async function responderOf(on: Queryable, person: string, via: Via): Promise<Responder> {
+  const human = await findHuman(on, person);
+  return {
+    via,
+    person: human ? person : null,
+    identities: human ? await listIdentities(on, person) : [],
+    seesAll: human?.seesAll ?? false,
+  };
+}
+
+/**
+ * Records one person's decision, and settles the ask when it was the last one needed. Every way to answer ends here.
+ *
+ * Looked at in this order: the same person repeats the same → the same result; over → `already_decided`; past its
+ * deadline → ended, `request_expired`; asked at all; shown the same digest; valid; enough (contract-a2h.md, section 9).
+ * An answer that is refused for what it says is kept with the ask, so that its agent sees that somebody tried.
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
+ *   `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
+ */
+export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
+  const found = await findAddressed(ctx.db, input.askId);
+  if (!found) throw new Refusal("request_not_found");
+  try {
+    const misfit = await misfitOf(ctx, found.ask, input.decision);
+    const result = await transact(ctx, (tx) => decideIn(tx, input, misfit));
+    if (result instanceof Refusal) throw result;
+    return result;
+  } catch (error) {
+    if (error instanceof Refusal) await noteRefused(ctx, input, error);
+    throw error;
+  }
+}
+
+/** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
+export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | null): Promise<Decided | Refusal> {
+  const held = await lockAddressed(tx, input.askId);
+  if (!held) throw new Refusal("request_not_found");
+  const { ask, now } = held;
+  const { responder, decision } = input;
+  const by = decidedBy(responder, ask);
+  const before = await listDecisions(tx, ask.id);
+  const former = before.find((one) => one.decision.by.id === by.id);
+  if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
+  if (ask.state !== "open") return settledRefusal(ask);
+
+  // Ending it must last, so the refusal is returned and not thrown.
+  const ended = await endHeldIfDue(tx, held);
+  if (ended) return settledRefusal(ended);
+  if (input.byKey && !responder.self && responder.person !== null) {
+    if (await ownsKeyOf(tx, responder.person, ask.asker)) throw new Refusal("self_response");
+  }
+  const names = await namesOf(tx, [...before.map((one) => one.decision.by), by]);
+  const others = before.filter((one) => one !== former);
+  const settled = settle(ask, others, {
+    ...{ responder, by, at: now },
+    decision: withWords(ask, decision),
+    nameOf: ({ id }) => names.get(id) ?? id,
+  });
+  if (misfit) throw misfit;
+
+  const counted: Counted = { responder, decision: settled.counted };
+  await upsertDecision(tx, ask.id, before.length + 1, counted);
+  // point: decision-stored
+  if (!settled.outcome) {
+    await updateAddressed(tx, { ...ask, refused: null });
+    await note(tx, ask, by, "approval_counted");
+    tx.wake(askTopic(ask.id));
+    tx.wake(INBOX_TOPIC);
+    const reread = await lockAddressed(tx, ask.id);
+    return { ask: reread?.ask ?? ask, repeated: false };
+  }
+  const outcome = withArguments(ask, settled.outcome, decision);
+  const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
+  const over = await finishAddressed(tx, ask, outcome, now, { by, action });
+  return { ask: over, repeated: false };
+}
+
+/** True when somebody says again what was counted: the same choice, and for a reply the same words. */
+function isSame(ask: AddressedAsk, former: CountedDecision, decision: Decision): boolean {
+  switch (decision.kind) {
+    case "approve":
+      return former.approved === true && (decision.kwargs === undefined || decision.kwargs === ask.outcome?.kwargs);
+    case "reject":
+      return former.approved === false && (decision.option === undefined || decision.option === ask.outcome?.option);
+    case "reply":
+      return (
+        former.approved === null &&
+        (decision.text === undefined || decision.text === ask.outcome?.text) &&
+        (decision.option === undefined || decision.option === ask.outcome?.option)
+      );
+    case "value":
+      return former.approved === null && decision.text === ask.outcome?.text;
+  }
+}
+
+/** Free text that is the name or the title of a ready-made answer selects it (contract-a2h.md, section 9). */
+function withWords(ask: AddressedAsk, decision: Decision): Decision {
+  if (decision.kind !== "reply" || decision.option !== undefined || decision.text === undefined) return decision;
+  const text = decision.text.trim();
+  const option = optionsOf(ask).find(({ name, title }) => name === text || title === text);
+  return option ? { ...decision, option: option.name } : decision;
+}
+
+/** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (section 13). */
+function withArguments(ask: AddressedAsk, outcome: Outcome, decision: Decision): Outcome {
+  if (ask.form.kind !== "approval" || !ask.form.editable || !outcome.approved) return outcome;
+  const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? ask.form.kwargs;
+  const edited = kwargs !== ask.form.kwargs;
+  return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(ask.form.fn, kwargs)) };
+}
+
+/** Returns why a value does not fit what was asked for; looked at before the transaction, because it may take a while. */
+export async function misfitOf(ctx: Context, { form }: AddressedAsk, decision: Decision): Promise<Refusal | null> {
+  const judged =
+    form.kind === "value" && form.schema && decision.kind === "value"
+      ? { schema: form.schema, value: decision.value }
+      : form.kind === "approval" && form.kwargsSchema && decision.kind === "approve" && decision.kwargs !== undefined
+        ? { schema: form.kwargsSchema, value: JSON.parse(decision.kwargs) as unknown }
+        : null;
+  if (!judged) return null;
+  const errors =
+    judged.value === undefined
+      ? [{ path: "", message: "must be JSON that fits the schema" }]
+      : await ctx.schemas.validate(judged.schema, judged.value);
+  return errors.length === 0 ? null : new Refusal("answer_misfit", { errors });
+}
+
+/** How an answer that was refused is kept with its ask; other refusals are nobody's answer. */
+const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
+  answer_misfit: "schema",
+  unknown_option: "unknown_option",
+  not_asked: "responder_not_allowed",
+  digest_mismatch: "digest_mismatch",
+};
+
+async function noteRefused(
+  ctx: Context,
+  { askId, responder, decision }: DecisionInput,
+  refusal: Refusal,
+): Promise<void> {
+  const reason = REASONS[refusal.code];
+  if (!reason) return;
+  const wasAsked = reason === "schema" || reason === "unknown_option";
+  const words = "text" in decision ? decision.text : undefined;
+  await noteRefusedAnswer(ctx, askId, {
+    via: responder.via,
+    responder: responder.person ?? responder.called ?? "unknown",
+    reason,
+    ...(wasAsked && words !== undefined && { input: words.slice(0, 2000) }),
+    ...(refusal.code === "answer_misfit" && { errors: refusal.details["errors"] as RefusedAnswer["errors"] & object }),
+  });
+}
+
+/** Keeps with an open ask that somebody's answer was not accepted, and why. */
+export async function noteRefusedAnswer(
+  ctx: Context,
+  askId: string,
+  refused: Omit<RefusedAnswer, "at" | "attempts">,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (held?.ask.state !== "open") return;
+    const attempts = (held.ask.refused?.attempts ?? 0) + 1;
+    await updateAddressed(tx, { ...held.ask, refused: { ...refused, at: held.now, attempts } });
+    await appendAudit(tx, {
+      actor: { kind: "human", id: refused.responder },
+      action: `${auditNoun(held.ask)}.answer_refused`,
+      agent: held.ask.asker,
+      askId,
+      via: refused.via,
+      data: { reason: refused.reason },
+    });
+    tx.wake(INBOX_TOPIC);
+  });
+}
+
+function decidedBy(responder: Responder, ask: AddressedAsk): DecidedBy {
+  const { via } = responder;
+  if (responder.self) return { kind: "agent", id: ask.asker, via };
+  if (responder.person !== null) return { kind: "person", id: responder.person, via };
+  const [identity] = responder.identities;
+  if (!identity) throw new Refusal("not_asked");
+  return { kind: "address", id: `${identity.kind}:${identity.value}`, via };
+}
+
+async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<Map<string, string>> {
+  const humans = await findHumans(
+    on,
+    deciders.filter(({ kind }) => kind === "person").map(({ id }) => id),
+  );
+  return new Map(deciders.map(({ id, kind }) => [id, humans.get(id)?.name ?? (kind === "agent" ? agentName(id) : id)]));
+}
+
+async function note(tx: Tx, ask: AddressedAsk, by: DecidedBy, action: string): Promise<void> {
+  await appendAudit(tx, {
+    actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
+    action: `${auditNoun(ask)}.${action}`,
+    agent: ask.asker,
+    askId: ask.id,
+    via: by.via,
+    ...(ask.digest !== null && { digest: ask.digest }),
+  });
+}

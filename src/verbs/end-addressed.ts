@@ -1,0 +1,147 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk, Audience, DecidedBy, Outcome, Target } from "../model/addressed-ask.ts";
+import { leavesOf, readersOf } from "../model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import {
+  endAddressed,
+  insertReaders,
+  lockAddressed,
+  updateAddressed,
+  type AddressedAt,
+} from "../store/addressed-asks.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
+import type { Tx } from "../store/db.ts";
+import { closeDeliveries } from "../store/deliveries.ts";
+import { transact } from "../store/transact.ts";
+import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
+import { auditNoun, planDeliveries } from "./address-ask.ts";
+
+/**
+ * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
+ * Every end of an ask to people is here.
+ */
+export async function finishAddressed(
+  tx: Tx,
+  ask: AddressedAsk,
+  outcome: Outcome,
+  at: number,
+  how: { by: DecidedBy | Actor; action: string; data?: Record<string, unknown> },
+): Promise<AddressedAsk> {
+  const over = await endAddressed(tx, ask.id, outcome, at);
+  // point: addressed-between-outcome-and-closing
+  await closeDeliveries(tx, ask.id);
+  await appendAudit(tx, {
+    actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
+    action: `${auditNoun(ask)}.${how.action}`,
+    agent: ask.asker,
+    askId: ask.id,
+    ...("via" in how.by && { via: how.by.via }),
+    ...(outcome.digest !== undefined && { digest: outcome.digest }),
+    ...(how.data && { data: how.data }),
+  });
+  tx.wake(askTopic(ask.id));
+  tx.wake(INBOX_TOPIC);
+  tx.wake(DELIVERIES_TOPIC);
+  return over;
+}
+
+/** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
+export async function endHeldIfDue(tx: Tx, { ask, now }: AddressedAt): Promise<AddressedAsk | undefined> {
+  if (ask.state !== "open" || now < ask.expiresAt) return undefined;
+  // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
+  const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
+  return finishAddressed(tx, ask, outcome, ask.expiresAt, {
+    by: { kind: "clock", id: "clock" },
+    action: "expired",
+  });
+}
+
+/** Ends an ask whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
+export async function expireAddressed(ctx: Context, askId: string): Promise<AddressedAsk | undefined> {
+  return transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    return held && ((await endHeldIfDue(tx, held)) ?? held.ask);
+  });
+}
+
+/**
+ * Withdraws an open ask; cancelling again changes nothing.
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
+ */
+export async function cancelAddressed(ctx: Context, askId: string, by: Actor, reason?: string): Promise<AddressedAsk> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (!held) throw new Refusal("request_not_found");
+    const over = (await endHeldIfDue(tx, held)) ?? held.ask;
+    if (over.state === "cancelled") return over;
+    if (over.state !== "open") return settledRefusal(over);
+    const outcome: Outcome = {
+      status: "cancelled",
+      ...(over.form.kind === "approval" && { approved: false }),
+      ...(reason !== undefined && { comment: reason }),
+    };
+    return finishAddressed(tx, over, outcome, held.now, { by, action: "cancelled" });
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+/** Returns why an ask that is over takes no decision, with how it ended. */
+export function settledRefusal(ask: AddressedAsk): Refusal {
+  const at = ask.settledAt ?? ask.createdAt;
+  if (ask.state === "expired") return new Refusal("request_expired", { resolved_at: at });
+  if (ask.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
+  const { approved, by } = ask.outcome ?? {};
+  return new Refusal("already_decided", {
+    responded_at: at,
+    ...(approved !== undefined && { approved }),
+    ...(by && { by: by.id, by_kind: by.kind }),
+  });
+}
+
+const ESCALATIONS_MOST = 10;
+
+/**
+ * Asks more people about an open ask: each of `targets` is told at once, with `words` first, and may answer from now on,
+ * unless the audience needs several who agree; then they are only told (contract-a2h.md, section 11).
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
+ */
+export async function escalateAddressed(
+  ctx: Context,
+  askId: string,
+  { targets, words, by }: { targets: readonly Target[]; words: string; by: Actor },
+): Promise<AddressedAsk> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (!held) throw new Refusal("request_not_found");
+    const ask = (await endHeldIfDue(tx, held)) ?? held.ask;
+    if (ask.state !== "open") return settledRefusal(ask);
+    const { escalations = 0 } = ask.wire as { escalations?: number };
+    if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
+
+    const added: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
+    const firstStep = leavesOf(ask.audience).length + 100 * (escalations + 1);
+    await planDeliveries(ctx, tx, askId, added, { firstStep, words });
+    const audience = isJoint(ask.audience) ? ask.audience : withMore(ask.audience, added);
+    if (audience !== ask.audience) await insertReaders(tx, askId, readersOf(added));
+    await updateAddressed(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
+    await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.escalated`, agent: ask.asker, askId });
+    tx.wake(INBOX_TOPIC);
+    tx.wake(DELIVERIES_TOPIC);
+    return { ...ask, audience };
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+function isJoint(audience: Audience): boolean {
+  if (audience.is === "leaf") return false;
+  return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
+}
+
+function withMore(audience: Audience, added: Audience): Audience {
+  const of = audience.is === "any" ? audience.of : [{ afterMs: 0, node: audience }];
+  return { is: "any", of: [...of, { afterMs: 0, node: added }] };
+}

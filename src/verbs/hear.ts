@@ -1,0 +1,368 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import {
+  VIAS,
+  type AddressedAsk,
+  type Decision,
+  type RefusedAnswer,
+  type Responder,
+  type Via,
+} from "../model/addressed-ask.ts";
+import { optionsOf } from "../model/ask-view.ts";
+import type { Choice, Heard, Verdict } from "../model/heard.ts";
+import { readReply, takeCode } from "../model/reply-grammar.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressed } from "../store/addressed-asks.ts";
+import type { Queryable } from "../store/db.ts";
+import {
+  countWrongCode,
+  findDelivery,
+  findDeliveriesByThread,
+  findDeliveryByHash,
+  insertDelivery,
+  insertHeardIfNew,
+  type Delivery,
+} from "../store/deliveries.ts";
+import { findHumanByIdentity, findHumanByNumber, findHuman, listIdentities } from "../store/humans.ts";
+import { transact } from "../store/transact.ts";
+import { DELIVERIES_TOPIC } from "../store/wake.ts";
+import { decideIn, misfitOf, noteRefusedAnswer } from "./decide-ask.ts";
+import { tokensOf } from "./delivery-tokens.ts";
+
+/** Wrong codes after which a message's code and link are dead. */
+export const TRIES_MOST = 5;
+const TELLS_PER_HOUR = 3;
+
+/** A message that something heard answers, with what was asked. */
+interface Matched {
+  delivery: Delivery;
+  ask: AddressedAsk;
+}
+
+/**
+ * Takes in what came through a channel: drops repeats, finds what it answers, who said it and what it means, and
+ * decides. What it changes is one transaction with the mark that it was heard, so that a provider that repeats itself
+ * changes nothing twice (channels.md, section 1.4). Resolves with what to tell whoever said it.
+ */
+export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promise<Verdict> {
+  const matched = await match(ctx, heard);
+  if ("is" in matched) return (await isRepeat(ctx, heard)) ? REPEATED : matched;
+  const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
+  const verdict = await answer(ctx, matched, heard, link);
+  await tellLater(ctx, matched.delivery, verdict);
+  return verdict;
+}
+
+const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
+
+async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
+  return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
+}
+
+async function match(ctx: Context, heard: Heard): Promise<Matched | Verdict> {
+  const candidates = await candidatesOf(ctx.db, heard);
+  const matched: Matched[] = [];
+  for (const delivery of candidates) {
+    const found = await findAddressed(ctx.db, delivery.askId);
+    if (found) matched.push({ delivery, ask: found.ask });
+  }
+  const open = matched.filter(({ ask }) => ask.state === "open");
+  const code = codeOf(heard);
+  const byCode = code && matched.find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
+  const [only, ...others] = open.length > 0 ? distinct(open) : matched.slice(0, 1);
+  if (byCode) return byCode;
+  if (!only) return { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+  if (others.length === 0) return only;
+  const list = [only, ...others].map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${ask.title}`);
+  return {
+    is: "not_understood",
+    reason: "unparseable",
+    says: `Several requests are waiting. Put the code of the one you mean first:\n${list.join("\n")}`,
+  };
+}
+
+/** Several messages may be about one ask: the newest stands for it. */
+function distinct(matched: readonly Matched[]): Matched[] {
+  const byAsk = new Map<string, Matched>();
+  for (const one of matched) if (!byAsk.has(one.ask.id)) byAsk.set(one.ask.id, one);
+  return [...byAsk.values()];
+}
+
+async function candidatesOf(on: Queryable, { match: by }: Heard): Promise<Delivery[]> {
+  if ("delivery" in by) return present(await findDelivery(on, by.delivery));
+  if ("token" in by) return present(await findDeliveryByHash(on, sha256Hex(by.token)));
+  return findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
+}
+
+const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
+
+function codeOf({ code, said }: Heard): string | undefined {
+  return code?.toUpperCase() ?? ("text" in said ? takeCode(said.text).code?.toUpperCase() : undefined);
+}
+
+async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, link: string): Promise<Verdict> {
+  const responder = await responderFor(ctx.db, delivery, heard);
+  if (!responder) {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    await noteRefusedAnswer(ctx, ask.id, {
+      via: viaOf(delivery),
+      responder: "unknown",
+      reason: "responder_not_allowed",
+    });
+    return { is: "not_allowed", says: "You were not asked.", reason: "responder_not_allowed" };
+  }
+  const meant = meaningOf(ctx, ask, delivery, heard, link);
+  if ("is" in meant) {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    if (ask.state !== "open") return standingVerdict(ctx.db, ask);
+    const { reason } = meant;
+    if (reason === "code_missing" && codeOf(heard) !== undefined) {
+      const tries = await transact(ctx, (tx) => countWrongCode(tx, delivery.id));
+      if (tries >= TRIES_MOST)
+        return { is: "locked", says: "Too many wrong codes: this message takes no answer any more." };
+    }
+    if (reason) await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, reason, heard));
+    return meant;
+  }
+
+  const input = { askId: ask.id, responder, decision: meant.decision };
+  try {
+    const misfit = await misfitOf(ctx, ask, meant.decision);
+    const result = await transact(ctx, async (tx) => {
+      if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
+      return decideIn(tx, input, misfit);
+    });
+    if (result === null) return REPEATED;
+    if (result instanceof Refusal) throw result;
+    return { is: "accepted", says: acceptedSentence(result.ask, meant.decision) };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    return refusalVerdict(ctx, ask, responder, heard, error, link);
+  }
+}
+
+/** Returns who is speaking, if it is somebody the message was sent to, or who is known by what the provider proved. */
+async function responderFor(on: Queryable, delivery: Delivery, heard: Heard): Promise<Responder | null> {
+  const { sender } = heard;
+  const { target } = delivery;
+  const via = viaOf(delivery);
+  if (sender.kind === "human") {
+    const number = /^\d{1,15}$/.test(sender.id) ? Number(sender.id) : undefined;
+    const human = number === undefined ? undefined : await findHumanByNumber(on, number);
+    if (!human || target.via !== "webhook") return null;
+    return { via, person: human.person, identities: [], seesAll: human.seesAll, webhook: target.to };
+  }
+  if (sender.kind === "slack" && !sender.member) return null;
+  // A token or a number speaks only for whom its message was made.
+  if (sender.kind === "email" && (target.via !== "email" || target.to !== sender.id)) return null;
+  if (sender.kind === "phone" && (!("to" in target) || target.to !== sender.id)) return null;
+
+  const proved = { kind: sender.kind, value: sender.id };
+  const human = await findHumanByIdentity(on, proved);
+  const identities = human ? await listIdentities(on, human.person) : [];
+  const isListed = identities.some(({ kind, value }) => kind === proved.kind && value === proved.value);
+  return {
+    via,
+    person: human?.person ?? null,
+    identities: isListed ? identities : [proved, ...identities],
+    seesAll: human?.seesAll ?? false,
+    ...(sender.kind === "slack" && { slackMember: { channel: sender.channel } }),
+    called: sender.id,
+  };
+}
+
+function viaOf({ channel }: Delivery): Via {
+  return VIAS.find((via) => via === channel) ?? "web";
+}
+
+/** Returns what was said as a decision, or why it cannot be one. Never guesses. */
+function meaningOf(
+  ctx: Context,
+  ask: AddressedAsk,
+  delivery: Delivery,
+  heard: Heard,
+  link: string,
+): { decision: Decision } | Verdict {
+  const decision = "choice" in heard.said ? decisionOf(ask, heard.said.choice) : decisionInWords(ask, heard);
+  if (!decision) {
+    const says =
+      ask.form.kind === "approval"
+        ? "This was not understood. Answer with exactly “approve”, or “reject” and a reason."
+        : "This was not understood.";
+    return { is: "not_understood", says, reason: "unparseable", link };
+  }
+  if (decision.kind === "approve") {
+    const isPress = "choice" in heard.said;
+    const onPage = (says: string, reason?: RefusedAnswer["reason"]): Verdict => ({
+      ...{ is: "needs_page", says, link },
+      ...(reason && { reason }),
+    });
+    if (delivery.shownDigest === null) return onPage("The arguments are longer than fits here. Confirm on the page.");
+    if (heard.trust === "weak")
+      return onPage("Your address could not be verified. Confirm on the page.", "sender_unverified");
+    if (heard.sender.kind === "slack" && !isPress) return onPage("To approve, please press the button.");
+    if (heard.sender.kind === "human" && heard.digest === undefined) {
+      return onPage("An approval has to name the digest that was shown.", "digest_mismatch");
+    }
+    if (heard.sender.kind === "phone" && !isPress) {
+      if (delivery.tries >= TRIES_MOST) return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
+      if (codeOf(heard) !== tokensOf(ctx, delivery.id).code) {
+        return onPage(
+          "The code of the message is missing or wrong. Send YES and the code, or confirm on the page.",
+          "code_missing",
+        );
+      }
+    }
+    return { decision: { ...decision, digest: heard.digest ?? delivery.shownDigest } };
+  }
+  return { decision };
+}
+
+function decisionOf(ask: AddressedAsk, choice: Choice): Decision | null {
+  if (choice.is === "approve") return ask.form.kind === "approval" ? { kind: "approve" } : null;
+  if (choice.is === "reject") {
+    if (ask.form.kind !== "approval") return null;
+    return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
+  }
+  const option = optionsOf(ask)[choice.index];
+  if (!option) return null;
+  const words = choice.text ?? option.promptFill;
+  if (ask.form.kind === "approval") {
+    return { kind: "reject", option: option.name, ...(words !== undefined && { comment: words }) };
+  }
+  return { kind: "reply", option: option.name, ...(words !== undefined && { text: words }) };
+}
+
+function decisionInWords(ask: AddressedAsk, { said }: Heard): Decision | null {
+  if (!("text" in said)) return null;
+  const { rest } = ask.form.kind === "approval" ? takeCode(said.text) : { rest: said.text };
+  const meant = readReply(rest, { kind: ask.form.kind, options: optionsOf(ask) });
+  switch (meant.is) {
+    case "approve":
+      return { kind: "approve" };
+    case "reject":
+      return {
+        kind: "reject",
+        ...(meant.comment !== undefined && { comment: meant.comment }),
+        ...(meant.option !== undefined && { option: meant.option }),
+      };
+    case "option":
+      return decisionOf(ask, {
+        is: "option",
+        index: optionsOf(ask).findIndex(({ name }) => name === meant.name),
+        ...(meant.comment !== undefined && { text: meant.comment }),
+      });
+    case "text":
+      return ask.form.kind === "value" ? valueOf(ask, meant.text) : { kind: "reply", text: meant.text };
+    case "not_understood":
+      return null;
+  }
+}
+
+/** Words for a schema: JSON if they are, else a scalar, else a label as it stands (contract-a2h.md, section 14). */
+export function valueOf({ form }: Pick<AddressedAsk, "form">, text: string): Decision {
+  if (form.kind !== "value" || form.schema === null) return { kind: "value", text };
+  const trimmed = text.trim();
+  try {
+    return { kind: "value", text, value: JSON.parse(trimmed) as unknown };
+  } catch {
+    return { kind: "value", text, value: trimmed };
+  }
+}
+
+function refusedBy(
+  responder: Responder,
+  reason: RefusedAnswer["reason"],
+  { said }: Heard,
+): Omit<RefusedAnswer, "at" | "attempts"> {
+  const isQuoted = reason === "unparseable" && "text" in said;
+  return {
+    via: responder.via,
+    responder: responder.person ?? responder.called ?? "unknown",
+    reason,
+    ...(isQuoted && { input: said.text.slice(0, 2000) }),
+  };
+}
+
+async function refusalVerdict(
+  ctx: Context,
+  ask: AddressedAsk,
+  responder: Responder,
+  heard: Heard,
+  refusal: Refusal,
+  link: string,
+): Promise<Verdict> {
+  const { code } = refusal;
+  if (code === "already_decided" || code === "request_expired" || code === "request_cancelled") {
+    const now = await findAddressed(ctx.db, ask.id);
+    return standingVerdict(ctx.db, now?.ask ?? ask);
+  }
+  if (code === "not_asked" || code === "self_response") {
+    await noteRefusedAnswer(ctx, ask.id, { via: responder.via, responder: "unknown", reason: "responder_not_allowed" });
+    return { is: "not_allowed", says: "You were not asked.", reason: "responder_not_allowed" };
+  }
+  if (code === "answer_misfit") {
+    const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;
+    await noteRefusedAnswer(ctx, ask.id, {
+      ...refusedBy(responder, "schema", heard),
+      ...("text" in heard.said && { input: heard.said.text.slice(0, 2000) }),
+      errors,
+    });
+    const wrong = errors.map(({ path, message }) => `${path || "the answer"} ${message}`).join("; ");
+    return { is: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
+  }
+  if (code === "digest_mismatch") {
+    await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, "digest_mismatch", heard));
+    return { is: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
+  }
+  return { is: "not_understood", says: refusal.message, reason: "unparseable", link };
+}
+
+/** Returns how an ask that is over ended, in words for somebody who comes late. */
+async function standingVerdict(on: Queryable, ask: AddressedAsk): Promise<Verdict> {
+  return { is: "already_decided", says: `This is over: ${await closingSentence(on, ask)}` };
+}
+
+/** Returns how an ask ended, and by whom, as one sentence for people. */
+export async function closingSentence(on: Queryable, ask: AddressedAsk): Promise<string> {
+  if (ask.state === "expired") return "nobody answered in time.";
+  if (ask.state === "cancelled") return "the agent withdrew it.";
+  const { by, approved } = ask.outcome ?? {};
+  const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
+  const human = by?.kind === "person" ? await findHuman(on, by.id) : undefined;
+  const who = human?.name ?? (by?.kind === "policy" ? `the rule ${by.id}` : by?.kind === "agent" ? "the agent" : null);
+  return who ? `${what} by ${who}.` : `${what}.`;
+}
+
+function acceptedSentence(ask: AddressedAsk, decision: Decision): string {
+  if (ask.state === "open") return "Recorded: approved. More people have to agree.";
+  return `Recorded: ${{ approve: "approved", reject: "rejected", reply: "answered", value: "answered" }[decision.kind]}.`;
+}
+
+/** Channels where an answer is heard long after it was said: there the verdict goes out as a message of its own. */
+const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
+
+async function tellLater(ctx: Context, delivery: Delivery, verdict: Verdict): Promise<void> {
+  if (!TOLD_LATER.has(delivery.channel) || verdict.is === "accepted" || verdict.is === "repeated") return;
+  await transact(ctx, async (tx) => {
+    // Steps of a delivery's own: three words an hour and no more.
+    const { now } = (await findAddressed(tx, delivery.askId)) ?? { now: 0 };
+    const hour = Math.floor(now / 3_600_000);
+    for (let i = 0; i < TELLS_PER_HOUR; i += 1) {
+      const planned = await insertDelivery(tx, {
+        id: ctx.newId("dlv"),
+        askId: delivery.askId,
+        kind: "tell",
+        channel: delivery.channel,
+        target: delivery.target,
+        person: delivery.person,
+        step: hour * TELLS_PER_HOUR + i,
+        inMs: 0,
+        words: verdict.link ? `${verdict.says}\n${verdict.link}` : verdict.says,
+      });
+      if (planned) break;
+    }
+    tx.wake(DELIVERIES_TOPIC);
+  });
+}

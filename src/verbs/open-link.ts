@@ -1,0 +1,77 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { VIAS, type AddressedAsk, type Decision, type Responder } from "../model/addressed-ask.ts";
+import { Refusal } from "../refusals.ts";
+import { countWrongCode, findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
+import { findHumanByIdentity } from "../store/humans.ts";
+import { transact } from "../store/transact.ts";
+import { decideAsk, responderOf, type Decided } from "./decide-ask.ts";
+import { tokensOf } from "./delivery-tokens.ts";
+import { TRIES_MOST } from "./hear.ts";
+import { readAddressed } from "./read-addressed.ts";
+
+/** How long the page of a link shows how its ask ended. */
+const SHOWN_AFTERWARDS_MS = 7 * 86_400_000;
+
+/** What a one-time link leads to. */
+export interface LinkReading {
+  ask: AddressedAsk;
+  delivery: Delivery;
+  /** Wrong codes have locked it; it shows, and decides nothing. */
+  locked: boolean;
+}
+
+/**
+ * Returns what a one-time link is about; changes nothing (channels.md, section 3.1).
+ *
+ * @throws {Refusal} `link_dead` for an unknown one, or a week after its ask has ended
+ */
+export async function readLink(ctx: Context, token: string): Promise<LinkReading> {
+  const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
+  if (!delivery) throw new Refusal("link_dead");
+  const ask = await readAddressed(ctx, delivery.askId);
+  if (ask.settledAt !== null && ctx.clock.now() - ask.settledAt > SHOWN_AFTERWARDS_MS) throw new Refusal("link_dead");
+  return { ask, delivery, locked: delivery.tries >= TRIES_MOST };
+}
+
+/**
+ * Decides as whoever the link's message was sent to. An approval needs the message's code too, unless the addressee is
+ * signed in: a link alone may have been followed by a machine.
+ *
+ * @throws {Refusal} `link_dead`, `code_missing`, and whatever `decideAsk` throws
+ */
+export async function decideByLink(
+  ctx: Context,
+  token: string,
+  given: { decision: Decision; code?: string; signedIn?: string },
+): Promise<Decided> {
+  const { ask, delivery, locked } = await readLink(ctx, token);
+  const responder = await recipientOf(ctx, delivery);
+  const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
+  if (ask.state === "open" && ask.form.kind === "approval" && !isOwnSession) {
+    if (locked) throw new Refusal("code_missing", {}, "Too many wrong codes: this link decides nothing any more.");
+    if (given.code?.trim().toUpperCase() !== tokensOf(ctx, delivery.id).code) {
+      await transact(ctx, (tx) => countWrongCode(tx, delivery.id));
+      throw new Refusal("code_missing");
+    }
+  }
+  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision });
+}
+
+/** Returns whoever a message was sent to, as somebody who answers; `via` is the channel that carried the link. */
+async function recipientOf(ctx: Context, { target, person, channel }: Delivery): Promise<Responder> {
+  const via = VIAS.find((one) => one === channel) ?? "web";
+  if (person !== null) return responderOf(ctx.db, person, via);
+  const identity =
+    target.via === "slack"
+      ? { kind: "slack" as const, value: target.to }
+      : target.via === "email"
+        ? { kind: "email" as const, value: target.to }
+        : target.via === "sms" || target.via === "whatsapp"
+          ? { kind: "phone" as const, value: target.to }
+          : null;
+  if (!identity) return { via, person: null, identities: [], seesAll: false };
+  const human = await findHumanByIdentity(ctx.db, identity);
+  if (human) return responderOf(ctx.db, human.person, via);
+  return { via, person: null, identities: [identity], seesAll: false, called: identity.value };
+}
