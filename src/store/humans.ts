@@ -22,6 +22,8 @@ export interface HumanChannel {
   channel: "slack" | "email" | "sms" | "whatsapp" | "inbox" | "webhook";
   /** What the channel made of it. */
   target: Readonly<Record<string, unknown>>;
+  /** As it was written down. */
+  given?: Readonly<Record<string, unknown>>;
 }
 
 interface Row {
@@ -59,6 +61,31 @@ export async function nextChannelNumber(tx: Tx): Promise<number> {
   return row.last;
 }
 
+/** Holds every change to humans back to the end of the transaction, so that an address has one owner. */
+export async function lockHumans(tx: Tx): Promise<void> {
+  await tx.all(sql`UPDATE numbers SET last = last WHERE name = 'channel'`);
+}
+
+/**
+ * Somebody is enrolled no longer: nothing is addressed to them, no session or key of theirs works, and what was to be
+ * sent to them stays. The row remains, because what they decided names it.
+ */
+export async function retireHuman(tx: Tx, person: string): Promise<void> {
+  await tx.all(sql`DELETE FROM identities WHERE person = ${person}`);
+  await tx.all(sql`DELETE FROM sign_ins WHERE person = ${person}`);
+  await tx.all(sql`DELETE FROM sign_in_codes WHERE person = ${person}`);
+  await tx.all(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person}`);
+  await tx.all(
+    sql`UPDATE deliveries SET state = 'skipped', changed_at = (SELECT parley_now())
+      WHERE person = ${person} AND state = 'queued'`,
+  );
+  await tx.all(
+    sql`UPDATE people SET description = NULL, channels = '[]', sees_all = 0, left_at = (SELECT parley_now()),
+        updated_at = (SELECT parley_now())
+      WHERE person_id = ${person}`,
+  );
+}
+
 /** Writes down what is known of a person beyond name and role. */
 export async function updateHuman(
   tx: Tx,
@@ -78,12 +105,12 @@ export async function updateHuman(
 }
 
 export async function findHuman(on: Queryable, person: string): Promise<Human | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM people WHERE person_id = ${person}`);
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE person_id = ${person} AND left_at IS NULL`);
   return row && toHuman(row);
 }
 
 export async function findHumanByNumber(on: Queryable, number: number): Promise<Human | undefined> {
-  const row = await first<Row>(on, sql`SELECT * FROM people WHERE number = ${number}`);
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE number = ${number} AND left_at IS NULL`);
   return row && toHuman(row);
 }
 
@@ -98,11 +125,13 @@ export async function findHumanByIdentity(on: Queryable, { kind, value }: Identi
 
 /** Returns humans in the order of their numbers, that follow number `after`. */
 export async function listHumans(on: Queryable, after: number, limit: number): Promise<Human[]> {
-  const rows = await on.all<Row>(sql`SELECT * FROM people WHERE number > ${after} ORDER BY number LIMIT ${limit}`);
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM people WHERE number > ${after} AND left_at IS NULL ORDER BY number LIMIT ${limit}`,
+  );
   return rows.map(toHuman);
 }
 
-/** Returns the humans of these ids. */
+/** Returns the people of these ids, those who are enrolled no longer too: what they decided still names them. */
 export async function findHumans(on: Queryable, people: readonly string[]): Promise<Map<string, Human>> {
   if (people.length === 0) return new Map();
   const rows = await on.all<Row>(sql`SELECT * FROM people WHERE person_id IN (${join([...people])})`);

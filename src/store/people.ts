@@ -34,13 +34,18 @@ export async function insertPersonIfNew(tx: Tx, person: Person): Promise<boolean
 }
 
 export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {
-  const row = await first<PersonRow>(on, sql`SELECT person_id, name, role FROM people WHERE person_id = ${id}`);
+  const row = await first<PersonRow>(
+    on,
+    sql`SELECT person_id, name, role FROM people WHERE person_id = ${id} AND left_at IS NULL`,
+  );
   return row && toPerson(row);
 }
 
 /** Returns everybody, longest known first. */
 export async function listPeople(on: Queryable): Promise<Person[]> {
-  const rows = await on.all<PersonRow>(sql`SELECT person_id, name, role FROM people ORDER BY created_at, person_id`);
+  const rows = await on.all<PersonRow>(
+    sql`SELECT person_id, name, role FROM people WHERE left_at IS NULL ORDER BY created_at, person_id`,
+  );
   return rows.map(toPerson);
 }
 

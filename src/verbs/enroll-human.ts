@@ -1,0 +1,214 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk, Audience, Identity } from "../model/addressed-ask.ts";
+import { readersOf } from "../model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { insertReaders, listPending, lockAddressed, updateAddressed } from "../store/addressed-asks.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
+import type { Queryable, Tx } from "../store/db.ts";
+import {
+  findHuman,
+  findHumanByIdentity,
+  findHumanByNumber,
+  listHumans,
+  lockHumans,
+  retireHuman,
+  updateHuman,
+  type Human,
+  type HumanChannel,
+} from "../store/humans.ts";
+import { insertPersonIfNew } from "../store/people.ts";
+import { transact } from "../store/transact.ts";
+import { INBOX_TOPIC } from "../store/wake.ts";
+import { auditNoun } from "./address-ask.ts";
+import { OPERATOR } from "./prepare-first-start.ts";
+
+export type { Human, HumanChannel } from "../store/humans.ts";
+
+/** What an admin writes down of somebody who can be asked. */
+export interface HumanWish {
+  name: string;
+  description: string | null;
+  title: string | null;
+  seesAll: boolean;
+  channels: readonly HumanChannel[];
+}
+
+/** The person is enrolled and can be asked. @throws {Refusal} `invalid_input` for an address that is somebody else's */
+export async function enrollHuman(ctx: Context, wish: HumanWish, by: Actor): Promise<Human> {
+  const person = ctx.newId("person");
+  return transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    await insertPersonIfNew(tx, { id: person, name: wish.name, role: "member" });
+    return saveHuman(tx, person, wish, by, "created");
+  });
+}
+
+/**
+ * The human is as `change` makes it of what was there; changes of several admins come one after another.
+ *
+ * @throws {Refusal} `human_not_found`, `invalid_input` for an address that is somebody else's
+ */
+export async function changeHuman(
+  ctx: Context,
+  number: number,
+  change: (human: Human) => HumanWish,
+  by: Actor,
+): Promise<Human> {
+  return transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    const human = await findHumanByNumber(tx, number);
+    if (!human) throw new Refusal("human_not_found", { id: String(number) });
+    return saveHuman(tx, human.person, change(human), by, "updated");
+  });
+}
+
+async function saveHuman(tx: Tx, person: string, wish: HumanWish, by: Actor, action: string): Promise<Human> {
+  const standing = await findHuman(tx, person);
+  if (!standing) throw new Error("a human is missing who was just there");
+  const identities = wish.channels.map(identityOf);
+  for (const [i, identity] of identities.entries()) {
+    const owner = identity && (await findHumanByIdentity(tx, identity));
+    if (owner && owner.person !== person) {
+      const says = "This address belongs to another human.";
+      throw new Refusal("invalid_input", { loc: ["body", "prioritizedContactChannels", i] }, says);
+    }
+  }
+  const channels = wish.channels.map((one) => withOwner(one, person));
+  const different = new Map(identities.flatMap((one) => (one ? [[`${one.kind}:${one.value}`, one] as const] : [])));
+  await updateHuman(tx, { ...wish, channels, person, number: standing.number }, [...different.values()]);
+  await appendAudit(tx, { actor: by, action: `human.${action}`, data: { human: standing.number } });
+  tx.wake(INBOX_TOPIC);
+  const saved = await findHuman(tx, person);
+  if (!saved) throw new Error("a human is missing who was just written down");
+  return saved;
+}
+
+/** Returns what somebody is known by on a channel, if it belongs to one person. */
+function identityOf({ channel, target }: HumanChannel): Identity | null {
+  const { to } = target;
+  if (typeof to !== "string") return null;
+  switch (channel) {
+    case "slack":
+      return /^[UW]/.test(to) ? { kind: "slack", value: to } : null;
+    case "email":
+      return { kind: "email", value: to };
+    case "sms":
+    case "whatsapp":
+      return { kind: "phone", value: to };
+    case "inbox":
+    case "webhook":
+      return null;
+  }
+}
+
+/** A webhook speaks for the very human whose channel it is. */
+function withOwner(one: HumanChannel, person: string): HumanChannel {
+  return one.channel === "webhook" ? { ...one, target: { ...one.target, people: [person] } } : one;
+}
+
+/**
+ * The human can no longer be asked, sign in or answer; what only they were asked goes to everybody who sees all there
+ * is. What they decided keeps their name.
+ *
+ * @throws {Refusal} `human_not_found`, `invalid_input` for the person who runs the server
+ */
+export async function removeHuman(ctx: Context, number: number, by: Actor): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    const human = await findHumanByNumber(tx, number);
+    if (!human) throw new Refusal("human_not_found", { id: String(number) });
+    if (human.person === OPERATOR) {
+      throw new Refusal("invalid_input", { loc: ["path", "id"] }, "Whoever runs this server cannot be deleted.");
+    }
+    await rerouteAll(tx, human.person, by);
+    await retireHuman(tx, human.person);
+    await appendAudit(tx, { actor: by, action: "human.deleted", data: { human: number } });
+    tx.wake(INBOX_TOPIC);
+  });
+}
+
+const ALL = { limit: 1_000_000, offset: 0 };
+
+async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
+  const { items } = await listPending(tx, { readers: [person] }, ALL);
+  for (const { ask } of items) {
+    const held = await lockAddressed(tx, ask.id);
+    if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
+  }
+}
+
+async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
+  const audience = withoutPerson(ask.audience, person);
+  await insertReaders(tx, ask.id, readersOf(audience));
+  await updateAddressed(tx, { ...ask, audience });
+  await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.rerouted`, agent: ask.asker, askId: ask.id });
+}
+
+function withoutPerson(audience: Audience, person: string): Audience {
+  switch (audience.is) {
+    case "leaf":
+      return isOnly(audience, person) ? { is: "leaf", target: { via: "inbox" } } : audience;
+    case "any":
+      return { is: "any", of: audience.of.map((one) => ({ ...one, node: withoutPerson(one.node, person) })) };
+    case "all":
+      return { is: "all", of: audience.of.map((node) => withoutPerson(node, person)) };
+    case "quorum":
+      return { ...audience, of: audience.of.map((node) => withoutPerson(node, person)) };
+  }
+}
+
+function isOnly({ target }: Audience & { is: "leaf" }, person: string): boolean {
+  if (target.via === "person") return target.person === person;
+  return target.via === "webhook" && target.people.every((one) => one === person);
+}
+
+/** Returns a human. @throws {Refusal} `human_not_found` */
+export async function readHuman(ctx: Pick<Context, "db">, number: number): Promise<Human> {
+  const human = await findHumanByNumber(ctx.db, number);
+  if (!human) throw new Refusal("human_not_found", { id: String(number) });
+  return human;
+}
+
+/** Returns one page of humans in the order of their numbers, and the number that the next page follows. */
+export async function readHumans(
+  ctx: Pick<Context, "db">,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ humans: Human[]; next: number | null }> {
+  const found = await listHumans(ctx.db, after, limit + 1);
+  const humans = found.slice(0, limit);
+  return { humans, next: found.length > limit ? (humans.at(-1)?.number ?? null) : null };
+}
+
+const SEARCHED_AT_ONCE = 500;
+
+/** Returns the humans in whose name or description every word stands, whatever its case and accents. */
+export async function searchHumans(ctx: Pick<Context, "db">, query: string, limit: number): Promise<Human[]> {
+  const words = wordsOf(query);
+  const found: Human[] = [];
+  for await (const human of everyHuman(ctx.db)) {
+    const text = `${folded(human.name)} ${folded(human.description ?? "")}`;
+    if (words.every((word) => text.includes(word))) found.push(human);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+async function* everyHuman(on: Queryable): AsyncGenerator<Human> {
+  for (let after = 0; ;) {
+    const humans = await listHumans(on, after, SEARCHED_AT_ONCE);
+    yield* humans;
+    const last = humans.at(-1);
+    if (!last || humans.length < SEARCHED_AT_ONCE) return;
+    after = last.number;
+  }
+}
+
+function folded(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function wordsOf(query: string): string[] {
+  return folded(query)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
