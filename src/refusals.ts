@@ -40,6 +40,7 @@ export const REFUSALS = {
   recipient_refused: { kind: "forbidden", says: "This server does not write to that recipient." },
   request_not_found: { kind: "not_found", says: "There is no such request." },
   human_not_found: { kind: "not_found", says: "There is no such human." },
+  human_unknown: { kind: "invalid", says: "No human has this id." },
   channel_not_found: { kind: "invalid", says: "No channel has this id." },
   channel_unavailable: { kind: "invalid", says: "This channel is not configured on this server." },
   ref_taken: { kind: "conflict", says: "This id was already used for a different request." },

@@ -63,6 +63,7 @@ const WIRE_CODE = {
   recipient_refused: "RECIPIENT_REFUSED",
   request_not_found: "NOT_FOUND",
   human_not_found: "NOT_FOUND",
+  human_unknown: "VALIDATION_ERROR",
   channel_not_found: "VALIDATION_ERROR",
   channel_unavailable: "VALIDATION_ERROR",
   ref_taken: "CONFLICT",
