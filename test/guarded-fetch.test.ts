@@ -41,7 +41,8 @@ describe("the guard of outgoing requests", () => {
       response.writeHead(200);
       const more = () => response.write("x".repeat(4096), () => setImmediate(more));
       response.on("close", () => (response.write = () => false));
-      return more();
+      more();
+      return;
     }
     if (request.url === "/silent") return;
     response.writeHead(201, { "retry-after": "7" }).end("taken");

@@ -17,6 +17,12 @@ export function localHour(at: number, timeZone: string): number {
   return Number(formatterOf(timeZone).format(at).slice(11, 13));
 }
 
+/** Returns the minutes since midnight of a moment in an IANA zone. */
+export function localMinute(at: number, timeZone: string): number {
+  const [hours = 0, minutes = 0] = formatterOf(timeZone).format(at).slice(11, 16).split(":").map(Number);
+  return hours * 60 + minutes;
+}
+
 /** True for the name of a zone that the platform knows; an offset such as `+02:00` is no zone. */
 export function isTimeZone(timeZone: string): boolean {
   if (timeZone.length > LONGEST_NAME || !/^[A-Za-z]/.test(timeZone)) return false;

@@ -3,10 +3,11 @@ import type { Db, Tx } from "./db.ts";
 import { crowd } from "./migrations/0001-crowd.ts";
 import { waits } from "./migrations/0002-waits.ts";
 import { addressed } from "./migrations/0003-addressed.ts";
+import { notices } from "./migrations/0004-notices.ts";
 import { left } from "./migrations/0005-left.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed, left];
+const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed, notices, left];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

@@ -154,6 +154,7 @@ export async function eraseParticipant(
     await tx.all(sql`DELETE FROM skips WHERE person = ${name}`);
     await tx.all(sql`UPDATE reports SET person = ${strangerOf(name)}, comment = NULL WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${name}`);
+    await tx.all(sql`DELETE FROM notices WHERE person = ${name}`);
     await tx.all(sql`DELETE FROM idempotency WHERE principal = ${`person:${name}`}`);
     await tx.all(sql`DELETE FROM fingerprints WHERE participant_id = ${name}`);
     await tx.all(sql`DELETE FROM participants WHERE participant_id = ${name}`);

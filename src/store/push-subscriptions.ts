@@ -1,3 +1,4 @@
+import type { PushDevice } from "../model/push-message.ts";
 import type { PushSettings } from "../model/push-settings.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { sql } from "./sql.ts";
@@ -73,4 +74,31 @@ export async function deactivateSubscription(tx: Tx, id: string): Promise<boolea
     sql`UPDATE push_subscriptions SET active = 0, updated_at = parley_now() WHERE subscription_id = ${id} RETURNING subscription_id`,
   );
   return row !== undefined;
+}
+
+/** Returns where an active subscription leads, and when it wants quiet. */
+export async function findDevice(
+  on: Queryable,
+  id: string,
+): Promise<(PushDevice & { quietHours: PushSettings["quietHours"] }) | undefined> {
+  const row = await first<{ kind: "fcm" | "web"; address: string; keys: string | null; quiet_hours: string | null }>(
+    on,
+    sql`SELECT kind, address, keys, quiet_hours FROM push_subscriptions WHERE subscription_id = ${id} AND active = 1`,
+  );
+  return (
+    row && {
+      kind: row.kind,
+      address: row.address,
+      keys: row.keys === null ? null : (JSON.parse(row.keys) as PushDevice["keys"]),
+      quietHours: row.quiet_hours === null ? null : (JSON.parse(row.quiet_hours) as PushSettings["quietHours"]),
+    }
+  );
+}
+
+/** Ends a subscription whose push service knows it no more, unless it has been given another address since. */
+export async function deactivateIfStillAt(tx: Tx, id: string, address: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE push_subscriptions SET active = 0, updated_at = parley_now()
+      WHERE subscription_id = ${id} AND address = ${address}`,
+  );
 }
