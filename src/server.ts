@@ -50,6 +50,8 @@ export interface Outside {
   onFatal: (error: Error) => void;
   /** Opens the store in another way, such as in memory. */
   openStore: () => Promise<Store>;
+  /** Ways to reach people beside those that are configured. */
+  channels: readonly Channel[];
   acceptLoss: boolean;
 }
 
@@ -141,7 +143,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const loops = startLoops(door, new Map());
+  const channels = new Map((outside.channels ?? []).map((channel) => [channel.name, channel]));
+  const loops = startLoops(door, channels);
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();

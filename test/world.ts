@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { pino } from "pino";
+import type { Channel } from "../src/channels/channel.ts";
 import { loadConfig, type Config } from "../src/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { startServer, type RunningServer } from "../src/server.ts";
@@ -83,6 +84,8 @@ export interface WorldOptions {
   at?: number;
   /** Time runs by itself, for clients that have a clock of their own; `advance` then does nothing. */
   running?: boolean;
+  /** Ways to reach people beside those that are configured. */
+  channels?: readonly Channel[];
 }
 
 /** Opens a world of its own: a database, a held clock, a server, real HTTP. */
@@ -102,7 +105,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const log = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "fatal" });
 
   const start = async (): Promise<Node> => {
-    const server = await startServer(config, { clock: options.running ? systemClock : clock, log });
+    const { channels = [], running } = options;
+    const server = await startServer(config, { clock: running ? systemClock : clock, log, channels });
     const node: Node = {
       url: server.url,
       server,

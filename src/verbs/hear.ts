@@ -133,10 +133,11 @@ async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, li
       return decideIn(tx, input, misfit);
     });
     if (result === null) return REPEATED;
-    if (result instanceof Refusal) throw result;
+    if (result instanceof Refusal) return refusalVerdict(ctx, ask, responder, heard, result, link);
     return { is: "accepted", says: acceptedSentence(result.ask, meant.decision) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    // Its transaction was undone, and with it the mark that this was heard.
     if (await isRepeat(ctx, heard)) return REPEATED;
     return refusalVerdict(ctx, ask, responder, heard, error, link);
   }
