@@ -87,7 +87,7 @@ for (const on of DATABASES) {
       const audience = { is: "any", of: people.map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
       for (let round = 0; round < 25; round += 1) {
         const ask = await askPeople(ctx, { audience });
-        const told = await Promise.allSettled(
+        const told: PromiseSettledResult<Decided>[] = await Promise.allSettled(
           people.map((person, i) => decide(world, ask.id, person, i % 2 === 0 ? approve : reject)),
         );
         const won = told.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));

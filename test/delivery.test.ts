@@ -69,7 +69,7 @@ for (const on of DATABASES) {
 
     it("are tried six times, and then the next channel is", async () => {
       await using scene = await openScene(on);
-      const { world, slack, email } = scene;
+      const { world, slack } = scene;
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES });
       slack.failing.push(...Array.from({ length: 6 }, () => new DeliveryError("down", { retry: true })));
