@@ -31,6 +31,7 @@ import { pages } from "./protocols/web/pages.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
+import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
 import { openStore, type Store } from "./store/open-store.ts";
@@ -249,6 +250,7 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
   await app.register(askAHuman(door));
   await app.register(mcp(door));
   await app.register(signInRoutes(door));
+  await app.register(inboxRoutes(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
   refuseOtherMethods(app, taken);

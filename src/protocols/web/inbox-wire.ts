@@ -1,0 +1,144 @@
+import { printable, printableLines } from "../../lib/printable.ts";
+import {
+  NO_DEADLINE,
+  type AddressedAsk as Ask,
+  type Audience,
+  type DecidedBy,
+  type Responder,
+  type Target,
+} from "../../model/addressed-ask.ts";
+import { agentName, indented, optionsOf, viewOf } from "../../model/ask-view.ts";
+import { isAsked, leavesOf } from "../../model/audience.ts";
+import type { AddressedDetails } from "../../verbs/read-addressed.ts";
+import { wireTime } from "../door-question.ts";
+import { argumentRows } from "./arguments.ts";
+
+/** How people are called, by id. */
+type Names = ReadonlyMap<string, string>;
+
+/** Returns an ask as a line of the list. */
+export function listedAsk(ask: Ask, names: Names): object {
+  return {
+    id: ask.id,
+    kind: ask.form.kind,
+    title: printable(ask.title),
+    fn: ask.form.kind === "approval" ? printable(ask.form.fn) : null,
+    agent: printable(agentName(ask.asker)),
+    state: ask.state,
+    created_at: wireTime(ask.createdAt),
+    expires_at: ask.expiresAt >= NO_DEADLINE ? null : wireTime(ask.expiresAt),
+    settled_at: ask.settledAt === null ? null : wireTime(ask.settledAt),
+    outcome: outcomeOf(ask, names),
+  };
+}
+
+/** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
+export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, now: number): object {
+  const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
+  const view = viewOf(ask);
+  const { form } = ask;
+  const isMine = (by: DecidedBy) => by.kind === "person" && by.id === who.person;
+  return {
+    ...listedAsk(ask, names),
+    run: view.run,
+    words: view.words,
+    arguments: view.argumentsText === null ? null : argumentRows(view.argumentsText),
+    digest: view.digest,
+    options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
+      name,
+      title: title ?? name,
+      description: description ?? null,
+      prompt_fill: promptFill ?? null,
+      interactive,
+    })),
+    schema: view.schema,
+    editable: form.kind === "approval" && form.editable,
+    kwargs: form.kind === "approval" && form.editable ? indented(form.kwargs) : null,
+    kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
+    on_silence: view.onSilence,
+    may_decide: ask.state === "open" && isAsked(ask.audience, who, form.kind, now - ask.createdAt),
+    needs: needsOf(ask.audience),
+    may_answer: leavesOf(ask.audience).flatMap(({ target, afterMs }) => {
+      const from = afterMs > 0 ? wireTime(ask.createdAt + afterMs) : null;
+      return asked(target, names, who).map((one) => ({ ...one, from }));
+    }),
+    decisions: details.decisions.map(({ decision }) => ({
+      by: byOf(decision.by, names),
+      mine: isMine(decision.by),
+      approved: decision.approved,
+      comment: decision.comment === undefined ? null : shown(decision.comment),
+      at: wireTime(decision.at),
+    })),
+    refused: ask.refused && {
+      at: wireTime(ask.refused.at),
+      by: names.get(ask.refused.responder) ?? null,
+      via: ask.refused.via,
+      reason: ask.refused.reason,
+    },
+    deliveries: details.deliveries
+      .filter(({ kind }) => kind === "ask")
+      .map(({ channel, person, state, changedAt }) => ({
+        channel,
+        name: person === null ? null : (names.get(person) ?? null),
+        state,
+        at: wireTime(changedAt),
+      })),
+  };
+}
+
+/** Returns how an ask ended, or null while it is open. */
+function outcomeOf(ask: Ask, names: Names): object | null {
+  const { outcome } = ask;
+  if (!outcome) return null;
+  const option = optionsOf(ask).find(({ name }) => name === outcome.option);
+  return {
+    status: outcome.status,
+    approved: outcome.approved ?? null,
+    option: outcome.option === undefined ? null : printable(option?.title ?? outcome.option),
+    comment: outcome.comment === undefined ? null : shown(outcome.comment),
+    text: outcome.text === undefined ? null : shown(outcome.text),
+    value: outcome.value === undefined ? null : shown(indented(outcome.value)),
+    edited: outcome.edited ?? false,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(shown(indented(outcome.kwargs))) : null,
+    digest: outcome.digest ?? null,
+    by: outcome.by ? byOf(outcome.by, names) : null,
+  };
+}
+
+/** Somebody known by an address only has no name here, for names are checked and addresses are nobody's business. */
+function byOf({ kind, id, via }: DecidedBy, names: Names): object {
+  const name = kind === "person" ? (names.get(id) ?? null) : kind === "agent" ? printable(agentName(id)) : null;
+  return { kind, name, via };
+}
+
+function asked(target: Target, names: Names, who: Responder): { name: string | null; channel: string; me: boolean }[] {
+  const person = (id: string, channel: string) => ({ name: names.get(id) ?? null, channel, me: id === who.person });
+  if (target.via === "person") return [person(target.person, "inbox")];
+  if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));
+  if (target.via === "email" && target.informed) return [];
+  const me = isAsked({ is: "leaf", target }, who, "approval", 0);
+  return [{ name: null, channel: target.via, me }];
+}
+
+/** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */
+function needsOf(audience: Audience): { rule: "one" | "all" | "some" | "several"; of: number; least: number } {
+  const of = leavesOf(audience).length;
+  const isFlat = audience.is === "leaf" || nodesOf(audience).every((node) => node.is === "leaf");
+  if (isJoint(audience) && (!isFlat || audience.is === "any")) return { rule: "several", of, least: 2 };
+  if (audience.is === "all") return { rule: "all", of, least: of };
+  if (audience.is === "quorum") return { rule: "some", of, least: audience.min };
+  return { rule: "one", of, least: 1 };
+}
+
+function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience[] {
+  return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
+}
+
+function isJoint(audience: Audience): boolean {
+  if (audience.is === "leaf") return false;
+  return audience.is === "all" || audience.is === "quorum" || nodesOf(audience).some(isJoint);
+}
+
+function shown(text: string): string {
+  return printableLines(text).join("\n");
+}
