@@ -105,8 +105,13 @@ export interface Channel<Target = unknown> {
   readonly fields: Readonly<Record<string, FieldDoc>>;
   /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */
   readonly wholeLimit: number;
-  /** Checks a target as the agent sent it (snake_case), purely; runs when the ask is posted. */
-  parse(input: Readonly<Record<string, unknown>>): { target: Target } | { errors: FieldError[] };
+  /**
+   * Checks a target as the agent sent it (snake_case), purely; runs when the ask is posted. A mail may name `others`:
+   * each gets a message of its own, and who is only `informed` is not asked.
+   */
+  parse(
+    input: Readonly<Record<string, unknown>>,
+  ): { target: Target; others?: readonly Target[] } | { errors: FieldError[] };
   /** Asks the provider whether the target exists. */
   check?(target: Target, signal: AbortSignal): Promise<FieldError[]>;
   /** @throws {DeliveryError} */

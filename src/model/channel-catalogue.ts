@@ -22,11 +22,14 @@ export interface ChannelProblem {
 /** The ways to reach people that are configured on this server, besides the inbox. */
 export interface ChannelCatalogue {
   list(): readonly { name: OutsideChannel; fields: Readonly<Record<string, ChannelField>> }[];
-  /** Makes a target of what somebody sent, in snake_case and without nulls; pure. The channel is a configured one. */
+  /**
+   * Makes targets of what somebody sent, in snake_case and without nulls: the first is whom it names, others are further
+   * recipients. Pure; the channel is a configured one.
+   */
   parse(
     name: OutsideChannel,
     input: Readonly<Record<string, unknown>>,
-  ): { target: Target } | { errors: readonly ChannelProblem[] };
+  ): { targets: readonly Target[] } | { errors: readonly ChannelProblem[] };
   /** Asks the provider whether the target exists; returns nothing wrong where it cannot be asked. */
   check(name: OutsideChannel, target: Target, signal: AbortSignal): Promise<readonly ChannelProblem[]>;
 }
