@@ -77,7 +77,7 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
       given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
   }
   if (!given.has("data_dir")) given.set("data_dir", { value: defaultDataDir(env), where: "the environment" });
-  for (const name of ["data_dir", "key_file"]) {
+  for (const name of ["data_dir", "key_file", "push.fcm_key_file"]) {
     const found = given.get(name);
     if (typeof found?.value === "string" && found.value) found.value = expand(found.value, env);
   }

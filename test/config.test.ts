@@ -145,6 +145,18 @@ describe("mistakes in settings", () => {
       "ask_a_human:\n  retention:\n    closed_days: 0\n",
       `FILE:3: ask_a_human.retention.closed_days must be a whole number between 1 and 36500, not 0.`,
     ],
+    [
+      "webhook_targets: { desk: { url: https://desk.example.com, secret: canary, humans: [operator] } }\n",
+      `FILE:1: webhook_targets must be a block of names, each with url, secret (whsec_...) and humans (ids of people).`,
+    ],
+    [
+      "webhooks: { allow: [everything] }\n",
+      `FILE:1: webhooks.allow[0] must be a host and port such as hooks.internal:8443, or a range, not "everything".`,
+    ],
+    [
+      "twilio: { api_url: 'http://10.0.0.1:4010' }\n",
+      `FILE:1: twilio.api_url must be an http address of this machine, not "http://10.0.0.1:4010".`,
+    ],
     ["wait_cap_s: 61\n", `FILE:1: wait_cap_s must be a whole number between 1 and 60, not 61.`],
     [
       "log: { level: loud }\n",
