@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   link: async () => (await import("./cli/link.ts")).link,
   "people add": async () => (await import("./cli/people.ts")).peopleAdd,
   "people list": async () => (await import("./cli/people.ts")).peopleList,
+  verify: async () => (await import("./cli/verify.ts")).verify,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
 };
 

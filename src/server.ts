@@ -32,6 +32,7 @@ import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
+import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
 import { openStore, type Store } from "./store/open-store.ts";
@@ -250,6 +251,7 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
   await app.register(askAHuman(door));
   await app.register(mcp(door));
   await app.register(signInRoutes(door));
+  await app.register(receiptRoutes(door));
   await app.register(inboxRoutes(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });

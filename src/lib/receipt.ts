@@ -1,0 +1,60 @@
+import {
+  calculateJwkThumbprint,
+  CompactSign,
+  compactVerify,
+  createLocalJWKSet,
+  errors,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+} from "jose";
+
+/** What this server recorded about one settled approval; no name, address or argument is in it. */
+export interface Receipt {
+  v: 1;
+  iss: string;
+  jti: string;
+  door: string;
+  call_id: string | null;
+  agent: string;
+  consent_digest: string | null;
+  outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
+  expired: boolean;
+  decided: readonly { kind: string; id: string; via: string; at: number; shown: string | null }[];
+  asked_at: number;
+  settled_at: number;
+}
+
+const ALGORITHM = "EdDSA";
+
+/** Makes an Ed25519 key that signs receipts; its id is its RFC 7638 thumbprint. */
+export async function makeSigningKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return { ...jwk, alg: ALGORITHM, use: "sig", kid: await calculateJwkThumbprint(jwk) };
+}
+
+/** Returns what anybody may know of a signing key. */
+export function publicPart({ kty, crv, x, alg, use, kid }: JWK): JWK {
+  return { kty, crv, x, alg, use, kid } as JWK;
+}
+
+/** Returns the receipt as a compact JWS (RFC 7515). */
+export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
+  const signer = new CompactSign(new TextEncoder().encode(JSON.stringify(receipt)));
+  signer.setProtectedHeader({ alg: ALGORITHM, typ: "parley-receipt+jws", ...(key.kid && { kid: key.kid }) });
+  return signer.sign(await importJWK(key, ALGORITHM));
+}
+
+/** Returns what a receipt says, if one of the keys signed exactly this; null where none did. */
+export async function openReceipt(jws: string, keys: JSONWebKeySet): Promise<Receipt | null> {
+  try {
+    const { payload } = await compactVerify(jws.trim(), createLocalJWKSet(keys), { algorithms: [ALGORITHM] });
+    return JSON.parse(new TextDecoder().decode(payload)) as Receipt;
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof SyntaxError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
