@@ -34,17 +34,18 @@ const listOf = (item: z.ZodString) => z.array(item, { error: "a list" });
 const ORIGIN_WORDS = "an http or https address without a path";
 const LOOPBACK_WORDS = "an http address of this computer, such as http://127.0.0.1:9000/api/";
 const SLACK_USER_WORDS = "the id of a Slack user, such as U2147483697";
-const SLACK_APP_WORDS = "a list of apps, each with app_id, bot_token, and signing_secret or app_token";
+const SLACK_APP_WORDS = "an app with app_id (A...), bot_token (xoxb-...), and signing_secret or app_token (xapp-...)";
 const MOST = 1_000_000_000;
 
 const tokenOf = (prefix: string) => text(`a token that begins with ${prefix}`).startsWith(prefix);
+const slackAppText = () => text(SLACK_APP_WORDS);
 const SlackAppEntry = z
   .strictObject(
     {
-      app_id: z.string().regex(/^A[A-Z0-9]{2,}$/),
-      bot_token: z.string().startsWith("xoxb-"),
-      signing_secret: z.string().min(1).optional(),
-      app_token: z.string().startsWith("xapp-").optional(),
+      app_id: slackAppText().regex(/^A[A-Z0-9]{2,}$/, { error: SLACK_APP_WORDS }),
+      bot_token: slackAppText().startsWith("xoxb-", { error: SLACK_APP_WORDS }),
+      signing_secret: slackAppText().optional(),
+      app_token: slackAppText().startsWith("xapp-", { error: SLACK_APP_WORDS }).optional(),
     },
     { error: SLACK_APP_WORDS },
   )
@@ -317,7 +318,7 @@ export const Settings = z.object({
       "Who may approve in a channel without a list of names: enrolled people, or every full member of the workspace.",
     ),
     apps: setting(
-      z.array(SlackAppEntry, { error: SLACK_APP_WORDS }).default([]),
+      z.array(SlackAppEntry, { error: "a list of apps" }).default([]),
       "Further apps with whose tokens agents may ask, each with app_id, bot_token, and signing_secret or app_token.",
       { secret: true },
     ),
