@@ -1,0 +1,198 @@
+import { printableLines } from "../../lib/printable.ts";
+import type { AskView } from "../../model/ask-view.ts";
+import type { Closing, Notice } from "../channel.ts";
+import {
+  type Block,
+  cut,
+  escaped,
+  linkLine,
+  MOST_BUTTON,
+  MOST_HEADER,
+  plain,
+  preformatted,
+  quote,
+  section,
+  small,
+} from "./blocks.ts";
+import type { SlackTarget } from "./target.ts";
+
+/** The longest arguments shown whole, as they are shown; beyond it no message decides. */
+export const WHOLE_LIMIT = 2800;
+const MOST_WORDS = 3000;
+const MOST_HELP = 1000;
+const MOST_SCHEMA = 1000;
+const MOST_OPENING = 1000;
+const MOST_NAMES = 1000;
+const MOST_RUN = 300;
+/** More ready-made answers than this become one menu. */
+const MOST_BUTTONS = 5;
+
+/** What is posted: `text` is the whole message where there are no blocks, and what notifications show where there are. */
+export interface Message {
+  text: string;
+  blocks?: readonly Block[];
+}
+
+/** Renders an ask. Buttons only where everything is shown and a press can be heard; else the link. */
+export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
+  const { view, whole } = notice;
+  if (notice.target.settings.plain) return { text: plainText(notice) };
+  const pressed = hears && whole;
+  const linked = !pressed || view.words.length > MOST_WORDS || view.kind === "value";
+  return {
+    text: headline(view),
+    blocks: [
+      ...opening(notice),
+      ...body(view, whole),
+      ...(pressed ? [...help(view), actions(notice)] : []),
+      ...(pressed && view.kind !== "approval" ? [small("Or answer in the thread of this message.")] : []),
+      ...(linked ? [linkLine("The whole of it: ", notice.link, "open the page", codeOf(notice))] : []),
+    ],
+  };
+}
+
+/** Renders an ask that is over: the same without anything to press, and how it ended. */
+export function closedMessage(view: AskView, { says, at }: Closing, { settings }: SlackTarget): Message {
+  const outcome = `${says.charAt(0).toUpperCase()}${says.slice(1)}`;
+  if (settings.plain) {
+    const lines = [headline(view), ...argumentLines(view, true), "", `${escaped(outcome)} ${timeText(at)}`];
+    return { text: lines.join("\n") };
+  }
+  const whole = (view.argumentsText?.length ?? 0) <= WHOLE_LIMIT;
+  const when = { type: "mrkdwn", text: dateText(at) };
+  return {
+    text: `${headline(view)}: ${escaped(outcome)}`,
+    blocks: [...body(view, whole), { type: "context", elements: [plain(outcome), when] }],
+  };
+}
+
+/** One line, as notifications show it. */
+function headline({ kind, agent, fn, title }: AskView): string {
+  const what = kind === "approval" ? `asks for a decision on ${fn}` : `asks: ${title}`;
+  return escaped(cut(`The agent ${agent} ${what}`, 300));
+}
+
+function opening({ opening: words, reminder }: Notice): Block[] {
+  return [
+    ...(reminder ? [small("Reminder: this still waits for an answer.")] : []),
+    ...(words ? [small("The agent says, in its own words:"), quote(cut(words, MOST_OPENING))] : []),
+  ];
+}
+
+/** What is asked, by whom and until when; the agent's own words stand last, and are marked as such. */
+function body(view: AskView, whole: boolean): Block[] {
+  const subject = view.fn ?? view.title;
+  return [
+    // A name that is cut could pass for another.
+    subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
+    { type: "context", elements: facts(view) },
+    ...(view.argumentsText === null ? [] : whole ? [preformatted(view.argumentsText)] : [section(missing(view))]),
+    ...(view.words === "" || !whole ? [] : [small("The agent's own words:"), quote(cut(view.words, MOST_WORDS))]),
+    ...(view.schema ? [small("The answer has to fit this schema:"), preformatted(schemaText(view.schema))] : []),
+  ];
+}
+
+function facts(view: AskView): object[] {
+  const { agent, run, digest, expiresAt, onSilence } = view;
+  const who = `Asked by the agent ${cut(agent, MOST_RUN)}, a program`;
+  return [
+    plain([who, ...(run === null ? [] : [`run ${cut(run, MOST_RUN)}`])].join(" · ")),
+    ...(expiresAt === null ? [] : [{ type: "mrkdwn", text: `until ${dateText(expiresAt)}` }]),
+    ...(digest === null ? [] : [plain(`digest ${digest.replace("sha256:", "").slice(0, 8)}`)]),
+    plain(onSilence),
+  ];
+}
+
+function missing({ argumentNames, argumentsText }: AskView): string {
+  const names = cut(argumentNames.join(", "), MOST_NAMES);
+  return `Arguments: ${names}\n${argumentsText?.length ?? 0} characters are on the page.`;
+}
+
+function schemaText(schema: object): string {
+  return cut(printableLines(JSON.stringify(schema, null, 2)).join("\n"), MOST_SCHEMA);
+}
+
+/** What the agent says about its ready-made answers. */
+function help({ options }: AskView): Block[] {
+  const said = options.flatMap(({ title, name, description }) =>
+    description ? [`${title ?? name}: ${description}`] : [],
+  );
+  return said.length === 0 ? [] : [small("The agent says of the choices:"), section(cut(said.join("\n"), MOST_HELP))];
+}
+
+/** The buttons; each carries the delivery's id, and a menu's entries their place too. */
+function actions({ view, delivery }: Notice): Block {
+  const { kind, options } = view;
+  const button = (action: string, text: string, style?: string) => ({
+    type: "button",
+    action_id: `parley:${action}`,
+    text: plain(text, MOST_BUTTON),
+    value: delivery,
+    ...(style && { style }),
+  });
+  const labels = options.map(({ title, name }, i) => (title ?? name).trim() || `#${i + 1}`);
+  const choices =
+    options.length <= MOST_BUTTONS
+      ? labels.map((label, i) => button(`opt:${i}`, label))
+      : [menu(delivery, labels, kind === "approval" ? "Reject because…" : "Choose an answer")];
+  return {
+    type: "actions",
+    elements:
+      kind === "approval"
+        ? [button("approve", "Approve", "primary"), ...choices, button("reject", "Reject…", "danger")]
+        : [...choices, button("answer", options.length > 0 ? "Something else…" : "Answer…")],
+  };
+}
+
+function menu(delivery: string, labels: readonly string[], placeholder: string): object {
+  return {
+    type: "static_select",
+    action_id: "parley:options",
+    placeholder: plain(placeholder),
+    options: labels.map((label, i) => ({ text: plain(label, MOST_BUTTON), value: `${delivery}:${i}` })),
+    // Letting go of a menu is no decision yet.
+    confirm: {
+      title: plain("Answer with this?"),
+      text: plain("This is your answer to the agent."),
+      confirm: plain("Answer"),
+      deny: plain("Back"),
+    },
+  };
+}
+
+/** The whole message without blocks. Whatever decides is a link; a reply may be written in the thread. */
+function plainText(notice: Notice<SlackTarget>): string {
+  const { view, whole, reminder, opening: words, link } = notice;
+  const { run, expiresAt, onSilence, kind } = view;
+  const until = expiresAt === null ? "No deadline" : `Until ${timeText(expiresAt)}`;
+  return [
+    ...(reminder ? ["Reminder: this still waits for an answer."] : []),
+    ...(words ? ["The agent says, in its own words:", escaped(cut(words, MOST_OPENING)), ""] : []),
+    headline(view),
+    `${until}${run === null ? "" : `, run ${escaped(cut(run, MOST_RUN))}`}. ${onSilence}`,
+    ...argumentLines(view, whole),
+    ...(view.words === "" || !whole ? [] : ["", "The agent's own words:", escaped(cut(view.words, MOST_WORDS))]),
+    "",
+    `${kind === "approval" ? "Decide" : "Answer in the thread of this message, or"} on the page: <${link}>${codeOf(notice)}`,
+  ].join("\n");
+}
+
+function argumentLines(view: AskView, whole: boolean): string[] {
+  if (view.argumentsText === null) return [];
+  const shown = whole && view.argumentsText.length <= WHOLE_LIMIT;
+  return ["", escaped(shown ? `Arguments:\n${view.argumentsText}` : missing(view))];
+}
+
+/** The page asks for it before a call is decided; it is never in the link. */
+function codeOf({ view, code }: Notice): string {
+  return view.kind === "approval" ? ` (code ${code})` : "";
+}
+
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** A time in the reader's own zone. */
+function dateText(ms: number): string {
+  return `<!date^${Math.floor(ms / 1000)}^{date_short_pretty} {time}|${timeText(ms)}>`;
+}

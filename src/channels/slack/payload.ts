@@ -1,0 +1,96 @@
+import { type Entered, type Purpose, purposeOf, readEntered } from "./modal.ts";
+import { at, textAt } from "./web.ts";
+
+/** Who did something, and where. */
+export interface By {
+  user: string;
+  /** The workspace that the person belongs to, as Slack says. */
+  team: string;
+  channel: string;
+  threadTs?: string;
+}
+
+/** What somebody wants, read from a payload whose origin is proved. `id` is the same when Slack says it again. */
+export type Wanted =
+  | { is: "press"; by: By; id: string; delivery: string; does: { is: "approve" } | Purpose; trigger: string }
+  | { is: "enter"; by: By; id: string; entered: Entered }
+  | { is: "say"; by: By; id: string; thread: string; text: string }
+  /** Somebody speaks to the app outside of any thread. */
+  | { is: "address"; by: By };
+
+const DELIVERY = /^[\w-]{1,64}$/;
+/** Messages of people that are no ordinary ones, and yet are words. */
+const SUBTYPES: ReadonlySet<string> = new Set(["", "file_share", "thread_broadcast"]);
+
+/** Returns what a payload of the Events API or of an interaction wants; nothing where it is not for us. */
+export function readPayload(payload: unknown): Wanted | null {
+  switch (textAt(payload, "type")) {
+    case "block_actions":
+      return readPress(payload);
+    case "view_submission":
+      return readSubmission(payload);
+    case "event_callback":
+      return readEvent(payload);
+    default:
+      return null;
+  }
+}
+
+/** Returns the name of a thread: what a message there is matched by. */
+export function threadName(channel: string, ts: string): string {
+  return `${channel}/${ts}`;
+}
+
+function presserOf(payload: unknown, channel: string): By {
+  const team = textAt(payload, "user", "team_id") || textAt(payload, "team", "id");
+  return { user: textAt(payload, "user", "id"), team, channel };
+}
+
+function readPress(payload: unknown): Wanted | null {
+  const action = at(payload, "actions", 0);
+  const pressed = textAt(action, "value") || textAt(action, "selected_option", "value");
+  const [delivery = "", index] = pressed.split(":");
+  const name = textAt(action, "action_id") === "parley:options" ? `parley:opt:${index}` : textAt(action, "action_id");
+  const does = name === "parley:approve" ? ({ is: "approve" } as const) : purposeOf(name);
+  const channel = textAt(payload, "container", "channel_id") || textAt(payload, "channel", "id");
+  const by = presserOf(payload, channel);
+  const actionTs = textAt(action, "action_ts");
+  if (!does || !DELIVERY.test(delivery) || !by.user || !actionTs) return null;
+  const id = `action ${actionTs} ${by.user}`;
+  return { is: "press", by, id, delivery, does, trigger: textAt(payload, "trigger_id") };
+}
+
+function readSubmission(payload: unknown): Wanted | null {
+  const entered = readEntered(at(payload, "view"));
+  const view = textAt(payload, "view", "id");
+  if (!entered || !DELIVERY.test(entered.delivery) || !view) return null;
+  const by = presserOf(payload, entered.channel);
+  return by.user ? { is: "enter", by, id: `view ${view}`, entered } : null;
+}
+
+function readEvent(payload: unknown): Wanted | null {
+  const event = at(payload, "event");
+  const [type, channel, ts, user] = ["type", "channel", "ts", "user"].map((key) => textAt(event, key));
+  if (!channel || !ts || !user || at(event, "bot_id") !== undefined) return null;
+  const team = textAt(event, "user_team") || textAt(event, "team") || textAt(payload, "team_id");
+  const threadTs = textAt(event, "thread_ts");
+  const by: By = { user, team, channel, ...(threadTs && { threadTs }) };
+  if (type === "app_mention") return threadTs ? null : { is: "address", by };
+  if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
+  if (!threadTs) return textAt(event, "channel_type") === "im" ? { is: "address", by } : null;
+  const text = readText(textAt(event, "text"));
+  if (threadTs === ts || text === "") return null;
+  const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
+  return { is: "say", by, id, thread: threadName(channel, threadTs), text };
+}
+
+/** Returns what a person wrote, without what Slack adds to it: marks of links, a mention in front, a fence around all. */
+function readText(marked: string): string {
+  const bare = marked
+    .replace(/^\s*<@[UW][A-Z0-9]+(\|[^>]*)?>[,:]?/, "")
+    .replace(/<([^<>|]*)\|([^<>]*)>/g, "$2")
+    .replace(/<(?:mailto:)?([^<>]*)>/g, "$1")
+    .trim();
+  const [, fenced] = /^```([^]*)```$/.exec(bare) ?? [];
+  return (fenced ?? bare).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
+}

@@ -1,0 +1,143 @@
+import { isSlackUser } from "../../model/audience.ts";
+import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
+import { openInbound } from "./inbound.ts";
+import { openMembers } from "./members.ts";
+import { askMessage, closedMessage, type Message, WHOLE_LIMIT } from "./message.ts";
+import { threadName } from "./payload.ts";
+import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
+import { aborted, keepSocket } from "./socket.ts";
+import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
+import { at, openCalls, textAt } from "./web.ts";
+
+/** Nothing in a text is made into a link, a mention or a preview. */
+const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link_names: false };
+
+/**
+ * Returns the Slack channel (channels.md, section 5.3), or nothing while there is no bot token: then it is inert.
+ *
+ * Slack's own libraries are loaded when something is sent or listened to. Buttons are offered only where a press can be
+ * heard: by an app whose signing secret or app token is configured.
+ */
+export function slackChannel(settings: SlackSettings, outside: SlackOutside): Channel<SlackTarget> | undefined {
+  const { botToken: mainToken, appToken, signingSecret } = settings;
+  if (!mainToken) return undefined;
+  const apps: readonly SlackApp[] = [{ botToken: mainToken, appToken, signingSecret }, ...settings.apps];
+  const call = openCalls(settings, outside);
+  const inbound = openInbound(apps, call, openMembers(call, outside), outside);
+  const sockets = apps.flatMap((app) => (app.appToken ? [{ app, appToken: app.appToken }] : []));
+
+  /** @throws {DeliveryError} when the token that came with the ask is gone */
+  async function tokenFor({ settings: { botToken: reference } }: SlackTarget): Promise<string> {
+    if (reference === undefined) return apps[0]?.botToken ?? "";
+    const token = await outside.openToken?.(reference);
+    if (token === undefined) {
+      throw new DeliveryError("The bot token is not kept any more", { retry: false, providerCode: "no_token" });
+    }
+    return token;
+  }
+
+  function isHeard(token: string): boolean {
+    return apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken));
+  }
+
+  return {
+    name: "slack",
+    via: "slack",
+    fields: FIELDS,
+    wholeLimit: WHOLE_LIMIT,
+    parse: (input) => parseTarget(input, settings.defaultUser),
+
+    async check(target, signal) {
+      const path = "/slack/channel_or_user_id";
+      try {
+        const token = await tokenFor(target);
+        const says = isSlackUser(target.to)
+          ? cannotAsk(at(await call(token, "users.info", { user: target.to }, signal), "user"))
+          : cannotPost(at(await call(token, "conversations.info", { channel: target.to }, signal), "channel"));
+        return says === null ? [] : [{ path, code: "recipient_not_allowed", message: says }];
+      } catch (error) {
+        if (!(error instanceof DeliveryError)) throw error;
+        return failedCheck(error, path);
+      }
+    },
+
+    async send(notice, signal) {
+      const { target } = notice;
+      const token = await tokenFor(target);
+      const channel = isSlackUser(target.to)
+        ? textAt(await call(token, "conversations.open", { users: target.to }, signal), "channel", "id")
+        : target.to;
+      const { threadTs } = target.settings;
+      const args = {
+        channel,
+        ...wireOf(askMessage(notice, isHeard(token))),
+        metadata: { event_type: "parley_ask", event_payload: { delivery: notice.delivery } },
+        ...(threadTs !== undefined && { thread_ts: threadTs }),
+      };
+      const posted = await call(token, "chat.postMessage", args, signal);
+      const ts = textAt(posted, "ts");
+      if (channel === "" || ts === "") {
+        throw new DeliveryError("Slack did not say where it posted", { retry: true, providerCode: "unreadable_reply" });
+      }
+      const team = textAt(posted, "message", "team");
+      const thread = threadName(channel, threadTs ?? ts);
+      return { externalIds: { channel, ts, thread, ...(threadTs && { threadTs }), ...(team && { team }) } };
+    },
+
+    async close(target, { externalIds: { channel, ts } }, closing, signal) {
+      if (channel === undefined || ts === undefined) return;
+      const token = await tokenFor(target);
+      await call(
+        token,
+        "chat.update",
+        { channel, ts, ...wireOf(closedMessage(closing.view, closing, target)) },
+        signal,
+      );
+    },
+
+    async tell(target, { externalIds: { channel, ts, threadTs } }, words, signal) {
+      if (channel === undefined || ts === undefined) return;
+      const token = await tokenFor(target);
+      const { blocks: _, ...message } = wireOf({ text: words });
+      await call(token, "chat.postMessage", { channel, thread_ts: threadTs ?? ts, ...message }, signal);
+    },
+
+    inbound: {
+      hooks: inbound.hooks,
+      async listen(receive, signal) {
+        const listening = sockets.map(({ app, appToken: token }) =>
+          keepSocket(token, (payload) => inbound.take(app, payload, receive), { settings, outside, signal }),
+        );
+        await Promise.all([aborted(signal), ...listening]);
+        await inbound.settled();
+      },
+    },
+  };
+}
+
+function wireOf(message: Message): Record<string, unknown> {
+  // Without blocks the text is the message: no asterisk in it is bold.
+  return { ...AS_IT_IS, ...message, ...(!message.blocks && { mrkdwn: false }) };
+}
+
+function cannotAsk(user: unknown): string | null {
+  if (at(user, "deleted") === true) return "This Slack account is deactivated.";
+  return at(user, "is_bot") === true ? "This is a bot; name a person or a channel." : null;
+}
+
+function cannotPost(channel: unknown): string | null {
+  if (at(channel, "is_archived") === true) return "This Slack channel is archived.";
+  const isOpen = at(channel, "is_im") === true || at(channel, "is_member") === true;
+  return isOpen ? null : "The app is not in this Slack channel; invite it there.";
+}
+
+/** What Slack does not let us see is no mistake of the agent's, unless Slack says that it does not exist. */
+function failedCheck({ providerCode, retry }: DeliveryError, path: string): FieldError[] {
+  if (providerCode === "missing_scope") return [];
+  if (providerCode === "user_not_found" || providerCode === "channel_not_found") {
+    const message = "Slack knows no such ID, or the app is not let near it.";
+    return [{ path, code: "recipient_not_allowed", message }];
+  }
+  const message = retry ? "Slack could not be asked just now." : "Slack does not accept the app's token.";
+  return [{ path, code: "channel_unavailable", message }];
+}

@@ -1,0 +1,74 @@
+import { clientOptions, deliveryError, SILENT } from "./web.ts";
+import type { SlackOutside, SlackSettings } from "./settings.ts";
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Slack closes connections as a matter of course, having said so; the next one is opened at once. */
+const USUAL_PAUSE_MS = 100;
+const HELLO_WITHIN_MS = 30_000;
+const CLOSE_WITHIN_MS = 2000;
+
+/**
+ * Keeps a Socket Mode connection until aborted; every envelope is acknowledged as it comes, and its payload handed on.
+ *
+ * Reconnects by itself: the client's own way waits five seconds before it opens the next connection, and lets a failure
+ * then become an unhandled rejection, which ends the process.
+ */
+export async function keepSocket(
+  appToken: string,
+  take: (payload: unknown) => void,
+  { settings, outside, signal }: { settings: SlackSettings; outside: SlackOutside; signal: AbortSignal },
+): Promise<void> {
+  const { SocketModeClient } = await import("@slack/socket-mode");
+  const { clock, log } = outside;
+  let failures = 0;
+
+  while (!signal.aborted) {
+    const ended = new AbortController();
+    const until = AbortSignal.any([signal, ended.signal]);
+    const client = new SocketModeClient({
+      appToken,
+      autoReconnectEnabled: false,
+      clientOptions: clientOptions(settings, outside, signal),
+      logger: SILENT,
+    });
+    client.on("disconnected", () => ended.abort());
+    client.on("slack_event", ({ ack, body }: { ack: () => Promise<void>; body: unknown }) => {
+      // What could not be acknowledged comes again, and is known by its id.
+      ack().catch(() => undefined);
+      take(body);
+    });
+    try {
+      await within(client.start(), clock.sleep(HELLO_WITHIN_MS, until));
+      failures = 0;
+      log.info({ channel: "slack" }, "listening to Slack by Socket Mode");
+      await aborted(until);
+    } catch (error) {
+      failures += 1;
+      const code = deliveryError(error).providerCode;
+      if (!signal.aborted) log.warn({ channel: "slack", code }, "Slack could not be listened to; trying again");
+    }
+    await Promise.race([client.disconnect(), clock.sleep(CLOSE_WITHIN_MS)]);
+    const pause = failures === 0 ? USUAL_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+    await clock.sleep(pause, signal);
+  }
+}
+
+/** @throws when the time is over first */
+async function within(work: Promise<unknown>, over: Promise<void>): Promise<void> {
+  work.catch(() => undefined);
+  await Promise.race([
+    work,
+    over.then(() => {
+      throw new Error("no greeting in time");
+    }),
+  ]);
+}
+
+/** Resolves when a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
