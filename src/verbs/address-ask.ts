@@ -17,7 +17,15 @@ export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   callId?: string;
   /** When everybody who was told is told once more; null for never. */
   remindAfterMs: number | null;
+  /** More people, asked later if nobody answered by then, with words that stand first. */
+  rounds?: readonly Round[];
 };
+
+export interface Round {
+  afterMs: number;
+  audience: Audience;
+  words: string;
+}
 
 const MINUTE_MS = 60_000;
 
@@ -31,14 +39,15 @@ const MINUTE_MS = 60_000;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const { callId, remindAfterMs, ...given } = wish;
+  const { callId, remindAfterMs, rounds = [], ...given } = wish;
+  const audience = withRounds(wish.audience, rounds);
   return transact(ctx, async (tx) => {
     const standing = await findByRef(tx, wish.asker, wish.ref);
     if (standing) return replay(standing, wish.sameHash);
     await chargeAsker(ctx, tx, wish.asker);
 
     const id = ctx.newId("ask");
-    const inserted = await insertAddressedIfNew(tx, { ...given, id }, readersOf(wish.audience), NO_DEADLINE);
+    const inserted = await insertAddressedIfNew(tx, { ...given, audience, id }, readersOf(audience), NO_DEADLINE);
     if (!inserted) {
       // Somebody committed the same `ref` while this waited for it.
       const other = await findByRef(tx, wish.asker, wish.ref);
@@ -47,6 +56,12 @@ export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ a
     }
     // point: addressed-stored
     await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
+    let firstStep = leavesOf(wish.audience).length;
+    for (const round of rounds) {
+      const later = withRounds(null, [round]);
+      await planDeliveries(ctx, tx, id, later, { firstStep, words: round.words });
+      firstStep += leavesOf(later).length;
+    }
     if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
     await appendAudit(tx, {
       actor: { kind: "agent", id: wish.asker },
@@ -60,6 +75,13 @@ export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ a
     tx.wake(DELIVERIES_TOPIC);
     return { ask: inserted.ask, replayed: false };
   });
+}
+
+/** Each round adds people, any of whom may answer from then on. */
+function withRounds(audience: Audience | null, rounds: readonly Round[]): Audience {
+  if (audience && rounds.length === 0) return audience;
+  const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
+  return { is: "any", of: [...(audience ? [{ afterMs: 0, node: audience }] : []), ...later] };
 }
 
 function replay(
