@@ -33,6 +33,25 @@ export async function agentPrincipal(door: DoorContext, request: FastifyRequest)
   return key.principal;
 }
 
+/**
+ * Returns whoever a request's key stands for, whatever its scope, or the `open:<name>` of a request without one while
+ * open mode is on. Only agents' keys may come in another way than as a bearer token.
+ *
+ * @throws {Refusal} `key_required` for a bad or missing key, or two different ones; `invalid_input` for a malformed
+ *   `X-Agent-Id`
+ */
+export async function keyHolder(door: DoorContext, request: FastifyRequest): Promise<KeyIdentity | { open: string }> {
+  const { name, keys } = agentCarriers(request);
+  const [text, ...others] = keys;
+  if (text === undefined) {
+    if (!door.config.open) throw new Refusal("key_required");
+    return { open: `open:${name}` };
+  }
+  const key = others.every((other) => sameText(text, other)) ? await findKey(door.ctx, text) : null;
+  if (!key || (key.scope !== "agent" && request.headers.authorization === undefined)) throw new Refusal("key_required");
+  return key;
+}
+
 /** Returns every principal a request to a human route claims to be, so that no agent answers its own question. */
 export async function claimedAgents(
   door: DoorContext,

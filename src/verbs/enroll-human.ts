@@ -212,3 +212,8 @@ function wordsOf(query: string): string[] {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
 }
+
+/** True when an address, number or Slack user belongs to an enrolled human. */
+export async function isEnrolled(ctx: Pick<Context, "db">, identity: Identity): Promise<boolean> {
+  return (await findHumanByIdentity(ctx.db, identity)) !== undefined;
+}

@@ -1,0 +1,246 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Target } from "../../model/addressed-ask.ts";
+import { OUTSIDE_CHANNELS, type ChannelCatalogue, type OutsideChannel } from "../../model/channel-catalogue.ts";
+import { Refusal } from "../../refusals.ts";
+import {
+  complain,
+  dotted,
+  integer,
+  isJsonObject,
+  list,
+  text,
+  type JsonObject,
+  type Loc,
+  type Problem,
+  type Rule,
+} from "./fields.ts";
+
+/** Whom to ask, as it was written: people are not looked up yet. */
+export type ChannelTree =
+  | { is: "targets"; targets: readonly Target[]; loc: Loc }
+  | { is: "human"; id: string; loc: Loc }
+  | { is: "id"; id: string; loc: Loc }
+  | { is: "any"; of: readonly { afterSeconds: number; node: ChannelTree }[] }
+  | { is: "all"; of: readonly ChannelTree[] }
+  | { is: "quorum"; min: number; of: readonly ChannelTree[] };
+
+/** A contact channel that was read. */
+export interface ReadChannel {
+  /** As it is told again: in snake_case, aliases folded, without secrets. */
+  echo: JsonObject;
+  /** Tokens that came with it, in their order; each stands in its target's settings by its place. */
+  tokens: readonly string[];
+  tree: ChannelTree;
+}
+
+export interface ChannelRules {
+  catalogue: ChannelCatalogue;
+  /** The asker has no key, and reaches people in the inbox alone. */
+  isOpen: boolean;
+  /** All, any and k of n may be asked for. */
+  joint: boolean;
+  /** Lists of channels may be asked for. */
+  composite: boolean;
+}
+
+const MOST_LEAVES = 25;
+const MOST_DEPTH = 5;
+const MOST_TIMEOUT_S = 2_592_000;
+
+/** What a member of a channel may hold, in the words of this protocol (contract-a2h.md, section 5.3). */
+const MEMBERS: Readonly<Record<OutsideChannel, readonly string[]>> = {
+  slack: [
+    ...["channel_or_user_id", "context_about_channel_or_user", "allowed_responder_ids", "thread_ts"],
+    ...["experimental_slack_blocks", "bot_token"],
+  ],
+  email: [
+    ...["address", "context_about_user", "additional_recipients", "subject", "in_reply_to_message_id"],
+    ...["references_message_id", "template"],
+  ],
+  sms: ["phone_number", "context_about_user"],
+  whatsapp: ["phone_number", "context_about_user"],
+  webhook: ["name"],
+};
+
+/** Second names of fields; the plain one wins. */
+const ALIASES: Readonly<Record<string, string>> = {
+  experimental_subject_line: "subject",
+  experimental_in_reply_to_message_id: "in_reply_to_message_id",
+  experimental_references_message_id: "references_message_id",
+};
+
+const NAMES = new Set(["human", "channel_id", "inbox", ...OUTSIDE_CHANNELS]);
+const COMPOSITES = ["all_of", "any_of", "quorum"] as const;
+const RECIPIENT = ["address", "context_about_user", "field"];
+
+/** Returns the members of an object in snake_case, without nulls. What is given twice and differs is a problem. */
+export function folded(given: JsonObject, known: (name: string) => boolean, loc: Loc, problems: Problem[]): JsonObject {
+  const found = new Map<string, unknown>();
+  for (const [written, value] of Object.entries(given)) {
+    if (value === null) continue;
+    const name = written.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (!known(name)) {
+      complain(problems, [...loc, written], "unknown_field", "is not a field of this channel");
+    } else if (found.has(name) && !isDeepStrictEqual(found.get(name), value)) {
+      complain(problems, [...loc, written], "pattern", "is given twice, and differs");
+    } else {
+      found.set(name, value);
+    }
+  }
+  for (const [alias, name] of Object.entries(ALIASES)) {
+    if (!found.has(alias)) continue;
+    if (!found.has(name)) found.set(name, found.get(alias));
+    found.delete(alias);
+  }
+  return Object.fromEntries(found);
+}
+
+/** Reads a contact channel; nothing where no member is given. */
+export function readChannel(
+  value: unknown,
+  loc: Loc,
+  problems: Problem[],
+  rules: ChannelRules,
+): ReadChannel | undefined {
+  const tokens: string[] = [];
+  let leaves = 0;
+  const found = read(value, loc, 1);
+  if (leaves > MOST_LEAVES) complain(problems, loc, "too_long", `may name at most ${MOST_LEAVES} addressees`);
+  return found && { ...found, tokens };
+
+  function read(given: unknown, at: Loc, depth: number): { echo: JsonObject; tree: ChannelTree } | undefined {
+    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+    if (depth > MOST_DEPTH) return complain(problems, at, "too_long", `may be nested ${MOST_DEPTH} deep`);
+    const members = folded(given, (name) => NAMES.has(name) || COMPOSITES.some((one) => one === name), at, problems);
+    const [only, ...others] = Object.keys(members);
+    if (only === undefined) return undefined;
+    const composite = COMPOSITES.find((one) => Object.hasOwn(members, one));
+    if (composite === undefined) return readMembers(members, at);
+    if (others.length > 0) return complain(problems, at, "pattern", `may hold nothing beside ${composite}`);
+    if (!rules.composite) return complain(problems, [...at, composite], "pattern", "may not be asked for here");
+    if (composite !== "any_of" && !rules.joint) {
+      return complain(problems, [...at, composite], "pattern", "may be asked for function calls only");
+    }
+    return readComposite(composite, members[composite], [...at, composite], depth);
+  }
+
+  function readComposite(name: (typeof COMPOSITES)[number], given: unknown, at: Loc, depth: number) {
+    const entry: Rule<{ echo: unknown; tree: ChannelTree; afterSeconds: number }> = (one, here) => {
+      const timed = name === "any_of" ? timedBranch(one, here) : undefined;
+      const inner = read(timed?.channel ?? one, timed ? [...here, "channel"] : here, depth + 1);
+      if (!inner) return isJsonObject(one) ? complain(problems, here, "required", "must name somebody") : undefined;
+      const afterSeconds = timed?.timeout ?? 0;
+      return { ...inner, afterSeconds, echo: timed ? { timeout: timed.timeout, channel: inner.echo } : inner.echo };
+    };
+    const rule = list(entry, { min: 1, max: MOST_LEAVES });
+    if (name !== "quorum") {
+      const of = rule(given, at, problems);
+      if (!of) return undefined;
+      const echo = { [name]: of.map((one) => one.echo) };
+      const tree: ChannelTree =
+        name === "all_of"
+          ? { is: "all", of: of.map((one) => one.tree) }
+          : { is: "any", of: of.map(({ tree: node, afterSeconds }) => ({ afterSeconds, node })) };
+      return { echo, tree };
+    }
+    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+    const members = folded(given, (field) => field === "min" || field === "of", at, problems);
+    const of = rule(members["of"], [...at, "of"], problems);
+    const min = integer(1, of?.length ?? MOST_LEAVES)(members["min"], [...at, "min"], problems);
+    if (!of || min === undefined) return undefined;
+    const tree: ChannelTree = { is: "quorum", min, of: of.map((one) => one.tree) };
+    return { echo: { quorum: { min, of: of.map((one) => one.echo) } }, tree };
+  }
+
+  function timedBranch(one: unknown, at: Loc): { timeout: number; channel: unknown } | undefined {
+    if (!isJsonObject(one) || !Object.hasOwn(one, "timeout")) return undefined;
+    const members = folded(one, (name) => name === "timeout" || name === "channel", at, problems);
+    const timeout = integer(0, MOST_TIMEOUT_S)(members["timeout"], [...at, "timeout"], problems);
+    return { timeout: timeout ?? 0, channel: members["channel"] ?? {} };
+  }
+
+  function readMembers(members: JsonObject, at: Loc): { echo: JsonObject; tree: ChannelTree } | undefined {
+    const echo: Record<string, unknown> = {};
+    const nodes: ChannelTree[] = [];
+    for (const [name, given] of Object.entries(members)) {
+      leaves += 1;
+      const found = readMember(name, given, [...at, name]);
+      if (!found) continue;
+      echo[name] = found.echo;
+      nodes.push(found.tree);
+    }
+    const [first, ...more] = nodes;
+    if (!first) return undefined;
+    if (more.length === 0) return { echo, tree: first };
+    return { echo, tree: { is: "any", of: nodes.map((node) => ({ afterSeconds: 0, node })) } };
+  }
+
+  function readMember(name: string, given: unknown, at: Loc): { echo: unknown; tree: ChannelTree } | undefined {
+    if (name === "channel_id") {
+      const id = typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? String(given) : given;
+      const rule = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
+      const found = rule(id, at, problems);
+      return found === undefined ? undefined : { echo: given, tree: { is: "id", id: found, loc: at } };
+    }
+    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+    if (name === "inbox") {
+      folded(given, () => false, at, problems);
+      return { echo: {}, tree: { is: "targets", targets: [{ via: "inbox" }], loc: at } };
+    }
+    if (name === "human") {
+      const fields = folded(given, (field) => field === "id", at, problems);
+      if (fields["id"] === undefined) return complain(problems, [...at, "id"], "required", "is required");
+      const id = Number.isSafeInteger(fields["id"]) ? String(fields["id"]) : fields["id"];
+      const found = text({ max: 64 })(id, [...at, "id"], problems);
+      return found === undefined ? undefined : { echo: fields, tree: { is: "human", id: found, loc: at } };
+    }
+    return readOutside(name as OutsideChannel, given, at);
+  }
+
+  function readOutside(name: OutsideChannel, given: JsonObject, at: Loc) {
+    if (rules.isOpen) throw new Refusal("scope_missing", { scope: "agent" });
+    const isKnown = (field: string) => MEMBERS[name].includes(field) || (name === "email" && field in ALIASES);
+    const input: Record<string, unknown> = { ...folded(given, isKnown, at, problems) };
+    const more = input["additional_recipients"];
+    if (Array.isArray(more)) {
+      input["additional_recipients"] = more.map((one: unknown, i) =>
+        isJsonObject(one)
+          ? folded(one, (field) => RECIPIENT.includes(field), [...at, "additional_recipients", i], problems)
+          : one,
+      );
+    }
+    const configured = rules.catalogue.list();
+    if (!configured.some((one) => one.name === name)) {
+      const available = ["inbox", "human", ...configured.map((one) => one.name)];
+      const message = `${dotted(at)} is not configured on this server`;
+      problems.push({ loc: at, code: "channel_unavailable", message, facts: { channel: name, available } });
+      return undefined;
+    }
+    const parsed = rules.catalogue.parse(name, input);
+    if ("errors" in parsed) {
+      const above = at.slice(0, -1);
+      for (const { path, code, message } of parsed.errors) problems.push(channelProblem(above, path, code, message));
+      return undefined;
+    }
+    const { bot_token: token, ...echo } = input;
+    if (typeof token !== "string") return { echo, tree: { is: "targets", targets: parsed.targets, loc: at } as const };
+    const place = tokens.push(token) - 1;
+    return {
+      echo,
+      tree: { is: "targets", targets: parsed.targets.map((one) => withToken(one, place)), loc: at } as const,
+    };
+  }
+}
+
+/** The place of a token stands in its target until the token is stored under a name. */
+function withToken(target: Target, place: number): Target {
+  return "settings" in target ? { ...target, settings: { ...target.settings, botToken: place } } : target;
+}
+
+/** Returns what a channel found wrong, in the words of a request. */
+export function channelProblem(above: Loc, path: string, code: string, message: string): Problem {
+  const steps = path.split("/").filter((step) => step !== "");
+  const loc = [...above, ...steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step))];
+  const isPhrase = /^[a-z]/.test(message) && !message.startsWith(String(loc.at(-1)));
+  return { loc, code, message: isPhrase ? `${dotted(loc)} ${message}` : message, bare: message };
+}

@@ -1,0 +1,101 @@
+import type { Context } from "../../context.ts";
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import type { AddressedAsk, Audience } from "../../model/addressed-ask.ts";
+import { consentText } from "../../model/consent.ts";
+import { addressAsk, type AddressedWish } from "../../verbs/address-ask.ts";
+import { secretName } from "../../verbs/keep-secret.ts";
+import { audienceOf, DEFAULT_AUDIENCE } from "./addressees.ts";
+import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
+
+export const DOOR = "a2h";
+/** Requests with at least so much time remind once, at four fifths of it. */
+const REMINDED_FROM_S = 600;
+const LONGEST_TITLE = 200;
+
+type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
+
+/**
+ * Asks people whether a function call may run; the ask is bound to the digest of exactly these arguments.
+ *
+ * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function createCall(ctx: Context, asker: string, call: ReadCall): Created {
+  refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
+  const kwargs = canonicalExact(call.kwargs);
+  const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
+  return addressAsk(ctx, {
+    ...(await timed(ctx, call, ctx.addressed.approvalTimeoutSeconds)),
+    ...{ door: DOOR, asker, ref: `call:${callId}`, callId, title: fn, words: "" },
+    sameHash: sameHashOf(ctx, call, { run_id: runId }),
+    form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
+    digest: sha256Digest(consentText(fn, kwargs)),
+    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(call.echo) },
+  });
+}
+
+/**
+ * Asks people for a reply.
+ *
+ * @throws {Refusal} `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function createContact(ctx: Context, asker: string, contact: ReadContact): Created {
+  const { runId, callId, msg, subject, options } = contact;
+  return addressAsk(ctx, {
+    ...(await timed(ctx, contact, null)),
+    ...{ door: DOOR, asker, ref: `contact:${callId}`, callId, title: titleOf(subject || msg), words: msg },
+    sameHash: sameHashOf(ctx, contact, { run_id: runId }),
+    form: { kind: "reply", options },
+    digest: null,
+    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo) },
+  });
+}
+
+/**
+ * Asks people for a value that fits a schema, or for any words where there is none.
+ *
+ * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function createMessage(ctx: Context, asker: string, message: ReadMessage): Created {
+  refuseBadSchema(ctx.schemas, "response_schema", message.schema);
+  const uid = message.uid ?? ctx.newId("m");
+  return addressAsk(ctx, {
+    ...(await timed(ctx, message, null)),
+    ...{ door: DOOR, asker, ref: `message:${uid}`, callId: uid, title: titleOf(message.message) },
+    words: message.message,
+    sameHash: sameHashOf(ctx, message, {}),
+    form: { kind: "value", schema: message.schema ?? null },
+    digest: null,
+    wire: { uid, spec: JSON.stringify(message.echo) },
+  });
+}
+
+/** What makes a second request the same as a first one; secrets are compared by what can be kept of them. */
+function sameHashOf(ctx: Context, { echo, channel }: ReadSpec, more: object): string {
+  const tokens = channel?.tokens.map((token) => secretName(ctx, "bot_token", token)) ?? [];
+  return sha256Digest(canonicalExact({ ...more, spec: echo, tokens }));
+}
+
+/** Returns whom a request asks and when (contract-a2h.md, sections 8 and 11). */
+async function timed(
+  ctx: Context,
+  { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
+  usualSeconds: number | null,
+): Promise<Pick<AddressedWish, "audience" | "timeoutSeconds" | "remindAfterMs" | "rounds">> {
+  const seconds = given ?? usualSeconds;
+  const remindAfterS = keep ? seconds : seconds !== null && seconds >= REMINDED_FROM_S ? seconds * 0.8 : null;
+  const audience: Audience = channel ? await audienceOf(ctx, channel) : DEFAULT_AUDIENCE;
+  const rounds = [];
+  for (const { afterSeconds, channel: more, words } of escalation) {
+    rounds.push({ afterMs: afterSeconds * 1000, audience: await audienceOf(ctx, more), words });
+  }
+  return {
+    ...{ audience, rounds, timeoutSeconds: keep ? null : seconds },
+    remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
+  };
+}
+
+function titleOf(words: string): string {
+  const line = words.trim().split(/\r\n|\n|\r/)[0] ?? "";
+  const letters = Array.from(line);
+  return letters.length <= LONGEST_TITLE ? line : `${letters.slice(0, LONGEST_TITLE - 1).join("")}…`;
+}

@@ -1,0 +1,242 @@
+import { NO_DEADLINE, type AddressedAsk, type DecidedBy, type Via } from "../../model/addressed-ask.ts";
+import { agentName, optionsOf } from "../../model/ask-view.ts";
+import { leavesOf } from "../../model/audience.ts";
+import type { AddressedDetails } from "../../verbs/read-addressed.ts";
+import { given } from "./fields.ts";
+import { API_VERSION } from "./specs.ts";
+
+const MOST_DELIVERIES = 20;
+
+/** Returns a moment as RFC 3339 in UTC, with milliseconds. */
+export function wireTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (contract-a2h.md, 5.4). */
+export function printRequest(ask: AddressedAsk, details: AddressedDetails): string {
+  const { run_id, call_id, spec } = ask.wire;
+  const status = {
+    ...statusOf(ask, details),
+    ...(ask.form.kind === "approval" ? callStatus(ask, details) : replyOf(ask)),
+  };
+  const head = JSON.stringify({ run_id, call_id });
+  return `${head.slice(0, -1)},"spec":${String(spec)},"status":${withArguments(ask, status)}}`;
+}
+
+/** Returns a message as JSON text (contract-a2h.md, section 14). */
+export function printMessage(ask: AddressedAsk, details: AddressedDetails): string {
+  const head = JSON.stringify({ apiVersion: API_VERSION, kind: "Message", metadata: { uid: ask.wire["uid"] } });
+  const { outcome } = ask;
+  const status =
+    ask.state === "open" && !ask.refused
+      ? {}
+      : given({
+          ...(ask.state === "answered" && { humanMessage: outcome?.text ?? "", response: responseOf(ask) }),
+          responded_at: ask.state === "answered" ? settledAt(ask) : undefined,
+          ...ending(ask),
+          user_info: userOf(ask, outcome?.by, details),
+          failed_validation_details: failureOf(ask, details),
+        });
+  return `${head.slice(0, -1)},"spec":${String(ask.wire["spec"])},"status":${JSON.stringify(status)}}`;
+}
+
+function responseOf({ form, outcome }: AddressedAsk): unknown {
+  if (form.kind !== "value" || form.schema === null || outcome?.value === undefined) return undefined;
+  return JSON.parse(outcome.value) as unknown;
+}
+
+const settledAt = (ask: AddressedAsk) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
+
+function ending(ask: AddressedAsk): Record<string, unknown> {
+  return {
+    ...(ask.state === "expired" && { expired: true }),
+    ...(ask.state === "cancelled" && { cancelled: true }),
+  };
+}
+
+function statusOf(ask: AddressedAsk, details: AddressedDetails): Record<string, unknown> {
+  const slack = details.deliveries.find((one) => one.channel === "slack" && one.externalIds?.["ts"] !== undefined);
+  const deliveries = deliveriesOf(details);
+  return given({
+    requested_at: wireTime(ask.createdAt),
+    responded_at: ask.state === "answered" ? settledAt(ask) : undefined,
+    resolved_at: settledAt(ask),
+    expires_at: ask.expiresAt >= NO_DEADLINE ? undefined : wireTime(ask.expiresAt),
+    ...ending(ask),
+    ask_id: ask.id,
+    user_info: userOf(ask, ask.outcome?.by, details),
+    slack_message_ts: slack?.externalIds?.["ts"],
+    failed_validation_details: failureOf(ask, details),
+    deliveries: deliveries.length > 0 ? deliveries : undefined,
+  });
+}
+
+const DELIVERY_STATE = {
+  queued: "queued",
+  sending: "queued",
+  sent: "sent",
+  closing: "sent",
+  closed: "sent",
+  failed: "failed",
+  skipped: null,
+} as const;
+
+function deliveriesOf({ deliveries }: AddressedDetails): { via: string; state: string; at: string }[] {
+  return deliveries
+    .flatMap(({ kind, channel, state, changedAt }) => {
+      const shown = DELIVERY_STATE[state];
+      if (kind !== "ask" || shown === null) return [];
+      return [{ via: channel, state: shown, at: wireTime(changedAt) }];
+    })
+    .slice(-MOST_DELIVERIES);
+}
+
+function callStatus(ask: AddressedAsk, details: AddressedDetails): Record<string, unknown> {
+  const { outcome } = ask;
+  const approvals = isJoint(ask) ? approvalsOf(ask, details) : [];
+  return given({
+    consent_digest: outcome?.digest ?? ask.digest ?? undefined,
+    approvals: approvals.length > 0 ? approvals : undefined,
+    approved: outcome?.approved,
+    comment: commentOf(ask),
+    reject_option_name: outcome?.approved === false ? outcome.option : undefined,
+  });
+}
+
+/** A rejection always has words, because clients cannot do without; they are nobody's (contract-a2h.md, section 19). */
+function commentOf(ask: AddressedAsk): string | undefined {
+  const { outcome } = ask;
+  switch (ask.state) {
+    case "open":
+      return undefined;
+    case "expired":
+      return `Not answered within ${secondsOf(ask)} s; treated as rejected, nobody decided.`;
+    case "cancelled":
+      return outcome?.comment ? `Cancelled by the agent: ${outcome.comment}` : "Cancelled by the agent";
+    case "answered":
+      if (outcome?.approved !== false) return outcome?.comment;
+      return filled(outcome.comment) ?? optionWords(ask) ?? "Rejected without a comment";
+  }
+}
+
+function replyOf(ask: AddressedAsk): Record<string, unknown> {
+  const { outcome } = ask;
+  switch (ask.state) {
+    case "open":
+      return {};
+    case "expired":
+      return { response: `[no human answered within ${secondsOf(ask)} s]` };
+    case "cancelled":
+      return { response: "[cancelled by the agent]" };
+    case "answered":
+      return given({
+        response: filled(outcome?.text) ?? optionWords(ask) ?? "[answered without words]",
+        response_option_name: outcome?.option,
+      });
+  }
+}
+
+const filled = (words: string | undefined) => (words === undefined || words.trim() === "" ? undefined : words);
+
+function optionWords(ask: AddressedAsk): string | undefined {
+  const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
+  return chosen && (filled(chosen.promptFill) ?? filled(chosen.title) ?? chosen.name);
+}
+
+function secondsOf(ask: AddressedAsk): number {
+  return Math.round((ask.expiresAt - ask.createdAt) / 1000);
+}
+
+/** Adds the arguments to run, where people could edit them, digit for digit. */
+function withArguments(ask: AddressedAsk, status: object): string {
+  const text = JSON.stringify(status);
+  const { kwargs, edited } = ask.outcome ?? {};
+  if (kwargs === undefined || edited === undefined) return text;
+  return `${text.slice(0, -1)},"kwargs":${kwargs},"edited":${String(edited)}}`;
+}
+
+function isJoint({ audience }: AddressedAsk): boolean {
+  const look = (node: AddressedAsk["audience"]): boolean =>
+    node.is === "all" || node.is === "quorum" || (node.is === "any" && node.of.some((one) => look(one.node)));
+  return look(audience);
+}
+
+function approvalsOf(ask: AddressedAsk, details: AddressedDetails): object[] {
+  return details.decisions.map(({ decision }) =>
+    given({
+      user_info: userOf(ask, decision.by, details),
+      approved: decision.approved ?? undefined,
+      comment: decision.comment,
+      at: wireTime(decision.at),
+      consent_digest: decision.digest,
+    }),
+  );
+}
+
+/** Says who decided; of somebody who is not enrolled only what the agent wrote itself. */
+function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): object | undefined {
+  if (!by) return undefined;
+  const { via } = by;
+  switch (by.kind) {
+    case "policy":
+      return { name: `policy: ${by.id}`, via };
+    case "agent":
+      return { name: agentName(by.id), via };
+    case "person": {
+      const human = details.humans.get(by.id);
+      const email = via === "email" ? emailOf(ask, by, details) : undefined;
+      return given({
+        ...{ id: human && String(human.number), name: human?.name ?? "somebody", role: human?.title ?? undefined },
+        ...{ email, via },
+      });
+    }
+    case "address": {
+      const value = by.id.slice(by.id.indexOf(":") + 1);
+      const isTold = writtenBy(ask).has(value);
+      const email = isTold && via === "email" ? value : undefined;
+      return given({ name: isTold ? value : UNNAMED[via], email, via });
+    }
+  }
+}
+
+const UNNAMED: Readonly<Record<Via, string>> = {
+  web: "somebody in the inbox",
+  slack: "a member of the Slack channel",
+  email: "an addressee",
+  sms: "an addressee",
+  whatsapp: "an addressee",
+  webhook: "an addressee",
+  api: "an addressee",
+  policy: "a rule",
+};
+
+/** Every address, number and Slack user that the agent wrote itself. */
+function writtenBy({ audience }: AddressedAsk): ReadonlySet<string> {
+  return new Set(
+    leavesOf(audience).flatMap(({ target }) => {
+      if (!("settings" in target)) return [];
+      return target.via === "slack" ? [target.to, ...(target.allowed ?? [])] : [target.to];
+    }),
+  );
+}
+
+function emailOf(ask: AddressedAsk, by: DecidedBy, { decisions }: AddressedDetails): string | undefined {
+  const written = writtenBy(ask);
+  const decided = decisions.find(({ decision }) => decision.by.id === by.id);
+  return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
+}
+
+/** Words of somebody who had no right to answer are not kept, and so cannot be told (contract-a2h.md, section 5.5). */
+function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): object | undefined {
+  const { refused } = ask;
+  if (!refused || ask.state !== "open") return undefined;
+  return given({
+    at: wireTime(refused.at),
+    via: refused.via,
+    responder: { name: humans.get(refused.responder)?.name ?? "unknown" },
+    reason: refused.reason,
+    input: refused.input,
+    errors: refused.errors,
+    attempts: refused.attempts,
+  });
+}
