@@ -22,12 +22,15 @@ const responderContract = "^src/responders/responder\\.ts$";
 const context = "^src/context\\.ts$";
 const refusals = "^src/refusals\\.ts$";
 const config = "^src/(config|settings)\\.ts$";
-const server = "^src/server\\.ts$";
+/** The server is built in server.ts, and in a file beside it for each part that would make it long. */
+const server = "^src/server[^/]*\\.ts$";
 const main = "^src/main\\.ts$";
 /** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 const sdk = "^sdk/src/";
 const web = "^web/";
+/** The entries for what providers send: the one door that knows what a channel is. */
+const hooksDoor = "^src/protocols/hooks/";
 const own = (folder) => `^src/${folder}/$1(/|$)`;
 
 const IMPORTS = [
@@ -37,6 +40,7 @@ const IMPORTS = [
   [verbs, [lib, model, store, verbs, refusals, context]],
   [doors, [lib, model, verbs, doors, refusals, context]],
   [protocol, [lib, model, verbs, doors, own("protocols"), refusals, context]],
+  [hooksDoor, [channelContract]],
   [loops, [lib, model, store, verbs, loops, channelContract, responderContract, refusals, context]],
   [channel, [lib, model, channelContract, own("channels"), refusals, context]],
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { systemFetch } from "../lib/fetch.ts";
 import { BadJson } from "../lib/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
 import { printable } from "../lib/printable.ts";
@@ -69,7 +70,7 @@ async function textOf(path: string): Promise<string> {
 }
 
 async function keysFrom(where: string): Promise<Parameters<typeof openReceipt>[1]> {
-  const text = /^https?:\/\//.test(where) ? await (await fetch(where)).text() : await textOf(where);
+  const text = /^https?:\/\//.test(where) ? await (await systemFetch(where)).text() : await textOf(where);
   try {
     const keys = JSON.parse(text) as { keys?: unknown };
     if (Array.isArray(keys.keys)) return keys as Parameters<typeof openReceipt>[1];

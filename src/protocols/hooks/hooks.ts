@@ -1,0 +1,40 @@
+import type { Channel, Hook, Receive } from "../../channels/channel.ts";
+import { hear } from "../../verbs/hear.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+
+/**
+ * The entries for what providers send: raw bytes to the channel, which verifies them before anything else. A channel
+ * that is not configured has no entry, so its address is 404 (channels.md, section 4).
+ */
+export function hooks(door: DoorContext, channels: Iterable<Channel>): (app: Door) => Promise<void> {
+  return async (app) => {
+    const receive = receiverOf(door);
+    for (const { inbound } of channels) for (const hook of inbound?.hooks ?? []) entry(app, hook, receive);
+  };
+}
+
+/** Returns where channels hand over what they hear. */
+export function receiverOf({ ctx, config }: DoorContext): Receive {
+  return (heard) => hear(ctx, config.publicUrl, heard);
+}
+
+function entry(app: Door, hook: Hook, receive: Receive): void {
+  app.post(
+    hook.path,
+    { bodyLimit: hook.maxBytes, schema: { hide: true } },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const { status, type, body } = await hook.handle(
+        {
+          headers: request.headers,
+          rawHeaders: request.raw.rawHeaders,
+          query: request.raw.url?.split("?")[1] ?? "",
+          body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+          params: request.params as Record<string, string>,
+        },
+        receive,
+      );
+      if (type !== undefined) reply.type(type);
+      return reply.code(status).send(body ?? "");
+    },
+  );
+}
