@@ -1,0 +1,78 @@
+import { Resolver } from "node:dns/promises";
+import type { DKIMResult } from "mailauth";
+import { quotedReferenceIn, signedReferenceIn, type Reference } from "./references.ts";
+import type { ReadMail } from "./read-mail.ts";
+
+/** Looks a name up: for TXT a list of records, each in its pieces. Rejects with the code `ENOTFOUND` where there is none. */
+export type ResolveDns = (name: string, type: string) => Promise<string[] | string[][]>;
+
+/** Returns lookups by this machine that give up within seconds. */
+export function systemDns(): ResolveDns {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  return (name, type) => resolver.resolve(name, type) as Promise<string[] | string[][]>;
+}
+
+interface Judge {
+  domain: string;
+  /** Mail servers of the operator whose `Authentication-Results` are believed. */
+  trustedAuthservIds: readonly string[];
+  resolve: ResolveDns;
+}
+
+/**
+ * Returns which message of ours a mail answers, as far as its author's domain has signed just that; nothing where it is
+ * not proved.
+ *
+ * Proved is a DKIM signature that we checked over the raw bytes: of a domain aligned with the one `From` (by the
+ * domain's DMARC record, where it has one), over the whole body, and over what names our message, so that a signed
+ * "ok" about something else cannot be sent here again. SPF does not count, since mail may have been relayed. Else the
+ * word of a mail server that the operator named (channels.md, section 5.4).
+ */
+export async function provedReference(raw: Buffer, mail: ReadMail, judge: Judge): Promise<Reference | undefined> {
+  if (mail.from === undefined) return undefined;
+  const quoted = quotedReferenceIn(`${mail.text ?? ""}\n${mail.html ?? ""}`);
+  if (isVouchedFor(mail, judge.trustedAuthservIds)) {
+    const names = ["to", "cc", "in-reply-to", "references"];
+    const lines = names.flatMap((name) => mail.header(name).map((value) => `${name}:${value}`));
+    return signedReferenceIn(lines, judge.domain) ?? quoted;
+  }
+  const { authenticate } = await import("mailauth");
+  const { dkim } = await authenticate(raw, {
+    resolver: judge.resolve,
+    mta: judge.domain,
+    rejectRsaSha1: true,
+    disableArc: true,
+    disableBimi: true,
+  });
+  if (dkim.fromFields !== 1 || dkim.headerFrom.length !== 1) return undefined;
+  // Two readers of one header may differ: then nobody is believed.
+  if (dkim.headerFrom[0]?.toLowerCase() !== mail.from) return undefined;
+  for (const result of dkim.results.filter(isSound)) {
+    const lines = (result.signingHeaders?.headers ?? []).map((line) => line.replace(/\r?\n[ \t]+/g, " "));
+    const reference = signedReferenceIn(lines, judge.domain) ?? quoted;
+    if (reference) return reference;
+  }
+  return undefined;
+}
+
+function isSound({ status, canonBodyLengthLimited }: DKIMResult): boolean {
+  return status.result === "pass" && Boolean(status.aligned) && !status.testing && !canonBodyLengthLimited;
+}
+
+/** The topmost `Authentication-Results` of a trusted server, which puts its own above all others (RFC 8601). */
+function isVouchedFor(mail: ReadMail, trusted: readonly string[]): boolean {
+  const domain = mail.from?.split("@").at(-1) ?? "";
+  for (const value of mail.header("authentication-results")) {
+    const [id = "", ...results] = value.replace(/"[^"]*"|\([^()]*\)/g, "").split(";");
+    const [name = ""] = id.trim().toLowerCase().split(/\s/, 1);
+    if (!trusted.some((one) => one.toLowerCase() === name)) continue;
+    return results.some((result) => {
+      const [method, ...properties] = result.trim().toLowerCase().split(/\s+/);
+      return (
+        (method === "dmarc=pass" && properties.includes(`header.from=${domain}`)) ||
+        (method === "dkim=pass" && properties.includes(`header.d=${domain}`))
+      );
+    });
+  }
+  return false;
+}

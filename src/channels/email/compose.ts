@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { printable, printableLines } from "../../lib/printable.ts";
+import type { Notice, Sent } from "../channel.ts";
+import { messageIdOf, replyAddress } from "./names.ts";
+import type { EmailTarget } from "./target.ts";
+
+/** A mail as it is handed to whoever sends it. */
+export interface Outgoing {
+  recipient: string;
+  to: readonly string[];
+  cc: readonly string[];
+  replyTo?: string;
+  subject: string;
+  messageId: string;
+  inReplyTo?: string;
+  references: readonly string[];
+  text: string;
+  html: string;
+}
+
+/** What every mail of this server has in common. */
+export interface MailFrame {
+  domain: string;
+  /** Whether a reply may approve, where its sender is verified. */
+  approvesByReply: boolean;
+}
+
+/** Part of a mail: words of ours, a text of somebody else's that stands apart, or a link of ours. */
+type Block = { says: string } | { head: string } | { quoted: string } | { link: string };
+
+/**
+ * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
+ * say the same; foreign words stand behind a bar in both, so that none can pass for ours (channels.md, section 5.4).
+ *
+ * A copy for somebody who is told and not asked has no link, no code and no reply address.
+ */
+export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Outgoing {
+  const { target, view, delivery } = notice;
+  const { settings, informed } = target;
+  const subject = printable(settings.subject ?? (view.fn === null ? view.title : `May ${view.fn} run?`));
+  // A mail that nobody sent: what is about one ask names it, and so stands together in people's programs.
+  const root = `<${view.askId}.ask@${frame.domain}>`;
+  return {
+    recipient: target.to,
+    to: settings.to,
+    cc: settings.cc,
+    ...(!informed && { replyTo: replyAddress(notice.replyToken, frame.domain) }),
+    subject: notice.reminder ? `Re: ${subject}` : subject,
+    messageId: messageIdOf(delivery, notice.reminder ? "r" : "1", frame.domain),
+    ...(settings.inReplyTo !== undefined && { inReplyTo: settings.inReplyTo }),
+    references: [...new Set([settings.references, settings.inReplyTo, root].filter((id) => id !== undefined))],
+    ...render(blocksOf(notice, frame)),
+  };
+}
+
+/** Returns a mail that says something to whoever got an earlier one, in its thread. */
+export function composeTell(target: EmailTarget, { externalIds }: Sent, words: string, frame: MailFrame): Outgoing {
+  const { thread, subject = target.settings.subject ?? "Your answer" } = externalIds;
+  const said = createHash("sha256").update(words).digest("hex").slice(0, 12);
+  const delivery = thread === undefined ? undefined : /^<(dlv_[0-9A-Za-z]+)\./.exec(thread)?.[1];
+  return {
+    recipient: target.to,
+    to: [target.to],
+    cc: [],
+    subject: `Re: ${printable(subject)}`,
+    messageId: messageIdOf(delivery ?? "dlv_0", `t${said}`, frame.domain),
+    ...(thread !== undefined && { inReplyTo: thread }),
+    references: thread === undefined ? [] : [thread],
+    ...render(wordsOf(words)),
+  };
+}
+
+/** A line that is a link of ours stays one; the rest is shown and nothing more. */
+function wordsOf(words: string): Block[] {
+  return words.split("\n").map((line) => (/^https?:\/\/\S+$/.test(line) ? { link: line } : { says: printable(line) }));
+}
+
+function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
+  const { view, target } = notice;
+  const run = view.run === null ? "" : ` (run ${view.run})`;
+  const asks = { approval: "asks whether a function may run", reply: "asks something", value: "asks for a value" };
+  return [
+    ...(notice.opening === null ? [] : [{ quoted: shown(notice.opening) }]),
+    ...(notice.reminder ? [{ says: "This is still waiting for an answer." }] : []),
+    { says: `The agent ${view.agent}${run}, a program, ${asks[view.kind]}.` },
+    ...callBlocks(notice),
+    ...(view.words === "" ? [] : [{ head: "In the agent's own words" }, { quoted: view.words }]),
+    ...(view.schema === null
+      ? []
+      : [{ head: "The answer has to fit this JSON Schema" }, { quoted: shown(JSON.stringify(view.schema, null, 2)) }]),
+    ...optionBlocks(notice),
+    { says: `${view.expiresAt === null ? "" : `Answer before ${inWords(view.expiresAt)}. `}${view.onSilence}` },
+    ...(target.informed
+      ? [{ says: "This copy is for your information; others were asked." }]
+      : [...answerBlocks(notice, frame), { says: `Reference: ${notice.delivery}` }]),
+  ];
+}
+
+function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
+  if (view.fn === null) return [];
+  const names = view.argumentNames.length > 0 ? `${view.argumentNames.join(", ")}. ` : "";
+  const tooLong = `${names}${view.argumentsLength} characters are on the page.`;
+  return [
+    { head: "Function" },
+    { quoted: view.fn },
+    { head: "Arguments" },
+    whole ? { quoted: view.argumentsText ?? "" } : { says: tooLong },
+    ...(view.digest === null ? [] : [{ says: `Digest of the call: ${view.digest}` }]),
+  ];
+}
+
+function optionBlocks({ view }: Notice<EmailTarget>): Block[] {
+  if (view.options.length === 0) return [];
+  const lines = view.options.map(({ name, title, description }, i) => {
+    return `#${i + 1} ${title ?? printable(name)}${description === undefined ? "" : ` \u2013 ${description}`}`;
+  });
+  return [{ head: view.kind === "approval" ? "Ways to reject" : "Ready-made answers" }, { quoted: lines.join("\n") }];
+}
+
+function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: MailFrame): Block[] {
+  const page: Block[] = [{ head: "To answer on the page" }, { link }];
+  const forYou = { says: "This mail is for you alone: whoever has it can answer in your name." };
+  if (view.kind !== "approval") {
+    const how = view.options.length > 0 ? "with #1, #2 and so on, or in your own words" : "with your answer";
+    return [...page, { head: "To answer by mail" }, { says: `Reply ${how}, above the quoted text.` }, forYou];
+  }
+  const reject = "reply with reject and your reason, or with the number of a way to reject, above the quoted text.";
+  const approve =
+    "To approve, reply with the one word approve. Where your mail does not prove who sent it, you are asked to confirm on the page.";
+  return [
+    ...page,
+    { says: `The page asks for this code: ${code}` },
+    { head: "To answer by mail" },
+    ...(whole && frame.approvesByReply ? [{ says: approve }] : [{ says: "A reply can reject, and never approves." }]),
+    { says: `To reject, ${reject}` },
+    forYou,
+  ];
+}
+
+function render(blocks: readonly Block[]): { text: string; html: string } {
+  return {
+    text: `${blocks.map(asText).join("\n\n")}\n`,
+    html: `<!doctype html>\n<html><body style="font-family:sans-serif">\n${blocks.map(asHtml).join("\n")}\n</body></html>\n`,
+  };
+}
+
+function asText(block: Block): string {
+  if ("quoted" in block) return block.quoted.replace(/^/gm, "| ");
+  if ("link" in block) return block.link;
+  return "head" in block ? `${block.head}:` : block.says;
+}
+
+function asHtml(block: Block): string {
+  if ("quoted" in block) {
+    const style = "white-space:pre-wrap;border-left:3px solid #888;padding-left:8px;margin-left:0";
+    return `<pre style="${style}">${escaped(block.quoted)}</pre>`;
+  }
+  if ("link" in block) return `<p><a href="${escaped(block.link)}">${escaped(block.link)}</a></p>`;
+  return "head" in block ? `<p><b>${escaped(block.head)}:</b></p>` : `<p>${escaped(block.says)}</p>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function shown(text: string): string {
+  return printableLines(text).join("\n");
+}
+
+/** Everybody reads the same hour, whatever their clock's zone. */
+function inWords(at: number): string {
+  return new Date(at)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/:\d\d\.\d+Z$/, " UTC");
+}

@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import type { Clock } from "../../lib/clock.ts";
+import { mailbox } from "../../lib/mail-address.ts";
+import type { Channel } from "../channel.ts";
+import { systemDns, type ResolveDns } from "./authenticity.ts";
+import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
+import { watchMailbox } from "./imap-mailbox.ts";
+import { openInbox } from "./inbound.ts";
+import { mailHook } from "./mail-hook.ts";
+import type { Bounce } from "./read-mail.ts";
+import { listenForMail } from "./smtp-listener.ts";
+import { openSmtp } from "./smtp-out.ts";
+import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
+
+/** Longer arguments stand on the page only. */
+const WHOLE_LIMIT = 20_000;
+
+export interface EmailSettings {
+  smtpUrl?: string | undefined;
+  /** An address, or `Name <address>`. */
+  from?: string | undefined;
+  /** Of reply addresses and Message-IDs; left out, that of `from`. */
+  domain?: string | undefined;
+  /** Such as `127.0.0.1:2525`. */
+  listen?: string | undefined;
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
+  imapUrl?: string | undefined;
+  hookSecret?: string | undefined;
+  approveByReply: "verified" | "never";
+  trustedAuthservIds: readonly string[];
+}
+
+/** The doors to the outside. */
+export interface EmailOutside {
+  clock: Clock;
+  log: Logger;
+  /** Left out, this machine's own. */
+  resolve?: ResolveDns;
+  /** Told of mails that did not arrive, or not yet. */
+  onBounce?: (bounce: Bounce) => Promise<void>;
+  /** Told where mail is taken, once it is. */
+  onListening?: (port: number) => void;
+}
+
+/**
+ * Returns the mail channel, or nothing while the settings lack the server to send through or the address to write from.
+ * Each way in is open where its own setting is there; libraries are loaded when they are first needed
+ * (channels.md, section 5.4).
+ */
+export function emailChannel(settings: EmailSettings, outside: EmailOutside): Channel<EmailTarget> | undefined {
+  const { smtpUrl, listen, imapUrl, hookSecret, trustedAuthservIds } = settings;
+  const { clock, log } = outside;
+  const from = mailbox(settings.from ?? "");
+  if (smtpUrl === undefined || from === undefined) return undefined;
+  const domain = (settings.domain ?? from.address.slice(from.address.lastIndexOf("@") + 1)).toLowerCase();
+  const approvesByReply = settings.approveByReply === "verified";
+  const frame: MailFrame = { domain, approvesByReply };
+  const post = openSmtp(smtpUrl, from);
+  const take = openInbox({
+    ...{ domain, agent: from.address, approvesByReply, trustedAuthservIds, clock, log },
+    resolve: outside.resolve ?? systemDns(),
+    onBounce: outside.onBounce ?? (async () => undefined),
+  });
+
+  return {
+    name: "email",
+    via: "email",
+    fields: EMAIL_FIELDS,
+    wholeLimit: WHOLE_LIMIT,
+    parse: parseEmail,
+    async send(notice, signal) {
+      const mail = composeNotice(notice, frame);
+      await post(mail, signal);
+      return { externalIds: { thread: mail.messageId, subject: mail.subject.replace(/^(Re: )+/, "") } };
+    },
+    async tell(target, sent, words, signal) {
+      await post(composeTell(target, sent, words, frame), signal);
+    },
+    inbound: {
+      hooks: hookSecret === undefined ? [] : [mailHook(hookSecret, take, clock)],
+      async listen(receive, signal) {
+        const { certFile, keyFile } = settings;
+        const onListening = outside.onListening ?? ((port) => log.info({ port }, "taking mail"));
+        await Promise.all([
+          listen !== undefined &&
+            listenForMail(
+              { listen, certFile, keyFile, domain, agent: from.address, log, onListening },
+              take,
+              receive,
+              signal,
+            ),
+          imapUrl !== undefined && watchMailbox({ url: imapUrl, clock, log }, take, receive, signal),
+        ]);
+      },
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { ImapFlow } from "imapflow";
+import type { Logger } from "pino";
+import type { Clock } from "../../lib/clock.ts";
+import type { Receive } from "../channel.ts";
+import type { TakeMail } from "./inbound.ts";
+import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";
+import { mailServerAt } from "./smtp-out.ts";
+
+const SWEEP_EVERY_MS = 60_000;
+const SHORTEST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Reads a mailbox until aborted: whatever is unseen is taken in, and marked as seen once what it changed is on disk. News
+ * comes by IDLE, and the mailbox is looked through each minute besides; a broken connection is opened again after a
+ * pause that doubles up to a minute (channels.md, section 5.4).
+ *
+ * The mailbox is this server's own: what somebody else marks as seen is not read.
+ */
+export async function watchMailbox(
+  { url, clock, log }: { url: string; clock: Clock; log: Logger },
+  take: TakeMail,
+  receive: Receive,
+  signal: AbortSignal,
+): Promise<void> {
+  let pauseMs = SHORTEST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      await readUntilBroken();
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error, pauseMs }, "the mailbox cannot be read; trying again");
+    }
+    await clock.sleep(pauseMs, signal);
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  async function readUntilBroken(): Promise<void> {
+    const client = await openClient(url);
+    // An abort closes the socket whatever is under way, and so does the end of this connection.
+    const broken = new AbortController();
+    const onAbort = () => client.close();
+    client.on("close", () => broken.abort());
+    client.on("error", (error) => log.debug({ err: error }, "the mailbox's connection failed"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      if (signal.aborted) return;
+      await client.connect();
+      await client.mailboxOpen(mailServerAt(url, PORTS).path || "INBOX");
+      pauseMs = SHORTEST_PAUSE_MS;
+      while (!broken.signal.aborted && !signal.aborted) {
+        const news = new AbortController();
+        const onNews = () => news.abort();
+        client.on("exists", onNews);
+        try {
+          await readUnseen(client);
+          // Idling ends by itself when the next command is sent.
+          client.idle().catch((error: unknown) => log.debug({ err: error }, "the mailbox does not idle"));
+          await clock.sleep(SWEEP_EVERY_MS, AbortSignal.any([news.signal, broken.signal, signal]));
+        } finally {
+          client.off("exists", onNews);
+        }
+      }
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      client.close();
+    }
+  }
+
+  async function readUnseen(client: ImapFlow): Promise<void> {
+    const found = await client.search({ seen: false }, { uid: true });
+    for (const uid of found || []) {
+      if (signal.aborted) return;
+      const about = await client.fetchOne(uid, { size: true }, { uid: true });
+      if (about && (await isTaken(client, uid, about.size ?? 0)))
+        await client.messageFlagsAdd([uid], ["\\Seen"], { uid: true });
+    }
+  }
+
+  /** A mail that could not be taken stays unseen and comes again with the next look; the others do not wait for it. */
+  async function isTaken(client: ImapFlow, uid: number, size: number): Promise<boolean> {
+    if (size > LARGEST_MAIL_BYTES) {
+      log.warn({ size }, "a mail is too large and was not read");
+      return true;
+    }
+    // Fetched with BODY.PEEK, which leaves it unseen.
+    const mail = await client.fetchOne(uid, { source: true }, { uid: true });
+    if (!mail || !mail.source) return false;
+    try {
+      await take({ raw: mail.source, recipients: [], fromNobody: false }, receive);
+      return true;
+    } catch (error) {
+      log.error({ err: error }, "a mail could not be taken");
+      return false;
+    }
+  }
+}
+
+const PORTS = { plain: 143, secure: 993 };
+
+/** Off this computer no password is told before the connection is encrypted. */
+async function openClient(url: string): Promise<ImapFlow> {
+  const { ImapFlow } = await import("imapflow");
+  const { host, port, secure, loopback, auth } = mailServerAt(url, PORTS);
+  return new ImapFlow({
+    ...{ host, port, secure, ...(auth && { auth }) },
+    ...(!secure && { doSTARTTLS: !loopback }),
+    disableAutoIdle: true,
+    logger: false,
+    maxLiteralSize: 2 * LARGEST_MAIL_BYTES,
+  });
+}

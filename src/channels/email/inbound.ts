@@ -1,0 +1,79 @@
+import type { Logger } from "pino";
+import type { Clock } from "../../lib/clock.ts";
+import type { Receive } from "../channel.ts";
+import { provedReference, type ResolveDns } from "./authenticity.ts";
+import { readMail, type Arrived, type Bounce, type ReadMail } from "./read-mail.ts";
+import { referenceIn } from "./references.ts";
+import { replyText } from "./reply-text.ts";
+
+/** What became of a mail that came in. */
+export type Fate = "heard" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
+
+/** Takes one mail in; resolves after what it changed is on disk. Rejects only where it should come again. */
+export type TakeMail = (arrived: Arrived, receive: Receive) => Promise<Fate>;
+
+interface Inbox {
+  domain: string;
+  /** The address that this server writes from. */
+  agent: string;
+  approvesByReply: boolean;
+  trustedAuthservIds: readonly string[];
+  clock: Clock;
+  log: Logger;
+  resolve: ResolveDns;
+  /** Told of mails of ours that did not arrive. */
+  onBounce: (bounce: Bounce) => Promise<void>;
+}
+
+/**
+ * Returns what all ways in have in common: a mail is read, dropped if a program wrote it, matched to the message it
+ * answers, and handed on as words of its author, proved or not (channels.md, section 5.4).
+ *
+ * What cannot be read, or answers nothing of ours, is dropped without a word to anybody: an answer would go to whoever
+ * a forger names.
+ */
+export function openInbox(inbox: Inbox): TakeMail {
+  const { domain, log, clock } = inbox;
+
+  return async (arrived, receive) => {
+    const fate = await take(arrived, receive);
+    if (fate !== "heard") log.debug({ fate }, "a mail was dropped");
+    return fate;
+  };
+
+  async function take(arrived: Arrived, receive: Receive): Promise<Fate> {
+    const mail = await readMail(arrived, domain, inbox.agent).catch(() => undefined);
+    if (!mail) return "unreadable";
+    if (mail.bounce) {
+      await inbox.onBounce(mail.bounce);
+      return "bounced";
+    }
+    if (mail.ours) return "ours";
+    if (mail.automatic || mail.report) return "automatic";
+    const named = referenceIn(mail.header, arrived.recipients, domain);
+    if (!named) return "unaddressed";
+    if (mail.from === undefined) return "unreadable";
+
+    const proved = inbox.approvesByReply ? await proof(arrived.raw, mail) : undefined;
+    await receive({
+      provider: "email",
+      id: mail.id,
+      at: clock.now(),
+      match: proved ?? named,
+      sender: { kind: "email", id: mail.from },
+      trust: proved ? "verified" : "weak",
+      said: { text: await replyText(mail) },
+    });
+    return "heard";
+  }
+
+  /** A signature that cannot be judged proves nothing; the mail still says what it says. */
+  async function proof(raw: Buffer, mail: ReadMail): ReturnType<typeof provedReference> {
+    try {
+      return await provedReference(raw, mail, inbox);
+    } catch (error) {
+      log.warn({ err: error }, "a mail's signature could not be judged");
+      return undefined;
+    }
+  }
+}

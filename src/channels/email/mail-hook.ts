@@ -1,0 +1,23 @@
+import type { Clock } from "../../lib/clock.ts";
+import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
+import type { Hook } from "../channel.ts";
+import type { TakeMail } from "./inbound.ts";
+import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";
+
+/**
+ * Returns the entry for mails that another server passes on: the raw mail as `message/rfc822`, signed as Standard
+ * Webhooks says. It answers 204 once what the mail changed is on disk (channels.md, section 4).
+ */
+export function mailHook(secret: string, take: TakeMail, clock: Clock): Hook {
+  return {
+    path: "/hooks/email",
+    maxBytes: LARGEST_MAIL_BYTES,
+    async handle(request, receive) {
+      if (verifiedWebhookId(request, [secret], clock.now()) === undefined) return { status: 401 };
+      const type = request.headers["content-type"];
+      if (typeof type !== "string" || !/^message\/rfc822\s*(;|$)/i.test(type)) return { status: 415 };
+      await take({ raw: request.body, recipients: [], fromNobody: false }, receive);
+      return { status: 204 };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { Attachment, Email } from "postal-mime";
+import { sha256Hex } from "../../lib/keyring.ts";
+import { mailAddress } from "../../lib/mail-address.ts";
+import { deliveriesIn } from "./names.ts";
+
+/** A mail as it came in, by whichever way. */
+export interface Arrived {
+  raw: Buffer;
+  /** Whom its envelope names, where there was one. */
+  recipients: readonly string[];
+  /** The envelope names no sender: nobody wants to hear back. */
+  fromNobody: boolean;
+}
+
+/** What came back about a mail of ours. */
+export interface Bounce {
+  delivery: string;
+  /** True: trying again cannot help. */
+  permanent: boolean;
+  /** Such as `5.1.1`. */
+  code: string;
+}
+
+/** What a mail says about itself; none of it is proved. */
+export interface ReadMail {
+  /** The same for the same mail by whichever way it comes. */
+  id: string;
+  /** The one author, in lower case; nothing where there are several or none. */
+  from: string | undefined;
+  text: string | undefined;
+  html: string | undefined;
+  /** Every value of a header, as the mail has it. */
+  header(name: string): string[];
+  /** Written by a program, or to many. */
+  automatic: boolean;
+  report: boolean;
+  /** Of a report that says that a mail of ours did not arrive, or not yet. */
+  bounce: Bounce | undefined;
+  /** Sent by this server. */
+  ours: boolean;
+}
+
+const DEEPEST = 32;
+
+/** Reads a mail. @throws {Error} for one whose parts nest without end */
+export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
+  const { default: PostalMime } = await import("postal-mime");
+  const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
+  const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
+  const first = (name: string) => plainValue(header(name)[0] ?? "");
+
+  const from = header("from").length === 1 ? mailAddress(email.from?.address ?? "") : undefined;
+  const messageId = header("message-id")[0]?.trim();
+  const report = first("content-type") === "multipart/report";
+  return {
+    id: sha256Hex(messageId ? `${messageId} ${from ?? ""}` : raw.toString("latin1")),
+    from,
+    text: email.text,
+    html: email.html,
+    header,
+    automatic:
+      !["", "no"].includes(first("auto-submitted")) ||
+      ["bulk", "junk", "list"].includes(first("precedence")) ||
+      fromNobody ||
+      header("return-path").some((path) => path.trim() === "<>"),
+    report,
+    bounce: report ? bounceIn(email, domain) : undefined,
+    ours: from === agent || deliveriesIn(messageId ?? "", domain).length > 0,
+  };
+}
+
+/** A header's first word, without comments and parameters. */
+function plainValue(value: string): string {
+  return value
+    .replace(/\([^()]*\)/g, "")
+    .split(";", 1)
+    .join("")
+    .trim()
+    .toLowerCase();
+}
+
+/** Which mail of ours did not arrive: the report carries its headers (RFC 3462, RFC 3464). */
+function bounceIn({ attachments }: Email, domain: string): Bounce | undefined {
+  const status = attachments.find(({ mimeType }) => mimeType === "message/delivery-status");
+  const original = attachments.find(({ mimeType }) => /^(message\/rfc822|text\/rfc822-headers)$/.test(mimeType));
+  const code = /^status\s*:\s*([245]\.\d{1,3}\.\d{1,3})/im.exec(textOf(status))?.[1];
+  const [headers = ""] = textOf(original).split(/\r?\n\r?\n/, 1);
+  const messageId = /^message-id\s*:\s*(<[^>\r\n]*>)/im.exec(headers.replace(/\r?\n[ \t]+/g, " "))?.[1];
+  const [delivery] = deliveriesIn(messageId ?? "", domain);
+  if (code === undefined || delivery === undefined || code.startsWith("2")) return undefined;
+  return { delivery, permanent: code.startsWith("5"), code };
+}
+
+function textOf(attachment: Attachment | undefined): string {
+  if (!attachment) return "";
+  const { content } = attachment;
+  return typeof content === "string" ? content : Buffer.from(new Uint8Array(content)).toString("utf8");
+}

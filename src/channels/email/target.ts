@@ -1,0 +1,144 @@
+import { mailAddress } from "../../lib/mail-address.ts";
+import type { Target } from "../../model/addressed-ask.ts";
+import type { FieldDoc, FieldError } from "../channel.ts";
+
+/** What all copies of a mail have in common. */
+export type MailSettings = Readonly<Record<string, unknown>> & {
+  /** Who stands in the visible headers of every copy. */
+  to: readonly string[];
+  cc: readonly string[];
+  subject?: string;
+  /** Message-IDs with their brackets. */
+  inReplyTo?: string;
+  references?: string;
+};
+
+/** One recipient's own copy of a mail; `to` is in lower case, and who is `informed` stands in blind copy. */
+export type EmailTarget = Extract<Target, { via: "email" }> & { settings: MailSettings };
+
+export const EMAIL_FIELDS: Readonly<Record<string, FieldDoc>> = {
+  address: { type: "string", description: "Address of the person to ask.", required: true },
+  contextAboutUser: { type: "string", description: "Who the person is, in a few words.", required: false },
+  additionalRecipients: {
+    type: "array",
+    description: "Up to 20 more people, each {address, field: to, cc or bcc}; who is in bcc is told, not asked.",
+    required: false,
+  },
+  subject: { type: "string", description: "Subject of the mail.", required: false },
+  inReplyToMessageId: { type: "string", description: "Message-ID of the mail this one answers.", required: false },
+  referencesMessageId: { type: "string", description: "Message-ID of a mail of the same thread.", required: false },
+  template: { type: "string", description: "Accepted and not used: the standard mail is sent.", required: false },
+};
+
+const KNOWN = new Set([
+  ...["address", "context_about_user", "additional_recipients", "subject", "in_reply_to_message_id"],
+  ...["references_message_id", "experimental_subject_line", "experimental_in_reply_to_message_id"],
+  ...["experimental_references_message_id", "template"],
+]);
+const KNOWN_OF_RECIPIENTS = new Set(["address", "context_about_user", "field"]);
+const MOST_RECIPIENTS = 20;
+const LONGEST_CONTEXT = 500;
+const LONGEST_SUBJECT = 998;
+const LONGEST_TEMPLATE_BYTES = 100_000;
+/** As long as a header line may be, with its name and brackets. */
+const MESSAGE_ID = /^<?([!-;=?-~]{1,900})>?$/;
+
+type Input = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks a mail channel as an agent sent it. The target is the main recipient's copy; `others` are those of the further
+ * recipients, each a copy of its own (contract-a2h.md, section 5.3).
+ *
+ * Both spellings of a threading field are taken, and the plain one wins. A `template` is checked for its length only.
+ */
+export function parseEmail(
+  input: Input,
+): { target: EmailTarget; others: readonly EmailTarget[] } | { errors: FieldError[] } {
+  const errors: FieldError[] = [];
+  const refuse = (path: string, code: FieldError["code"], message: string) => {
+    errors.push({ path: `/email/${path}`, code, message });
+    return undefined;
+  };
+  const text = (from: Input, key: string, path: string, most: number): string | undefined => {
+    const value = from[key] ?? undefined;
+    if (value === undefined) return undefined;
+    if (typeof value !== "string") return refuse(path, "type", "must be a string");
+    return value.length > most ? refuse(path, "too_long", `must be at most ${most} characters`) : value;
+  };
+  const address = (from: Input, path: string): string | undefined => {
+    const value = from["address"] ?? undefined;
+    if (value === undefined) return refuse(path, "required", "is required");
+    const found = typeof value === "string" ? mailAddress(value) : undefined;
+    return found ?? refuse(path, "pattern", "must be one mail address");
+  };
+  const either = (name: string, alias: string): string => (isGiven(input, name) ? name : alias);
+  const subject = (name: string): string | undefined => {
+    const value = text(input, name, name, LONGEST_SUBJECT);
+    if (value === undefined || value.trim() === "") return undefined;
+    return isOneLine(value) ? value : refuse(name, "pattern", "must be one line");
+  };
+  const messageId = (name: string): string | undefined => {
+    const value = text(input, name, name, LONGEST_SUBJECT);
+    if (value === undefined || value === "") return undefined;
+    const id = MESSAGE_ID.exec(value)?.[1];
+    return id === undefined ? refuse(name, "pattern", "must be one Message-ID") : `<${id}>`;
+  };
+
+  for (const key of Object.keys(input)) if (!KNOWN.has(key)) refuse(key, "unknown_field", "is not a field of email");
+  const main = address(input, "address");
+  text(input, "context_about_user", "context_about_user", LONGEST_CONTEXT);
+  const template = text(input, "template", "template", LONGEST_TEMPLATE_BYTES);
+  if (template !== undefined && Buffer.byteLength(template) > LONGEST_TEMPLATE_BYTES)
+    refuse("template", "too_long", `must be at most ${LONGEST_TEMPLATE_BYTES} bytes`);
+  const given = {
+    subject: subject(either("subject", "experimental_subject_line")),
+    inReplyTo: messageId(either("in_reply_to_message_id", "experimental_in_reply_to_message_id")),
+    references: messageId(either("references_message_id", "experimental_references_message_id")),
+  };
+
+  const more: { address: string; field: "to" | "cc" | "bcc" }[] = [];
+  const list = input["additional_recipients"] ?? [];
+  if (!Array.isArray(list)) refuse("additional_recipients", "type", "must be a list");
+  else if (list.length > MOST_RECIPIENTS)
+    refuse("additional_recipients", "too_long", `must be at most ${MOST_RECIPIENTS} recipients`);
+  else for (const [i, one] of list.entries()) readRecipient(one, `additional_recipients/${i}`);
+
+  function readRecipient(one: unknown, path: string): void {
+    if (typeof one !== "object" || one === null || Array.isArray(one)) {
+      refuse(path, "type", "must be an object");
+      return;
+    }
+    const recipient = one as Input;
+    for (const key of Object.keys(recipient))
+      if (!KNOWN_OF_RECIPIENTS.has(key)) refuse(`${path}/${key}`, "unknown_field", "is not a field of a recipient");
+    text(recipient, "context_about_user", `${path}/context_about_user`, LONGEST_CONTEXT);
+    const field = recipient["field"] ?? "to";
+    const found = address(recipient, `${path}/address`);
+    if (field !== "to" && field !== "cc" && field !== "bcc")
+      refuse(`${path}/field`, "pattern", "must be to, cc or bcc");
+    else if (found !== undefined) more.push({ address: found, field });
+  }
+
+  if (main === undefined || errors.length > 0) return { errors };
+  const once = more.filter((one, i) => one.address !== main && more.findIndex((o) => o.address === one.address) === i);
+  const inField = (field: "to" | "cc") => once.filter((one) => one.field === field).map((one) => one.address);
+  const settings: MailSettings = {
+    to: [main, ...inField("to")],
+    cc: inField("cc"),
+    ...(given.subject !== undefined && { subject: given.subject }),
+    ...(given.inReplyTo !== undefined && { inReplyTo: given.inReplyTo }),
+    ...(given.references !== undefined && { references: given.references }),
+  };
+  return {
+    target: { via: "email", to: main, informed: false, settings },
+    others: once.map(({ address, field }) => ({ via: "email", to: address, informed: field === "bcc", settings })),
+  };
+}
+
+function isGiven(input: Input, name: string): boolean {
+  return (input[name] ?? "") !== "";
+}
+
+function isOneLine(text: string): boolean {
+  return !/[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(text);
+}
