@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import PostalMime, { type Email } from "postal-mime";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import type { Heard, Notice, Receive } from "../../src/channels/channel.ts";
+import { emailChannel, type EmailOutside, type EmailSettings } from "../../src/channels/email/email.ts";
+import { parseEmail, type EmailTarget } from "../../src/channels/email/target.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import type { AddressedAsk } from "../../src/model/addressed-ask.ts";
+import { viewOf } from "../../src/model/ask-view.ts";
+
+export const SIGNAL = new AbortController().signal;
+export const DOMAIN = "parley.example";
+export const AGENT = `parley@${DOMAIN}`;
+export const ANA = "ana@people.example";
+export const TOKEN = "abcdefghijklmnopqrstuvwxy2";
+export const DELIVERY = "dlv_0123456789ABCDEFGHIJKL";
+export const LINK = "https://parley.example/r/secret-link-token";
+
+/** A mail that a server took: the envelope and the bytes. */
+export interface Taken {
+  from: string;
+  to: string[];
+  raw: Buffer;
+  mail: Email;
+}
+
+/** A mail server on an ephemeral port of this computer. */
+export interface Sink extends AsyncDisposable {
+  port: number;
+  url: string;
+  taken: Taken[];
+}
+
+/** Takes mail for everybody but `busy@` (451) and `gone@` (550); hangs at `slow@`. */
+export async function openSink(options: SMTPServerOptions = {}): Promise<Sink> {
+  const taken: Taken[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disableReverseLookup: true,
+    disabledCommands: ["STARTTLS"],
+    closeTimeout: 50,
+    onRcptTo({ address }, _session, done) {
+      if (address.startsWith("slow@")) return;
+      const code = address.startsWith("busy@") ? 451 : address.startsWith("gone@") ? 550 : 0;
+      done(code === 0 ? null : Object.assign(new Error(`refused ${address}`), { responseCode: code }));
+    },
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        const raw = Buffer.concat(chunks);
+        const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
+        const to = envelope.rcptTo.map(({ address }) => address);
+        void PostalMime.parse(raw).then((mail) => {
+          taken.push({ from, to, raw, mail });
+          done();
+        });
+      });
+    },
+    ...options,
+  });
+  server.on("error", () => undefined);
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    port,
+    url: `smtp://127.0.0.1:${port}`,
+    taken,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+export const SETTINGS: EmailSettings = {
+  smtpUrl: "smtp://127.0.0.1:9",
+  from: `Parley <${AGENT}>`,
+  approveByReply: "verified",
+  trustedAuthservIds: [],
+};
+
+export const QUIET: EmailOutside = {
+  clock: systemClock,
+  log: pino({ level: "silent" }),
+  resolve: () => Promise.reject(Object.assign(new Error("no such name"), { code: "ENOTFOUND" })),
+};
+
+export function openChannel(settings: Partial<EmailSettings>, outside: Partial<EmailOutside> = {}) {
+  const channel = emailChannel({ ...SETTINGS, ...settings }, { ...QUIET, ...outside });
+  if (!channel) throw new Error("the channel is inert");
+  return channel;
+}
+
+/** Keeps what is heard, and accepts it. */
+export function openEars(): { heard: Heard[]; receive: Receive } {
+  const heard: Heard[] = [];
+  return {
+    heard,
+    receive: async (one) => {
+      heard.push(one);
+      return { is: "accepted", says: "Recorded." };
+    },
+  };
+}
+
+/** A channel that takes mail on an ephemeral port until disposed. */
+export async function listening(
+  receive: Receive,
+  settings: Partial<EmailSettings> = {},
+  outside: Partial<EmailOutside> = {},
+): Promise<AsyncDisposable & { port: number }> {
+  const stop = new AbortController();
+  const { promise: port, resolve: onListening } = Promise.withResolvers<number>();
+  const channel = openChannel({ listen: "127.0.0.1:0", ...settings }, { ...outside, onListening });
+  const ended = channel.inbound?.listen?.(receive, stop.signal);
+  return {
+    port: await port,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+const CALL: AddressedAsk = {
+  id: "ask_0123456789ABCDEFGHIJKL",
+  door: "a2h",
+  asker: "key:deploy-bot",
+  ref: "call:1",
+  title: "deploy",
+  words: "",
+  form: { kind: "approval", fn: "deploy", kwargs: '{"to":"prod"}', rejectOptions: [], editable: false },
+  audience: { is: "leaf", target: { via: "inbox" } },
+  digest: `sha256:${"ab".repeat(32)}`,
+  state: "open",
+  version: 1,
+  createdAt: Date.UTC(2026, 10, 21, 8),
+  expiresAt: Date.UTC(2026, 10, 21, 9, 30),
+  settledAt: null,
+  outcome: null,
+  refused: null,
+  wire: { run_id: "run-7" },
+};
+
+/** What an agent would have sent as its mail channel, made into the main recipient's target. */
+export function targetOf(input: Record<string, unknown> = {}): EmailTarget {
+  const parsed = parseEmail({ address: ANA, ...input });
+  if ("errors" in parsed) throw new Error(JSON.stringify(parsed.errors));
+  return parsed.target;
+}
+
+export function noticeOf(
+  ask: Partial<AddressedAsk> = {},
+  more: Partial<Notice<EmailTarget>> = {},
+): Notice<EmailTarget> {
+  return {
+    delivery: DELIVERY,
+    target: targetOf(),
+    view: viewOf({ ...CALL, ...ask }),
+    link: LINK,
+    code: "7KQ2",
+    replyToken: TOKEN,
+    whole: true,
+    reminder: false,
+    opening: null,
+    ...more,
+  };
+}
