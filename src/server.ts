@@ -7,6 +7,7 @@ import { pino, type Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
+import { openGuardedFetch } from "./lib/guarded-fetch.ts";
 import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
@@ -35,6 +36,7 @@ import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
+import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -128,8 +130,10 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   let twin: Server | null = null;
   const unused: (() => void)[] = [];
   let firstKey: string | null;
+  let push: PushAccounts;
   try {
     ({ agentKey: firstKey } = await prepareFirstStart(ctx));
+    push = await readPushAccounts(ctx, config);
     while (await expireDueAsks(ctx, stopping.signal));
     while (await expireDueAddressed(ctx, stopping.signal));
     // point: before-listening
@@ -146,7 +150,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   }
 
   const channels = new Map((outside.channels ?? []).map((channel) => [channel.name, channel]));
-  const loops = startLoops(door, channels);
+  const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
+  const loops = [...startLoops(door, channels), ...startPush(ctx, settings, push, guardedFetch)];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();

@@ -24,6 +24,7 @@ const PASS_EVERY_MS = 60_000;
 const NEW_FOR_MS = 10_000;
 const DEVICES_PER_READ = 500;
 const MOST_DEVICES = 5000;
+const ASKS_PER_PASS = 1000;
 
 /**
  * Returns a step that chooses whom to tell of crowd questions: of new ones at once, of all that lack answers once a
@@ -44,12 +45,12 @@ export function openNotify(
     const isPass = passedAt === null || now - passedAt >= PASS_EVERY_MS;
     if (isPass) passedAt = now;
 
-    const asks = await listWantingAsks(ctx.db, rules.catchUpMs, isPass ? null : NEW_FOR_MS);
-    const wanting = asks.filter((ask) => toldNow(rules, ask, ask.toldLately) > 0);
-    if (wanting.length === 0) return false;
     const { devices, now: at } = await sampleDevices(ctx, kinds);
     const due = devices.filter(({ quietHours }) => quietMsLeft(quietHours, at) === 0);
+    if (due.length === 0) return false;
 
+    const asks = await listWantingAsks(ctx.db, rules.catchUpMs, isPass ? null : NEW_FOR_MS, ASKS_PER_PASS);
+    const wanting = asks.filter((ask) => toldNow(rules, ask, ask.toldLately) > 0);
     // A device hears of one question and then rests: the one that needs it most.
     wanting.sort((one, other) => urgencyAt(other, at) - urgencyAt(one, at));
     for (const ask of wanting) {

@@ -5,6 +5,7 @@ import { deleteExpiredKeys } from "../store/idempotency.ts";
 import { deleteOldWindows } from "../store/limit-windows.ts";
 import { eraseParticipant, findForgotten, lockIfForgotten } from "../store/participants.ts";
 import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
+import { deleteOldNotices } from "../store/notices.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 
@@ -13,6 +14,8 @@ const ROWS_PER_STEP = 200;
 const EVENTS_KEPT_MS = DAY_MS;
 /** A view matters while its question can still be answered: at most a day. */
 const VIEWS_KEPT_MS = 2 * DAY_MS;
+/** A question lives a day at most, an ask to people a month unless it has no deadline at all. */
+const NOTICES_KEPT = { crowdMs: 2 * DAY_MS, addressedMs: 32 * DAY_MS };
 const PARTICIPANTS_KEPT_MS = 400 * DAY_MS;
 
 /**
@@ -32,6 +35,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const keys = await transact(ctx, (tx) => deleteExpiredKeys(tx, ROWS_PER_STEP));
   const windows = await transact(ctx, (tx) => deleteOldWindows(tx, ROWS_PER_STEP));
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
+  const notices = await transact(ctx, (tx) => deleteOldNotices(tx, NOTICES_KEPT, ROWS_PER_STEP));
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
 
   const addressed = await findOutlivedAddressed(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
@@ -46,6 +50,11 @@ export async function sweep(ctx: Context): Promise<boolean> {
   }
 
   return (
-    [asks, addressed, forgotten].some((rows) => rows.length === ROWS_PER_STEP) || keys || windows || marks || events
+    [asks, addressed, forgotten].some((rows) => rows.length === ROWS_PER_STEP) ||
+    keys ||
+    windows ||
+    marks ||
+    notices ||
+    events
   );
 }

@@ -17,6 +17,7 @@ export interface DoorSettings {
   limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
   sseHeartbeatS: number;
   waitCapS: number;
+  push: { fcmKeyFile?: string | undefined };
 }
 
 /** What every door is given. */

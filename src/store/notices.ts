@@ -14,13 +14,14 @@ export interface WantingAsk extends FeedEntry {
 }
 
 /**
- * Returns the open questions that lack answers, those created in the last `createdWithinMs` only where that is given;
- * `toldLately` counts whom `latelyMs` saw told.
+ * Returns up to `limit` open questions that lack answers, those first that end first; only those created in the last
+ * `createdWithinMs` where that is given. `toldLately` counts whom the last `latelyMs` saw told.
  */
 export async function listWantingAsks(
   on: Queryable,
   latelyMs: number,
   createdWithinMs: number | null,
+  limit: number,
 ): Promise<WantingAsk[]> {
   const fresh = createdWithinMs === null ? empty : sql`AND a.created_at >= (SELECT parley_now()) - ${createdWithinMs}`;
   const rows = await on.all<{
@@ -36,7 +37,8 @@ export async function listWantingAsks(
     sql`SELECT a.ask_id, a.audience, a.need, a.n, a.created_at, a.expires_at, a.last_answer_at,
         (SELECT count(*) FROM notices t WHERE t.ask_id = a.ask_id AND t.kind = 'crowd'
           AND t.told_at > (SELECT parley_now()) - ${latelyMs}) AS told_lately
-      FROM asks a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}`,
+      FROM asks a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
+      ORDER BY a.expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => ({
     id: row.ask_id,

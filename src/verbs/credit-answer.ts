@@ -15,6 +15,7 @@ import {
   readFacts,
   sumSince,
 } from "../store/ledger.ts";
+import { findToldAt } from "../store/notices.ts";
 
 /** What an answer brought its giver. */
 export interface Credit {
@@ -46,7 +47,7 @@ export async function creditAnswer(
     answersBefore: ask.n - 1,
     answer,
     at,
-    notifiedAt: null,
+    notifiedAt: rules.bonuses ? await findToldAt(tx, ask.id, names) : null,
     streakDays: streak.days,
     rewardedStreaks: rules.bonuses ? await listRewardedStreaks(tx, person) : new Set(),
     cappedToday: (await sumSince(tx, person, utcDayStart(at))).capped,

@@ -12,10 +12,17 @@ const VAPID_SECRET = "vapid";
  * The pair is made when it is first wanted; of several servers that make one at once, one's stands.
  */
 export async function readVapidKey(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<string> {
+  return (await readVapidPair(ctx)).publicKey;
+}
+
+/** Returns the whole pair, the private key as the raw scalar, base64url. */
+export async function readVapidPair(
+  ctx: Pick<Context, "db" | "wake" | "keyring">,
+): Promise<{ publicKey: string; privateKey: string }> {
   const secret = (await findSecret(ctx.db, ctx.keyring, VAPID_SECRET)) ?? (await makePair(ctx));
-  const { x, y } = JSON.parse(secret) as { x: string; y: string };
+  const { x, y, d } = JSON.parse(secret) as { x: string; y: string; d: string };
   const point = [Buffer.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url")];
-  return Buffer.concat(point).toString("base64url");
+  return { publicKey: Buffer.concat(point).toString("base64url"), privateKey: d };
 }
 
 async function makePair(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<string> {

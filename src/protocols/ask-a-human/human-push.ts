@@ -14,6 +14,7 @@ const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody 
 export function humanPush(app: Door, door: DoorContext): void {
   const { ctx } = door;
   const { pushRegistrationsPerHour } = ctx.crowd.limits;
+  const sendsToFcm = door.config.push.fcmKeyFile !== undefined;
   const counted = {
     config: { takesBody: true },
     ...addressLimit(door, "push registrations", pushRegistrationsPerHour),
@@ -25,7 +26,7 @@ export function humanPush(app: Door, door: DoorContext): void {
       subscription_id: subscribed.id,
       status: "active",
       // Kept all the same, so that it works from the moment the server is given Firebase credentials.
-      ...(settings.kind === "fcm" && { delivers: false, reason: "fcm_not_configured" }),
+      ...(settings.kind === "fcm" && !sendsToFcm && { delivers: false, reason: "fcm_not_configured" }),
     });
   }
 
