@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
-import { ConfigSchema, settingNotes, Settings, type SettingNote } from "./settings.ts";
+import { settingNotes, type SettingNote } from "./setting.ts";
+import { ConfigSchema, Settings } from "./settings.ts";
 
 export type Config = z.infer<typeof ConfigSchema>;
 

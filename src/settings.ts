@@ -1,63 +1,13 @@
-import { isIP } from "node:net";
 import { z } from "zod";
 import { isLoopback } from "./lib/network.ts";
 import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "./model/addressed-rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
+import { isAddressRange, isOrigin, listOf, setting, text, whole, yesOrNo } from "./setting.ts";
+import { CHANNEL_SETTINGS } from "./settings-channels.ts";
 
-/** What a setting carries beside its type: why it is there, and where else it may come from. */
-export interface SettingNote {
-  why: string;
-  /** Stands in the example file where there is no fixed default. */
-  example?: string;
-  /** Environment variables other than the generated one. */
-  aliases?: readonly string[];
-  /** Also read from the file that `<VARIABLE>_FILE` names, and never echoed. */
-  secret?: boolean;
-}
-
-/** The notes of every setting. */
-export const settingNotes = z.registry<SettingNote>();
-
-function setting<T extends z.ZodType>(schema: T, why: string, more: Omit<SettingNote, "why"> = {}): T {
-  settingNotes.add(schema, { why, ...more });
-  return schema;
-}
-
-// Each message continues the sentence "NAME must be ...".
-function whole(least: number, most: number): z.ZodNumber {
-  const error = `a whole number between ${least} and ${most}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
-}
-const yesOrNo = () => z.boolean({ error: "true or false" });
-const text = (error: string) => z.string({ error }).min(1, { error });
-const listOf = (item: z.ZodString) => z.array(item, { error: "a list" });
 const ORIGIN_WORDS = "an http or https address without a path";
-const LOOPBACK_WORDS = "an http address of this computer, such as http://127.0.0.1:9000/api/";
-const SLACK_USER_WORDS = "the id of a Slack user, such as U2147483697";
-const SLACK_APP_WORDS = "an app with app_id (A...), bot_token (xoxb-...), and signing_secret or app_token (xapp-...)";
 const MOST = 1_000_000_000;
 
-const tokenOf = (prefix: string) => text(`a token that begins with ${prefix}`).startsWith(prefix);
-const slackAppText = () => text(SLACK_APP_WORDS);
-const SlackAppEntry = z
-  .strictObject(
-    {
-      app_id: slackAppText().regex(/^A[A-Z0-9]{2,}$/, { error: SLACK_APP_WORDS }),
-      bot_token: slackAppText().startsWith("xoxb-", { error: SLACK_APP_WORDS }),
-      signing_secret: slackAppText().optional(),
-      app_token: slackAppText().startsWith("xapp-", { error: SLACK_APP_WORDS }).optional(),
-    },
-    { error: SLACK_APP_WORDS },
-  )
-  .transform((app) => ({
-    appId: app.app_id,
-    botToken: app.bot_token,
-    signingSecret: app.signing_secret,
-    appToken: app.app_token,
-  }));
-const PUSH_SUBJECT_WORDS = "a mailto: or https: address";
-const TARGETS = { error: "a block of names, each with url, secret (whsec_...) and humans (ids of people)" };
-const phoneNumber = () => z.string().regex(/^\+[1-9]\d{6,14}$/, { error: 'a number such as "+4930901820", in quotes' });
 const DAY_MS = 86_400_000;
 
 const rules = DEFAULT_CROWD_RULES;
@@ -211,123 +161,7 @@ export const Settings = z.object({
       "Push registrations from one address.",
     ),
   }),
-  push: z.object({
-    subject: setting(
-      z
-        .string({ error: PUSH_SUBJECT_WORDS })
-        .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, { error: PUSH_SUBJECT_WORDS })
-        .optional(),
-      "Whom a push service can complain to; left out, the public address where that is https.",
-      { example: "mailto:parley@example.com" },
-    ),
-    fcmKeyFile: setting(
-      text("a file").optional(),
-      "Key of a Google service account, for devices that subscribe with an FCM token.",
-      { example: "~/firebase-key.json" },
-    ),
-  }),
-  twilio: z.object({
-    accountSid: setting(
-      z
-        .string()
-        .regex(/^AC[0-9a-f]{32}$/, { error: "AC and 32 hexadecimal digits" })
-        .optional(),
-      "Account that sends text messages; without it, its token, a sender, and countries, there are none.",
-      { example: "AC0123456789abcdef0123456789abcdef" },
-    ),
-    authToken: setting(text("a token").optional(), "Token of that account.", {
-      secret: true,
-      example: "0123456789abcdef0123456789abcdef",
-    }),
-    smsFrom: setting(phoneNumber().optional(), "Number that text messages come from.", { example: '"+4930901820"' }),
-    whatsappFrom: setting(phoneNumber().optional(), "Number that WhatsApp messages come from.", {
-      example: '"+4930901820"',
-    }),
-    whatsappTemplateSid: setting(
-      z
-        .string()
-        .regex(/^HX[0-9a-f]{32}$/, { error: "HX and 32 hexadecimal digits" })
-        .optional(),
-      "Approved template for people who have not written within a day.",
-      { example: "HX0123456789abcdef0123456789abcdef" },
-    ),
-    countries: setting(
-      listOf(text("a prefix").regex(/^\+[1-9]\d{0,6}$/, { error: 'a prefix such as "+49", in quotes' })).default([]),
-      "Prefixes of the numbers that may be sent to; every message costs money.",
-    ),
-    apiUrl: setting(
-      text("an address").refine(isLoopbackOrigin, { error: "an http address of this machine" }).optional(),
-      "Another server in place of Twilio's, for trying things out; on this machine only.",
-      { example: "http://127.0.0.1:4010" },
-    ),
-  }),
-  webhooks: z.object({
-    allow: setting(
-      listOf(
-        text("an exception").refine(isAllowance, { error: "a host and port such as hooks.internal:8443, or a range" }),
-      ).default([]),
-      "Where outgoing webhooks may go beyond https on the internet: host:port, or an address range.",
-    ),
-  }),
-  webhookTargets: setting(
-    z
-      .record(
-        z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, TARGETS),
-        z.strictObject(
-          {
-            url: z.string(TARGETS).refine((url) => URL.canParse(url), TARGETS),
-            secret: z.string(TARGETS).regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, TARGETS),
-            humans: z.array(z.string(TARGETS).min(1, TARGETS), TARGETS).min(1, TARGETS),
-          },
-          TARGETS,
-        ),
-        TARGETS,
-      )
-      .optional(),
-    "Programs of yours that pass requests on to people and bring answers back, by name.",
-    {
-      secret: true,
-      example: "{ desk: { url: https://desk.example.com/parley, secret: whsec_..., humans: [operator] } }",
-    },
-  ),
-  slack: z.object({
-    botToken: setting(
-      tokenOf("xoxb-").optional(),
-      "Token of the Slack app that asks people (xoxb-...); without it there is no Slack.",
-      { secret: true, example: "xoxb-..." },
-    ),
-    appToken: setting(
-      tokenOf("xapp-").optional(),
-      "Token for Socket Mode (xapp-...): answers come in without a public address.",
-      { secret: true, example: "xapp-..." },
-    ),
-    signingSecret: setting(
-      text("the signing secret of the app").optional(),
-      "Signing secret of the app: answers come in by HTTP at the public address.",
-      { secret: true, example: "8f742231b10e8888abcd99yyyzzz85a5" },
-    ),
-    defaultUser: setting(
-      text(SLACK_USER_WORDS)
-        .regex(/^[UW][A-Z0-9]{2,}$/, { error: SLACK_USER_WORDS })
-        .optional(),
-      "Whom an agent reaches that names nobody on Slack.",
-      { example: "U2147483697" },
-    ),
-    channelApprovers: setting(
-      z.enum(["enrolled", "members"], { error: "one of enrolled, members" }).default("enrolled"),
-      "Who may approve in a channel without a list of names: enrolled people, or every full member of the workspace.",
-    ),
-    apps: setting(
-      z.array(SlackAppEntry, { error: "a list of apps" }).default([]),
-      "Further apps with whose tokens agents may ask, each with app_id, bot_token, and signing_secret or app_token.",
-      { secret: true },
-    ),
-    apiUrl: setting(
-      z.string({ error: LOOPBACK_WORDS }).refine(isLoopbackUrl, { error: LOOPBACK_WORDS }).optional(),
-      "Where a stand-in for Slack's Web API listens, for tests of the whole program.",
-      { example: "http://127.0.0.1:9000/api/" },
-    ),
-  }),
+  ...CHANNEL_SETTINGS,
   log: z.object({
     level: setting(
       z
@@ -355,6 +189,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     approvalTimeoutSeconds: a2h.approvalTimeoutSeconds,
     fallbackMs: delivery.fallbackSeconds * 1000,
     keptMs: a2h.retentionDays * DAY_MS,
+    slackMembersApprove: rest.slack.channelApprovers === "members",
   };
   return {
     ...rest,
@@ -370,33 +205,3 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     limits: serverLimits,
   };
 });
-
-function isOrigin(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, pathname, search, hash, username, password } = new URL(url);
-  return /^https?:$/.test(protocol) && pathname === "/" && !search && !hash && !username && !password;
-}
-
-function isLoopbackOrigin(url: string): boolean {
-  if (!isOrigin(url)) return false;
-  const { hostname } = new URL(url);
-  return hostname === "localhost" || isLoopback(hostname.replace(/^\[|\]$/g, ""));
-}
-
-function isAllowance(text: string): boolean {
-  return isAddressRange(text) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/.test(text);
-}
-
-/** Tokens go to this address: it must be nobody else's. */
-function isLoopbackUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && (hostname === "localhost" || isLoopback(hostname.replace(/^\[|\]$/g, "")));
-}
-
-function isAddressRange(range: string): boolean {
-  const [address = "", bits, more] = range.split("/");
-  const family = isIP(address);
-  if (family === 0 || more !== undefined) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}

@@ -1,0 +1,46 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+
+/** What a setting carries beside its type: why it is there, and where else it may come from. */
+export interface SettingNote {
+  why: string;
+  /** Stands in the example file where there is no fixed default. */
+  example?: string;
+  /** Environment variables other than the generated one. */
+  aliases?: readonly string[];
+  /** Also read from the file that `<VARIABLE>_FILE` names, and never echoed. */
+  secret?: boolean;
+}
+
+/** The notes of every setting. */
+export const settingNotes = z.registry<SettingNote>();
+
+/** Registers what a setting is for, and returns its schema. */
+export function setting<T extends z.ZodType>(schema: T, why: string, more: Omit<SettingNote, "why"> = {}): T {
+  settingNotes.add(schema, { why, ...more });
+  return schema;
+}
+
+// Each message continues the sentence "NAME must be ...".
+export function whole(least: number, most: number): z.ZodNumber {
+  const error = `a whole number between ${least} and ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+export const yesOrNo = () => z.boolean({ error: "true or false" });
+export const text = (error: string) => z.string({ error }).min(1, { error });
+export const listOf = (item: z.ZodString) => z.array(item, { error: "a list" });
+
+/** True for an http or https address without a path. */
+export function isOrigin(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, pathname, search, hash, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && pathname === "/" && !search && !hash && !username && !password;
+}
+
+/** True for an address, or a range such as 10.0.0.0/8. */
+export function isAddressRange(range: string): boolean {
+  const [address = "", bits, more] = range.split("/");
+  const family = isIP(address);
+  if (family === 0 || more !== undefined) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
