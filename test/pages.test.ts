@@ -8,7 +8,16 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { pages } from "../src/protocols/web/pages.ts";
 import { openWorld, type Reply, type World } from "./world.ts";
 
-const PAGES = ["/", "/q/q_4Jx0mT9bVq2Lr7Hs1Zc8Wd", "/me", "/leaderboard", "/console", "/console/anything"];
+const PAGES = [
+  "/",
+  "/q/q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  "/me",
+  "/leaderboard",
+  "/inbox",
+  "/inbox/ask_1",
+  "/console",
+  "/console/anything",
+];
 
 describe("pages", () => {
   let world: World;
@@ -74,7 +83,7 @@ describe("pages", () => {
       "/icons/%00.png",
       "/assets/%zz",
       "/assets/nothing.js",
-      "/inbox",
+      "/inbox/ask_1/more",
     ];
     for (const path of outside) {
       const reply: Reply = await world.call("GET", path);

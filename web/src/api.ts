@@ -16,7 +16,8 @@ export function serverNow(): number {
   return Date.now() + aheadMs;
 }
 
-async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+/** Fetches, and notes whether the server answers and what time it has. */
+export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
     const reply = await fetch(input, init);
     reachable.set(true);

@@ -9,14 +9,16 @@ const KEYS = [
   { keys: ["j", "k"], does: text.keys.move },
   { keys: ["?"], does: text.keys.help },
 ];
+const IN_INBOX = [{ keys: ["a", "r"], does: text.keys.decide, range: false }, ...KEYS];
 
-export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function KeysDialog(props: { open: boolean; inInbox: boolean; onClose: () => void }) {
+  const { open, inInbox, onClose } = props;
   const off = shortcuts.use() === "off";
   return (
     <Dialog title={text.keys.title} open={open} onClose={onClose}>
       {off && <p class="muted">{text.keys.off}</p>}
       <dl class={styles.keys}>
-        {KEYS.map(({ keys, does, range }) => (
+        {(inInbox ? IN_INBOX : KEYS).map(({ keys, does, range }) => (
           <div key={does}>
             <dt>
               {keys.map((key, index) => (

@@ -7,7 +7,7 @@ declare const self: ServiceWorkerGlobalScope;
 
 const CACHE = `parley-${VERSION}`;
 const SHELL = "/index.html";
-const APP_PATHS = /^\/($|q\/|me$|leaderboard$|console($|\/))/;
+const APP_PATHS = /^\/($|q\/|me$|leaderboard$|inbox($|\/)|console($|\/))/;
 /** A page that takes longer than this comes from the device. */
 const PATIENCE_MS = 3000;
 

@@ -7,6 +7,9 @@ export const audience = setting("audience", ["all", ...AUDIENCES], "all");
 /** Single keys can get in the way of speech input and screen readers, so they can be turned off. */
 export const shortcuts = setting("shortcuts", ["on", "off"], "on");
 
+/** Whether somebody with a name has signed in here: asks are addressed to nobody else. */
+export const named = setting("named", ["no", "yes"], "no");
+
 export const theme = setting("theme", ["system", "light", "dark"], "system");
 
 /** The page wears the chosen theme now; `theme.js` puts it on before the first paint next time. */

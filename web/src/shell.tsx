@@ -11,12 +11,15 @@ import { hasKeyboard, useKeys } from "./keys.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
+import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
 
 const Console = lazy(() => import("./console/console.tsx"));
+const Inbox = lazy(() => import("./inbox/inbox.tsx"));
 
+const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
 const ROOMS = [
   { href: "/", label: text.nav.questions, icon: "questions" },
   { href: "/leaderboard", label: text.nav.leaderboard, icon: "leaderboard" },
@@ -30,9 +33,13 @@ export function Shell() {
   useFocusOnNavigation(location);
   const openKeys = (): void => showKeys(true);
   useKeys({ "?": openKeys });
+  const inInbox = location.startsWith(INBOX.href);
+  // Asks are addressed to people with names: nobody else has an inbox.
+  const rooms = named.use() === "yes" || inInbox ? [INBOX, ...ROOMS] : ROOMS;
+  const up = inInbox ? INBOX : ROOMS[0];
 
   return (
-    <div class={styles.shell} data-detail={location.startsWith("/q/") || undefined}>
+    <div class={styles.shell} data-detail={/^\/(q|inbox)\//.test(location) || undefined}>
       <a class={styles.skip} href="#main">
         {text.skipToContent}
       </a>
@@ -41,13 +48,13 @@ export function Shell() {
           <Mark />
           {text.app}
         </Link>
-        <Link href="/" class={styles.back}>
+        <Link href={up.href} class={styles.back}>
           <Icon name="back" />
-          {text.question.back}
+          {up.label}
         </Link>
         <Offline />
         <nav class={styles.nav} aria-label={text.nav.label}>
-          {ROOMS.map(({ href, label, icon }) => (
+          {rooms.map(({ href, label, icon }) => (
             <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
               <Icon name={icon} />
               <span>{label}</span>
@@ -61,7 +68,7 @@ export function Shell() {
         )}
       </header>
       <main id="main" class={styles.main} tabIndex={-1}>
-        <Mishaps key={location}>
+        <Mishaps key={inInbox ? INBOX.href : location}>
           <Suspense fallback={<Loading />}>
             <Switch>
               <Route path="/">
@@ -72,6 +79,10 @@ export function Shell() {
                 <MePage onShowKeys={openKeys} />
               </Route>
               <Route path="/leaderboard" component={LeaderboardPage} />
+              <Route path="/inbox">
+                <Inbox />
+              </Route>
+              <Route path="/inbox/:id">{({ id }) => <Inbox id={id} />}</Route>
               <Route path="/console/*?" component={Console} />
               <Route component={NotFound} />
             </Switch>
@@ -79,13 +90,13 @@ export function Shell() {
         </Mishaps>
       </main>
       <Announcer />
-      <KeysDialog open={keysShown} onClose={() => showKeys(false)} />
+      <KeysDialog open={keysShown} inInbox={inInbox} onClose={() => showKeys(false)} />
     </div>
   );
 }
 
 function isIn(href: string, location: string): boolean {
-  return href === "/" ? location === "/" || location.startsWith("/q/") : location === href;
+  return href === "/" ? location === "/" || location.startsWith("/q/") : location.startsWith(href);
 }
 
 /** Says that the server is out of reach; its place is always kept, so nothing moves. */
@@ -104,7 +115,7 @@ function useFocusOnNavigation(location: string): void {
   useEffect(() => {
     const from = before.current;
     before.current = location;
-    const openedByItself = from === "/" && history.state === "opened-by-itself";
+    const openedByItself = history.state === "opened-by-itself";
     if (from === location || openedByItself) return;
     scrollTo(0, 0);
     (document.querySelector<HTMLElement>("[data-focus]") ?? document.getElementById("main"))?.focus({

@@ -8,6 +8,7 @@ const en = {
   nav: {
     label: "Main",
     questions: "Questions",
+    inbox: "Inbox",
     leaderboard: "Leaderboard",
     me: "Me",
   },
@@ -56,7 +57,6 @@ const en = {
   },
 
   question: {
-    back: "Questions",
     machine: "A program wrote this question. Leave out names and anything private.",
     yourAnswer: "Your answer",
     placeholder: "Write what you think",
@@ -230,6 +230,7 @@ const en = {
     choose: "Choose an option",
     send: "Send, or go on to the next question",
     move: "Next and previous question",
+    decide: "Approve or reject, after one more question",
     help: "Show this list",
     off: "Single-key shortcuts are off. Turn them on under Me.",
   },

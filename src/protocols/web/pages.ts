@@ -4,7 +4,17 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 /** Where the app shows something of its own; every other address is not its. */
-const APP_PATHS = ["/", "/index.html", "/q/:id", "/me", "/leaderboard", "/console", "/console/*"];
+const APP_PATHS = [
+  "/",
+  "/index.html",
+  "/q/:id",
+  "/me",
+  "/leaderboard",
+  "/inbox",
+  "/inbox/:id",
+  "/console",
+  "/console/*",
+];
 
 /** Files whose name never changes, so their content is asked for every time. */
 const PLAIN_FILES = ["sw.js", "theme.js", "manifest.webmanifest"];

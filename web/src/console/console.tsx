@@ -1,42 +1,17 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { people } from "../api.ts";
-import { listen } from "../live.ts";
 import { Copyable } from "../parts/copyable.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
-import { isUnreachable, queries } from "../queries.ts";
+import { isUnreachable } from "../queries.ts";
+import { holdsCode, signOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
 import { text } from "./text.ts";
 
-/** Taken from the address as soon as the Console opens, so that it is in no history and on no screenshot. */
-let startCode = takeStartCode();
-
-function takeStartCode(): string | null {
-  const code = /^#start=(.+)$/.exec(location.hash)?.[1] ?? null;
-  if (code !== null) history.replaceState(history.state, "", location.pathname);
-  return code;
-}
-
-async function signInOrAsk(): Promise<SignedIn> {
-  if (startCode === null) return people.session();
-  const signedIn = await people.signIn(startCode);
-  startCode = null;
-  // Whoever looked at the rest of the app until now was somebody else.
-  void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
-  listen();
-  return signedIn;
-}
-
 /** Where an operator arrives: who is signed in, and how to connect the first agent. */
 export default function Console() {
-  const session = useQuery({
-    queryKey: ["session"],
-    queryFn: signInOrAsk,
-    staleTime: Infinity,
-  });
+  const session = useSession();
   useTitle(text.title);
 
   if (session.data) return <SignedInConsole session={session.data} />;
@@ -65,7 +40,7 @@ function SignInTrouble({ error, onTryAgain }: { error: Error; onTryAgain: () => 
       </Notice>
     );
   }
-  const noSession = startCode === null && error instanceof ParleyError && error.status === 401;
+  const noSession = !holdsCode() && error instanceof ParleyError && error.status === 401;
   return (
     <Notice
       title={noSession ? text.signedOut : text.codeFailed}
@@ -82,11 +57,6 @@ function SignedInConsole({ session }: { session: SignedIn }) {
   const { name, role } = session.person;
   const here = location.origin;
   const question = '{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Send","Submit"]}';
-
-  const signOut = async (): Promise<void> => {
-    await people.signOut();
-    await queries.resetQueries({ queryKey: ["session"] });
-  };
   return (
     <div class={styles.console}>
       <header class={styles.header}>
@@ -98,6 +68,15 @@ function SignedInConsole({ session }: { session: SignedIn }) {
           {text.signOut}
         </button>
       </header>
+      <section class={styles.section}>
+        <h2>{text.inbox}</h2>
+        <p class="muted">{text.inboxHint}</p>
+        <div>
+          <Link href="/inbox" class="button">
+            {text.openInbox}
+          </Link>
+        </div>
+      </section>
       <section class={styles.section}>
         <h2>{text.connect}</h2>
         <p class="muted">{text.connectHint}</p>

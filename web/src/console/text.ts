@@ -10,6 +10,9 @@ export const text = {
   codeFailedHint: "A link works once, for 30 minutes. Run “parley link” where the server runs to get another.",
   unreachable: "No connection to the server",
   tryAgain: "Try again",
+  inbox: "Inbox",
+  inboxHint: "What agents ask of you by name: approvals, questions, forms.",
+  openInbox: "Open the inbox",
   connect: "Connect an agent",
   connectHint: "Any program that can send HTTP can ask. On this computer it needs no key.",
   remoteHint:

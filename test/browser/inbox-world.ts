@@ -1,0 +1,47 @@
+import type { Browser } from "playwright-core";
+import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
+import { enrol } from "../addressed.ts";
+import { openWorld, type World } from "../world.ts";
+import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+
+/** A server with people who have names, whose time runs. */
+export async function openInboxWorld(): Promise<World> {
+  return openWorld({
+    on: "sqlite",
+    running: true,
+    env: { PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "100000" },
+  });
+}
+
+/** Somebody enrolled, and how to come in as them. */
+export interface Named {
+  id: string;
+  name: string;
+  /** A link that signs in once, and leads to the inbox. */
+  link(): Promise<string>;
+  /** Opens the inbox, or one ask in it, signed in. */
+  visit(
+    browser: Browser,
+    look: { screen: Screen; theme?: Theme; ask?: { id: string } | undefined },
+  ): Promise<Visitor>;
+}
+
+export async function nameSomebody(world: World, name: string, more: Parameters<typeof enrol>[3] = {}): Promise<Named> {
+  const { ctx } = world.server;
+  const id = await enrol(ctx, name, [], more);
+  const link = async (): Promise<string> => `/inbox#start=${(await createSignInLink(ctx, id)).code}`;
+  return {
+    id,
+    name,
+    link,
+    async visit(browser, { screen, theme = "light", ask }) {
+      const visitor = await visit(browser, world.url, { screen, theme, path: await link() });
+      await visitor.page.getByText(`Signed in as ${name}`).waitFor();
+      if (ask) {
+        await visitor.page.goto(`/inbox/${ask.id}`);
+        await visitor.page.getByRole("heading", { level: 1 }).waitFor();
+      }
+      return visitor;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { Connection } from "../../../sdk/src/http.ts";
+import { follow } from "../../../sdk/src/sse.ts";
+import { watchedFetch } from "../api.ts";
+import type { AskPage, NewDecision, WholeAsk } from "./wire.ts";
+
+/** The inbox under this browser's session. Not in the published package, which is for agents and the crowd. */
+const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
+
+const pathOf = (id: string): string => `/people/me/asks/${encodeURIComponent(id)}`;
+
+export async function listAsks(
+  state: "open" | "over",
+  options: { before?: string | undefined; signal?: AbortSignal },
+): Promise<AskPage> {
+  const { before, signal } = options;
+  return connection.call("GET", "/people/me/asks", { query: { state, before }, signal });
+}
+
+export async function readAsk(id: string, signal?: AbortSignal): Promise<WholeAsk> {
+  return connection.call("GET", pathOf(id), { signal });
+}
+
+/** The decision is recorded. Sending the same again changes nothing, so a lost reply costs nothing. */
+export async function decide(id: string, decision: NewDecision): Promise<WholeAsk> {
+  return connection.call("POST", `${pathOf(id)}/decision`, { body: decision, repeatable: true });
+}
+
+/** Yields the id of each ask that has changed, or null for any of them. */
+export async function* inboxEvents(options: { signal: AbortSignal }): AsyncGenerator<string | null> {
+  for await (const { event, data } of follow(connection, "/people/me/events", options)) {
+    if (event === "changed") yield (JSON.parse(data) as { id?: string }).id ?? null;
+  }
+}

@@ -1,0 +1,149 @@
+import { useState } from "preact/hooks";
+import { useKeys } from "../keys.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { type Deciding, useDecide } from "./decide.ts";
+import { type AskDraft, useAskDraft } from "./draft.ts";
+import { EditArguments, editedArguments } from "./edit-arguments.tsx";
+import { Call, Facts, Words } from "./parts.tsx";
+import styles from "./ask.module.css";
+import { text } from "./text.ts";
+import type { AskOption, WholeAsk } from "./wire.ts";
+
+/** What somebody is about to do, and has to confirm. */
+type Intent = { approve: true } | { approve: false; option?: AskOption };
+
+/** A call to be approved or rejected: what runs comes first and whole, then who asks, and the controls come last. */
+export function Approval({ ask }: { ask: WholeAsk }) {
+  const [draft, change] = useAskDraft(ask.id);
+  const deciding = useDecide(ask.id);
+  const [intent, setIntent] = useState<Intent | null>(null);
+  const edited = editedArguments(ask, draft);
+
+  const approve = (): void => setIntent({ approve: true });
+  const reject = (): void => setIntent({ approve: false });
+  useKeys({ a: approve, r: reject });
+
+  const choose = (option: AskOption): void => {
+    if (!option.interactive) return void deciding.send({ ...rejection(ask, draft), option: option.name });
+    if (!draft.comment && option.prompt_fill !== null) change({ comment: option.prompt_fill });
+    setIntent({ approve: false, option });
+  };
+  const confirm = (): void => {
+    if (!intent) return;
+    setIntent(null);
+    if (!intent.approve) {
+      const option = intent.option ? { option: intent.option.name } : {};
+      return void deciding.send({ ...rejection(ask, draft), ...option });
+    }
+    const kwargs = edited.text === null ? {} : { kwargs: edited.text };
+    void deciding.send({ approved: true, ...commentIn(draft), ...kwargs, digest: ask.digest ?? "" });
+  };
+
+  return (
+    <>
+      <Call ask={ask} />
+      <Words ask={ask} />
+      <Facts ask={ask} />
+      {ask.editable && (
+        <EditArguments ask={ask} draft={draft} onChange={change} problems={problemsOf(deciding, edited)} />
+      )}
+      {deciding.refused && (
+        <p role="alert" class={styles.alert}>
+          {deciding.refused.says}
+        </p>
+      )}
+      <div class={styles.decide} aria-busy={deciding.sending}>
+        <div class={styles.pair}>
+          <button type="button" class="alarm" onClick={reject} aria-keyshortcuts="r">
+            {text.reject}
+          </button>
+          <button
+            type="button"
+            class={styles.approve}
+            onClick={approve}
+            aria-keyshortcuts="a"
+            aria-disabled={edited.problem !== null}
+          >
+            {edited.text === null ? text.approve : text.approveEdited}
+          </button>
+        </div>
+        {ask.options.length > 0 && (
+          <section class={styles.ways} aria-label={text.rejectWays}>
+            <h2>{text.rejectWays}</h2>
+            {ask.options.map((option) => (
+              <button key={option.name} type="button" class={styles.way} onClick={() => choose(option)}>
+                <span>{option.title}</span>
+                {option.description !== null && <span class={styles.says}>{option.description}</span>}
+              </button>
+            ))}
+          </section>
+        )}
+      </div>
+      <Confirm
+        ask={ask}
+        intent={intent?.approve && edited.problem !== null ? null : intent}
+        draft={draft}
+        isEdited={edited.text !== null}
+        onComment={(comment) => change({ comment })}
+        onClose={() => setIntent(null)}
+        onConfirm={confirm}
+      />
+    </>
+  );
+}
+
+const commentIn = ({ comment }: AskDraft) => (comment?.trim() ? { comment } : {});
+const rejection = (ask: WholeAsk, draft: AskDraft) => ({
+  approved: false,
+  ...commentIn(draft),
+  ...(ask.digest !== null && { digest: ask.digest }),
+});
+
+const problemsOf = (deciding: Deciding, edited: { problem: string | null }) => [
+  ...(edited.problem === null ? [] : [{ path: "", message: edited.problem }]),
+  ...(deciding.refused?.problems ?? []),
+];
+
+function Confirm(props: {
+  ask: WholeAsk;
+  intent: Intent | null;
+  draft: AskDraft;
+  isEdited: boolean;
+  onComment: (comment: string) => void;
+  onClose: () => void;
+  onConfirm: () => void;
+}) {
+  const { ask, intent, draft, isEdited } = props;
+  const fn = ask.fn ?? ask.title;
+  const approves = intent?.approve ?? true;
+  const lead = isEdited ? text.approveEditedLead(ask.agent) : text.approveLead(ask.agent);
+  return (
+    <Dialog
+      title={approves ? text.approveTitle(fn) : text.rejectTitle(fn)}
+      open={intent !== null}
+      onClose={props.onClose}
+    >
+      <form
+        class={styles.confirm}
+        onSubmit={(event) => {
+          event.preventDefault();
+          props.onConfirm();
+        }}
+      >
+        <p class="muted">{approves ? lead : text.rejectLead}</p>
+        {intent && !intent.approve && intent.option && <p>{intent.option.title}</p>}
+        <label for="comment">{approves ? text.comment : text.reason}</label>
+        <textarea
+          id="comment"
+          rows={3}
+          maxLength={5000}
+          value={draft.comment ?? ""}
+          onInput={(event) => props.onComment(event.currentTarget.value)}
+        />
+        <button type="submit" class={approves ? styles.approve : "alarm"} autofocus>
+          {approves ? (isEdited ? text.approveEdited : text.approve) : text.reject}
+        </button>
+      </form>
+    </Dialog>
+  );
+}

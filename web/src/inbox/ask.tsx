@@ -1,0 +1,122 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Link } from "wouter";
+import questionStyles from "../answer/question.module.css";
+import formStyles from "../answer/answer-form.module.css";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { useServerNow } from "../parts/time-left.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { codeOf } from "../queries.ts";
+import { useTitle } from "../title.ts";
+import { Approval } from "./approval.tsx";
+import styles from "./ask.module.css";
+import { Approvals, Outcome, Waiting } from "./outcome.tsx";
+import { Deadline } from "./parts.tsx";
+import { useAsk } from "./queries.ts";
+import { Reply } from "./reply.tsx";
+import { text } from "./text.ts";
+import { Value } from "./value.tsx";
+import type { ListedAsk, WholeAsk } from "./wire.ts";
+
+/** One ask, in whatever state it is for the person in front of it. */
+export function Ask({ id, next }: { id: string; next: ListedAsk | undefined }) {
+  const { data: ask, error, refetch } = useAsk(id);
+  useTitle(ask?.title ?? text.title);
+
+  const [state, view] = ((): [string, ComponentChildren] => {
+    if (ask && ask.state !== "open") return ["over", <Outcome ask={ask} next={next} />];
+    if (ask) return [isFree(ask) ? "open" : "waiting", <Open ask={ask} onTimeUp={() => void refetch()} />];
+    if (codeOf(error) === "NOT_FOUND") {
+      return [
+        "gone",
+        <Notice title={text.ask.unknown} hint={text.ask.unknownHint}>
+          <Link href="/inbox" class="button primary">
+            {text.ask.toList}
+          </Link>
+        </Notice>,
+      ];
+    }
+    if (error) return ["trouble", <Trouble title={text.ask.failed} error={error} onTryAgain={() => void refetch()} />];
+    return ["loading", <Loading rows={3} />];
+  })();
+  return (
+    <Frame state={state}>
+      {ask && <Header ask={ask} />}
+      {view}
+    </Frame>
+  );
+}
+
+function isFree(ask: WholeAsk): boolean {
+  return ask.may_decide && !ask.decisions.some(({ mine }) => mine);
+}
+
+function Open({ ask, onTimeUp }: { ask: WholeAsk; onTimeUp: () => void }) {
+  const until = ask.expires_at === null ? Infinity : Date.parse(ask.expires_at);
+  return (
+    <>
+      {until < Infinity && <TimeUp until={until} onTimeUp={onTimeUp} />}
+      {isFree(ask) ? <Controls ask={ask} /> : <Waiting ask={ask} />}
+      <Approvals ask={ask} />
+    </>
+  );
+}
+
+function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
+  const isUp = useServerNow(until) >= until;
+  useEffect(() => {
+    if (isUp) onTimeUp();
+  }, [isUp]);
+  return null;
+}
+
+function Controls({ ask }: { ask: WholeAsk }) {
+  switch (ask.kind) {
+    case "approval":
+      return <Approval ask={ask} />;
+    case "reply":
+      return <Reply ask={ask} />;
+    case "value":
+      return <Value ask={ask} />;
+  }
+}
+
+/** Of a call its function; of anything else what the agent wrote, which is the question. */
+function Header({ ask }: { ask: WholeAsk }) {
+  return (
+    <header class={formStyles.header}>
+      <p class={formStyles.facts}>
+        <span>{text.kind[ask.kind]}</span>
+        <span>{ask.agent}</span>
+        {ask.state === "open" && <Deadline until={ask.expires_at} />}
+      </p>
+      {ask.kind === "approval" ? (
+        <h1 class={styles.fn}>{ask.fn}</h1>
+      ) : (
+        <>
+          <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
+          <h1>{ask.title}</h1>
+          {ask.words.trim() !== "" && ask.words.trim() !== ask.title.trim() && <p class={styles.prose}>{ask.words}</p>}
+        </>
+      )}
+    </header>
+  );
+}
+
+/** When one state follows another, the page begins at its beginning again, for the eye and for the keyboard. */
+function Frame({ state, children }: { state: string; children: ComponentChildren }) {
+  const frame = useRef<HTMLElement>(null);
+  const before = useRef(state);
+  useLayoutEffect(() => {
+    const isNew = before.current !== state && before.current !== "loading";
+    before.current = state;
+    if (!isNew) return;
+    frame.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [state]);
+  return (
+    <article ref={frame} class={`${questionStyles.frame} ${styles.frame}`} tabIndex={-1} data-focus>
+      {children}
+    </article>
+  );
+}

@@ -1,0 +1,55 @@
+import { ParleyError } from "@parley/sdk/errors";
+import { useState } from "preact/hooks";
+import { announce } from "../parts/announcer.tsx";
+import { queries } from "../queries.ts";
+import { decide } from "./api.ts";
+import { dropAskDraft } from "./draft.ts";
+import { refresh } from "./queries.ts";
+import type { Problem } from "./schema.ts";
+import { text } from "./text.ts";
+import type { NewDecision } from "./wire.ts";
+
+/** Why a decision was not taken, and where its value did not fit. */
+export interface Refused {
+  says: string;
+  problems: readonly Problem[];
+}
+
+export interface Deciding {
+  send(decision: NewDecision): Promise<void>;
+  sending: boolean;
+  refused: Refused | null;
+}
+
+/** Sends decisions about one ask. A refused one loses no words; one that came too late shows how the ask ended. */
+export function useDecide(id: string): Deciding {
+  const [sending, setSending] = useState(false);
+  const [refused, setRefused] = useState<Refused | null>(null);
+
+  const send = async (decision: NewDecision): Promise<void> => {
+    if (sending) return;
+    setSending(true);
+    setRefused(null);
+    try {
+      const after = await decide(id, decision);
+      dropAskDraft(id);
+      queries.setQueryData(["ask", id], after);
+      void queries.invalidateQueries({ queryKey: ["inbox"] });
+      announce(text.state.sent);
+    } catch (error) {
+      setRefused(explain(error));
+      if (!(error instanceof ParleyError && error.isPassing)) refresh(id);
+    }
+    setSending(false);
+  };
+  return { send, sending, refused };
+}
+
+function explain(error: unknown): Refused {
+  if (!(error instanceof ParleyError)) return { says: text.state.failed(String(error)), problems: [] };
+  if (error.isPassing) return { says: text.state.unreachable, problems: [] };
+  const code: string = error.code;
+  if (code === "DIGEST_MISMATCH") return { says: text.state.changed, problems: [] };
+  const { errors } = error.details as { errors?: Problem[] };
+  return { says: text.state.failed(error.message), problems: errors ?? [] };
+}

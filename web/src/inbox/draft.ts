@@ -1,0 +1,50 @@
+import { useState } from "preact/hooks";
+import { recall, remember } from "../device.ts";
+import type { Filled } from "./schema.ts";
+
+/** What somebody has begun to say about one ask. */
+export interface AskDraft {
+  comment?: string;
+  option?: string;
+  text?: string;
+  /** What stands in the form, or the JSON written instead. */
+  filled?: Filled;
+  json?: string;
+  /** Arguments as they were changed. */
+  kwargs?: string;
+}
+
+const nameOf = (id: string): string => `draft.ask.${id}`;
+
+export function readAskDraft(id: string): AskDraft {
+  try {
+    return JSON.parse(recall(nameOf(id)) ?? "{}") as AskDraft;
+  } catch {
+    return {};
+  }
+}
+
+export function dropAskDraft(id: string): void {
+  remember(nameOf(id), null);
+}
+
+/** The draft of an ask and how to change it; it is kept across reloads until it is sent. */
+export function useAskDraft(id: string): [AskDraft, (part: AskDraft) => void] {
+  const [draft, setDraft] = useState(() => readAskDraft(id));
+  return [
+    draft,
+    (part) =>
+      setDraft((before) => {
+        const changed = { ...before, ...part };
+        const isEmpty = Object.values(changed).every((value) => value === undefined || value === "");
+        remember(nameOf(id), isEmpty ? null : JSON.stringify(changed));
+        return changed;
+      }),
+  ];
+}
+
+/** The words of a draft, to be shown where they can no longer be sent. */
+export function wordsOfDraft({ comment, text, json, kwargs, filled }: AskDraft): string {
+  const typed = filled === undefined ? [] : [JSON.stringify(filled, null, 2)];
+  return [comment, text, json ?? typed[0], kwargs].filter(Boolean).join("\n\n");
+}

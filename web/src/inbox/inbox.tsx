@@ -1,0 +1,102 @@
+import { ParleyError } from "@parley/sdk/errors";
+import { useEffect } from "preact/hooks";
+import { Link, useLocation } from "wouter";
+import roomStyles from "../answer/answer-room.module.css";
+import { useKeys } from "../keys.ts";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { isUnreachable } from "../queries.ts";
+import { holdsCode, signOut, useSession } from "../session.ts";
+import { useTitle } from "../title.ts";
+import { wide } from "../wide.ts";
+import { Ask } from "./ask.tsx";
+import styles from "./inbox.module.css";
+import { isShown, List, tab } from "./list.tsx";
+import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
+import { text } from "./text.ts";
+
+/** What is addressed to the person who is signed in: the list, one ask, or on a wide screen both side by side. */
+export default function Inbox({ id }: { id?: string }) {
+  const session = useSession();
+  useTitle(text.title);
+  if (session.data) return <Room id={id} name={session.data.person.name} />;
+  return (
+    <div class={roomStyles.list}>
+      {session.error ? (
+        <SignedOut error={session.error} onTryAgain={() => void session.refetch()} />
+      ) : (
+        <Loading rows={4} />
+      )}
+    </div>
+  );
+}
+
+function SignedOut({ error, onTryAgain }: { error: Error; onTryAgain: () => void }) {
+  const isRefused = error instanceof ParleyError && error.status === 401;
+  if (isUnreachable(error) || !isRefused) return <Trouble title={text.failed} error={error} onTryAgain={onTryAgain} />;
+  const words = holdsCode()
+    ? { title: text.codeFailed, hint: text.codeFailedHint }
+    : { title: text.signedOut, hint: text.signedOutHint };
+  return (
+    <Notice {...words}>
+      <Link href="/" class="button primary">
+        {text.toQuestions}
+      </Link>
+    </Notice>
+  );
+}
+
+function Room({ id, name }: { id: string | undefined; name: string }) {
+  const isWide = wide.use();
+  const [, go] = useLocation();
+  const which = tab.use();
+  const { asks } = useInbox(which);
+  const waiting = useInbox("open").asks ?? [];
+  useLiveInbox();
+  useArrivals();
+
+  const rows = asks?.filter((ask) => isShown(ask)) ?? [];
+  const first = rows[0]?.id;
+  // Beside the list there is room for an ask: the one whose deadline is next.
+  useEffect(() => {
+    if (isWide && id === undefined && first !== undefined) {
+      go(`/inbox/${first}`, { replace: true, state: "opened-by-itself" });
+    }
+  }, [isWide, id, first]);
+
+  const move = (step: 1 | -1): void => {
+    if (id === undefined) return moveFocus(step);
+    const at = rows.findIndex((one) => one.id === id);
+    const next = rows[at < 0 ? 0 : at + step];
+    if (next) go(`/inbox/${next.id}`);
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+
+  const detail = id !== undefined && <Ask key={id} id={id} next={waiting.find((one) => one.id !== id)} />;
+  if (!isWide && detail) return detail;
+  const list = (
+    <div class={roomStyles.list}>
+      <List current={isWide ? id : undefined} />
+      <footer class={styles.footer}>
+        <span>{text.signedInAs(name)}</span>
+        <button type="button" class="quiet" onClick={() => void signOut()}>
+          {text.signOut}
+        </button>
+      </footer>
+    </div>
+  );
+  if (!isWide || !detail) return list;
+  return (
+    <div class={roomStyles.sides}>
+      {list}
+      {detail}
+    </div>
+  );
+}
+
+/** Without an open ask, j and k walk through the list. */
+function moveFocus(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+  const at = rows.findIndex((row) => row === document.activeElement);
+  rows[at < 0 ? 0 : at + step]?.focus();
+}

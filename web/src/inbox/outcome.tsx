@@ -1,0 +1,86 @@
+import { Link, useLocation } from "wouter";
+import { useKeys } from "../keys.ts";
+import { Kept } from "../parts/notice.tsx";
+import styles from "./ask.module.css";
+import { readAskDraft, wordsOfDraft } from "./draft.ts";
+import { Arguments, Call, Facts, Words } from "./parts.tsx";
+import { text } from "./text.ts";
+import type { By, ListedAsk, WholeAsk } from "./wire.ts";
+
+/** True when the person in front of the screen is the one who decided. */
+export function isMine(ask: WholeAsk, by: By | null): boolean {
+  return by?.kind === "person" && (ask.decisions.at(-1)?.mine ?? false);
+}
+
+/** How an ask ended, who decided, and what was said; words begun here and never sent stay in sight. */
+export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefined }) {
+  const [, go] = useLocation();
+  const onward = next ? `/inbox/${next.id}` : "/inbox";
+  useKeys({ Enter: () => go(onward) });
+  const { outcome } = ask;
+  const mine = isMine(ask, outcome?.by ?? null);
+  const begun = wordsOfDraft(readAskDraft(ask.id));
+  return (
+    <>
+      <div class={styles.outcome} data-approved={outcome?.approved ?? undefined} role="status">
+        <p>{text.outcome(ask, text.who(outcome?.by ?? null, mine))}</p>
+      </div>
+      {outcome?.option != null && <Kept label={text.state.option} words={outcome.option} />}
+      {outcome?.comment != null && <Kept label={text.state.comment} words={outcome.comment} />}
+      {(outcome?.value ?? outcome?.text) != null && (
+        <Kept
+          label={mine ? text.state.yourWords : text.state.theirWords}
+          words={outcome?.value ?? outcome?.text ?? ""}
+        />
+      )}
+      {outcome?.arguments && (
+        <section class={styles.ran}>
+          <h2>{text.state.ran}</h2>
+          <Arguments rows={outcome.arguments} label={text.state.ran} />
+        </section>
+      )}
+      {begun !== "" && <Kept label={text.state.kept} words={begun} />}
+      <div class={styles.steps}>
+        <Link href={onward} class="button primary">
+          {next ? text.ask.next : text.ask.toList}
+        </Link>
+      </div>
+      {ask.kind === "approval" && <Call ask={ask} />}
+      {ask.kind === "approval" && <Words ask={ask} />}
+      <Facts ask={ask} />
+    </>
+  );
+}
+
+/** An open ask that this person only reads, or has approved while others have not. */
+export function Waiting({ ask }: { ask: WholeAsk }) {
+  const counted = ask.decisions.some(({ mine }) => mine);
+  return (
+    <>
+      {ask.kind === "approval" && <Call ask={ask} />}
+      {ask.kind === "approval" && <Words ask={ask} />}
+      <div class={styles.outcome} role="status">
+        <p>{counted ? text.state.counted : text.state.notAsked}</p>
+      </div>
+      <Facts ask={ask} />
+    </>
+  );
+}
+
+/** Who has approved so far, where several must. */
+export function Approvals({ ask }: { ask: WholeAsk }) {
+  if (ask.decisions.length === 0 || ask.needs.rule === "one") return null;
+  return (
+    <section class={styles.ran}>
+      <h2>{text.state.approvals}</h2>
+      <ul>
+        {ask.decisions.map(({ by, mine, comment, at }) => (
+          <li key={at + (by.name ?? "")}>
+            {text.state.approvedBy(text.who(by, mine))}
+            {comment !== null && <span class="muted">: {comment}</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,131 @@
+import type { ComponentChildren } from "preact";
+import { useServerNow } from "../parts/time-left.tsx";
+import styles from "./parts.module.css";
+import { text } from "./text.ts";
+import type { ArgumentRow, WholeAsk } from "./wire.ts";
+
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const moment = (time: string): string => moments.format(new Date(time));
+
+/** A deadline, counted down. */
+export function Deadline({ until }: { until: string | null }) {
+  return until === null ? <span>{text.noDeadline}</span> : <Left until={until} />;
+}
+
+function Left({ until }: { until: string }) {
+  const at = Date.parse(until);
+  return (
+    <time dateTime={until} class="time-left">
+      {text.left(at - useServerNow(at))}
+    </time>
+  );
+}
+
+/** Every argument in full: a long value scrolls in a box of its own, and nothing is cut off. */
+export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label: string }) {
+  if (rows.length === 0) return <p class="muted">{text.ask.noArguments}</p>;
+  return (
+    <dl class={styles.arguments} aria-label={label}>
+      {rows.map(({ name, text: value }, at) => (
+        <div key={at}>
+          <dt>
+            {name}
+            {value.length > LONG && <span class={styles.length}> {text.ask.length(value.length)}</span>}
+          </dt>
+          <dd>
+            <pre tabIndex={value.length > SHORT ? 0 : undefined} {...(value.length > SHORT && regionOf(name))}>
+              {value}
+            </pre>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+/** What may need scrolling can be reached by the keyboard. */
+const SHORT = 200;
+const LONG = 1000;
+const regionOf = (name: string) => ({ role: "region" as const, "aria-label": text.ask.argument(name) });
+
+/** What the agent says itself, below a line that says so. */
+export function Words({ ask }: { ask: WholeAsk }) {
+  if (ask.words.trim() === "") return null;
+  return (
+    <figure class={styles.words}>
+      <figcaption>{text.ask.words(ask.agent)}</figcaption>
+      <blockquote tabIndex={ask.words.length > LONG ? 0 : undefined} class={ask.words.length > LONG ? styles.long : ""}>
+        {ask.words}
+      </blockquote>
+    </figure>
+  );
+}
+
+/** Who asks, in which run, until when, what silence means, and who else may answer. */
+export function Facts({ ask }: { ask: WholeAsk }) {
+  const needs = text.needs(ask.needs);
+  const others = ask.may_answer.map(({ name, channel, me, from }) => {
+    const who = text.mayAnswer(name, channel, me);
+    return from === null ? who : `${who}, ${text.from(moment(from))}`;
+  });
+  const sent = ask.deliveries.map(({ channel, name, state }) => text.delivery(channel, name, state));
+  return (
+    <section class={styles.facts} aria-label={text.ask.facts}>
+      <dl>
+        <Fact term={text.ask.agent}>{ask.agent}</Fact>
+        {ask.run !== null && <Fact term={text.ask.run}>{ask.run}</Fact>}
+        <Fact term={text.ask.deadline}>{ask.expires_at === null ? text.noDeadline : moment(ask.expires_at)}</Fact>
+        {ask.state === "open" && <Fact term={text.ask.silence}>{ask.on_silence}</Fact>}
+        <Fact term={text.ask.others}>
+          {needs !== null && <p>{needs}</p>}
+          <Lines lines={[...new Set(others)]} />
+        </Fact>
+        {sent.length > 0 && (
+          <Fact term={text.ask.sent}>
+            <Lines lines={sent} />
+          </Fact>
+        )}
+        {ask.refused && (
+          <Fact term={text.ask.refused}>
+            {text.refusedBy(ask.refused.by, ask.refused.via, text.refusals[ask.refused.reason] ?? ask.refused.reason)}
+          </Fact>
+        )}
+        {ask.digest !== null && (
+          <Fact term={text.ask.digest}>
+            <code title={ask.digest}>{ask.digest.replace("sha256:", "").slice(0, 8)}</code>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ term, children }: { term: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Lines({ lines }: { lines: readonly string[] }) {
+  return lines.length === 1 ? (
+    <>{lines[0]}</>
+  ) : (
+    <ul>
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** What runs, and with which arguments. */
+export function Call({ ask }: { ask: WholeAsk }) {
+  return (
+    <section class={styles.call} aria-label={text.ask.call}>
+      <h2>{text.ask.arguments}</h2>
+      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+/** What the inbox's API says (docs/inbox.md). */
+
+export type Kind = "approval" | "reply" | "value";
+
+export interface By {
+  kind: "person" | "address" | "agent" | "policy";
+  /** Null where somebody is known by a channel only. */
+  name: string | null;
+  via: string;
+}
+
+export interface ArgumentRow {
+  name: string;
+  text: string;
+}
+
+export interface AskOutcome {
+  status: "answered" | "expired" | "cancelled";
+  approved: boolean | null;
+  option: string | null;
+  comment: string | null;
+  text: string | null;
+  value: string | null;
+  edited: boolean;
+  /** Of an approval with edited arguments: what runs. */
+  arguments: ArgumentRow[] | null;
+  digest: string | null;
+  by: By | null;
+}
+
+export interface ListedAsk {
+  id: string;
+  kind: Kind;
+  title: string;
+  fn: string | null;
+  agent: string;
+  state: "open" | "answered" | "expired" | "cancelled";
+  created_at: string;
+  expires_at: string | null;
+  settled_at: string | null;
+  outcome: AskOutcome | null;
+}
+
+export interface AskPage {
+  asks: ListedAsk[];
+  next: string | null;
+}
+
+export interface AskOption {
+  name: string;
+  title: string;
+  description: string | null;
+  prompt_fill: string | null;
+  interactive: boolean;
+}
+
+export interface MayAnswer {
+  name: string | null;
+  channel: string;
+  me: boolean;
+  from: string | null;
+}
+
+export interface Counted {
+  by: By;
+  mine: boolean;
+  approved: boolean | null;
+  comment: string | null;
+  at: string;
+}
+
+export interface WholeAsk extends ListedAsk {
+  run: string | null;
+  words: string;
+  arguments: ArgumentRow[] | null;
+  digest: string | null;
+  options: AskOption[];
+  schema: JsonSchema | null;
+  editable: boolean;
+  kwargs: string | null;
+  kwargs_schema: JsonSchema | null;
+  on_silence: string;
+  may_decide: boolean;
+  needs: { rule: "one" | "all" | "some" | "several"; of: number; least: number };
+  may_answer: MayAnswer[];
+  decisions: Counted[];
+  refused: { at: string; by: string | null; via: string; reason: string } | null;
+  deliveries: { channel: string; name: string | null; state: string; at: string }[];
+}
+
+export interface NewDecision {
+  approved?: boolean;
+  comment?: string;
+  option?: string;
+  text?: string;
+  value?: unknown;
+  kwargs?: unknown;
+  digest?: string;
+}
+
+/** Written by an agent: data, never code. */
+export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
