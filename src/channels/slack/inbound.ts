@@ -1,12 +1,11 @@
 import type { Heard, Hook, Receive, Verdict } from "../channel.ts";
-import { DeliveryError } from "../channel.ts";
 import { escaped, section } from "./blocks.ts";
 import type { Members } from "./members.ts";
 import { modalFor } from "./modal.ts";
 import { type By, readPayload, type Wanted } from "./payload.ts";
 import type { SlackApp, SlackOutside } from "./settings.ts";
 import { findSigner } from "./signature.ts";
-import { type Call, textAt } from "./web.ts";
+import { type Call, loggable, textAt } from "./web.ts";
 
 const MOST_BYTES = 1_048_576;
 /** The second is where apps made for the hosted service already send; they change only their host. */
@@ -61,7 +60,7 @@ export function openInbound(apps: readonly SlackApp[], call: Call, members: Memb
     if (!wanted) return;
     const work = follow(app, wanted, receive)
       .catch(async (error: unknown) => {
-        log.error({ ...codeOf(error), channel: "slack" }, "something heard could not be followed");
+        log.error({ ...loggable(error), channel: "slack" }, "something heard could not be followed");
         await note(app, wanted.by, "This could not be recorded just now. Please try again.");
       })
       .finally(() => underWay.delete(work));
@@ -116,7 +115,7 @@ export function openInbound(apps: readonly SlackApp[], call: Call, members: Memb
     try {
       await call(app.botToken, "chat.postEphemeral", { channel, user, ...words });
     } catch (error) {
-      log.warn({ ...codeOf(error), channel: "slack" }, "a person could not be told what became of an answer");
+      log.warn({ ...loggable(error), channel: "slack" }, "a person could not be told what became of an answer");
     }
   }
 
@@ -152,10 +151,4 @@ function parsed(json: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What may be logged of an error of somebody else's: no message of theirs, which could hold an address. */
-function codeOf(error: unknown): object {
-  if (!(error instanceof DeliveryError)) return { err: error };
-  return { code: error.providerCode };
 }

@@ -1,5 +1,5 @@
 import type { SlackApp, SlackOutside } from "./settings.ts";
-import { at, type Call, textAt } from "./web.ts";
+import { at, type Call, loggable, textAt } from "./web.ts";
 
 const KEPT_MS = 600_000;
 const MOST_KEPT = 10_000;
@@ -11,7 +11,7 @@ export interface Members {
 }
 
 /** Opens a memory of who is a member; what Slack said is good for ten minutes, and silence is not kept. */
-export function openMembers(call: Call, { clock }: SlackOutside): Members {
+export function openMembers(call: Call, { clock, log }: SlackOutside): Members {
   const teams = new Map<string, string>();
   const known = new Map<string, { isMember: boolean; until: number }>();
 
@@ -40,7 +40,8 @@ export function openMembers(call: Call, { clock }: SlackOutside): Members {
         known.delete(key);
         known.set(key, { isMember, until: now + KEPT_MS });
         return isMember;
-      } catch {
+      } catch (error) {
+        log.warn({ channel: "slack", ...loggable(error) }, "Slack did not say who somebody is");
         return false;
       }
     },

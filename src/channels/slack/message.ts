@@ -19,11 +19,13 @@ import type { SlackTarget } from "./target.ts";
 /** The longest arguments shown whole, as they are shown; beyond it no message decides. */
 export const WHOLE_LIMIT = 2800;
 const MOST_WORDS = 3000;
-const MOST_HELP = 1000;
+/** Of name, arguments and words together: Slack refuses a message that is much longer in all. */
+const MOST_TOGETHER = 5500;
+const MOST_HELP = 500;
 const MOST_SCHEMA = 1000;
-const MOST_OPENING = 1000;
+const MOST_OPENING = 600;
 const MOST_NAMES = 1000;
-const MOST_RUN = 300;
+const MOST_RUN = 150;
 /** More ready-made answers than this become one menu. */
 const MOST_BUTTONS = 5;
 
@@ -38,7 +40,7 @@ export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message
   const { view, whole } = notice;
   if (notice.target.settings.plain) return { text: plainText(notice) };
   const pressed = hears && whole;
-  const linked = !pressed || view.words.length > MOST_WORDS || view.kind === "value";
+  const linked = !pressed || view.words.length > roomForWords(view) || view.kind === "value";
   return {
     text: headline(view),
     blocks: [
@@ -87,9 +89,16 @@ function body(view: AskView, whole: boolean): Block[] {
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
     { type: "context", elements: facts(view) },
     ...(view.argumentsText === null ? [] : whole ? [preformatted(view.argumentsText)] : [section(missing(view))]),
-    ...(view.words === "" || !whole ? [] : [small("The agent's own words:"), quote(cut(view.words, MOST_WORDS))]),
+    ...(view.words === "" || !whole
+      ? []
+      : [small("The agent's own words:"), quote(cut(view.words, roomForWords(view)))]),
     ...(view.schema ? [small("The answer has to fit this schema:"), preformatted(schemaText(view.schema))] : []),
   ];
+}
+
+function roomForWords({ fn, title, argumentsText }: AskView): number {
+  const taken = (fn ?? title).length + (argumentsText?.length ?? 0);
+  return Math.min(MOST_WORDS, Math.max(300, MOST_TOGETHER - taken));
 }
 
 function facts(view: AskView): object[] {

@@ -1,5 +1,6 @@
 import { isSlackUser } from "../../model/audience.ts";
 import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
+import { escaped } from "./blocks.ts";
 import { openInbound } from "./inbound.ts";
 import { openMembers } from "./members.ts";
 import { askMessage, closedMessage, type Message, WHOLE_LIMIT } from "./message.ts";
@@ -98,8 +99,8 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
     async tell(target, { externalIds: { channel, ts, threadTs } }, words, signal) {
       if (channel === undefined || ts === undefined) return;
       const token = await tokenFor(target);
-      const { blocks: _, ...message } = wireOf({ text: words });
-      await call(token, "chat.postMessage", { channel, thread_ts: threadTs ?? ts, ...message }, signal);
+      const args = { channel, thread_ts: threadTs ?? ts, ...wireOf({ text: escaped(words) }) };
+      await call(token, "chat.postMessage", args, signal);
     },
 
     inbound: {

@@ -79,6 +79,11 @@ export function deliveryError(error: unknown): DeliveryError {
   return new DeliveryError("Slack could not be reached", { retry: true, providerCode });
 }
 
+/** Returns what may be logged of a failure: of Slack's refusals the code, because their words could hold an address. */
+export function loggable(error: unknown): { code: string | undefined } | { err: unknown } {
+  return error instanceof DeliveryError ? { code: error.providerCode } : { err: error };
+}
+
 /** Returns what stands at a place in somebody else's value, own properties only, or nothing. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;

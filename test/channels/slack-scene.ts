@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import type { Channel, Heard, Notice, Verdict } from "../../src/channels/channel.ts";
+import type { SlackOutside, SlackSettings } from "../../src/channels/slack/settings.ts";
+import { slackChannel } from "../../src/channels/slack/slack.ts";
+import type { SlackTarget } from "../../src/channels/slack/target.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import type { AskView } from "../../src/model/ask-view.ts";
+import { heldClock } from "../held-clock.ts";
+import { openSlackDouble, type SlackDouble, TEAM } from "./slack-double.ts";
+
+export const BOT_TOKEN = "xoxb-canary-main-7f3a";
+export const OTHER_TOKEN = "xoxb-canary-other-91bc";
+export const SECRET = "canary-signing-secret-2c1d";
+export const OTHER_SECRET = "canary-other-secret-aa08";
+export const DELIVERY = "dlv_4Jx0mT9bVq2Lr7Hs1Zc8Wd";
+export const LINK = "http://127.0.0.1:3415/r/canary-link-token";
+const CANARIES = /canary/;
+
+export interface Reply {
+  status: number;
+  body: string;
+}
+
+export interface SlackScene extends AsyncDisposable {
+  slack: SlackDouble;
+  channel: Channel<SlackTarget>;
+  /** Everything that was heard, in order. */
+  heard: Heard[];
+  /** What the core says of what is heard next. */
+  verdict: Verdict;
+  /** What an editor is filled from. */
+  opened: { view: AskView } | { refused: string };
+  clock: Clock;
+  /** Every line that was logged. */
+  logged: string[];
+  receive(heard: Heard): Promise<Verdict>;
+  /** Resolves with what is heard next. */
+  nextHeard(): Promise<Heard>;
+  /** Posts to a hook over HTTP, as it stands. */
+  post(path: string, body: string, headers: Readonly<Record<string, string | string[]>>): Promise<Reply>;
+  /** Posts a payload signed as Slack signs it. */
+  signed(path: string, payload: unknown, more?: { secret?: string; aheadS?: number }): Promise<Reply>;
+}
+
+/** Opens the channel with its hooks behind HTTP, against a stand-in for Slack. */
+export async function openSlackScene(
+  settings: Partial<SlackSettings> = {},
+  outside: Partial<SlackOutside> = {},
+): Promise<SlackScene> {
+  const slack = await openSlackDouble();
+  const clock = outside.clock ?? heldClock(Date.UTC(2026, 10, 20, 12));
+  const logged: string[] = [];
+  const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
+  const waiting: ((heard: Heard) => void)[] = [];
+  const channel = slackChannel(
+    { botToken: BOT_TOKEN, signingSecret: SECRET, apps: [], apiUrl: slack.url, ...settings },
+    { clock, fetch, log, openFor: async () => scene.opened, ...outside },
+  );
+  assert.ok(channel);
+  const hooks = channel.inbound?.hooks ?? [];
+
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const [path, query = ""] = String(incoming.url).split("?");
+      const hook = hooks.find((one) => one.path === path);
+      const { headers, rawHeaders } = incoming;
+      const raw = { headers, rawHeaders, query, body: Buffer.concat(chunks), params: {} };
+      const { status, type, body } = hook ? await hook.handle(raw, scene.receive) : { status: 404 };
+      response.writeHead(status, type ? { "content-type": type } : {}).end(body);
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+
+  const scene: SlackScene = {
+    slack,
+    channel,
+    clock,
+    logged,
+    heard: [],
+    verdict: { is: "accepted", says: "Recorded: approved." },
+    opened: { view: aView() },
+    async receive(heard) {
+      scene.heard.push(heard);
+      waiting.shift()?.(heard);
+      return scene.verdict;
+    },
+    nextHeard: () => new Promise((resolve) => waiting.push(resolve)),
+    post: (path, body, headers) =>
+      new Promise((resolve, reject) => {
+        const sent = request({ port, path, method: "POST", headers }, (response) => {
+          let text = "";
+          response.on("data", (chunk) => (text += String(chunk)));
+          response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
+        });
+        sent.on("error", reject);
+        sent.end(body);
+      }),
+    async signed(path, payload, { secret = SECRET, aheadS = 0 } = {}) {
+      const body = bodyFor(path, payload);
+      return scene.post(path, body, signedHeaders(body, secret, clock.now() + aheadS * 1000));
+    },
+    async [Symbol.asyncDispose]() {
+      // Whatever goes on in the background has to end before it is judged.
+      const over = new AbortController();
+      over.abort();
+      await channel.inbound?.listen?.(scene.receive, over.signal);
+      server.closeAllConnections();
+      server.close();
+      await slack[Symbol.asyncDispose]();
+      assert.deepEqual(slack.faults, []);
+      assert.doesNotMatch(logged.join("\n"), CANARIES);
+    },
+  };
+  return scene;
+}
+
+/** Returns a body as Slack sends it to a path: JSON for events, a form for interactions. */
+export function bodyFor(path: string, payload: unknown): string {
+  const json = JSON.stringify(payload);
+  return path.endsWith("/events") ? json : `payload=${encodeURIComponent(json)}`;
+}
+
+export function signedHeaders(body: string, secret: string, atMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const mac = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
+  return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${mac}` };
+}
+
+export function aView(more: Partial<AskView> = {}): AskView {
+  const argumentsText = '{\n  "amount": 49.9,\n  "order": "A-1007"\n}';
+  return {
+    askId: "ask_5b0e",
+    agent: "support",
+    run: "run_9",
+    kind: "approval",
+    title: "issue_refund",
+    fn: "issue_refund",
+    argumentsText,
+    argumentsLength: argumentsText.length,
+    argumentNames: ["amount", "order"],
+    digest: "sha256:e64dd4d7994f082140fe27d37b8360462efcbf1206bcaba6b53200ab883d3c9c",
+    words: "The customer waited nine days.",
+    options: [],
+    schema: null,
+    expiresAt: Date.UTC(2026, 10, 23, 10),
+    onSilence: "If nobody answers in time it counts as rejected.",
+    ...more,
+  };
+}
+
+/** A question without arguments. */
+export function aQuestion(more: Partial<AskView> = {}): AskView {
+  const none = { fn: null, argumentsText: null, argumentsLength: 0, argumentNames: [], digest: null };
+  return aView({ kind: "reply", title: "Which region?", words: "Which region shall I deploy to?", ...none, ...more });
+}
+
+export function aNotice(more: Partial<Notice<SlackTarget>> = {}): Notice<SlackTarget> {
+  return {
+    delivery: DELIVERY,
+    target: { via: "slack", to: "C024BE91L", settings: {} },
+    view: aView(),
+    link: LINK,
+    code: "7KQ2",
+    replyToken: "abcdefghijklmnopqrstuvwxyz",
+    whole: true,
+    reminder: false,
+    opening: null,
+    ...more,
+  };
+}
+
+export const never = (): AbortSignal => new AbortController().signal;
+
+let presses = 0;
+
+/** Returns what Slack sends when somebody presses something. */
+export function aPress(action: string, more: { user?: string; team?: string; value?: string; app?: string } = {}) {
+  presses += 1;
+  const { user = "U0ANA", team = TEAM, value = DELIVERY, app = "A0MAIN" } = more;
+  const isMenu = action === "parley:options";
+  return {
+    type: "block_actions",
+    api_app_id: app,
+    trigger_id: `13345224609.738474920.${presses}`,
+    user: { id: user, username: "somebody", team_id: team },
+    team: { id: TEAM, domain: "parley" },
+    container: { type: "message", message_ts: "1763632800.000001", channel_id: "C024BE91L" },
+    channel: { id: "C024BE91L", name: "eng" },
+    actions: [
+      {
+        action_id: action,
+        block_id: "b1",
+        action_ts: `1763632900.${String(presses).padStart(6, "0")}`,
+        ...(isMenu
+          ? { type: "static_select", selected_option: { value, text: { type: "plain_text", text: "x" } } }
+          : { type: "button", value }),
+      },
+    ],
+  };
+}
+
+/** Returns what Slack sends when somebody sends off an editor. */
+export function aSubmission(view: Readonly<Record<string, unknown>>, text: string | null, user = "U0ANA") {
+  presses += 1;
+  const [, input] = view["blocks"] as [unknown, { block_id: string; element: { action_id: string } }];
+  return {
+    type: "view_submission",
+    api_app_id: "A0MAIN",
+    user: { id: user, team_id: TEAM },
+    team: { id: TEAM },
+    view: {
+      ...view,
+      id: `V0${presses}`,
+      state: { values: { [input.block_id]: { [input.element.action_id]: { type: "plain_text_input", value: text } } } },
+    },
+  };
+}
+
+/** Returns what Slack sends of a message in a thread. */
+export function aReply(text: string, more: Readonly<Record<string, unknown>> = {}) {
+  presses += 1;
+  const ts = `1763633000.${String(presses).padStart(6, "0")}`;
+  return {
+    type: "event_callback",
+    api_app_id: "A0MAIN",
+    team_id: TEAM,
+    event_id: `Ev0${presses}`,
+    event_time: 1_763_633_000,
+    event: {
+      type: "message",
+      user: "U0ANA",
+      team: TEAM,
+      channel: "C024BE91L",
+      channel_type: "channel",
+      thread_ts: "1763632800.000001",
+      ts,
+      text,
+      ...more,
+    },
+  };
+}
