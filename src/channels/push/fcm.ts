@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { JWT } from "google-auth-library";
+import { importPKCS8, SignJWT } from "jose";
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import type { PushDevice, PushMessage, SendPush } from "../../model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
@@ -29,38 +29,49 @@ export function readFcmAccount(path: string): FcmAccount {
   return { projectId, clientEmail, privateKey };
 }
 
+const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const SCOPE = "https://www.googleapis.com/auth/firebase.messaging";
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const ASSERTION_SECONDS = 3600;
+/** A token is renewed so long before it ends. */
+const SPARE_MS = 300_000;
 
-/** Sends through FCM's HTTP v1 API. Google's library is loaded with the first message. */
+/** Sends through FCM's HTTP v1 API, under a token that the account's key is exchanged for. */
 export function openFcm(
   account: FcmAccount,
   publicUrl: () => string,
   { fetch, now }: Pick<PushOutside, "fetch" | "now">,
 ): SendPush {
   const url = `https://fcm.googleapis.com/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
-  let loading: Promise<JWT> | undefined;
-  async function signIn(): Promise<string> {
-    loading ??= import("google-auth-library").then(
-      ({ JWT }) =>
-        new JWT({
-          email: account.clientEmail,
-          key: account.privateKey,
-          scopes: [SCOPE],
-          transporterOptions: { fetchImplementation: (...args: Parameters<typeof fetch>) => fetch(...args) },
-        }),
-    );
-    const { token } = await (await loading).getAccessToken();
-    if (!token) throw new Error("Google gave no token");
-    return token;
+  let token: { text: string; endsAt: number } | undefined;
+
+  /** Returns a token, a new one where the last is about to end (Google's OAuth 2.0 for service accounts, RFC 7523). */
+  async function signIn(signal: AbortSignal): Promise<string> {
+    if (token && now() < token.endsAt - SPARE_MS) return token.text;
+    const issuedAt = Math.floor(now() / 1000);
+    const assertion = await new SignJWT({ scope: SCOPE })
+      .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+      .setIssuer(account.clientEmail)
+      .setAudience(TOKEN_URL)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + ASSERTION_SECONDS)
+      .sign(await importPKCS8(account.privateKey, "RS256"));
+    const body = new URLSearchParams({ grant_type: GRANT, assertion });
+    const reply = await fetch(TOKEN_URL, { method: "POST", body, redirect: "error", signal });
+    const given = (await reply.json()) as { access_token?: unknown; expires_in?: unknown };
+    if (!reply.ok || typeof given.access_token !== "string") throw new Error(`Google answered ${reply.status}`);
+    const seconds = typeof given.expires_in === "number" ? given.expires_in : ASSERTION_SECONDS;
+    token = { text: given.access_token, endsAt: now() + seconds * 1000 };
+    return token.text;
   }
 
   return async (device, message, signal) => {
     let reply: Response;
     try {
-      const token = await signIn();
+      const bearer = await signIn(signal);
       reply = await fetch(url, {
         method: "POST",
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
         body: JSON.stringify({ message: messageOf(device, message, publicUrl(), now()) }),
         redirect: "error",
         signal,
@@ -70,6 +81,7 @@ export function openFcm(
     }
     const text = await reply.text();
     if (reply.ok) return;
+    if (reply.status === 401) token = undefined;
     const code = errorCodeOf(text);
     if (reply.status === 404 || code === "UNREGISTERED" || isBadToken(reply.status, text)) {
       throw gone("FCM knows the token no more");

@@ -1,0 +1,321 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { first } from "../../src/store/db.ts";
+import { claimNotice, findDueNotices } from "../../src/store/notices.ts";
+import { sql } from "../../src/store/sql.ts";
+import { transact } from "../../src/store/transact.ts";
+import { openNotify } from "../../src/loops/notify.ts";
+import { readersOf } from "../../src/model/audience.ts";
+import { tellDevices } from "../../src/verbs/tell-devices.ts";
+import { addPerson } from "../../src/verbs/add-person.ts";
+import { askPeople, enrol, toPerson } from "../addressed.ts";
+import { HOUR, LABELS, MINUTE, ROOMY } from "../contract.ts";
+import { openPushService, type Browser, type PushService } from "../push-service.ts";
+import { DATABASES, openWorld, type Node, type Person, type World } from "../world.ts";
+
+const RULES = { factor: 3, catchUpMs: 15 * MINUTE };
+const KINDS = ["web"] as const;
+
+for (const on of DATABASES) {
+  describe(`devices on ${on}`, () => {
+    let world: World;
+    let service: PushService;
+    before(async () => {
+      service = await openPushService(async () => (await world.call("GET", "/human/push/key")).body.vapid_public_key);
+    });
+    beforeEach(async () => {
+      await world?.[Symbol.asyncDispose]();
+      world = await openWorld({ on, env: { ...ROOMY, PARLEY_PUSH_SUBJECT: "mailto:ops@example.com" } });
+      service.reset();
+    });
+    after(async () => {
+      await world[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
+    });
+
+    /** Subscribes as a browser out there would; its push service then moves to this machine, which no browser can say. */
+    async function subscribe(person: Person, more: Record<string, unknown> = {}): Promise<Browser & { id: string }> {
+      const browser = service.subscribe();
+      const endpoint = browser.endpoint.replace(service.origin, "https://push.example.com");
+      const reply = await person.post("/human/push/subscribe", {
+        subscription: { endpoint, keys: browser.keys },
+        ...more,
+      });
+      assert.equal(reply.status, 201);
+      await moveTo(reply.body.subscription_id, browser.endpoint);
+      return { ...browser, id: reply.body.subscription_id };
+    }
+    const moveTo = (id: string, address: string) =>
+      world.server.ctx.db.transact((tx) =>
+        tx.all(sql`UPDATE push_subscriptions SET address = ${address} WHERE subscription_id = ${id}`),
+      );
+    const crowd = async (count: number, more: Record<string, unknown> = {}): Promise<Browser[]> =>
+      Promise.all(world.people(count).map((person) => subscribe(person, more)));
+
+    /** Chooses once more, of all questions, as every node does each minute. */
+    const choose = (node: Node = world) =>
+      openNotify(node.server.ctx, { rules: RULES, kinds: KINDS })(new AbortController().signal);
+    const planned = async (askId: string, state = "%") => {
+      const row = await first<{ n: number }>(
+        world.server.ctx.db,
+        sql`SELECT count(*) AS n FROM notices WHERE ask_id = ${askId} AND state LIKE ${state}`,
+      );
+      return row?.n ?? 0;
+    };
+    const isActive = async (id: string) =>
+      (
+        await first<{ active: number }>(
+          world.server.ctx.db,
+          sql`SELECT active FROM push_subscriptions WHERE subscription_id = ${id}`,
+        )
+      )?.active === 1;
+    /** Lets time run by seconds until something holds. */
+    async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+      for (let i = 0; i < 500; i += 1) {
+        if (await holds()) return;
+        if (i % 4 === 3) await world.advance(5000);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      assert.fail(`never: ${what}`);
+    }
+
+    it("hear of a new question, sealed and signed, and not a word of it", async () => {
+      const browser = await subscribe(world.person("bo"));
+      const prompt = "Is canary yellow the right yellow for the launch page?";
+      const { id } = await world.agent("ana-bot").ask({ prompt, options: LABELS, timeout_seconds: 600 });
+      await until(() => service.pushed.length === 1, "a message");
+      const [message] = service.pushed;
+      assert.equal(message?.browser.endpoint, browser.endpoint);
+      assert.deepEqual(message?.payload, {
+        web_push: 8030,
+        notification: {
+          title: "A question for you",
+          body: "Pick one of 2, about 30 seconds",
+          navigate: `${world.url}/q/${id}`,
+          tag: `/q/${id}`,
+          icon: `${world.url}/icons/notification.png`,
+          data: { question_id: id, url: `/q/${id}`, type: "multiple_choice" },
+        },
+      });
+      assert.doesNotMatch(JSON.stringify(message?.payload), /canary/);
+      const { ttl, urgency, topic } = message?.headers ?? {};
+      assert.equal(message?.headers["content-encoding"], "aes128gcm");
+      assert.equal(urgency, "normal");
+      assert.match(String(topic), /^[\w-]{32}$/);
+      assert.ok(Number(ttl) > 500 && Number(ttl) <= 600, `${String(ttl)} seconds`);
+      const { aud, sub, expiresInS } = message?.vapid ?? {};
+      assert.deepEqual([aud, sub], [service.origin, "mailto:ops@example.com"]);
+      assert.ok(expiresInS !== undefined && expiresInS > 0 && expiresInS <= 86_400);
+      await until(async () => (await planned(id, "sent")) === 1, "noted as sent");
+    });
+
+    it("are as many as three for each missing answer, and others a quarter of an hour later", async () => {
+      await crowd(10);
+      const { id } = await world.agent("ana-bot").ask({ min_responses: 1 });
+      await choose();
+      assert.equal(await planned(id), 3);
+      await choose();
+      assert.equal(await planned(id), 3);
+      await world.advance(15 * MINUTE);
+      await choose();
+      assert.equal(await planned(id), 6);
+      const told = await world.server.ctx.db.all<{ person: string }>(
+        sql`SELECT DISTINCT person FROM notices WHERE ask_id = ${id}`,
+      );
+      assert.equal(told.length, 6, "nobody is told twice");
+    });
+
+    it("are told once, however many nodes choose at the same time", async () => {
+      await crowd(20);
+      const nodes: Node[] = on === "postgres" ? [world, await world.addNode()] : [world];
+      const { id } = await world.agent("ana-bot").ask({ min_responses: 2 });
+      const other = await world.agent("cy-bot").ask({ min_responses: 2 });
+      await Promise.all(Array.from({ length: 8 }, (_, i) => choose(nodes[i % nodes.length])));
+      await choose();
+      assert.deepEqual([await planned(id), await planned(other.id)], [6, 6]);
+      const twice = await world.server.ctx.db.all(
+        sql`SELECT subscription_id FROM notices GROUP BY subscription_id HAVING count(*) > 1`,
+      );
+      assert.deepEqual(twice, [], "a device rests after one message");
+      await until(() => service.pushed.length >= 12, "twelve messages");
+      assert.equal(service.pushed.length, 12);
+    });
+
+    it("rest for their own interval", async () => {
+      await subscribe(world.person("bo"), { min_interval_minutes: 60 });
+      const first = await world.agent("ana-bot").ask({ timeout_seconds: 7200 });
+      await choose();
+      const second = await world.agent("ana-bot").ask({ timeout_seconds: 7200 });
+      await world.advance(59 * MINUTE);
+      await choose();
+      assert.deepEqual([await planned(first.id), await planned(second.id)], [1, 0]);
+      await world.advance(MINUTE);
+      await choose();
+      assert.deepEqual([await planned(first.id), await planned(second.id)], [1, 1]);
+    });
+
+    it("hear of what they are interested in, and of everything general", async () => {
+      await subscribe(world.person("bo"), { audience: ["ethics"] });
+      const technical = await world.agent("ana-bot").ask({ audience: ["technical", "product"] });
+      await choose();
+      assert.equal(await planned(technical.id), 0);
+      const mixed = await world.agent("ana-bot").ask({ audience: ["technical", "ethics"] });
+      await choose();
+      assert.equal(await planned(mixed.id), 1);
+      await world.advance(31 * MINUTE);
+      const general = await world.agent("ana-bot").ask();
+      await choose();
+      assert.equal(await planned(general.id), 1);
+    });
+
+    it("are left alone in their quiet hours, which may span midnight", async () => {
+      // The world's clock stands at noon UTC: 21:00 in Tokyo.
+      await subscribe(world.person("bo"), { quiet_hours: { start: "20:00", end: "07:00", time_zone: "Asia/Tokyo" } });
+      await subscribe(world.person("cy"), { quiet_hours: { start: "13:00", end: "14:00", time_zone: "UTC" } });
+      const { id } = await world.agent("ana-bot").ask({ timeout_seconds: 86_400 });
+      await choose();
+      assert.equal(await planned(id), 1, "cy alone");
+      await world.advance(10 * HOUR);
+      await choose();
+      assert.equal(await planned(id), 2, "bo at seven in the morning");
+    });
+
+    it("hear nothing of what their person has answered, skipped or reported, on whatever device", async () => {
+      const { id } = await world.agent("ana-bot").ask({ min_responses: 20 });
+      const [answered, skipped, reported] = [world.person("bo"), world.person("cy"), world.person("di")];
+      for (const person of [answered, skipped, reported]) await subscribe(person);
+      assert.equal((await answered.answer(id, "Neither.")).status, 201);
+      assert.equal((await skipped.post(`/human/questions/${id}/skip`, {})).status, 204);
+      assert.equal((await reported.post(`/human/questions/${id}/report`, { reason: "unclear" })).status, 204);
+
+      // Two devices of one person, of which one has answered.
+      const { id: eve } = await addPerson(world.server.ctx, { name: "Eve", role: "member" });
+      const [phone, laptop] = [world.person("eve-phone"), world.person("eve-laptop")];
+      await subscribe(phone);
+      assert.equal((await laptop.answer(id, "Both.")).status, 201);
+      await world.server.ctx.db.transact(async (tx) => {
+        for (const { headers } of [phone, laptop]) {
+          const fingerprint = world.server.ctx.keyring.mac("fingerprint", headers["x-fingerprint"] ?? "");
+          await tx.all(sql`UPDATE participants SET person = ${eve} WHERE participant_id IN
+            (SELECT participant_id FROM fingerprints WHERE fingerprint = ${fingerprint})`);
+        }
+      });
+      await subscribe(world.person("fi"));
+      await choose();
+      assert.equal(await planned(id), 1, "fi alone");
+    });
+
+    it("hear nothing of a question that is over, or kept out of sight", async () => {
+      await crowd(3);
+      service.answerNext({ status: 503 }, { status: 503 }, { status: 503 });
+      const { id } = await world.agent("ana-bot").ask({ min_responses: 1 });
+      await until(async () => (await planned(id)) === 3 && service.tries() >= 3, "three tries");
+      await world.agent("ana-bot").cancel(id);
+      await until(async () => (await planned(id, "dropped")) === 3, "dropped");
+      assert.equal(service.pushed.length, 0);
+    });
+
+    it("are tried again while their push service is busy or broken, and given up after four tries", async () => {
+      await subscribe(world.person("bo"));
+      const before = service.tries();
+      service.answerNext({ status: 429, headers: { "retry-after": "40" } }, { status: 500 }, { status: 502 });
+      const { id } = await world.agent("ana-bot").ask();
+      await until(() => service.tries() === before + 1, "a first try");
+      await until(() => service.pushed.length === 1, "taken in the end");
+      assert.equal(service.tries(), before + 4);
+      await until(async () => (await planned(id, "sent")) === 1, "noted as sent");
+
+      await world.advance(HOUR);
+      service.answerNext(...Array.from({ length: 5 }, () => ({ status: 503 })));
+      const second = await world.agent("ana-bot").ask();
+      await until(async () => (await planned(second.id, "failed")) === 1, "given up");
+      assert.equal(service.tries(), before + 8);
+    });
+
+    it("end when their push service knows them no more, unless they have moved since", async () => {
+      for (const status of [404, 410]) {
+        const { id } = await subscribe(world.person(`gone-${status}`));
+        service.answerNext({ status });
+        const question = await world.agent("ana-bot").ask();
+        await until(async () => (await planned(question.id, "failed")) === 1, "a failure");
+        assert.equal(await isActive(id), false);
+        await world.agent("ana-bot").cancel(question.id);
+      }
+      const { id } = await subscribe(world.person("kept"));
+      service.answerNext({ status: 403 });
+      const question = await world.agent("ana-bot").ask();
+      await until(async () => (await planned(question.id, "failed")) === 1, "a refusal");
+      assert.equal(await isActive(id), true, "what is refused for another reason stays");
+    });
+
+    it("hear again what a node was sending when it died", async () => {
+      await subscribe(world.person("bo"));
+      const { ctx } = world.server;
+      const { id } = await world.agent("ana-bot").ask();
+      await choose();
+      const [due] = await findDueNotices(ctx.db, 10);
+      assert.ok(due);
+      // A node takes it and is never heard of again.
+      assert.ok(await transact(ctx, (tx) => claimNotice(tx, due, 60_000)));
+      assert.equal(
+        await transact(ctx, (tx) => claimNotice(tx, due, 60_000)),
+        undefined,
+        "nobody else has it meanwhile",
+      );
+      await world.advance(61_000);
+      await until(() => service.pushed.length === 1, "sent by another");
+      await until(async () => (await planned(id, "sent")) === 1, "noted as sent");
+    });
+
+    it("of named people hear of what is addressed to them: who asks, and the subject", async () => {
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const browser = await subscribe(world.person("ana-phone"));
+      const bystander = await subscribe(world.person("bo"));
+      await ctx.db.transact((tx) =>
+        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
+          (SELECT person FROM push_subscriptions WHERE subscription_id = ${browser.id})`),
+      );
+      const ask = await askPeople(ctx, {
+        title: "Refund order A-1007",
+        kwargs: { secret: "canary" },
+        audience: toPerson(ana),
+      });
+      const tell = () => transact(ctx, (tx) => tellDevices(tx, ask.id, readersOf(ask.audience)));
+      await tell();
+      await tell();
+      await until(() => service.pushed.length === 1, "a message");
+      const [message] = service.pushed;
+      assert.equal(message?.browser.endpoint, browser.endpoint);
+      assert.deepEqual(message?.payload.notification, {
+        title: "ana-bot",
+        body: "Refund order A-1007",
+        navigate: `${world.url}/inbox/${ask.id}`,
+        tag: `/inbox/${ask.id}`,
+        icon: `${world.url}/icons/notification.png`,
+        data: { ask_id: ask.id, url: `/inbox/${ask.id}` },
+      });
+      assert.equal(message?.headers.urgency, "high");
+      assert.equal(await planned(ask.id), 1, "one device, once");
+      assert.ok(await isActive(bystander.id));
+    });
+
+    it("of named people wait for the end of their quiet hours", async () => {
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [], { seesAll: true });
+      const quiet_hours = { start: "11:00", end: "12:30", time_zone: "UTC" };
+      const { id } = await subscribe(world.person("ana-phone"), { quiet_hours });
+      await ctx.db.transact((tx) =>
+        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
+          (SELECT person FROM push_subscriptions WHERE subscription_id = ${id})`),
+      );
+      const ask = await askPeople(ctx, { title: "Refund order A-1007" });
+      await transact(ctx, (tx) => tellDevices(tx, ask.id, readersOf(ask.audience)));
+      await until(async () => (await findDueNotices(ctx.db, 10)).length === 0, "put off");
+      assert.equal(await planned(ask.id, "queued"), 1);
+      assert.equal(service.pushed.length, 0);
+      await world.advance(30 * MINUTE);
+      await until(() => service.pushed.length === 1, "told after all");
+    });
+  });
+}
