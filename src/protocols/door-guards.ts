@@ -37,10 +37,10 @@ export function installGuards(
     }
 
     refuseForeignHost(request, hosts);
-    if (!(config.loopbackOnly && isLoopback(request.ip))) edge(request.ip);
-    if (stopping.aborted) throw new Refusal("store_unavailable");
+    const { allowed, alwaysAnswers } = request.routeOptions.config;
+    if (!alwaysAnswers && !(config.loopbackOnly && isLoopback(request.ip))) edge(request.ip);
+    if (!alwaysAnswers && stopping.aborted) throw new Refusal("store_unavailable");
     if (request.is404) throw new Refusal("route_not_found");
-    const { allowed } = request.routeOptions.config;
     if (allowed) {
       if (listed && isPreflight(request)) return preflight(reply);
       throw new Refusal("method_not_allowed", { allowed });

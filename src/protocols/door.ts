@@ -1,6 +1,7 @@
 import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../context.ts";
+import type { ChannelCatalogue } from "../model/channel-catalogue.ts";
 import type { Caller } from "../model/participant.ts";
 import type { LimitReading } from "../verbs/limits.ts";
 import type { ReadLimits } from "../verbs/read-limits.ts";
@@ -26,6 +27,8 @@ export interface DoorContext {
   config: DoorSettings;
   readLimits: ReadLimits;
   parked: Parked;
+  /** The ways to reach people that are configured. */
+  channels: ChannelCatalogue;
 }
 
 /** What a door learns of a request before its route runs. */
@@ -53,6 +56,10 @@ declare module "fastify" {
     takesBody?: boolean;
     /** A body is welcome but need not be there. */
     bodyOptional?: boolean;
+    /** It is never limited, and answers while the server drains: a client that is refused would lose its wait. */
+    alwaysAnswers?: boolean;
+    /** Its door answers itself for the methods it does not take. */
+    ownMethods?: boolean;
     /** The longest body it takes, where that is not the Ask-a-Human doors' own. */
     maxBodyBytes?: number;
   }

@@ -81,7 +81,8 @@ function peopleIn(ask: AddressedAsk, deliveries: readonly Delivery[], decisions:
   const deciders = [ask.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
   const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
   const told = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
-  return [...new Set([...asked, ...decided, ...told])];
+  const refused = ask.refused ? [ask.refused.responder] : [];
+  return [...new Set([...asked, ...decided, ...told, ...refused])];
 }
 
 /** Returns one page of open asks, oldest first. */

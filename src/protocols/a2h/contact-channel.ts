@@ -222,12 +222,13 @@ export function readChannel(
       for (const { path, code, message } of parsed.errors) problems.push(channelProblem(above, path, code, message));
       return undefined;
     }
+    const targets = parsed.targets.map((one) => ({ ...one, via: name }) as Target);
     const { bot_token: token, ...echo } = input;
-    if (typeof token !== "string") return { echo, tree: { is: "targets", targets: parsed.targets, loc: at } as const };
+    if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } as const };
     const place = tokens.push(token) - 1;
     return {
       echo,
-      tree: { is: "targets", targets: parsed.targets.map((one) => withToken(one, place)), loc: at } as const,
+      tree: { is: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } as const,
     };
   }
 }

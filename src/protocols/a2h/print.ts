@@ -173,6 +173,12 @@ function approvalsOf(ask: AddressedAsk, details: AddressedDetails): object[] {
   );
 }
 
+/** Returns how whoever decided is called, if somebody did. */
+export function nameOf(ask: AddressedAsk, details: AddressedDetails): string | undefined {
+  const user = userOf(ask, ask.outcome?.by, details) as { name?: string } | undefined;
+  return user?.name;
+}
+
 /** Says who decided; of somebody who is not enrolled only what the agent wrote itself. */
 function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): object | undefined {
   if (!by) return undefined;

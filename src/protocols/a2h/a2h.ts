@@ -1,0 +1,91 @@
+import { Refusal } from "../../refusals.ts";
+import type { Door, DoorContext } from "../door.ts";
+import { refuseOtherMethods } from "../door-guards.ts";
+import { callRoutes } from "./call-routes.ts";
+import { channelRoutes } from "./channel-routes.ts";
+import { sendA2hError } from "./errors.ts";
+import { humanRoutes } from "./human-routes.ts";
+import { messageRoutes } from "./message-routes.ts";
+import { routeOptions, type Mount } from "./route.ts";
+import { A2H_VERSION, serverRoutes } from "./server-routes.ts";
+
+/** Where the protocol is served, and how much of it (contract-a2h.md, section 1). */
+const MOUNTS = [
+  { prefix: "", full: false, documented: false },
+  { prefix: "/a2h/v1alpha1", full: true, documented: true },
+  { prefix: "/humanlayer/v1", full: true, documented: false },
+] as const;
+
+/** Paths of the full set that clients ask for at the root when their base address is wrong. */
+const FULL_ONLY = [
+  ...["/contact_requests", "/contact_requests/:id", "/project", "/contact_channel/:id", "/audit"],
+  ...["function_calls", "human_contacts"].flatMap((kind) =>
+    ["pending", ":id/respond", ":id/escalate_email", ":id/cancel"].map((rest) => `/agent/${kind}/${rest}`),
+  ),
+];
+
+/**
+ * The A2H door: the draft's families at the root, everything under the two prefixes (contract-a2h.md). It parses, calls
+ * one verb and prints; it decides nothing.
+ */
+export function a2h(door: DoorContext): (app: Door) => Promise<void> {
+  return async (app) => {
+    for (const { prefix, ...more } of MOUNTS) {
+      await app.register(
+        async (mounted) => {
+          answerOwnErrors(mounted, door);
+          const taken = noteRoutes(mounted);
+          const mount: Mount = { app: mounted, door, prefix, ...more };
+          callRoutes(mount);
+          messageRoutes(mount);
+          humanRoutes(mount);
+          channelRoutes(mount);
+          if (mount.full) serverRoutes(mount);
+          else rootRoutes(mount);
+          refuseOtherMethods(mounted, withoutPrefix(taken, prefix));
+        },
+        { prefix },
+      );
+    }
+  };
+}
+
+function answerOwnErrors(app: Door, { ctx }: DoorContext): void {
+  app.setErrorHandler((error, request, reply) => sendA2hError(ctx, error, request, reply));
+  if (app.prefix === "") return;
+  app.setNotFoundHandler((request, reply) => sendA2hError(ctx, new Refusal("route_not_found"), request, reply));
+}
+
+/** Collects which methods each path takes, so that this door answers the others in its own words. */
+function noteRoutes(app: Door): Map<string, Set<string>> {
+  const taken = new Map<string, Set<string>>();
+  app.addHook("onRoute", (route) => {
+    if (route.config?.allowed) return;
+    const methods = taken.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    taken.set(route.url, methods);
+  });
+  return taken;
+}
+
+function withoutPrefix(taken: ReadonlyMap<string, Set<string>>, prefix: string): Map<string, Set<string>> {
+  return new Map([...taken].map(([url, methods]) => [url.slice(prefix.length), methods]));
+}
+
+function rootRoutes(mount: Mount): void {
+  const { app, door } = mount;
+  app.get("/version", routeOptions(mount, { noun: "path", summary: "The protocol's version" }), async () => ({
+    version: A2H_VERSION,
+  }));
+  for (const url of FULL_ONLY) {
+    app.route({
+      method: app.supportedMethods.filter((method) => method !== "HEAD"),
+      url,
+      config: { ownMethods: true, noun: "path" },
+      schema: { hide: true },
+      handler: () => {
+        throw new Refusal("route_not_found", { hint: `Use ${door.config.publicUrl}/humanlayer/v1 as base address.` });
+      },
+    });
+  }
+}

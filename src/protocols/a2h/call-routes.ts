@@ -1,0 +1,163 @@
+import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { cancelAddressed, escalateAddressed } from "../../verbs/end-addressed.ts";
+import { listPending, readAddressed, readDetails } from "../../verbs/read-addressed.ts";
+import type { FastifyReply, FastifyRequest } from "../door.ts";
+import { callerFrom, type A2hCaller } from "./caller.ts";
+import type { ChannelRules } from "./contact-channel.ts";
+import { createCall, createContact } from "./create.ts";
+import { escalationTargets, readEscalation } from "./escalation.ts";
+import { checked, optional, text } from "./fields.ts";
+import { printRequest } from "./print.ts";
+import { awaited, findRequest, tellingWho, type RefKind } from "./requests.ts";
+import { respond } from "./respond.ts";
+import { bodyOf, queryNumber, routeOptions, sendJson, type Mount } from "./route.ts";
+import { readCall, readContact } from "./specs.ts";
+
+interface WithId {
+  Params: { id: string };
+}
+
+const FAMILIES = [
+  { path: "function_calls", kind: "call", full: false, called: "function call" },
+  { path: "human_contacts", kind: "contact", full: false, called: "human contact" },
+  { path: "contact_requests", kind: "contact", full: true, called: "human contact, by its older name" },
+] as const satisfies readonly { path: string; kind: RefKind; full: boolean; called: string }[];
+
+/** Creating, reading, answering, cancelling and escalating calls and contacts (contract-a2h.md, section 6). */
+export function callRoutes(mount: Mount): void {
+  for (const family of FAMILIES) {
+    if (mount.full || !family.full) createAndRead(mount, family);
+    if (mount.full && !family.full) agentRoutes(mount, family);
+  }
+}
+
+/** Returns how the channels of a request are read. */
+export function rulesFor({ door }: Mount, caller: A2hCaller): ChannelRules {
+  const isOpen = caller.scope === "agent" && caller.isOpen;
+  return { catalogue: door.channels, isOpen, joint: true, composite: true };
+}
+
+function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
+  const { app, door, prefix } = mount;
+  const { ctx } = door;
+
+  app.post(
+    `/${path}`,
+    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: "needed" }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      const body = bodyOf(request);
+      const rules = rulesFor(mount, caller);
+      const { ask, replayed } =
+        kind === "call"
+          ? await createCall(
+              ctx,
+              caller.principal,
+              checked((problems) => readCall(body, problems, rules)),
+            )
+          : await createContact(
+              ctx,
+              caller.principal,
+              checked((problems) => readContact(body, problems, rules)),
+            );
+      if (replayed) reply.header("idempotency-replayed", "true");
+      if (hasTemplate(ask)) reply.header("parley-notice", "email-template-off");
+      reply.header("location", `${prefix}/${path}/${String(ask.wire["call_id"])}`);
+      return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);
+    },
+  );
+
+  app.get<WithId>(
+    `/${path}/:id`,
+    routeOptions(mount, { noun: "call", summary: `Read a ${called}, or wait for its end with ?wait=` }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
+      const ask = await findRequest(door, caller, kind, request.params.id);
+      return send(reply, await awaited(door, request, reply, ask));
+    },
+  );
+
+  async function send(reply: FastifyReply, ask: AddressedAsk): Promise<FastifyReply> {
+    return sendJson(reply, printRequest(ask, await readDetails(ctx, ask)));
+  }
+}
+
+/** A template of a mail is taken and not used, which its reply says. */
+function hasTemplate({ wire }: AddressedAsk): boolean {
+  const spec = JSON.parse(String(wire["spec"])) as { channel?: { email?: { template?: unknown } } };
+  return spec.channel?.email?.template !== undefined;
+}
+
+function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
+  const { app, door } = mount;
+  const { ctx } = door;
+
+  app.get(
+    `/agent/${path}/pending`,
+    routeOptions(mount, { noun: "call", summary: `Every open ${called}, oldest first` }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
+      const limit = queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 });
+      const offset = queryNumber(request, "offset", { min: 0, max: 1_000_000, usual: 0 });
+      const whose =
+        caller.scope === "agent"
+          ? { asker: caller.principal }
+          : caller.scope === "answer"
+            ? { person: caller.person }
+            : {};
+      const { items, total } = await listPending(ctx, { ...whose, refStart: `${kind}:` }, { limit, offset });
+      const texts = await Promise.all(items.map(async (ask) => printRequest(ask, await readDetails(ctx, ask))));
+      const rest = JSON.stringify({ total, limit, offset, has_more: offset + items.length < total });
+      return sendJson(reply, `{"items":[${texts.join(",")}],${rest.slice(1)}`);
+    },
+  );
+
+  app.post<WithId>(
+    `/agent/${path}/:id/respond`,
+    routeOptions(mount, { noun: "call", summary: `Answer a ${called}`, body: "needed" }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["answer", "agent"]);
+      const ask = await findRequest(door, caller, kind, request.params.id);
+      const body = bodyOf(request);
+      const decided = await tellingWho(door, ask, () => respond(ctx, caller, ask, body));
+      if (decided.repeated) reply.header("idempotency-replayed", "true");
+      return sendJson(reply, printRequest(decided.ask, await readDetails(ctx, decided.ask)));
+    },
+  );
+
+  app.post<WithId>(
+    `/agent/${path}/:id/cancel`,
+    routeOptions(mount, { noun: "call", summary: `Withdraw a ${called}`, body: "optional" }),
+    async (request, reply) => {
+      const { ask, by } = await ownOrAny(request);
+      const body = bodyOf(request);
+      const reason = checked((problems) => ({
+        text: optional(body, "reason", text({ max: 500 }), ["body"], problems),
+      })).text;
+      const over = await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, reason));
+      return sendJson(reply, printRequest(over, await readDetails(ctx, over)));
+    },
+  );
+
+  app.post<WithId>(
+    `/agent/${path}/:id/escalate_email`,
+    routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "needed" }),
+    async (request, reply) => {
+      const { ask, by, caller } = await ownOrAny(request);
+      const body = bodyOf(request);
+      const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
+      const { words, targets } = checked((problems) => {
+        const escalation = readEscalation(body, problems, ask);
+        return escalation && escalationTargets(escalation, problems, rules);
+      });
+      const escalated = await tellingWho(door, ask, () => escalateAddressed(ctx, ask.id, { targets, words, by }));
+      return sendJson(reply, printRequest(escalated, await readDetails(ctx, escalated)));
+    },
+  );
+
+  async function ownOrAny(request: FastifyRequest<WithId>) {
+    const caller = await callerFrom(door, request, ["agent", "admin"]);
+    const ask = await findRequest(door, caller, kind, request.params.id);
+    return { ask, caller, by: { kind: caller.scope, id: caller.principal } } as const;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Target } from "../../model/addressed-ask.ts";
+import { OUTSIDE_CHANNELS } from "../../model/channel-catalogue.ts";
+import { Refusal } from "../../refusals.ts";
+import { goneSignal, type FastifyReply } from "../door.ts";
+import { audienceOf } from "./addressees.ts";
+import { callerFrom } from "./caller.ts";
+import { rulesFor } from "./call-routes.ts";
+import { readChannel, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
+import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
+import { bodyOf, queryText, routeOptions, type Mount } from "./route.ts";
+
+const HUMAN_FIELDS = { id: { type: "string", description: "ID from GET /humans", required: true } } as const;
+
+interface ChannelError {
+  path: string;
+  code: string;
+  message: string;
+}
+
+/** Which ways to reach people there are, and whether one is written as it must be (contract-a2h.md, section 16). */
+export function channelRoutes(mount: Mount): void {
+  const { app, door } = mount;
+
+  app.get(
+    "/channels",
+    routeOptions(mount, { noun: "channel", summary: "Ways to reach people here" }),
+    async (request) => {
+      await callerFrom(door, request, ["agent", "admin"]);
+      const outside = door.channels.list().map(({ name, fields }) => [name, fields] as const);
+      return { channels: { ...Object.fromEntries(outside), human: HUMAN_FIELDS, inbox: {} } };
+    },
+  );
+
+  app.post(
+    "/channels/validate",
+    routeOptions(mount, { noun: "channel", summary: "Check a contact channel; nothing is sent", body: "needed" }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent", "admin"]);
+      const body = bodyOf(request);
+      const wrapped = member(body, "channel");
+      const given = isJsonObject(wrapped) ? wrapped : body;
+      const problems: Problem[] = [];
+      const read = readChannel(given, [], problems, rulesFor(mount, caller));
+      const errors = problems.map(errorOf);
+      if (errors.length === 0 && !read)
+        errors.push({ path: "", code: "required", message: "Name at least one channel." });
+      if (errors.length === 0 && read) errors.push(...(await unknownIn(read)));
+      if (errors.length === 0 && read && queryText(request, "deep") === "true") {
+        errors.push(...(await deepErrors(reply, read)));
+      }
+      return errors.length > 0 ? { valid: false, errors } : { valid: true, channel: read?.echo };
+    },
+  );
+
+  async function unknownIn({ tree }: ReadChannel): Promise<ChannelError[]> {
+    try {
+      await audienceOf(door.ctx, { tree, tokens: [] });
+      return [];
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const path = pointer((error.details["loc"] as Loc | undefined) ?? []);
+      if (error.code === "human_unknown")
+        return [{ path: `${path}/id`, code: "unknown_human", message: error.message }];
+      if (error.code === "channel_not_found") return [{ path, code: "unknown_channel", message: error.message }];
+      const problems = (error.details["problems"] as Problem[] | undefined) ?? [];
+      return problems.map(errorOf);
+    }
+  }
+
+  async function deepErrors(reply: FastifyReply, { tree }: ReadChannel): Promise<ChannelError[]> {
+    const signal = goneSignal(reply);
+    const found: ChannelError[] = [];
+    for (const target of targetsOf(tree)) {
+      const name = OUTSIDE_CHANNELS.find((one) => one === target.via);
+      if (name) found.push(...(await door.channels.check(name, target, signal)));
+    }
+    return found;
+  }
+}
+
+function errorOf({ loc, code, message, bare }: Problem): ChannelError {
+  return { path: pointer(loc), code, message: bare ?? message };
+}
+
+function targetsOf(tree: ChannelTree): readonly Target[] {
+  switch (tree.is) {
+    case "targets":
+      return tree.targets;
+    case "human":
+    case "id":
+      return [];
+    case "any":
+      return tree.of.flatMap(({ node }) => targetsOf(node));
+    case "all":
+    case "quorum":
+      return tree.of.flatMap(targetsOf);
+  }
+}

@@ -1,0 +1,103 @@
+import { Refusal } from "../../refusals.ts";
+import {
+  changeHuman,
+  enrollHuman,
+  readHuman,
+  readHumans,
+  removeHuman,
+  searchHumans,
+} from "../../verbs/enroll-human.ts";
+import type { FastifyRequest } from "../door.ts";
+import { callerFrom, type A2hCaller } from "./caller.ts";
+import { checked } from "./fields.ts";
+import { adminView, agentView, readHumanChange, readHumanWish } from "./human-fields.ts";
+import { badQuery, bodyOf, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+
+interface WithId {
+  Params: { id: string };
+}
+
+/** Humans: agents see whom they can ask and never how they are reached; admins write them down (section 15). */
+export function humanRoutes(mount: Mount): void {
+  const { app, door, prefix } = mount;
+  const { ctx } = door;
+  const about = (summary: string, more: { body?: "needed"; writes?: boolean; replies?: Record<number, string> } = {}) =>
+    routeOptions(mount, { noun: "human", summary, ...more });
+
+  app.get("/humans", about("Humans who can be asked"), async (request) => {
+    const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
+    const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
+    const after = queryNumber(request, "cursor", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 });
+    const { humans, next } = await readHumans(ctx, { after, limit });
+    return { humans: humans.map(view), ...(next !== null && { nextCursor: String(next) }) };
+  });
+
+  app.get("/humans/search", about("Humans whose name or description holds every word of ?q="), async (request) => {
+    const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
+    const words = queryText(request, "q");
+    if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
+    const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
+    return { humans: (await searchHumans(ctx, words, limit)).map(view) };
+  });
+
+  app.get<WithId>("/humans/:id", about("One human; admins see how they are reached"), async (request) => {
+    const caller = await callerFrom(door, request, ["agent", "admin"]);
+    const human = await readHuman(ctx, numberOf(request));
+    return caller.scope === "admin" ? adminView(human) : agentView(human);
+  });
+
+  app.post(
+    "/humans",
+    about("Enroll a human", { body: "needed", replies: { 201: "Enrolled" } }),
+    async (request, reply) => {
+      const { principal } = await callerFrom(door, request, ["admin"]);
+      const body = bodyOf(request);
+      const wish = checked((problems) => readHumanWish(body, problems, door.channels));
+      const human = await enrollHuman(ctx, wish, { kind: "admin", id: principal });
+      return reply.code(201).header("location", `${prefix}/humans/${human.number}`).send(adminView(human));
+    },
+  );
+
+  app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "needed" }), async (request) => {
+    const { principal } = await callerFrom(door, request, ["admin"]);
+    const body = bodyOf(request);
+    const wish = checked((problems) => readHumanWish(body, problems, door.channels));
+    return adminView(await changeHuman(ctx, numberOf(request), () => wish, { kind: "admin", id: principal }));
+  });
+
+  app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "needed" }), async (request) => {
+    const { principal } = await callerFrom(door, request, ["admin"]);
+    const body = bodyOf(request);
+    const change = checked((problems) => readHumanChange(body, problems, door.channels));
+    return adminView(await changeHuman(ctx, numberOf(request), change, { kind: "admin", id: principal }));
+  });
+
+  app.delete<WithId>(
+    "/humans/:id",
+    about("Retire a human; what only they were asked goes to everybody who sees all", {
+      writes: true,
+      replies: { 204: "Retired" },
+    }),
+    async (request, reply) => {
+      const { principal } = await callerFrom(door, request, ["admin"]);
+      await removeHuman(ctx, numberOf(request), { kind: "admin", id: principal });
+      return reply.code(204).send();
+    },
+  );
+}
+
+function viewFor(caller: A2hCaller, request: FastifyRequest): typeof agentView {
+  const wanted = queryText(request, "view");
+  if (wanted !== undefined && wanted !== "admin" && wanted !== "agent")
+    throw badQuery("view", "must be agent or admin");
+  if (wanted !== "admin") return agentView;
+  if (caller.scope !== "admin") throw new Refusal("scope_missing", { scope: "admin" });
+  return adminView;
+}
+
+/** What cannot be a human's number is unknown. */
+function numberOf(request: FastifyRequest<WithId>): number {
+  const { id } = request.params;
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw new Refusal("human_not_found", { id });
+  return Number(id);
+}

@@ -1,0 +1,68 @@
+import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { cancelAddressed } from "../../verbs/end-addressed.ts";
+import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
+import type { FastifyReply } from "../door.ts";
+import { rulesFor } from "./call-routes.ts";
+import { callerFrom } from "./caller.ts";
+import { createMessage } from "./create.ts";
+import { checked, optional, text } from "./fields.ts";
+import { printMessage } from "./print.ts";
+import { awaited, findRequest, tellingWho } from "./requests.ts";
+import { bodyOf, routeOptions, sendJson, type Mount } from "./route.ts";
+import { readMessage } from "./specs.ts";
+
+interface WithUid {
+  Params: { uid: string };
+}
+
+/** Messages, answered by a value that fits a schema (contract-a2h.md, section 14). */
+export function messageRoutes(mount: Mount): void {
+  const { app, door, prefix } = mount;
+  const { ctx } = door;
+
+  app.post(
+    "/messages",
+    routeOptions(mount, {
+      ...{ noun: "message", summary: "Send people a message", body: "needed" },
+      replies: { 200: "It was sent before", 201: "It is sent" },
+    }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      const body = bodyOf(request);
+      const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
+      const { ask, replayed } = await createMessage(ctx, caller.principal, message);
+      if (replayed) reply.header("idempotency-replayed", "true");
+      reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(ask.wire["uid"])}`);
+      return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);
+    },
+  );
+
+  app.get<WithUid>(
+    "/messages/:uid",
+    routeOptions(mount, { noun: "message", summary: "Read a message, or wait for its answer with ?wait=" }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent", "admin"]);
+      const ask = await findRequest(door, caller, "message", request.params.uid);
+      return send(reply, await awaited(door, request, reply, ask));
+    },
+  );
+
+  app.post<WithUid>(
+    "/messages/:uid/cancel",
+    routeOptions(mount, { noun: "message", summary: "Withdraw a message", body: "optional" }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent", "admin"]);
+      const ask = await findRequest(door, caller, "message", request.params.uid);
+      const body = bodyOf(request);
+      const said = checked((problems) => ({
+        reason: optional(body, "reason", text({ max: 500 }), ["body"], problems),
+      }));
+      const by = { kind: caller.scope, id: caller.principal };
+      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, said.reason)));
+    },
+  );
+
+  async function send(reply: FastifyReply, ask: AddressedAsk): Promise<FastifyReply> {
+    return sendJson(reply, printMessage(ask, await readDetails(ctx, ask)));
+  }
+}

@@ -1,0 +1,63 @@
+import type { Context } from "../../context.ts";
+import { canonicalExact } from "../../lib/exact-json.ts";
+import type { AddressedAsk, Decision, Responder } from "../../model/addressed-ask.ts";
+import { optionsOf } from "../../model/ask-view.ts";
+import { Refusal } from "../../refusals.ts";
+import { decideAsk, responderOf, type Decided } from "../../verbs/decide-ask.ts";
+import type { A2hCaller } from "./caller.ts";
+import { checked, complain, flag, given, member, object, optional, required, text, type JsonObject } from "./fields.ts";
+
+const BODY = ["body"] as const;
+
+/**
+ * Records what an answer key's person, or an agent that may answer itself, decided (contract-a2h.md, section 9). A whole
+ * status may be posted: what is not the decision is passed over.
+ *
+ * @throws {Refusal} `self_response`, `invalid_input`, `unknown_option`, `not_editable`, and what `decideAsk` throws
+ */
+export async function respond(
+  ctx: Context,
+  caller: Exclude<A2hCaller, { scope: "admin" }>,
+  ask: AddressedAsk,
+  body: JsonObject,
+): Promise<Decided> {
+  if (caller.scope === "agent" && !caller.selfRespond) throw new Refusal("self_response");
+  const decision = ask.form.kind === "approval" ? callDecision(ask, body) : replyDecision(body);
+  const responder: Responder =
+    caller.scope === "agent"
+      ? { via: "api", person: null, identities: [], seesAll: false, self: true }
+      : await responderOf(ctx.db, caller.person, "api");
+  return decideAsk(ctx, { askId: ask.id, responder, decision, byKey: true });
+}
+
+function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
+  const said = checked((problems) => ({
+    approved: required(body, "approved", flag, BODY, problems),
+    comment: optional(body, "comment", text({ max: 5000 }), BODY, problems),
+    option: optional(body, "reject_option_name", text({ max: 64 }), BODY, problems),
+    kwargs: optional(body, "kwargs", object, BODY, problems),
+    digest: optional(body, "consent_digest", text({ max: 100 }), BODY, problems),
+  }));
+  const { comment, digest } = said;
+  if (said.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
+  if (said.approved !== true) {
+    return { kind: "reject", ...given({ comment, option: said.option, digest }) };
+  }
+  if (said.option !== undefined) {
+    throw new Refusal("unknown_option", { options: optionsOf(ask).map(({ name }) => name) });
+  }
+  return { kind: "approve", ...given({ comment, digest, kwargs: said.kwargs && canonicalExact(said.kwargs) }) };
+}
+
+function replyDecision(body: JsonObject): Decision {
+  return checked((problems) => {
+    const words = optional(body, "response", text({ max: 40_000 }), BODY, problems);
+    const option = optional(body, "response_option_name", text({ max: 64 }), BODY, problems);
+    const hasWords = words !== undefined && words.trim() !== "";
+    if (!hasWords && option === undefined && member(body, "response") !== undefined && words === undefined) {
+      return undefined;
+    }
+    if (!hasWords && option === undefined) return complain(problems, ["body", "response"], "required", "is required");
+    return { kind: "reply", ...given({ text: hasWords ? words : undefined, option }) } satisfies Decision;
+  });
+}

@@ -1,0 +1,108 @@
+import type { RouteShorthandOptions } from "fastify";
+import { z } from "zod";
+import { BadJson } from "../../lib/json-body.ts";
+import { parseExactJson } from "../../lib/exact-json.ts";
+import { Refusal } from "../../refusals.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
+import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
+
+const MOST_DEPTH = 64;
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** One of the three places at which the protocol is served. */
+export interface Mount {
+  app: Door;
+  door: DoorContext;
+  /** Such as `/humanlayer/v1`; empty at the root. */
+  prefix: string;
+  /** Serves everything, not the families of the draft alone. */
+  full: boolean;
+  /** Its routes stand in the reference. */
+  documented: boolean;
+}
+
+/** What a route is, for its errors and for the reference. */
+export interface About {
+  noun: Noun;
+  summary: string;
+  /** It takes a JSON object. */
+  body?: "needed" | "optional";
+  /** It changes something without taking a body. */
+  writes?: boolean;
+  /** Answers for statuses, in words. */
+  replies?: Readonly<Record<number, string>>;
+}
+
+/** Returns the options of a route. Reads are never limited, and go on while the server drains. */
+export function routeOptions(
+  { documented }: Mount,
+  { noun, summary, body, writes, replies }: About,
+): RouteShorthandOptions {
+  const response = { 200: "As asked", ...replies };
+  return {
+    ...(body && { bodyLimit: A2H_BODY_BYTES }),
+    config: {
+      ...{ noun, ownMethods: true },
+      ...(body ? { takesBody: true, maxBodyBytes: A2H_BODY_BYTES, bodyOptional: body === "optional" } : {}),
+      ...(body === undefined && !writes && { alwaysAnswers: true }),
+    },
+    schema: {
+      ...{ tags: ["a2h"], summary, hide: !documented },
+      response: Object.fromEntries(
+        Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
+      ),
+    },
+  };
+}
+
+/**
+ * Returns the JSON object of a body, its integers exact. Call it after the credentials have been looked at.
+ *
+ * @throws {Refusal} `invalid_json`, `body_not_object`
+ */
+export function bodyOf(request: FastifyRequest): JsonObject {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
+  let value: unknown;
+  try {
+    value = parseExactJson(bytes, { maxDepth: MOST_DEPTH });
+  } catch (error) {
+    if (error instanceof BadJson) throw new Refusal("invalid_json");
+    throw error;
+  }
+  if (!isJsonObject(value)) throw new Refusal("body_not_object");
+  return value;
+}
+
+/** Sends a body that is JSON text already. */
+export function sendJson(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type(JSON_TYPE).send(text);
+}
+
+/** Returns one field of the query, the last where it is given several times. */
+export function queryText(request: FastifyRequest, name: string): string | undefined {
+  const value = (request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
+  const last = typeof value === "string" ? value : value?.at(-1);
+  return last === "" ? undefined : last;
+}
+
+/** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
+export function queryNumber(
+  request: FastifyRequest,
+  name: string,
+  bounds: { min: number; max: number; usual: number },
+): number {
+  const text = queryText(request, name);
+  if (text === undefined) return bounds.usual;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= bounds.min && number <= bounds.max) return number;
+  throw badQuery(name, `must be a whole number between ${bounds.min} and ${bounds.max}`);
+}
+
+/** Returns the refusal of a field of the query. */
+export function badQuery(name: string, phrase: string): Refusal {
+  const problems: Problem[] = [];
+  complain(problems, ["query", name], "pattern", phrase);
+  return refuse(problems);
+}

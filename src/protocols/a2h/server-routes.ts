@@ -1,0 +1,71 @@
+import { Refusal } from "../../refusals.ts";
+import { readAudit } from "../../verbs/read-audit.ts";
+import type { FastifyRequest } from "../door.ts";
+import { keyHolder } from "../door-principals.ts";
+import { callerFrom } from "./caller.ts";
+import { given } from "./fields.ts";
+import { badQuery, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+
+/** The protocol's own version, which its clients compare. */
+export const A2H_VERSION = "1.0.0";
+
+/** Both sets of fields that clients read. */
+const PROJECT = {
+  name: "default",
+  slug: "default",
+  organization: "self-hosted",
+  project_slug: "default",
+  org_slug: "self-hosted",
+} as const;
+
+/** What clients ask about the server itself, and the record of who did what (contract-a2h.md, sections 6 and 18). */
+export function serverRoutes(mount: Mount): void {
+  const { app, door } = mount;
+  const { ctx } = door;
+
+  app.get("/status", routeOptions(mount, { noun: "path", summary: "That the server answers" }), async () => ({
+    status: "ok",
+    version: A2H_VERSION,
+  }));
+
+  app.get("/project", routeOptions(mount, { noun: "path", summary: "The one project" }), async (request) => {
+    await keyHolder(door, request);
+    return PROJECT;
+  });
+
+  app.get(
+    "/contact_channel/:id",
+    routeOptions(mount, { noun: "channel", summary: "A conversation of the calling agent" }),
+    async (request) => {
+      await callerFrom(door, request, ["agent"]);
+      // Nobody has begun a conversation yet, so there is none to be found.
+      throw new Refusal("request_not_found");
+    },
+  );
+
+  app.get("/audit", routeOptions(mount, { noun: "path", summary: "Who did what, chained" }), async (request) => {
+    await callerFrom(door, request, ["admin"]);
+    const agent = queryText(request, "agent");
+    const { items, hasMore, head } = await readAudit(ctx, {
+      ...given({
+        askId: queryText(request, "ask_id"),
+        callId: queryText(request, "call_id"),
+        agent: agent === undefined || agent.includes(":") ? agent : `agent:${agent}`,
+        action: queryText(request, "action"),
+        sinceMs: queryTime(request, "since"),
+        untilMs: queryTime(request, "until"),
+      }),
+      afterSeq: queryNumber(request, "after_seq", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 }),
+      limit: queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 }),
+    });
+    return { items, has_more: hasMore, head };
+  });
+}
+
+function queryTime(request: FastifyRequest, name: string): number | undefined {
+  const text = queryText(request, name);
+  if (text === undefined) return undefined;
+  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) throw badQuery(name, "must be a time such as 2026-11-20T10:00:00Z");
+  return at;
+}
