@@ -167,3 +167,23 @@ export function noticeOf(
     ...more,
   };
 }
+
+/** A reply as a mail program writes it; header lines can be replaced, added, or left out by null. */
+export function replyMail(text: string, headers: Record<string, string | null> = {}): string {
+  const all: Record<string, string | null> = {
+    From: `Ana Ruiz <${ANA}>`,
+    To: `Parley <ask+${TOKEN}@${DOMAIN}>`,
+    Subject: "Re: May deploy run?",
+    "Message-ID": `<${(replies += 1)}@people.example>`,
+    "In-Reply-To": `<${DELIVERY}.1@${DOMAIN}>`,
+    "MIME-Version": "1.0",
+    "Content-Type": "text/plain; charset=utf-8",
+    ...headers,
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}`]));
+  return `${lines.join("\r\n")}\r\n\r\n${text.replace(/\n/g, "\r\n")}\r\n`;
+}
+let replies = 0;
+
+/** How our mail looks below a reply. */
+export const QUOTED = `\n\nOn Sat, 21 Nov 2026 at 08:00, Parley <${AGENT}> wrote:\n> The agent deploy-bot asks.\n>\n> Reference: ${DELIVERY}\n`;

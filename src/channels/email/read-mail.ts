@@ -44,12 +44,13 @@ const DEEPEST = 32;
 
 /** Reads a mail. @throws {Error} for one whose parts nest without end */
 export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
-  const { default: PostalMime } = await import("postal-mime");
+  const { addressParser, default: PostalMime } = await import("postal-mime");
   const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
   const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
   const first = (name: string) => plainValue(header(name)[0] ?? "");
 
-  const from = header("from").length === 1 ? mailAddress(email.from?.address ?? "") : undefined;
+  const [author, ...others] = header("from").flatMap((value) => addressParser(value));
+  const from = others.length === 0 ? mailAddress(author?.address ?? "") : undefined;
   const messageId = header("message-id")[0]?.trim();
   const report = first("content-type") === "multipart/report";
   return {
