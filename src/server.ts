@@ -28,6 +28,7 @@ import { closeWhenStopping, installGuards, refuseOtherMethods } from "./protocol
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
+import { linkPage } from "./protocols/web/link-page.ts";
 import { pages } from "./protocols/web/pages.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
@@ -258,6 +259,7 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
   await app.register(inboxRoutes(door));
+  await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
   refuseOtherMethods(app, taken);

@@ -45,10 +45,11 @@ export function installGuards(
       if (listed && isPreflight(request)) return preflight(reply);
       throw new Refusal("method_not_allowed", { allowed });
     }
-    if (origin !== undefined && !listed && isUnsafe(request.method) && !isSameOrigin(request, config, origin)) {
+    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = request.routeOptions.config;
+    const mayComeFrom = listed || (originless && origin === "null");
+    if (origin !== undefined && !mayComeFrom && isUnsafe(request.method) && !isSameOrigin(request, config, origin)) {
       throw new Refusal("origin_refused");
     }
-    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES } = request.routeOptions.config;
     if (takesBody) refuseOddBody(request, maxBodyBytes);
   });
 }

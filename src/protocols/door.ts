@@ -60,6 +60,8 @@ declare module "fastify" {
     alwaysAnswers?: boolean;
     /** Its door answers itself for the methods it does not take. */
     ownMethods?: boolean;
+    /** Posted by a page of ours that tells no origin, and proves in another way where it comes from. */
+    originless?: boolean;
     /** The longest body it takes, where that is not the Ask-a-Human doors' own. */
     maxBodyBytes?: number;
   }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { canonicalExact, parseExactJson } from "../../lib/exact-json.ts";
 import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
 import type { AddressedAsk, Decision } from "../../model/addressed-ask.ts";
+import { optionsOf } from "../../model/ask-view.ts";
 import { refuseFields } from "../../model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf } from "../../verbs/decide-ask.ts";
@@ -171,10 +172,17 @@ function parse(bytes: Uint8Array, by: typeof parseJsonBody): unknown {
   }
 }
 
-/** Returns what somebody decided, in the terms of what was asked. @throws {Refusal} `invalid_input` */
+/**
+ * Returns what somebody decided, in the terms of what was asked; a ready-made answer alone says its own words
+ * (contract-a2h.md, section 5.2).
+ *
+ * @throws {Refusal} `invalid_input`
+ */
 function decisionOf(ask: AddressedAsk, given: Given): Decision {
-  const { comment, option, digest } = given;
-  const said = { ...(comment && { comment }), ...(digest !== undefined && { digest }) };
+  const { option, digest } = given;
+  const fill = optionsOf(ask).find(({ name }) => name === option)?.promptFill;
+  const comment = given.comment?.trim() ? given.comment : fill;
+  const said = { ...(comment !== undefined && { comment }), ...(digest !== undefined && { digest }) };
   const { form } = ask;
   if (form.kind === "approval") {
     if (given.approved === undefined) throw missing("approved");
@@ -188,7 +196,7 @@ function decisionOf(ask: AddressedAsk, given: Given): Decision {
     return { kind: "approve", ...said, ...(kwargs !== undefined && { kwargs }) };
   }
   if (form.kind === "reply") {
-    const text = given.text?.trim() ? given.text : undefined;
+    const text = given.text?.trim() ? given.text : fill;
     if (text === undefined && option === undefined) throw missing("text");
     return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
   }
