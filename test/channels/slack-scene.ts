@@ -41,8 +41,8 @@ export interface SlackScene extends AsyncDisposable {
   receive(heard: Heard): Promise<Verdict>;
   /** Resolves with what is heard next. */
   nextHeard(): Promise<Heard>;
-  /** Posts to a hook over HTTP, as it stands. */
-  post(path: string, body: string, headers: Readonly<Record<string, string | string[]>>): Promise<Reply>;
+  /** Posts to a hook over HTTP, as it stands; or to somebody else's, at another port. */
+  post(path: string, body: string, headers: Readonly<Record<string, string | string[]>>, at?: number): Promise<Reply>;
   /** Posts a payload signed as Slack signs it. */
   signed(path: string, payload: unknown, more?: { secret?: string; aheadS?: number }): Promise<Reply>;
 }
@@ -94,9 +94,9 @@ export async function openSlackScene(
       return scene.verdict;
     },
     nextHeard: () => new Promise((resolve) => waiting.push(resolve)),
-    post: (path, body, headers) =>
+    post: (path, body, headers, at = port) =>
       new Promise((resolve, reject) => {
-        const sent = request({ port, path, method: "POST", headers }, (response) => {
+        const sent = request({ port: at, path, method: "POST", headers }, (response) => {
           let text = "";
           response.on("data", (chunk) => (text += String(chunk)));
           response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
@@ -130,7 +130,10 @@ export function bodyFor(path: string, payload: unknown): string {
 }
 
 export function signedHeaders(body: string, secret: string, atMs: number): Record<string, string> {
-  const timestamp = String(Math.floor(atMs / 1000));
+  return headersSignedAt(body, secret, String(Math.floor(atMs / 1000)));
+}
+
+export function headersSignedAt(body: string, secret: string, timestamp: string): Record<string, string> {
   const mac = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
   return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${mac}` };
 }
