@@ -7,7 +7,6 @@ import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
 import { watchMailbox } from "./imap-mailbox.ts";
 import { openInbox } from "./inbound.ts";
 import { mailHook } from "./mail-hook.ts";
-import type { Bounce } from "./read-mail.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
@@ -37,8 +36,8 @@ export interface EmailOutside {
   log: Logger;
   /** Left out, this machine's own. */
   resolve?: ResolveDns;
-  /** Told of mails that did not arrive, or not yet. */
-  onBounce?: (bounce: Bounce) => Promise<void>;
+  /** Told of messages that were sent and will never arrive, with the status in the report, such as `5.1.1`. */
+  onFailed: (delivery: string, providerCode: string) => Promise<void>;
   /** Told where mail is taken, once it is. */
   onListening?: (port: number) => void;
 }
@@ -60,7 +59,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   const take = openInbox({
     ...{ domain, agent: from.address, approvesByReply, trustedAuthservIds, clock, log },
     resolve: outside.resolve ?? systemDns(),
-    onBounce: outside.onBounce ?? (async () => undefined),
+    onFailed: outside.onFailed,
   });
 
   return {

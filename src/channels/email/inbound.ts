@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
 import { provedReference, type ResolveDns } from "./authenticity.ts";
-import { readMail, type Arrived, type Bounce, type ReadMail } from "./read-mail.ts";
+import { readMail, type Arrived, type ReadMail } from "./read-mail.ts";
 import { referenceIn } from "./references.ts";
 import { replyText } from "./reply-text.ts";
 
@@ -21,8 +21,8 @@ interface Inbox {
   clock: Clock;
   log: Logger;
   resolve: ResolveDns;
-  /** Told of mails of ours that did not arrive. */
-  onBounce: (bounce: Bounce) => Promise<void>;
+  /** Told of messages of ours that will never arrive. */
+  onFailed: (delivery: string, providerCode: string) => Promise<void>;
 }
 
 /**
@@ -45,7 +45,9 @@ export function openInbox(inbox: Inbox): TakeMail {
     const mail = await readMail(arrived, domain, inbox.agent).catch(() => undefined);
     if (!mail) return "unreadable";
     if (mail.bounce) {
-      await inbox.onBounce(mail.bounce);
+      const { delivery, permanent, code } = mail.bounce;
+      log.info({ delivery, code }, permanent ? "a mail came back" : "a mail is late");
+      if (permanent) await inbox.onFailed(delivery, code);
       return "bounced";
     }
     if (mail.ours) return "ours";

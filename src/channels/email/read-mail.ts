@@ -13,7 +13,7 @@ export interface Arrived {
 }
 
 /** What came back about a mail of ours. */
-export interface Bounce {
+interface Bounce {
   delivery: string;
   /** True: trying again cannot help. */
   permanent: boolean;

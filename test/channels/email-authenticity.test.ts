@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { describe, it } from "node:test";
+import { dkimSign } from "mailauth/lib/dkim/sign.js";
+import { createTransport } from "nodemailer";
+import type { EmailOutside, EmailSettings } from "../../src/channels/email/email.ts";
+import { webhookSignature } from "../../src/lib/standard-webhooks.ts";
+import { ANA, DELIVERY, DOMAIN, openChannel, openEars, QUOTED, replyMail, TOKEN } from "./mail.ts";
+
+const keys = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: "spki", format: "der" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+const RECORD = `v=DKIM1; k=rsa; p=${keys.publicKey.toString("base64")}`;
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const DNS = { "s1._domainkey.people.example": RECORD };
+const SIGNED = ["from", "to", "subject", "message-id", "in-reply-to", "references"].join(":");
+const ORIGINAL = `<${DELIVERY}.1@${DOMAIN}>`;
+const BY_TOKEN = { token: TOKEN };
+
+const resolveIn = (records: Readonly<Record<string, string>>): EmailOutside["resolve"] =>
+  async function resolve(name, type) {
+    const record = type === "TXT" ? records[name] : undefined;
+    if (record === undefined) throw Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" });
+    return [[record]];
+  };
+
+/** Signs a mail as its author's provider does. */
+async function signed(raw: string, domainName = "people.example", headerFieldNames = SIGNED): Promise<Buffer> {
+  const dkim = { domainName, keySelector: "s1", privateKey: keys.privateKey, headerFieldNames };
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: "windows", dkim });
+  const { message } = await transport.sendMail({ envelope: { from: ANA, to: [`ask+${TOKEN}@${DOMAIN}`] }, raw });
+  return message as Buffer;
+}
+
+interface Situation {
+  dns?: Readonly<Record<string, string>>;
+  settings?: Partial<EmailSettings>;
+  outside?: Partial<EmailOutside>;
+}
+
+/** Hands a mail in, and returns what it was taken to answer, and how far that was proved. */
+async function trustIn(raw: Buffer | string, { dns = DNS, settings, outside }: Situation = {}) {
+  const { heard, receive } = openEars();
+  const channel = openChannel({ hookSecret: SECRET, ...settings }, { resolve: resolveIn(dns), ...outside });
+  const [hook] = channel.inbound?.hooks ?? [];
+  const body = Buffer.from(raw);
+  const at = Math.floor(Date.now() / 1000);
+  const rawHeaders = [
+    ...["content-type", "message/rfc822", "webhook-id", "msg_1", "webhook-timestamp", String(at)],
+    ...["webhook-signature", `v1,${webhookSignature(SECRET, "msg_1", at, body)}`],
+  ];
+  const headers = { "content-type": "message/rfc822" };
+  const reply = await hook?.handle({ headers, rawHeaders, query: "", body, params: {} }, receive);
+  assert.equal(reply?.status, 204);
+  return { match: heard[0]?.match, trust: heard[0]?.trust };
+}
+
+const verified = (match: object) => ({ match, trust: "verified" });
+const weak = (match: object) => ({ match, trust: "weak" });
+
+describe("a reply proves its author", () => {
+  it("by a signature of the author's domain over what it answers", async () => {
+    assert.deepEqual(await trustIn(await signed(replyMail("approve"))), verified(BY_TOKEN));
+    assert.deepEqual(
+      await trustIn(await signed(replyMail("approve", { To: DOMAIN }))),
+      verified({ delivery: DELIVERY }),
+    );
+  });
+
+  it("by a signature over the quoted mail, where the provider signs few headers", async () => {
+    const few = await signed(replyMail(`approve${QUOTED}`), "people.example", "from:subject:message-id");
+    assert.deepEqual(await trustIn(few), verified({ delivery: DELIVERY }));
+  });
+
+  it("by a domain above or below the author's, unless that domain's DMARC record is strict", async () => {
+    const below = await signed(replyMail("approve"), "mail.people.example");
+    const dns = { "s1._domainkey.mail.people.example": RECORD };
+    assert.deepEqual(await trustIn(below, { dns }), verified(BY_TOKEN));
+    const relaxed = { ...dns, "_dmarc.people.example": "v=DMARC1; p=reject; adkim=r" };
+    assert.deepEqual(await trustIn(below, { dns: relaxed }), verified(BY_TOKEN));
+    const strict = { ...dns, "_dmarc.people.example": "v=DMARC1; p=none; adkim=s" };
+    assert.deepEqual(await trustIn(below, { dns: strict }), weak(BY_TOKEN));
+  });
+
+  it("by the word of a mail server that the operator named", async () => {
+    const settings = { trustedAuthservIds: ["MX.parley.example"] };
+    const with_ = (value: string, more = "") =>
+      trustIn(`Authentication-Results: ${value}\r\n${more}${replyMail("approve")}`, { settings });
+    const good = "mx.parley.example 1; spf=fail; dmarc=pass (p=none) header.from=people.example";
+    assert.deepEqual(await with_(good), verified(BY_TOKEN));
+    assert.deepEqual(await with_("mx.parley.example; dkim=pass header.d=people.example"), verified(BY_TOKEN));
+    const bad = [
+      "mx.elsewhere.example; dmarc=pass header.from=people.example",
+      "mx.parley.example; dmarc=pass header.from=evil.example",
+      "mx.parley.example; dmarc=fail (dmarc=pass header.from=people.example)",
+      'mx.parley.example; dmarc=fail reason="; dmarc=pass header.from=people.example"',
+      "mx.parley.example; dkim=pass header.d=evil.example",
+      "mx.parley.example; spf=pass smtp.mailfrom=people.example",
+      "mx.parley.example.evil.example; dmarc=pass header.from=people.example",
+      "mx.parley.example; none",
+    ];
+    for (const value of bad) assert.deepEqual(await with_(value), weak(BY_TOKEN), value);
+    // The author's own claim stands below that of the server.
+    assert.deepEqual(
+      await with_("mx.parley.example; dmarc=fail", `Authentication-Results: ${good}\r\n`),
+      weak(BY_TOKEN),
+    );
+    const elsewhere = replyMail("ok", { To: "bo@people.example", "In-Reply-To": null });
+    const replayed = `Authentication-Results: ${good}\r\nDelivered-To: ask+${TOKEN}@${DOMAIN}\r\n${elsewhere}`;
+    assert.deepEqual(await trustIn(replayed, { settings }), weak(BY_TOKEN));
+  });
+});
+
+describe("a reply proves nothing", () => {
+  const changed = (raw: Buffer, from: string, to: string): string => {
+    assert.ok(raw.includes(from));
+    return raw.toString("latin1").replace(from, to);
+  };
+
+  it("without a signature, or with one that no record confirms", async () => {
+    assert.deepEqual(await trustIn(replyMail("approve")), weak(BY_TOKEN));
+    const raw = await signed(replyMail("approve"));
+    assert.deepEqual(await trustIn(raw, { dns: {} }), weak(BY_TOKEN));
+    assert.deepEqual(await trustIn(raw, { dns: { "s1._domainkey.people.example": "v=DKIM1; p=" } }), weak(BY_TOKEN));
+    const testing = { "s1._domainkey.people.example": `${RECORD}; t=y` };
+    assert.deepEqual(await trustIn(raw, { dns: testing }), weak(BY_TOKEN));
+    const away = { resolve: () => Promise.reject(new Error("no network")) };
+    assert.deepEqual(await trustIn(raw, { outside: away }), weak(BY_TOKEN));
+  });
+
+  it("when a byte was changed after it was signed", async () => {
+    const raw = await signed(replyMail("reject it"));
+    assert.deepEqual(await trustIn(changed(raw, "reject it", "approve  ")), weak(BY_TOKEN));
+    assert.deepEqual(await trustIn(changed(raw, "Subject: Re: May", "Subject: Re: may")), weak(BY_TOKEN));
+    assert.deepEqual(await trustIn(changed(raw, "Ana Ruiz", "Ana Luiz")), weak(BY_TOKEN));
+  });
+
+  it("when another domain signed it", async () => {
+    const dns = { "s1._domainkey.evil.example": RECORD };
+    assert.deepEqual(await trustIn(await signed(replyMail("approve"), "evil.example"), { dns }), weak(BY_TOKEN));
+  });
+
+  it("when only part of its text was signed", async () => {
+    const raw = replyMail("approve");
+    const key = { signingDomain: "people.example", selector: "s1", privateKey: keys.privateKey };
+    const { signatures } = await dkimSign(raw, {
+      ...{ ...key, canonicalization: "relaxed/relaxed", headerList: SIGNED.split(":") },
+      signatureData: [{ ...key, maxBodyLength: 9 }],
+    });
+    assert.match(signatures, /\bl=9\b/);
+    assert.deepEqual(await trustIn(signatures + raw), weak(BY_TOKEN));
+    assert.deepEqual(await trustIn(`${signatures}${raw}> Reference: ${DELIVERY}\r\n`), weak(BY_TOKEN));
+  });
+
+  it("when it was signed about something else, and sent here again", async () => {
+    const elsewhere = await signed(replyMail("ok", { To: "bo@people.example", "In-Reply-To": "<x@people.example>" }));
+    const replayed = `Delivered-To: ask+${TOKEN}@${DOMAIN}\r\nX-Original-To: ask+${TOKEN}@${DOMAIN}\r\n${elsewhere}`;
+    assert.deepEqual(await trustIn(replayed), weak(BY_TOKEN));
+    const added = `References: ${ORIGINAL}\r\nCc: ask+${TOKEN}@${DOMAIN}\r\n${elsewhere}`;
+    assert.deepEqual((await trustIn(added)).trust, "weak");
+    const few = await signed(replyMail("ok"), "people.example", "from:subject:message-id");
+    assert.deepEqual(await trustIn(few), weak(BY_TOKEN));
+  });
+
+  it("about another message than the one that was signed", async () => {
+    const other = "dlv_ZYXWVUTSRQPONMLKJIHGFE";
+    const headers = { To: DOMAIN, "In-Reply-To": `<${other}.1@${DOMAIN}>` };
+    const replayed = `Delivered-To: ask+${TOKEN}@${DOMAIN}\r\n${await signed(replyMail("approve", headers))}`;
+    assert.deepEqual(await trustIn(replayed), verified({ delivery: other }));
+  });
+
+  it("where the operator lets no reply approve", async () => {
+    const settings = { approveByReply: "never" } as const;
+    assert.deepEqual(await trustIn(await signed(replyMail("approve")), { settings }), weak(BY_TOKEN));
+  });
+});
