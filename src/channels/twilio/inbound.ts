@@ -1,0 +1,103 @@
+import type { Choice, Heard } from "../../model/heard.ts";
+import { phoneCommand } from "../../model/reply-grammar.ts";
+import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
+import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
+import { fieldOf, verifiedForm, type Form } from "./signature.ts";
+
+export const MESSAGE_PATH = "/hooks/twilio/message";
+export const STATUS_PATH = "/hooks/twilio/status";
+const MAX_BYTES = 65_536;
+
+const NOTHING: HookReply = { status: 200, type: "text/xml", body: "<Response/>" };
+const REFUSED: HookReply = { status: 401 };
+const HELP = "Programs ask you for decisions here. Answer as the message says. Send STOP and you get no more messages.";
+const BUTTON = /^(dlv_[0-9A-Za-z]{1,40}):(approve|reject|opt:(\d{1,2}))$/;
+
+interface Party {
+  kind: PhoneKind;
+  number: string;
+  /** As Twilio writes it, and as messages are matched by. */
+  address: string;
+}
+
+/** Sends words to a number, as far as its hour allows. */
+export type SendWords = (kind: PhoneKind, to: string, words: string) => Promise<void>;
+
+/** The entries for what people write, and for what became of messages (channels.md, sections 4 and 5.5). */
+export function twilioHooks(
+  account: TwilioAccount,
+  ours: Readonly<Partial<Record<PhoneKind, string>>>,
+  { now, memory, onFailed }: Pick<TwilioOutside, "now" | "memory" | "onFailed">,
+  sendWords: SendWords,
+): Hook[] {
+  const verified = (request: RawRequest, path: string): Form | undefined => {
+    const form = verifiedForm(request, `${account.publicUrl}${path}`, account.authToken);
+    return form && fieldOf(form, "AccountSid") === account.accountSid ? form : undefined;
+  };
+
+  async function hearMessage(request: RawRequest, receive: Receive): Promise<HookReply> {
+    const form = verified(request, MESSAGE_PATH);
+    if (!form) return REFUSED;
+    const [sid, from, to] = [fieldOf(form, "MessageSid"), partyOf(form, "From"), partyOf(form, "To")];
+    if (!sid || !from || !to || ours[to.kind] !== to.number) return NOTHING;
+    const text = fieldOf(form, "Body") ?? "";
+    const { kind, number } = from;
+
+    const command = phoneCommand(text);
+    if (command) {
+      if (!(await memory.isNew(sid))) return NOTHING;
+      await memory.heardFrom(kind, number);
+      if (command === "help") await sendWords(kind, number, HELP);
+      else await memory.setOptedOut(kind, number, command === "stop");
+      return NOTHING;
+    }
+    await memory.heardFrom(kind, number);
+    const press = pressOf(fieldOf(form, "ButtonPayload"));
+    const heard: Heard = {
+      provider: "twilio",
+      id: sid,
+      at: now(),
+      match: press ? { delivery: press.delivery } : { pair: [from.address, to.address] },
+      sender: { kind: "phone", id: number },
+      trust: "signed",
+      said: press ? { choice: press.choice } : { text },
+    };
+    const verdict = await receive(heard);
+    // Whatever is about one message the core tells its person itself; this is about none.
+    if (verdict.is === "not_understood" && verdict.link === undefined) await sendWords(kind, number, verdict.says);
+    return NOTHING;
+  }
+
+  async function hearStatus(request: RawRequest): Promise<HookReply> {
+    const form = verified(request, STATUS_PATH);
+    if (!form) return REFUSED;
+    const [delivery] = new URLSearchParams(request.query).getAll("delivery");
+    const status = fieldOf(form, "MessageStatus");
+    if (delivery && (status === "failed" || status === "undelivered")) {
+      const code = fieldOf(form, "ErrorCode") ?? status;
+      const to = partyOf(form, "To");
+      if (code === "21610" && to) await memory.setOptedOut(to.kind, to.number, true);
+      await onFailed(delivery, code);
+    }
+    return NOTHING;
+  }
+
+  return [
+    { path: MESSAGE_PATH, maxBytes: MAX_BYTES, handle: hearMessage },
+    { path: STATUS_PATH, maxBytes: MAX_BYTES, handle: hearStatus },
+  ];
+}
+
+function partyOf(form: Form, name: "From" | "To"): Party | undefined {
+  const address = fieldOf(form, name) ?? "";
+  const found = /^(whatsapp:)?(\+[1-9]\d{6,14})$/.exec(address);
+  return found?.[2] === undefined ? undefined : { kind: found[1] ? "whatsapp" : "sms", number: found[2], address };
+}
+
+/** What a template's button carries back: a delivery and a choice, which together stand for the code. */
+function pressOf(payload: string | undefined): { delivery: string; choice: Choice } | undefined {
+  const [, delivery, said, option] = BUTTON.exec(payload ?? "") ?? [];
+  if (delivery === undefined || said === undefined) return undefined;
+  if (option !== undefined) return { delivery, choice: { is: "option", index: Number(option) } };
+  return { delivery, choice: { is: said === "approve" ? "approve" : "reject" } };
+}

@@ -1,0 +1,75 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { RawRequest } from "../channel.ts";
+
+/** Fields of a form, each with every value it was given. */
+export type Form = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Returns the fields of a request that Twilio signed for this address, or nothing for any other request: HMAC-SHA1 over
+ * the public URL as it was configured and the sorted fields, or, for JSON, over the URL that holds the body's SHA-256.
+ *
+ * Twilio signs no time, so whoever calls this drops the message ids it has seen (channels.md, section 4).
+ */
+export function verifiedForm(request: RawRequest, url: string, authToken: string): Form | undefined {
+  const signature = onlyHeader(request.rawHeaders, "x-twilio-signature");
+  if (signature === undefined) return undefined;
+  const full = request.query === "" ? url : `${url}?${request.query}`;
+  const type = onlyHeader(request.rawHeaders, "content-type") ?? "";
+  const digest = new URLSearchParams(request.query).getAll("bodySHA256");
+  if (/^application\/json\b/i.test(type)) {
+    const isSame = digest.length === 1 && sameText(digest[0] ?? "", sha256(request.body));
+    if (!isSame || !isSigned(full, signature, authToken)) return undefined;
+    return formOfJson(request.body);
+  }
+  const form = formOf(request.body.toString("utf8"));
+  const fields = [...form.keys()].sort().map((name) => {
+    const values = [...new Set(form.get(name))].sort();
+    return values.map((value) => name + value).join("");
+  });
+  return isSigned(full + fields.join(""), signature, authToken) ? form : undefined;
+}
+
+/** Returns the only value of a field. */
+export function fieldOf(form: Form, name: string): string | undefined {
+  const values = form.get(name) ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function isSigned(text: string, signature: string, authToken: string): boolean {
+  return sameText(createHmac("sha1", authToken).update(text, "utf8").digest("base64"), signature);
+}
+
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function formOf(body: string): Form {
+  const form = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(body)) {
+    const values = form.get(name);
+    if (values) values.push(value);
+    else form.set(name, [value]);
+  }
+  return form;
+}
+
+function formOfJson(body: Buffer): Form | undefined {
+  try {
+    const given: unknown = JSON.parse(body.toString("utf8"));
+    if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
+    const texts = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    return new Map(texts.map(([name, value]) => [name, [value]]));
+  } catch {
+    return undefined;
+  }
+}
+
+function onlyHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  const values = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
+  return values.length === 1 ? values[0] : undefined;
+}
