@@ -122,6 +122,14 @@ export const Settings = z.object({
       whole(1, 36_500).default(addressed.keptMs / DAY_MS),
       "Days a request to people is kept once it is over.",
     ),
+    recipients: setting(
+      z.enum(["any", "listed"], { error: "any or listed" }).default("any"),
+      "Whom agents may have written to; listed: only whom recipient_patterns name.",
+    ),
+    recipientPatterns: setting(
+      listOf(text("an address, a number or a Slack ID, with * for anything")).default([]),
+      "Addresses, numbers and Slack IDs, with * for anything, such as *@example.com.",
+    ),
   }),
   delivery: z.object({
     fallbackSeconds: setting(
@@ -194,6 +202,8 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
   return {
     ...rest,
     addressed: addressedRules,
+    /** Whom agents may have written to; null for anybody. */
+    recipients: a2h.recipients === "listed" ? a2h.recipientPatterns : null,
     /** Only programs and people of this computer can connect. */
     loopbackOnly,
     /** Agents may ask without a key. */

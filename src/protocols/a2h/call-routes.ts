@@ -34,7 +34,8 @@ export function callRoutes(mount: Mount): void {
 /** Returns how the channels of a request are read. */
 export function rulesFor({ door }: Mount, caller: A2hCaller): ChannelRules {
   const isOpen = caller.scope === "agent" && caller.isOpen;
-  return { catalogue: door.channels, isOpen, joint: true, composite: true };
+  const { recipients } = door.config;
+  return { catalogue: door.channels, recipients, isOpen, joint: true, composite: true };
 }
 
 function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {

@@ -35,6 +35,8 @@ export interface ReadChannel {
 
 export interface ChannelRules {
   catalogue: ChannelCatalogue;
+  /** Whom agents may have written to, with `*` for anything; null for anybody. */
+  recipients: readonly string[] | null;
   /** The asker has no key, and reaches people in the inbox alone. */
   isOpen: boolean;
   /** All, any and k of n may be asked for. */
@@ -223,6 +225,12 @@ export function readChannel(
       return undefined;
     }
     const targets = parsed.targets.map((one) => ({ ...one, via: name }) as Target);
+    for (const [i, target] of targets.entries()) {
+      if (isWritable(target, rules.recipients)) continue;
+      const field = i === 0 ? [MEMBERS[name][0] ?? ""] : ["additional_recipients"];
+      const message = "This server does not write to that recipient.";
+      problems.push({ loc: [...at, ...field], code: "recipient_not_allowed", message, bare: message });
+    }
     const { bot_token: token, ...echo } = input;
     if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } as const };
     const place = tokens.push(token) - 1;
@@ -231,6 +239,28 @@ export function readChannel(
       tree: { is: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } as const,
     };
   }
+}
+
+/** True where this server may write to a target; its own people and webhooks are the admin's already. */
+function isWritable(target: Target, patterns: readonly string[] | null): boolean {
+  if (patterns === null || target.via === "webhook" || !("to" in target)) return true;
+  const to = target.to.toLowerCase();
+  return patterns.some((pattern) => matches(pattern.toLowerCase(), to));
+}
+
+/** True where a text is as a pattern says, in which `*` stands for anything. */
+function matches(pattern: string, text: string): boolean {
+  const [start = "", ...rest] = pattern.split("*");
+  const end = rest.pop();
+  if (end === undefined) return text === pattern;
+  if (!text.startsWith(start) || !text.endsWith(end) || text.length < start.length + end.length) return false;
+  let from = start.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, from);
+    if (found < 0 || found + part.length > text.length - end.length) return false;
+    from = found + part.length;
+  }
+  return true;
 }
 
 /** The place of a token stands in its target until the token is stored under a name. */
