@@ -19,6 +19,7 @@ import { openDeliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
+import { a2h } from "./protocols/a2h/a2h.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
@@ -27,6 +28,7 @@ import { checkFields } from "./protocols/door-fields.ts";
 import { closeWhenStopping, installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
+import { hooks, receiverOf } from "./protocols/hooks/hooks.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
 import { linkPage } from "./protocols/web/link-page.ts";
 import { pages } from "./protocols/web/pages.ts";
@@ -38,6 +40,7 @@ import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
 import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts";
+import { catalogueOf, openChannels } from "./server-channels.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -78,6 +81,7 @@ const WEB_DIST = fileURLToPath(new URL("../web/dist/", import.meta.url));
 /** How often deadlines are looked at: an ask is settled well within a second of its own. */
 const EXPIRE_EVERY_MS = 250;
 const DELIVER_EVERY_MS = 500;
+const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
 const SWEEP_EVERY_MS = 60_000;
@@ -125,7 +129,16 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     stopping: stopping.signal,
   };
   const settings = { ...config };
-  const door: DoorContext = { ctx, config: settings, readLimits: openReadLimits(ctx), parked: openParked(clock) };
+  const channels = new Map(
+    [...openChannels(ctx, settings), ...(outside.channels ?? [])].map((channel) => [channel.name, channel]),
+  );
+  const door: DoorContext = {
+    ctx,
+    config: settings,
+    readLimits: openReadLimits(ctx),
+    parked: openParked(clock),
+    channels: catalogueOf(channels),
+  };
 
   let app: FastifyInstance;
   let twin: Server | null = null;
@@ -138,7 +151,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     while (await expireDueAsks(ctx, stopping.signal));
     while (await expireDueAddressed(ctx, stopping.signal));
     // point: before-listening
-    app = await buildApp(door, config.trustedProxies, metrics);
+    app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
     // Only now is it known which port was free.
     if (config.publicUrl === "http://127.0.0.1:0") settings.publicUrl = urlOf(app, config);
@@ -150,7 +163,6 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const channels = new Map((outside.channels ?? []).map((channel) => [channel.name, channel]));
   const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
   const loops = [...startLoops(door, channels), ...startPush(ctx, settings, push, guardedFetch)];
   let stopped: Promise<void> | null = null;
@@ -181,15 +193,27 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   };
 }
 
-function startLoops({ ctx, config, readLimits }: DoorContext, channels: ReadonlyMap<string, Channel>): Loop[] {
+function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>): Loop[] {
+  const { ctx, config, readLimits } = door;
   const { clock } = ctx;
   const deliver = openDeliver(ctx, { channels, publicUrl: () => config.publicUrl });
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, { clock, idleMs, onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed") });
+  // A channel that listens does so until it is stopped; one that fails listens again after a while.
+  const listening = [...channels.values()].flatMap(({ name, inbound }) => {
+    if (!inbound?.listen) return [];
+    return [
+      loop(`listen ${name}`, LISTEN_AGAIN_MS, async (signal) => {
+        await inbound.listen?.(receiverOf(door), signal);
+        return false;
+      }),
+    ];
+  });
   return [
+    ...listening,
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
-    loop("deliver", DELIVER_EVERY_MS, deliver),
+    loop("deliver", DELIVER_EVERY_MS, deliver.step),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
@@ -197,7 +221,12 @@ function startLoops({ ctx, config, readLimits }: DoorContext, channels: Readonly
 }
 
 /** Builds the HTTP server with every door; it does not listen yet. */
-async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Metrics): Promise<FastifyInstance> {
+async function buildApp(
+  door: DoorContext,
+  channels: ReadonlyMap<string, Channel>,
+  trustedProxies: string[],
+  metrics: Metrics,
+): Promise<FastifyInstance> {
   const { ctx, config } = door;
   const pathKeys = new WeakMap<IncomingMessage, string>();
   const app = Fastify({
@@ -247,7 +276,7 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
 
   const taken = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method, config: route }) => {
-    if (route?.allowed) return;
+    if (route?.allowed || route?.ownMethods) return;
     const methods = taken.get(url) ?? new Set();
     for (const one of [method].flat()) methods.add(one);
     taken.set(url, methods);
@@ -255,9 +284,11 @@ async function buildApp(door: DoorContext, trustedProxies: string[], metrics: Me
 
   await describeApi(app, VERSION);
   await app.register(askAHuman(door));
+  await app.register(a2h(door));
   await app.register(mcp(door));
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
+  await app.register(hooks(door, channels.values()));
   await app.register(inboxRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));

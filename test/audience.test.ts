@@ -111,13 +111,18 @@ describe("an audience", () => {
   it("lets only enrolled full members decide a call in a Slack channel, and any full member answer", () => {
     const channel: Target = { via: "slack", to: "C12", settings: {} };
     const member: Partial<Responder> = {
-      slackMember: { channel: "C12" },
+      slackMember: { channel: "C12", mayApprove: false },
       identities: [{ kind: "slack", value: "U1" }],
     };
     assert.equal(isNamed(channel, who("ana", member), "approval"), true);
     assert.equal(isNamed(channel, { ...who("ana", member), person: null }, "approval"), false);
     assert.equal(isNamed(channel, { ...who("ana", member), person: null }, "reply"), true);
-    assert.equal(isNamed(channel, who("ana", { ...member, slackMember: { channel: "C99" } }), "approval"), false);
+    const stranger = { ...who("ana", member), person: null, slackMember: { channel: "C12", mayApprove: true } };
+    assert.equal(isNamed(channel, stranger, "approval"), true);
+    assert.equal(
+      isNamed(channel, who("ana", { ...member, slackMember: { channel: "C99", mayApprove: true } }), "approval"),
+      false,
+    );
     assert.equal(isNamed({ ...channel, allowed: ["U2"] }, who("ana", member), "approval"), false);
   });
 });

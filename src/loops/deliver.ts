@@ -8,6 +8,7 @@ import { appendAudit } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import {
   claimDelivery,
+  findDelivery,
   findDueDeliveries,
   hastenDelivery,
   insertDelivery,
@@ -38,15 +39,25 @@ export interface Deliverer {
   publicUrl(): string;
 }
 
+/** What sends messages. */
+export interface Deliver {
+  /** Sends what is due and closes what is over; returns whether there was anything. */
+  step(signal: AbortSignal): Promise<boolean>;
+  /** A message that was sent did not arrive and never will: the person's next channel is tried. */
+  bounced(deliveryId: string, code: string): Promise<void>;
+}
+
 /**
- * Returns a step that sends what is due and closes what is over, each message claimed from rivals first. A crash between
- * a provider's acceptance and our commit sends twice; both say the same (channels.md, section 1).
+ * Opens what sends messages: each is claimed from rivals first. A crash between a provider's acceptance and our commit
+ * sends twice; both say the same (channels.md, section 1).
  */
-export function openDeliver(ctx: Context, deliverer: Deliverer): (signal: AbortSignal) => Promise<boolean> {
+export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   const { channels } = deliverer;
   const without = NO_CHANNEL.filter((name) => !channels.has(name));
 
-  return async (signal) => {
+  return { step, bounced };
+
+  async function step(signal: AbortSignal): Promise<boolean> {
     const due = await Promise.all([
       findDueDeliveries(ctx.db, without, AT_ONCE),
       ...[...channels.keys()].map((name) => findDueDeliveries(ctx.db, [name], AT_ONCE)),
@@ -54,7 +65,16 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): (signal: AbortS
     const found = due.flat();
     await Promise.all(found.map((one) => (signal.aborted ? undefined : handleOne(one, signal))));
     return found.length > 0;
-  };
+  }
+
+  async function bounced(deliveryId: string, code: string): Promise<void> {
+    await transact(ctx, async (tx) => {
+      const delivery = await findDelivery(tx, deliveryId);
+      const found = delivery && (await findAddressed(tx, delivery.askId));
+      if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
+      await failIn(tx, delivery, found.ask, code);
+    });
+  }
 
   async function handleOne(due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
     const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
@@ -159,11 +179,13 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): (signal: AbortS
       return;
     }
     ctx.log.warn({ channel: delivery.channel, delivery: delivery.id, code: lastError }, "a message could not be sent");
-    await transact(ctx, async (tx) => {
-      if (!(await updateDelivery(tx, delivery, { state: "failed", lastError }))) return;
-      await note(tx, ask, "delivery_failed", delivery);
-      if (delivery.kind === "ask" && (await planFallback(tx, delivery, 0))) await note(tx, ask, "fell_back", delivery);
-    });
+    await transact(ctx, (tx) => failIn(tx, delivery, ask, lastError));
+  }
+
+  async function failIn(tx: Tx, delivery: Delivery, ask: AddressedAsk, lastError: string): Promise<void> {
+    if (!(await updateDelivery(tx, delivery, { state: "failed", lastError }))) return;
+    await note(tx, ask, "delivery_failed", delivery);
+    if (delivery.kind === "ask" && (await planFallback(tx, delivery, 0))) await note(tx, ask, "fell_back", delivery);
   }
 
   async function close(

@@ -63,8 +63,8 @@ export interface Responder {
   identities: readonly Identity[];
   /** Sees all there is in the inbox. */
   seesAll: boolean;
-  /** A full member of the Slack workspace, neither bot nor guest nor stranger. */
-  slackMember?: { channel: string };
+  /** A full member of the Slack workspace, neither bot nor guest nor stranger; may approve without being enrolled. */
+  slackMember?: { channel: string; mayApprove: boolean };
   /** The webhook target that speaks for the person. */
   webhook?: string;
   /** The asking agent itself, by a key that an admin let answer its own requests. */

@@ -8,6 +8,8 @@ export interface AddressedRules {
   fallbackMs: number;
   /** How long an ask is kept once it is over. */
   keptMs: number;
+  /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
+  slackMembersApprove: boolean;
 }
 
 export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
@@ -16,4 +18,5 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   approvalTimeoutSeconds: 259_200,
   fallbackMs: 900_000,
   keptMs: 7 * 86_400_000,
+  slackMembersApprove: false,
 };

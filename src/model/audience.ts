@@ -70,7 +70,8 @@ export function isNamed(target: Target, who: Responder, decides: AddressedForm["
     case "slack":
       if (target.allowed) return target.allowed.some((id) => isKnownAs("slack", id));
       if (isSlackUser(target.to)) return isKnownAs("slack", target.to);
-      return who.slackMember?.channel === target.to && (decides !== "approval" || who.person !== null);
+      if (who.slackMember?.channel !== target.to) return false;
+      return decides !== "approval" || who.person !== null || who.slackMember.mayApprove;
     case "email":
       return !target.informed && isKnownAs("email", target.to);
     case "sms":

@@ -4,6 +4,7 @@ import {
   VIAS,
   type AddressedAsk,
   type Decision,
+  type Identity,
   type RefusedAnswer,
   type Responder,
   type Via,
@@ -101,7 +102,7 @@ function codeOf({ code, said }: Heard): string | undefined {
 }
 
 async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, link: string): Promise<Verdict> {
-  const responder = await responderFor(ctx.db, delivery, heard);
+  const responder = await responderFor(ctx, delivery, heard);
   if (!responder) {
     if (await isRepeat(ctx, heard)) return REPEATED;
     await noteRefusedAnswer(ctx, ask.id, {
@@ -143,8 +144,28 @@ async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, li
   }
 }
 
+/** Returns whoever a provider proved to be speaking, with everything the person is known by who belongs to that. */
+export async function knownBy(
+  on: Queryable,
+  via: Via,
+  proved: Identity,
+  more: Pick<Responder, "slackMember"> = {},
+): Promise<Responder> {
+  const human = await findHumanByIdentity(on, proved);
+  const identities = human ? await listIdentities(on, human.person) : [proved];
+  return {
+    via,
+    person: human?.person ?? null,
+    identities,
+    seesAll: human?.seesAll ?? false,
+    called: proved.value,
+    ...more,
+  };
+}
+
 /** Returns who is speaking, if it is somebody the message was sent to, or who is known by what the provider proved. */
-async function responderFor(on: Queryable, delivery: Delivery, heard: Heard): Promise<Responder | null> {
+async function responderFor(ctx: Context, delivery: Delivery, heard: Heard): Promise<Responder | null> {
+  const on = ctx.db;
   const { sender } = heard;
   const { target } = delivery;
   const via = viaOf(delivery);
@@ -159,18 +180,11 @@ async function responderFor(on: Queryable, delivery: Delivery, heard: Heard): Pr
   if (sender.kind === "email" && (target.via !== "email" || target.to !== sender.id)) return null;
   if (sender.kind === "phone" && (!("to" in target) || target.to !== sender.id)) return null;
 
-  const proved = { kind: sender.kind, value: sender.id };
-  const human = await findHumanByIdentity(on, proved);
-  const identities = human ? await listIdentities(on, human.person) : [];
-  const isListed = identities.some(({ kind, value }) => kind === proved.kind && value === proved.value);
-  return {
-    via,
-    person: human?.person ?? null,
-    identities: isListed ? identities : [proved, ...identities],
-    seesAll: human?.seesAll ?? false,
-    ...(sender.kind === "slack" && { slackMember: { channel: sender.channel } }),
-    called: sender.id,
+  const slackMember = sender.kind === "slack" && {
+    channel: sender.channel,
+    mayApprove: ctx.addressed.slackMembersApprove,
   };
+  return knownBy(ctx.db, via, { kind: sender.kind, value: sender.id }, { ...(slackMember && { slackMember }) });
 }
 
 function viaOf({ channel }: Delivery): Via {

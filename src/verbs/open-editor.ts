@@ -1,0 +1,34 @@
+import type { Context } from "../context.ts";
+import type { Responder } from "../model/addressed-ask.ts";
+import { viewOf, type AskView } from "../model/ask-view.ts";
+import { isAsked } from "../model/audience.ts";
+import { findDelivery } from "../store/deliveries.ts";
+import { closingSentence } from "./hear.ts";
+import { readAddressed } from "./read-addressed.ts";
+import { Refusal } from "../refusals.ts";
+
+/**
+ * Returns what an editor is filled from that somebody opens under a message, or in one sentence why they get none.
+ * Changes nothing; what they send is judged again.
+ */
+export async function openEditor(
+  ctx: Context,
+  deliveryId: string,
+  responder: Responder,
+): Promise<{ view: AskView } | { refused: string }> {
+  const delivery = await findDelivery(ctx.db, deliveryId);
+  if (!delivery) return { refused: "This request is not here any more." };
+  try {
+    const ask = await readAddressed(ctx, delivery.askId);
+    if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };
+    const sinceMs = ctx.clock.now() - ask.createdAt;
+    return isAsked(ask.audience, responder, ask.form.kind, sinceMs)
+      ? { view: viewOf(ask) }
+      : { refused: "You were not asked." };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "request_not_found") {
+      return { refused: "This request is not here any more." };
+    }
+    throw error;
+  }
+}
