@@ -155,8 +155,7 @@ export function openSqlite(options: SqliteOptions): Db {
 
 /**
  * The log grows to 32 MiB between checkpoints, not 4: a page that many trains change is then copied once, and the
- * database is synced less often while everybody waits. The file is mapped into memory for reading, as far as the engine
- * maps one (2 GiB), so that an old question costs a look at the system's cache and not a system call for each page.
+ * database is synced less often while everybody waits.
  */
 function connect(path: string, parleyNow: () => number): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
@@ -166,7 +165,6 @@ function connect(path: string, parleyNow: () => number): DatabaseSync {
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 8000;
-    PRAGMA mmap_size = 2147483648;
     PRAGMA temp_store = MEMORY;
   `);
   return connection;
