@@ -5,6 +5,7 @@ import { templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside, TwilioSettings } from "./settings.ts";
 
 export interface PhoneTarget {
+  via: PhoneKind;
   /** E.164. */
   to: string;
   settings: Readonly<Record<string, unknown>>;
@@ -130,5 +131,5 @@ function parsePhone(
     refuse("phone_number", "pattern", "must be a number with its country, such as +4930901820");
   else if (!countries.some((prefix) => number.startsWith(prefix)))
     refuse("phone_number", "recipient_not_allowed", "is in a country that this server does not send to");
-  return errors.length > 0 ? { errors } : { target: { to: number, settings: {} } };
+  return errors.length > 0 ? { errors } : { target: { via: kind, to: number, settings: {} } };
 }
