@@ -1,4 +1,5 @@
 import { clientOptions, deliveryError, SILENT } from "./web.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { SlackOutside, SlackSettings } from "./settings.ts";
 
 const FIRST_PAUSE_MS = 1000;
@@ -38,8 +39,9 @@ export async function keepSocket(
       ack().catch(() => undefined);
       take(body);
     });
+    const started = client.start();
     try {
-      await within(client.start(), clock.sleep(HELLO_WITHIN_MS, until));
+      await firstOf(started, clock.sleep(HELLO_WITHIN_MS, until));
       failures = 0;
       log.info({ channel: "slack" }, "listening to Slack by Socket Mode");
       await aborted(until);
@@ -48,21 +50,29 @@ export async function keepSocket(
       const code = deliveryError(error).providerCode;
       if (!signal.aborted) log.warn({ channel: "slack", code }, "Slack could not be listened to; trying again");
     }
-    await Promise.race([client.disconnect(), clock.sleep(CLOSE_WITHIN_MS)]);
+    ended.abort();
+    // A connection that is let go of while it opens would be opened all the same.
+    await atMost(started, clock);
+    await atMost(client.disconnect(), clock);
     const pause = failures === 0 ? USUAL_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
     await clock.sleep(pause, signal);
   }
 }
 
 /** @throws when the time is over first */
-async function within(work: Promise<unknown>, over: Promise<void>): Promise<void> {
-  work.catch(() => undefined);
-  await Promise.race([
-    work,
-    over.then(() => {
-      throw new Error("no greeting in time");
-    }),
-  ]);
+async function firstOf(work: Promise<unknown>, over: Promise<void>): Promise<void> {
+  const late = over.then(() => {
+    throw new Error("no greeting in time");
+  });
+  await Promise.race([work, late]);
+}
+
+/** Resolves when the work has ended, one way or another, or has taken too long. */
+async function atMost(work: Promise<unknown>, clock: Clock): Promise<void> {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  work.then(end, end);
+  await clock.sleep(CLOSE_WITHIN_MS, ended.signal);
 }
 
 /** Resolves when a signal is aborted. */
