@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { ImapFlow } from "imapflow";
+import type { Heard, Receive } from "../../src/channels/channel.ts";
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
+import { heldClock } from "../held-clock.ts";
+import { MAILBOX_USER, startDovecot, WITHOUT_DOVECOT, type Dovecot } from "./dovecot.ts";
+import { ANA, openChannel, openEars, replyMail, TOKEN } from "./mail.ts";
+
+const REPLY_TO = `ask+${TOKEN}@parley.example`;
+/** The token stands nowhere but in the envelope: the mail server has to keep it. */
+const HIDDEN = { To: "undisclosed-recipients:;", "In-Reply-To": null };
+
+describe("a mailbox read by IMAP", { skip: WITHOUT_DOVECOT, timeout: 60_000 }, () => {
+  let dovecot: Dovecot;
+  before(async () => {
+    dovecot = await startDovecot();
+  });
+  after(async () => {
+    await dovecot?.[Symbol.asyncDispose]();
+  });
+
+  /** Reads the mailbox until disposed. A held clock never looks by itself: what is heard came by IDLE. */
+  function reading(receive: Receive, clock: Clock = heldClock()): AsyncDisposable {
+    const stop = new AbortController();
+    const ended = openChannel({ imapUrl: dovecot.imapUrl }, { clock }).inbound?.listen?.(receive, stop.signal);
+    return {
+      async [Symbol.asyncDispose]() {
+        stop.abort();
+        await ended;
+      },
+    };
+  }
+
+  it("is told of a reply at once, and knows by Delivered-To what it answers", async () => {
+    const { heard, receive } = openEars();
+    await using _reader = reading(receive);
+    await dovecot.deliver(replyMail("reject: first", HIDDEN), REPLY_TO);
+    await until(() => heard.length === 1);
+    await dovecot.deliver(replyMail("reject: second", HIDDEN), REPLY_TO);
+    await until(() => heard.length === 2);
+    assert.deepEqual(
+      heard.map(({ match, sender, said }) => [match, sender.id, said]),
+      ["reject: first", "reject: second"].map((text) => [{ token: TOKEN }, ANA, { text }]),
+    );
+  });
+
+  it("gives what came while nobody read, and nothing twice", async () => {
+    await dovecot.deliver(replyMail("while away", HIDDEN), REPLY_TO);
+    const { heard, receive } = openEars();
+    {
+      await using _reader = reading(receive);
+      await until(() => heard.length === 1);
+      await until(async () => (await unseen()) === 0);
+    }
+    const again = openEars();
+    await using _reader = reading(again.receive);
+    await dovecot.deliver(replyMail("a new one", HIDDEN), REPLY_TO);
+    await until(() => again.heard.length === 1);
+    assert.deepEqual(again.heard[0]?.said, { text: "a new one" });
+  });
+
+  it("keeps a mail that the core could not take, and gives it again with the next look", async () => {
+    const clock = heldClock();
+    const heard: Heard[] = [];
+    let failures = 0;
+    const receive: Receive = async (one) => {
+      if (failures === 0) throw new Error(`no database ${(failures += 1)}`);
+      heard.push(one);
+      return { is: "accepted", says: "Recorded." };
+    };
+    await using _reader = reading(receive, clock);
+    await dovecot.deliver(replyMail("stay", HIDDEN), REPLY_TO);
+    await until(() => failures === 1);
+    assert.equal(await unseen(), 1);
+    await until(() => {
+      clock.advance(60_000);
+      return heard.length === 1;
+    });
+    assert.deepEqual(heard[0]?.said, { text: "stay" });
+    await until(async () => (await unseen()) === 0);
+  });
+
+  it("is opened again when its server comes back", async () => {
+    const { heard, receive } = openEars();
+    await using _reader = reading(receive, systemClock);
+    await dovecot.deliver(replyMail("before", HIDDEN), REPLY_TO);
+    await until(() => heard.length === 1);
+    await dovecot.restart();
+    await dovecot.deliver(replyMail("after", HIDDEN), REPLY_TO);
+    await until(() => heard.length === 2);
+    assert.deepEqual(heard[1]?.said, { text: "after" });
+  });
+
+  it("is let go of at once, read or not", async () => {
+    const { receive } = openEars();
+    const stop = new AbortController();
+    const channel = openChannel({ imapUrl: dovecot.imapUrl.replace("secret", "wrong") });
+    const ended = channel.inbound?.listen?.(receive, stop.signal);
+    await pause(50);
+    stop.abort();
+    await ended;
+  });
+
+  async function unseen(): Promise<number> {
+    const { hostname, port } = new URL(dovecot.imapUrl);
+    const auth = { user: MAILBOX_USER, pass: "secret" };
+    const client = new ImapFlow({
+      host: hostname,
+      port: Number(port),
+      secure: false,
+      doSTARTTLS: false,
+      auth,
+      logger: false,
+    });
+    await client.connect();
+    const status = await client.status("INBOX", { unseen: true });
+    await client.logout();
+    return (status && status.unseen) || 0;
+  }
+});
+
+/** Waits until something holds; the test's own time limit ends a wait that never does. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await pause(20);
+}
