@@ -1,14 +1,20 @@
 import type { Channel } from "./channels/channel.ts";
+import { emailChannel } from "./channels/email/email.ts";
 import { slackChannel } from "./channels/slack/slack.ts";
+import { twilioChannels } from "./channels/twilio/twilio.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import type { ChannelCatalogue, OutsideChannel } from "./model/channel-catalogue.ts";
 import { findSecret } from "./store/sealed-secrets.ts";
 import { knownBy } from "./verbs/hear.ts";
 import { openEditor } from "./verbs/open-editor.ts";
+import { phoneMemory } from "./verbs/phone-memory.ts";
+
+/** Told of a message that will never arrive. */
+export type OnFailed = (deliveryId: string, code: string) => Promise<void>;
 
 /** Returns every channel that is configured; what is not is inert. */
-export function openChannels(ctx: Context, config: Config): Channel[] {
+export function openChannels(ctx: Context, config: Config, onFailed: OnFailed): Channel[] {
   const { clock, fetch, log } = ctx;
   const slack = slackChannel(config.slack, {
     ...{ clock, fetch, log },
@@ -19,7 +25,16 @@ export function openChannels(ctx: Context, config: Config): Channel[] {
     },
     openToken: async (reference) => (await findSecret(ctx.db, ctx.keyring, reference)) ?? undefined,
   });
-  return [slack].filter((channel) => channel !== undefined) as Channel[];
+  const email = emailChannel(config.email, { clock, log, onFailed });
+  const phones = twilioChannels(
+    { ...config.twilio, publicUrl: config.publicUrl },
+    {
+      ...{ fetch, onFailed },
+      now: () => clock.now(),
+      memory: phoneMemory(ctx),
+    },
+  );
+  return [slack, email, ...phones].filter((channel) => channel !== undefined) as Channel[];
 }
 
 /** Returns what doors may know of the channels. */

@@ -15,7 +15,7 @@ import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
-import { openDeliver } from "./loops/deliver.ts";
+import { openDeliver, type Deliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
@@ -129,9 +129,10 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     stopping: stopping.signal,
   };
   const settings = { ...config };
-  const channels = new Map(
-    [...openChannels(ctx, settings), ...(outside.channels ?? [])].map((channel) => [channel.name, channel]),
-  );
+  const channels = new Map<string, Channel>();
+  const deliver = openDeliver(ctx, { channels, publicUrl: () => settings.publicUrl });
+  const configured = openChannels(ctx, settings, deliver.bounced);
+  for (const channel of [...configured, ...(outside.channels ?? [])]) channels.set(channel.name, channel);
   const door: DoorContext = {
     ctx,
     config: settings,
@@ -164,7 +165,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   }
 
   const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
-  const loops = [...startLoops(door, channels), ...startPush(ctx, settings, push, guardedFetch)];
+  const loops = [...startLoops(door, channels, deliver), ...startPush(ctx, settings, push, guardedFetch)];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
@@ -193,10 +194,9 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   };
 }
 
-function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>): Loop[] {
-  const { ctx, config, readLimits } = door;
+function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>, deliver: Deliver): Loop[] {
+  const { ctx, readLimits } = door;
   const { clock } = ctx;
-  const deliver = openDeliver(ctx, { channels, publicUrl: () => config.publicUrl });
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, { clock, idleMs, onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed") });
   // A channel that listens does so until it is stopped; one that fails listens again after a while.

@@ -53,13 +53,16 @@ export interface Deliver {
  */
 export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   const { channels } = deliverer;
-  const without = NO_CHANNEL.filter((name) => !channels.has(name));
 
   return { step, bounced };
 
   async function step(signal: AbortSignal): Promise<boolean> {
     const due = await Promise.all([
-      findDueDeliveries(ctx.db, without, AT_ONCE),
+      findDueDeliveries(
+        ctx.db,
+        NO_CHANNEL.filter((name) => !channels.has(name)),
+        AT_ONCE,
+      ),
       ...[...channels.keys()].map((name) => findDueDeliveries(ctx.db, [name], AT_ONCE)),
     ]);
     const found = due.flat();
