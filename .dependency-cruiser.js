@@ -28,6 +28,7 @@ const main = "^src/main\\.ts$";
 /** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 const sdk = "^sdk/src/";
+const adapters = "^adapters/src/";
 const web = "^web/";
 /** The entries for what providers send: the one door that knows what a channel is. */
 const hooksDoor = "^src/protocols/hooks/";
@@ -51,6 +52,7 @@ const IMPORTS = [
   [server, ["^src/(?!cli/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],
+  [adapters, [adapters, sdk]],
   [web, [web, sdk]],
 ];
 

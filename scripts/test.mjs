@@ -17,7 +17,7 @@ const TEST_TIMEOUT_MS = 300_000;
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith("-"));
 const words = args.filter((arg) => !arg.startsWith("-"));
-const files = globSync("test/**/*.test.ts", { exclude: ["test/proof/**"] })
+const files = globSync("test/**/*.test.ts", { exclude: ["test/proof/**", "test/agents/**"] })
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .sort();
 

@@ -24,14 +24,17 @@ const locked = (JSON.parse(read("package-lock.json")) as { packages: Record<stri
 describe("architecture", () => {
   it("lets nobody import what the table does not allow, and looks at every source file", async () => {
     const options = await extractDepcruiseOptions(resolve(root, ".dependency-cruiser.js"));
-    const { output } = await cruise(["src", "sdk/src"], { ...options, baseDir: root }, undefined, {
+    const { output } = await cruise(["src", "sdk/src", "adapters/src"], { ...options, baseDir: root }, undefined, {
       tsConfig: extractTSConfig(resolve(root, "tsconfig.json")),
     });
     const { modules, summary } = output as ICruiseResult;
 
     // With a compiler that it cannot drive, the tool sees files without their imports and is content.
-    const seen = modules.filter((module) => /^(src|sdk\/src)\//.test(module.source));
-    assert.deepEqual(seen.map((module) => module.source).sort(), filesOf("src/**/*.ts", "sdk/src/**/*.ts"));
+    const seen = modules.filter((module) => /^(src|(sdk|adapters)\/src)\//.test(module.source));
+    assert.deepEqual(
+      seen.map((module) => module.source).sort(),
+      filesOf("adapters/src/**/*.ts", "src/**/*.ts", "sdk/src/**/*.ts"),
+    );
     const blind = seen.filter((module) => module.dependencies.length < importsOf(read(module.source)).size);
     assert.deepEqual(
       blind.map((module) => module.source),
@@ -44,7 +47,7 @@ describe("architecture", () => {
   });
 
   it(`keeps every source file within ${MOST_LINES} lines`, () => {
-    const files = filesOf("{src,sdk/src,web,test,bench,scripts,bin}/**/*.{ts,tsx,mjs,css}").filter(isSource);
+    const files = filesOf("{src,sdk/src,adapters,web,test,bench,scripts,bin}/**/*.{ts,tsx,mjs,css}").filter(isSource);
     const long = files.map((path) => [path, read(path).trimEnd().split("\n").length] as const);
     assert.deepEqual(
       long.filter(([, lines]) => lines > MOST_LINES),
@@ -53,7 +56,7 @@ describe("architecture", () => {
   });
 
   it("exports nothing that no other file names", () => {
-    const files = filesOf("{src,sdk/src,web,test,bench}/**/*.{ts,tsx}").filter(isSource);
+    const files = filesOf("{src,sdk/src,adapters,web,test,bench}/**/*.{ts,tsx}").filter(isSource);
     const words = new Map(files.map((path) => [path, new Set(read(path).match(/[\w$]+/g))]));
     const isUnused = (path: string, name: string) =>
       files.every((other) => other === path || !words.get(other)?.has(name));
@@ -80,7 +83,7 @@ describe("architecture", () => {
 });
 
 function isSource(path: string): boolean {
-  return !path.startsWith("web/dist/") && !basename(path).endsWith(".d.ts");
+  return !/^web\/dist\/|node_modules\//.test(path) && !basename(path).endsWith(".d.ts");
 }
 
 /** The modules that a file imports, read without a compiler. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
@@ -26,6 +26,11 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
     begins: "PARLEY_HOST=0.0.0.0",
     because:
       "it serves whoever reaches this machine, under a public name; test/cli.test.ts starts one on all addresses",
+  },
+  {
+    file: "docs/frameworks.md",
+    begins: 'import { Agent } from "@mastra/core/agent"',
+    because: "it needs Mastra, which brings 150 packages along; test/agents/mastra.test.ts runs it where they are",
   },
 ];
 
@@ -194,6 +199,13 @@ describe("what the documents show", () => {
       [],
     );
     for (const language of ["sh", "python", "ts"]) assert.ok(inLanguage(language).length > 0, language);
+  });
+
+  it("shows the examples of the adapters as the tests run them", () => {
+    const shown = blocksOf("docs/frameworks.md").map(({ text }) => text);
+    const examples = globSync(["adapters/examples/*.ts", "test/agents/mastra-example.ts"], { cwd: ROOT_FOLDER });
+    assert.ok(examples.length >= 5);
+    for (const example of examples) assert.ok(shown.includes(textOf(example)), example);
   });
 
   it("names only commands that there are", async () => {
