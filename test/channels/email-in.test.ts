@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
 import { AGENT, ANA, DELIVERY, DOMAIN, listening, openChannel, openEars, QUOTED, replyMail, TOKEN } from "./mail.ts";
@@ -210,6 +214,21 @@ describe("the SMTP listener", () => {
     const greeting = await speak(listener.port, ["EHLO x", "AUTH PLAIN AGFuYQBhbmE="]);
     assert.doesNotMatch(greeting, /STARTTLS|AUTH/);
     assert.match(greeting, /^500 /m);
+  });
+
+  it("encrypts where it has a certificate", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-mail-"));
+    const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=parley.example"];
+    execFileSync("openssl", [...made, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+    const { heard, receive } = openEars();
+    await using listener = await listening(receive, { certFile, keyFile });
+    rmSync(folder, { recursive: true });
+    const tls = { rejectUnauthorized: false };
+    const transport = createTransport({ host: "127.0.0.1", port: listener.port, requireTLS: true, tls });
+    await transport.sendMail({ envelope: { from: ANA, to: [REPLY_TO] }, raw: replyMail("no") });
+    assert.equal(heard.length, 1);
+    assert.match(await speak(listener.port, ["EHLO x"]), /STARTTLS/);
   });
 
   it("tells of mails of ours that came back, and hears nothing in them", async () => {
