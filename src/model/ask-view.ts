@@ -16,6 +16,8 @@ export interface AskView {
   fn: string | null;
   /** Of an approval: every argument in full, canonical JSON with line breaks. */
   argumentsText: string | null;
+  /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
+  exact?: { fn: string; kwargs: string };
   /** Of an approval: how long the canonical arguments are, in characters, and the names at their top. */
   argumentsLength: number;
   argumentNames: readonly string[];
@@ -50,6 +52,7 @@ export function viewOf(ask: AddressedAsk): AskView {
     title: printable(ask.title),
     fn: form.kind === "approval" ? printable(form.fn) : null,
     argumentsText: form.kind === "approval" ? shownText(indented(form.kwargs)) : null,
+    ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
     argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
     argumentNames: form.kind === "approval" ? Object.keys(JSON.parse(form.kwargs) as object).map(printable) : [],
     digest: ask.digest,

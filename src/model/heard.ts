@@ -5,7 +5,9 @@ export type Choice =
   | { is: "approve" }
   | { is: "reject"; comment?: string }
   /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
-  | { is: "option"; index: number; text?: string };
+  | { is: "option"; index: number; text?: string }
+  /** By its name, as a program knows it. */
+  | { is: "option named"; name: string; text?: string };
 
 /** Something that came in through a channel, verified as far as its provider allows. */
 export interface Heard {
@@ -22,8 +24,8 @@ export interface Heard {
     | { kind: "slack"; id: string; team: string; member: boolean; channel: string }
     | { kind: "email"; id: string }
     | { kind: "phone"; id: string }
-    /** By the number under which agents know a human. */
-    | { kind: "human"; id: string };
+    /** By the number under which agents know a human, and the webhook target that speaks for them. */
+    | { kind: "human"; id: string; webhook: string };
   /** `weak` may reject and reply, never approve. */
   trust: "signed" | "verified" | "weak";
   said: { choice: Choice } | { text: string };

@@ -172,7 +172,8 @@ async function responderFor(ctx: Context, delivery: Delivery, heard: Heard): Pro
   if (sender.kind === "human") {
     const number = /^\d{1,15}$/.test(sender.id) ? Number(sender.id) : undefined;
     const human = number === undefined ? undefined : await findHumanByNumber(on, number);
-    if (!human || target.via !== "webhook") return null;
+    // A target speaks only of what was sent to it.
+    if (!human || target.via !== "webhook" || target.to !== sender.webhook) return null;
     return { via, person: human.person, identities: [], seesAll: human.seesAll, webhook: target.to };
   }
   if (sender.kind === "slack" && !sender.member) return null;
@@ -240,7 +241,8 @@ function decisionOf(ask: AddressedAsk, choice: Choice): Decision | null {
     if (ask.form.kind !== "approval") return null;
     return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
   }
-  const option = optionsOf(ask)[choice.index];
+  const options = optionsOf(ask);
+  const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
   if (!option) return null;
   const words = choice.text ?? option.promptFill;
   if (ask.form.kind === "approval") {
