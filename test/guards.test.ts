@@ -233,7 +233,7 @@ describe("origins", () => {
       assert.equal(
         reply.headers.get("access-control-expose-headers"),
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, " +
-          "X-Participant-Token, Location, X-Request-Id",
+          "X-Participant-Token, Location, WWW-Authenticate, X-Request-Id",
       );
     }
     const raw = await sendRaw(
@@ -252,7 +252,8 @@ describe("origins", () => {
       assert.equal(
         reply.headers.get("access-control-allow-headers"),
         "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, " +
-          "X-Idempotency-Key, Idempotency-Key, Last-Event-ID",
+          "X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
+          "Mcp-Session-Id",
       );
       assert.equal(reply.headers.get("access-control-max-age"), "3600");
       assert.match(reply.headers.get("vary") ?? "", /\bOrigin\b/);

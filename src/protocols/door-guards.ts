@@ -9,9 +9,9 @@ import { BODY_LIMIT_BYTES } from "./door-errors.ts";
 
 const CORS_METHODS = "GET, POST, PUT, DELETE, OPTIONS";
 const REQUEST_HEADERS =
-  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID";
+  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
 const EXPOSED_HEADERS =
-  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Participant-Token, Location, X-Request-Id";
+  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Participant-Token, Location, WWW-Authenticate, X-Request-Id";
 const PREFLIGHT_MAX_AGE_S = 3600;
 const EDGE_WINDOW_MS = 1000;
 
