@@ -68,6 +68,15 @@ export async function keepReply(tx: Tx, claim: IdempotencyClaim, reply: string |
     WHERE principal = ${claim.principal} AND verb = ${claim.verb} AND key = ${claim.key}`);
 }
 
+/** The key stands for nothing any more, unless it was moved to another object meanwhile. */
+export async function releaseKey(
+  tx: Tx,
+  { principal, verb, key, objectId }: Omit<IdempotencyClaim, "bodyHash">,
+): Promise<void> {
+  await tx.all(sql`DELETE FROM idempotency
+    WHERE principal = ${principal} AND verb = ${verb} AND key = ${key} AND object_id = ${objectId}`);
+}
+
 /**
  * Deletes up to `limit` keys whose day is over; true when there may be more. Of the two conditions the outer one is
  * judged again when a key was taken anew while this waited for its row.
