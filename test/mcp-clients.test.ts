@@ -1,109 +1,14 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createKey } from "../src/verbs/create-key.ts";
 import { fresh, pause, ROOMY, sharedWorld, until } from "./contract.ts";
-import { QUESTION } from "./mcp.ts";
+import { QUESTION, TOOL_NAMES } from "./mcp.ts";
+import { type AnyClient, CLIENTS, openNew, openOld, over, type Place, type Transport } from "./mcp-official.ts";
 import { newFolder, post, serve, start, type Run } from "./program.ts";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const WAIT = "wait_for_human_responses";
-const WHO = { name: "test-agent", version: "1.0.0" };
 
 type Json = Record<string, unknown>;
-interface CallOptions {
-  onprogress?: (progress: { progress: number; message?: string }) => void;
-  signal?: AbortSignal;
-  timeout?: number;
-}
-
-/** What the tests want of any client. */
-interface AnyClient {
-  tools(): Promise<string[]>;
-  call(
-    name: string,
-    args: Json,
-    options?: CallOptions,
-  ): Promise<{ structured: Json; content: Json[]; isError: boolean }>;
-  protocol(): string | undefined;
-  close(): Promise<void>;
-}
-
-interface Place {
-  url: string;
-  key?: string;
-}
-
-const over = { stdio: "stdio", http: "Streamable HTTP" } as const;
-type Transport = keyof typeof over;
-
-const bridgeOf = ({ url, key }: Place) => ({
-  command: process.execPath,
-  args: [MAIN, "mcp"],
-  env: { PATH: process.env["PATH"] ?? "", PARLEY_URL: url, ...(key !== undefined && { PARLEY_KEY: key }) },
-});
-const initOf = ({ key }: Place) =>
-  key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } };
-
-async function openNew(place: Place, transport: Transport, mode: "auto" | "legacy"): Promise<AnyClient> {
-  const client = new Client(WHO, { versionNegotiation: { mode } });
-  await client.connect(
-    transport === "http"
-      ? new StreamableHTTPClientTransport(new URL(`${place.url}/mcp`), initOf(place))
-      : new StdioClientTransport(bridgeOf(place)),
-  );
-  return {
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args, options) => shown(await client.callTool({ name, arguments: args }, options)),
-    protocol: () => client.getNegotiatedProtocolVersion(),
-    close: () => client.close(),
-  };
-}
-
-async function openOld(place: Place, transport: Transport): Promise<AnyClient> {
-  const client = new OldClient(WHO);
-  let protocol: string | undefined;
-  const pipe =
-    transport === "http"
-      ? new OldHttp(new URL(`${place.url}/mcp`), initOf(place))
-      : Object.assign(new OldStdio(bridgeOf(place)), {
-          setProtocolVersion: (version: string) => void (protocol = version),
-        });
-  await client.connect(pipe as Parameters<typeof client.connect>[0]);
-  return {
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args, options) =>
-      shown(await client.callTool({ name, arguments: args }, undefined, options as never)),
-    protocol: () => (pipe instanceof OldHttp ? pipe.protocolVersion : protocol),
-    close: () => client.close(),
-  };
-}
-
-function shown(result: unknown): { structured: Json; content: Json[]; isError: boolean } {
-  const {
-    structuredContent,
-    content,
-    isError = false,
-  } = result as { structuredContent: Json; content: Json[]; isError?: boolean };
-  return { structured: structuredContent, content, isError };
-}
-
-const CLIENTS = {
-  "the official client, negotiating": {
-    open: (place: Place, by: Transport) => openNew(place, by, "auto"),
-    speaks: "2026-07-28",
-  },
-  "the official client, with a handshake": {
-    open: (place: Place, by: Transport) => openNew(place, by, "legacy"),
-    speaks: "2025-11-25",
-  },
-  "the older client": { open: openOld, speaks: "2025-11-25" },
-};
 
 for (const by of Object.keys(over) as Transport[]) {
   for (const [name, { open, speaks }] of Object.entries(CLIENTS)) {
@@ -121,7 +26,7 @@ for (const by of Object.keys(over) as Transport[]) {
       it("lists the tools, asks, waits, and gets what a person answers meanwhile", async () => {
         const client = await connect();
         assert.equal(client.protocol(), speaks);
-        assert.deepEqual(await client.tools(), ["ask_human", "check_human_responses", WAIT]);
+        assert.deepEqual(await client.tools(), TOOL_NAMES);
 
         const asked = await client.call("ask_human", { question: QUESTION, min_responses: 1 });
         const id = asked.structured["question_id"] as string;
@@ -256,7 +161,7 @@ describe("the bridge", () => {
     for (const open of [(place: Place) => openNew(place, "stdio", "auto"), (place: Place) => openOld(place, "stdio")]) {
       const client = await open({ url: probe.url });
       try {
-        assert.deepEqual(await client.tools(), ["ask_human", "check_human_responses", WAIT]);
+        assert.deepEqual(await client.tools(), TOOL_NAMES);
         const asking = client.call("ask_human", { question: QUESTION });
         const server = await serveAt(dataDir, port);
         assert.equal((await asking).isError, false);

@@ -171,7 +171,7 @@ describe("what is no request", () => {
       [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, 400, -32600],
       [{ jsonrpc: "2.0", id: 3, method: 7 }, 400, -32600, 3],
       [{ jsonrpc: "2.0", id: "p", method: "tools/list", params: [1] }, 200, -32602, "p"],
-      [{ jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "approve" } }, 200, -32602, 4],
+      [{ jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "answer" } }, 200, -32602, 4],
       [{ jsonrpc: "2.0", id: 5, method: "tools/call", params: {} }, 200, -32602, 5],
     ];
     for (const [body, status, code, id] of cases) {

@@ -66,6 +66,12 @@ export async function tool(node: Node, name: string, args?: unknown, sending: Se
   return reply.body.result;
 }
 
+/** The tools, in the order of `tools/list`. */
+export const TOOL_NAMES = [
+  ...["ask_human", "check_human_responses", "wait_for_human_responses", "contact_human", "request_approval"],
+  ...["list_humans", "approve"],
+];
+
 export const QUESTION = "Which label is clearer to you?";
 
 /** Asks by the tool and returns the question's id. */

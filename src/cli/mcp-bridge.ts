@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
 import { discoverResult, initializeResult, listResult, MODERN } from "../protocols/mcp/opening.ts";
 import { errorJson, membersOf, resultJson, RPC, type RpcId } from "../protocols/mcp/rpc.ts";
-import { WAIT_TOOL } from "../protocols/mcp/tools.ts";
+import { APPROVE_TOOL, isWaiting } from "../protocols/mcp/tools.ts";
 
 /** For how long a server that is away is tried again. */
 const PATIENCE_MS = 60_000;
@@ -86,7 +86,7 @@ export async function bridge(input: AsyncIterable<Uint8Array>, options: BridgeOp
       .finally(() => {
         if (underWay.get(id)?.abort === abort) underWay.delete(id);
       });
-    const isWait = given["name"] === WAIT_TOOL || method === "subscriptions/listen";
+    const isWait = isWaiting(given["name"]) || method === "subscriptions/listen";
     underWay.set(id, { abort, isWait, done });
   }
 
@@ -238,12 +238,17 @@ function localResult({ id, method, params, version }: Request): string | null {
 }
 
 /** A tool's result that the model can read; an error for anything else. */
-function unreachable({ id, method, version }: Request, url: string): string {
+function unreachable({ id, method, params, version }: Request, url: string): string {
   const message = `No Parley server answers at ${url}. It may be stopped, or PARLEY_URL may be wrong; a question that was asked before is kept, so try again later.`;
   if (method !== "tools/call") return errorJson({ code: RPC.internal, message, data: undefined, id });
+  const isModern = version === MODERN;
+  if (params["name"] === APPROVE_TOOL) {
+    const text = JSON.stringify({ behavior: "deny", message: `Not approved: ${message}` });
+    return resultJson({ id, isModern }, membersOf({ content: [{ type: "text", text }] }));
+  }
   const structuredContent = { error: { code: "UNREACHABLE", message } };
   const content = [{ type: "text", text: JSON.stringify(structuredContent) }];
-  return resultJson({ id, isModern: version === MODERN }, membersOf({ content, structuredContent, isError: true }));
+  return resultJson({ id, isModern }, membersOf({ content, structuredContent, isError: true }));
 }
 
 function parseObject(text: string): Json | null {

@@ -7,7 +7,7 @@ import { resultOf } from "./methods.ts";
 import type { Hold } from "./responses.ts";
 import { errorJson, resultJson, RPC, RpcError } from "./rpc.ts";
 import { answerByStream, listen } from "./streams.ts";
-import { WAIT_TOOL } from "./tools.ts";
+import { isWaiting } from "./tools.ts";
 
 const BODY_LIMIT_BYTES = 1_048_576;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -44,7 +44,7 @@ export function mcp(door: DoorContext): (app: Door) => Promise<void> {
 async function answer(exchange: Exchange): Promise<FastifyReply> {
   const { call, request, reply } = exchange;
   const canStream = request.headers.accept?.includes("text/event-stream") ?? false;
-  if (canStream && call.method === "tools/call" && call.params["name"] === WAIT_TOOL) {
+  if (canStream && call.method === "tools/call" && isWaiting(call.params["name"])) {
     await answerByStream(exchange);
     return reply;
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { parseExactJson } from "../../lib/exact-json.ts";
 import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
 import { MODERN, SUPPORTED, UNSAID } from "./opening.ts";
 import { RPC, RpcError, type RpcId } from "./rpc.ts";
@@ -19,6 +20,8 @@ export interface Call {
   meta: Json;
   /** The revision is 2026-07-28: each request carries its own version and capabilities. */
   isModern: boolean;
+  /** The message as it came, for what must keep every digit. */
+  bytes: Uint8Array;
 }
 
 /**
@@ -50,9 +53,17 @@ export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): Ca
   if (params !== undefined && !isObject(params)) {
     throw new RpcError(RPC.invalidParams, "params must be an object", { id });
   }
-  const call = { id, method, params: given, meta, isModern: isModern(version) };
+  const call = { id, method, params: given, meta, isModern: isModern(version), bytes };
   if (call.isModern) checkModern(call, headers);
   return call;
+}
+
+/** Returns one argument of a tool as it came: with its nulls, and with every digit of its integers. */
+export function exactArgument({ bytes }: Call, name: string): unknown {
+  const body = parseExactJson(bytes, { maxDepth: MAX_DEPTH });
+  const params = isObject(body) ? body["params"] : undefined;
+  const given = isObject(params) ? params["arguments"] : undefined;
+  return isObject(given) && Object.hasOwn(given, name) ? given[name] : undefined;
 }
 
 /** Returns the capabilities that a modern client declares with its request. */

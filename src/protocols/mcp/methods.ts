@@ -1,18 +1,32 @@
 import { Refusal } from "../../refusals.ts";
 import { withoutNulls } from "../door-body.ts";
 import { refusalFrom } from "../door-errors.ts";
+import { approve } from "./approve.ts";
 import { askHuman } from "./ask-human.ts";
 import type { Exchange } from "./exchange.ts";
 import { isObject } from "./message.ts";
 import { discoverResult, initializeResult, listResult } from "./opening.ts";
-import { checkResponses, holdForResponses, holdSecondsOf, readWish, waitResult, type Hold } from "./responses.ts";
-import { membersOf, RPC, RpcError, type Members, type TaskCreated } from "./rpc.ts";
-import { declaresTasks, taskMethod, waitAsTask } from "./tasks.ts";
+import { peopleResult } from "./people-result.ts";
+import { parkWait, resultOfPeople } from "./people-wait.ts";
+import { contactHuman, isCallId, listPeople, readRequest, requestApproval } from "./people.ts";
+import {
+  chargeRead,
+  checkResponses,
+  holdForResponses,
+  holdSecondsOf,
+  readHandle,
+  readWish,
+  waitResult,
+  type Hold,
+} from "./responses.ts";
+import { membersOf, RPC, RpcError, type Said } from "./rpc.ts";
+import { declaresTasks } from "./task-shape.ts";
+import { taskMethod, waitAsTask } from "./tasks.ts";
 import { refusedResult } from "./tool-result.ts";
-import { TOOLS, type ToolName } from "./tools.ts";
+import { APPROVE_TOOL, TOOLS, type ToolName } from "./tools.ts";
 
 /** Returns what a request's result says. @throws {RpcError} */
-export async function resultOf(exchange: Exchange, hold: Hold): Promise<Members | TaskCreated> {
+export async function resultOf(exchange: Exchange, hold: Hold): Promise<Said> {
   const { call } = exchange;
   switch (call.isModern ? `modern ${call.method}` : call.method) {
     case "initialize":
@@ -39,10 +53,12 @@ export async function resultOf(exchange: Exchange, hold: Hold): Promise<Members 
 }
 
 /** Returns a tool's result; what it declines is a result too, which the model reads. @throws {RpcError} */
-async function callTool(exchange: Exchange, hold: Hold): Promise<Members | TaskCreated> {
+async function callTool(exchange: Exchange, hold: Hold): Promise<Said> {
   const { name, arguments: given = {} } = exchange.call.params;
   const tool = TOOLS.find((one) => one.name === name)?.name;
   if (tool === undefined) throw new RpcError(RPC.invalidParams, "Unknown tool", { id: exchange.call.id });
+  // A permission prompt is answered whatever is wrong with it: with no.
+  if (tool === APPROVE_TOOL) return approve(exchange, isObject(given) ? withoutNulls(given) : {}, hold);
   try {
     if (!isObject(given)) {
       throw new Refusal("body_not_object", { field: "arguments", constraint: "type" }, "arguments must be an object");
@@ -56,21 +72,39 @@ async function callTool(exchange: Exchange, hold: Hold): Promise<Members | TaskC
 }
 
 async function runTool(
-  { door, principal, call }: Exchange,
-  tool: ToolName,
+  exchange: Exchange,
+  tool: Exclude<ToolName, typeof APPROVE_TOOL>,
   given: object,
   hold: Hold,
-): Promise<Members | TaskCreated> {
+): Promise<Said> {
+  const { door, principal, call } = exchange;
   switch (tool) {
     case "ask_human":
       return askHuman(door, principal, call, given);
-    case "check_human_responses":
-      return checkResponses(door, principal, given);
+    case "check_human_responses": {
+      const handle = readHandle(given);
+      if (!isCallId(handle)) return checkResponses(door, principal, handle);
+      await chargeRead(door, principal);
+      return peopleResult(door, await readRequest(door.ctx, principal, handle), null);
+    }
     case "wait_for_human_responses": {
       const wish = await readWish(door, principal, given);
+      if (isCallId(wish.askId)) {
+        using _place = parkWait(door, principal);
+        const ask = await readRequest(door.ctx, principal, wish.askId);
+        return await resultOfPeople(exchange, { ask, maxWaitSeconds: wish.maxWaitSeconds }, hold, { ownsAsk: false });
+      }
       if (declaresTasks(call)) return waitAsTask(door, principal, wish, hold);
       return waitResult(await holdForResponses(door, principal, wish, hold, holdSecondsOf(wish, hold)), wish);
     }
+    case "contact_human":
+    case "request_approval": {
+      using _place = parkWait(door, principal);
+      const ask = tool === "contact_human" ? contactHuman : requestApproval;
+      return await resultOfPeople(exchange, await ask(door, principal, call, given), hold, { ownsAsk: true });
+    }
+    case "list_humans":
+      return listPeople(door, principal, given);
   }
 }
 

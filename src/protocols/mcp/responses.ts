@@ -46,12 +46,17 @@ export interface WaitEnd {
   waitedMs: number;
 }
 
-/** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
-export async function checkResponses(door: DoorContext, principal: string, given: object): Promise<Members> {
+/** Returns the handle of what is to be checked. @throws {Refusal} `invalid_input` */
+export function readHandle(given: object): string {
   const checked = checkFields(Check, given);
   if ("error" in checked) throw checked.error;
+  return checked.value.question_id;
+}
+
+/** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
+export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<Members> {
   await chargeRead(door, principal);
-  const reading = await readAsk(door.ctx, askIdOf(checked.value.question_id), principal);
+  const reading = await readAsk(door.ctx, askIdOf(questionId), principal);
   return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
 }
 
@@ -70,7 +75,10 @@ export async function chargeRead({ ctx, readLimits }: DoorContext, principal: st
 }
 
 /** Returns for how long a call is held (contract-mcp.md, section 5). */
-export function holdSecondsOf({ maxWaitSeconds }: WaitWish, { canStream, hasToken }: Hold): number {
+export function holdSecondsOf(
+  { maxWaitSeconds }: Pick<WaitWish, "maxWaitSeconds">,
+  { canStream, hasToken }: Hold,
+): number {
   if (!canStream) return Math.min(maxWaitSeconds ?? SHORTER_HOLD_S, SHORTER_HOLD_S);
   return maxWaitSeconds ?? (hasToken ? LONGER_HOLD_S : SHORTER_HOLD_S);
 }

@@ -49,16 +49,35 @@ export interface TaskCreated {
   task: Members;
 }
 
+/** A result with something of its own in `_meta`. */
+export interface Annotated {
+  members: Members;
+  meta: object;
+}
+
+/** Whatever a request can be answered with. */
+export type Said = Members | TaskCreated | Annotated;
+
 /** Returns a result as JSON text, with what every result of its revision carries. */
-export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: Members | TaskCreated): string {
-  const result = typeof said === "string" ? resultObject(isModern, said) : resultObject(isModern, said.task, "task");
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: Said): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultOfSaid(isModern, said)}}`;
+}
+
+function resultOfSaid(isModern: boolean, said: Said): string {
+  if (typeof said === "string") return resultObject(isModern, said);
+  if ("task" in said) return resultObject(isModern, said.task, "task");
+  return resultObject(isModern, said.members, "complete", said.meta);
 }
 
 /** Returns the result alone. */
-export function resultObject(isModern: boolean, members: Members, resultType = "complete"): string {
+export function resultObject(
+  isModern: boolean,
+  members: Members,
+  resultType = "complete",
+  more: object | null = null,
+): string {
   const type = isModern ? membersOf({ resultType }) : "";
-  const meta = isModern ? membersOf({ _meta: RESULT_META }) : "";
+  const meta = isModern || more ? membersOf({ _meta: { ...(isModern && RESULT_META), ...more } }) : "";
   return `{${[type, members, meta].filter((part) => part !== "").join(",")}}`;
 }
 

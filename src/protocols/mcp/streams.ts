@@ -1,3 +1,4 @@
+import { followAddressedWaits, readAddressedWaits } from "../../verbs/addressed-waits.ts";
 import { followWaits, readWaits } from "../../verbs/read-waits.ts";
 import { isId } from "../door-ids.ts";
 import { beat, openEventStream, type EventStream } from "../door-sse.ts";
@@ -6,8 +7,9 @@ import { failureOf, type Exchange } from "./exchange.ts";
 import { isObject, progressTokenOf } from "./message.ts";
 import { limitAsError, resultOf } from "./methods.ts";
 import { RESULT_META } from "./opening.ts";
+import { peopleTask } from "./people-wait.ts";
 import type { Hold } from "./responses.ts";
-import { errorJson, membersOf, notificationJson, resultJson, RPC, RpcError } from "./rpc.ts";
+import { errorJson, membersOf, notificationJson, resultJson, RPC, RpcError, type Members } from "./rpc.ts";
 import { requireTasks, taskMembers } from "./tasks.ts";
 
 const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
@@ -82,8 +84,10 @@ export async function listen(exchange: Exchange): Promise<void> {
     throw limitAsError(exchange, error);
   }
   using _place = place;
-  const own = await readWaits(door.ctx, [...new Set(named)].slice(0, MOST_TASKS), principal);
-  const ids = own.map(({ wait }) => wait.id);
+  const wanted = [...new Set(named)].slice(0, MOST_TASKS);
+  const forCrowd = (await readWaits(door.ctx, wanted, principal)).map(({ wait }) => wait.id);
+  const forPeople = (await readAddressedWaits(door.ctx, wanted, principal)).map(({ wait }) => wait.id);
+  const ids = wanted.filter((id) => forCrowd.includes(id) || forPeople.includes(id));
 
   const stream = openEventStream(reply, ": listening\n\n");
   const meta = { [SUBSCRIPTION_KEY]: call.id };
@@ -91,10 +95,20 @@ export async function listen(exchange: Exchange): Promise<void> {
   try {
     const honoured = ids.length > 0 ? { taskIds: ids } : {};
     say(stream, notificationJson("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: meta }));
-    for await (const reading of followWaits(door.ctx, ids, principal, stream.gone)) {
-      const params = `{${taskMembers(door, reading)},${membersOf({ _meta: meta })}}`;
+    const tell = (task: Members) => {
+      const params = `{${task},${membersOf({ _meta: meta })}}`;
       say(stream, `{"jsonrpc":"2.0","method":"notifications/tasks","params":${params}}`);
-    }
+    };
+    const followCrowd = async () => {
+      for await (const reading of followWaits(door.ctx, forCrowd, principal, stream.gone))
+        tell(taskMembers(door, reading));
+    };
+    const followPeople = async () => {
+      for await (const reading of followAddressedWaits(door.ctx, forPeople, principal, stream.gone)) {
+        tell(await peopleTask(door, reading, stream.gone));
+      }
+    };
+    await Promise.all([followCrowd(), followPeople()]);
     const result = { resultType: "complete", _meta: { ...RESULT_META, ...meta } };
     say(stream, JSON.stringify({ jsonrpc: "2.0", id: call.id, result }));
   } catch (error) {

@@ -3,23 +3,14 @@ import { keepWait } from "../../verbs/keep-wait.ts";
 import { readWaits, type WaitReading } from "../../verbs/read-waits.ts";
 import { isId } from "../door-ids.ts";
 import { wireTime } from "../door-question.ts";
-import type { DoorContext } from "../door.ts";
+import { goneSignal, type DoorContext } from "../door.ts";
 import type { Exchange } from "./exchange.ts";
-import { extensionsOf, type Call } from "./message.ts";
+import type { Call } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
 import { chargeRead, holdForResponses, wantedOf, waitResult, type Hold, type WaitWish } from "./responses.ts";
+import { cancelPeopleTask, findPeopleTask, peopleTask } from "./people-wait.ts";
 import { membersOf, resultObject, RPC, RpcError, type Members, type TaskCreated } from "./rpc.ts";
-
-/** What is settled within this time needs no task. */
-const HOLD_SECONDS = 2;
-const OFTEN_MS = 5000;
-const SELDOM_MS = 15_000;
-const OFTEN_FOR_MS = 300_000;
-
-/** True when the client says with this request that it understands tasks. */
-export function declaresTasks(call: Call): boolean {
-  return Object.hasOwn(extensionsOf(call), TASKS_EXTENSION);
-}
+import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
 
 /** Refuses what only a client that declares tasks may ask. @throws {RpcError} */
 export function requireTasks(call: Call): void {
@@ -44,7 +35,7 @@ export async function waitAsTask(
   hold: Hold,
 ): Promise<Members | TaskCreated> {
   const { signal, canStream, hasToken } = hold;
-  const end = await holdForResponses(door, principal, wish, { signal, canStream, hasToken }, HOLD_SECONDS);
+  const end = await holdForResponses(door, principal, wish, { signal, canStream, hasToken }, TASK_HOLD_SECONDS);
   if (end.isSettled) return waitResult(end, wish);
   const wanted = wantedOf(end.reading, wish);
   const wait = await keepWait(door.ctx, { askId: wish.askId, asker: principal, wanted });
@@ -59,18 +50,23 @@ export async function waitAsTask(
  *
  * @throws {RpcError} for a task that is unknown or somebody else's
  */
-export async function taskMethod({ door, principal, call }: Exchange): Promise<Members> {
+export async function taskMethod({ door, principal, call, reply }: Exchange): Promise<Members> {
   requireTasks(call);
   const { taskId } = call.params;
   if (typeof taskId !== "string" || !isId(taskId)) throw noSuchTask(call);
   if (call.method === "tasks/cancel") {
-    if (!(await cancelWait(door.ctx, taskId, principal))) throw noSuchTask(call);
+    const isThere =
+      (await cancelWait(door.ctx, taskId, principal)) || (await cancelPeopleTask(door, principal, taskId));
+    if (!isThere) throw noSuchTask(call);
     return "";
   }
   if (call.method === "tasks/get") await chargeRead(door, principal);
+  const isAsked = call.method === "tasks/get";
   const [reading] = await readWaits(door.ctx, [taskId], principal);
-  if (!reading) throw noSuchTask(call);
-  return call.method === "tasks/get" ? taskMembers(door, reading) : "";
+  if (reading) return isAsked ? taskMembers(door, reading) : "";
+  const forPeople = await findPeopleTask(door, principal, taskId);
+  if (!forPeople) throw noSuchTask(call);
+  return isAsked ? peopleTask(door, forPeople, goneSignal(reply)) : "";
 }
 
 function noSuchTask({ id }: Call): RpcError {
@@ -91,7 +87,7 @@ export function taskMembers(
     createdAt: wireTime(wait.createdAt),
     lastUpdatedAt: wireTime(at),
     ttlMs: wait.keptUntil - wait.createdAt,
-    pollIntervalMs: ctx.clock.now() - wait.createdAt < OFTEN_FOR_MS ? OFTEN_MS : SELDOM_MS,
+    pollIntervalMs: pollIntervalMs(ctx.clock.now() - wait.createdAt),
   });
   if (status !== "completed" || !withResult) return members;
   const waitedMs = Math.max(0, at - wait.createdAt);

@@ -3,8 +3,36 @@ import type { Tool } from "@modelcontextprotocol/client";
 const OPEN_WORLD = { readOnlyHint: false, destructiveHint: false, openWorldHint: true } as const;
 const READ_ONLY = { readOnlyHint: true } as const;
 
-/** The tool that waits: always a stream where the client takes one, and a task where it declares tasks. */
+/** The tool that only waits. */
 export const WAIT_TOOL = "wait_for_human_responses";
+
+/** The tool that a client's permission prompt calls, and never the model. */
+export const APPROVE_TOOL = "approve";
+
+/** The tools that may wait: always a stream where the client takes one. */
+const WAITING: readonly unknown[] = [WAIT_TOOL, "contact_human", "request_approval", APPROVE_TOOL];
+
+/** True for the name of a tool that may wait. */
+export function isWaiting(tool: unknown): boolean {
+  return WAITING.includes(tool);
+}
+
+const TO = {
+  type: "string",
+  description: "Id or exact name from list_humans; default: whoever runs this server",
+} as const;
+const IDEMPOTENCY_KEY = {
+  type: "string",
+  minLength: 1,
+  maxLength: 255,
+  description: "The same key with the same arguments is the same request for a day",
+} as const;
+const MAX_WAIT_SECONDS = {
+  type: "integer",
+  minimum: 0,
+  maximum: 3600,
+  description: "Longest time to hold this call",
+} as const;
 
 /**
  * The tools, in the order of `tools/list`. The first two are the Ask-a-Human specification's, word for word; only their
@@ -91,16 +119,117 @@ export const TOOLS = [
           maximum: 50,
           description: "Return once this many answers are in; default all that were asked for",
         },
-        max_wait_seconds: {
-          type: "integer",
-          minimum: 0,
-          maximum: 3600,
-          description: "Longest time to hold this call",
-        },
+        max_wait_seconds: MAX_WAIT_SECONDS,
       },
       required: ["question_id"],
     },
     annotations: READ_ONLY,
+  },
+  {
+    name: "contact_human",
+    description:
+      "Ask one named person and get that person's own answer, in words, as one of your options, or as JSON that fits your schema. Waits for a while; a person may take hours. When it returns with status pending, go on with other work and call wait_for_human_responses with the call_id. Calling again with the same arguments joins the request that is open.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        message: { type: "string", minLength: 1, maxLength: 40_000, description: "What you want to know or to say" },
+        to: TO,
+        subject: { type: "string", maxLength: 998, description: "One line: title in the inbox, subject of a mail" },
+        options: {
+          type: "array",
+          maxItems: 25,
+          description: "Ready-made answers; the person may still answer in words",
+          items: {
+            type: "object",
+            properties: {
+              name: { type: "string", maxLength: 64 },
+              title: { type: "string", maxLength: 75 },
+              description: { type: "string" },
+            },
+            required: ["name"],
+          },
+        },
+        response_schema: { type: "object", description: "JSON Schema 2020-12 for a structured answer" },
+        timeout_seconds: {
+          type: "integer",
+          minimum: 60,
+          maximum: 604_800,
+          default: 86_400,
+          description: "How long the person has",
+        },
+        idempotency_key: IDEMPOTENCY_KEY,
+        max_wait_seconds: MAX_WAIT_SECONDS,
+      },
+      required: ["message"],
+    },
+    annotations: OPEN_WORLD,
+  },
+  {
+    name: "request_approval",
+    description:
+      "Ask a person to approve or reject one exact call before you make it. Give the function and the exact arguments: they are shown whole, and the approval is bound to them by consent_digest. A rejection is an answer: read its comment and do not try again. Nobody answering in time counts as rejected. An approval is good for one call.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        fn: { type: "string", minLength: 1, maxLength: 256, description: "The function that will be executed" },
+        kwargs: { type: "object", description: "The exact arguments that will be executed" },
+        reason: {
+          type: "string",
+          maxLength: 2000,
+          description: "Shown below a line as the agent's own words; not part of what is approved",
+        },
+        to: TO,
+        reject_options: {
+          type: "array",
+          maxItems: 25,
+          description: "Ready-made ways to reject",
+          items: {
+            type: "object",
+            properties: { name: { type: "string", maxLength: 64 }, title: { type: "string", maxLength: 75 } },
+            required: ["name"],
+          },
+        },
+        timeout_seconds: {
+          type: "integer",
+          minimum: 60,
+          maximum: 604_800,
+          default: 3600,
+          description: "How long people have; after that it counts as rejected",
+        },
+        idempotency_key: IDEMPOTENCY_KEY,
+        max_wait_seconds: MAX_WAIT_SECONDS,
+      },
+      required: ["fn", "kwargs"],
+    },
+    annotations: OPEN_WORLD,
+  },
+  {
+    name: "list_humans",
+    description: "List the people who can be asked by name, with what they know about. Never a contact detail.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", maxLength: 200, description: "Words that stand in the name or description" },
+        limit: { type: "integer", minimum: 1, maximum: 100, default: 50 },
+        cursor: { type: "string", description: "next_cursor of the page before" },
+      },
+    },
+    annotations: READ_ONLY,
+  },
+  {
+    name: APPROVE_TOOL,
+    description:
+      "For a client's permission prompt, such as Claude Code's --permission-prompt-tool; not for the model. Asks a person whether a tool may run with exactly this input.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        tool_name: { type: "string", description: "The tool that asks for permission" },
+        input: { type: "object", description: "Its exact input" },
+        tool_use_id: { type: "string", description: "The id of this use of the tool" },
+      },
+      required: ["tool_name", "input"],
+    },
+    annotations: OPEN_WORLD,
   },
 ] as const satisfies readonly Tool[];
 

@@ -1,0 +1,126 @@
+import { withoutSteering } from "../../lib/printable.ts";
+import type { AddressedAsk, DecidedBy } from "../../model/addressed-ask.ts";
+import { agentName, optionsOf } from "../../model/ask-view.ts";
+import { spendRequest } from "../../verbs/join-request.ts";
+import { readDetails, type AddressedDetails } from "../../verbs/read-addressed.ts";
+import { wireTime } from "../door-question.ts";
+import type { DoorContext } from "../door.ts";
+import { callIdOf } from "./people.ts";
+import type { Members } from "./rpc.ts";
+import { toolResult, WORDS_ARE_DATA } from "./tool-result.ts";
+import { WAIT_TOOL } from "./tools.ts";
+
+const GO_ON =
+  "Nobody has answered yet. Go on with other work if you can, or wait as `next` says; the same call again joins this request.";
+const CHECK_LATER = "Nobody has answered yet: check again later, or call wait_for_human_responses.";
+const REJECTED =
+  "This was not approved: do not run it, and do not ask for the same again. Weigh what was said and go on.";
+
+/** How long somebody waited for a result, and whether it reaches them. */
+export interface Heard {
+  waitedMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
+ * told, the same call asks anew: a decided permission is spent (contract-mcp.md, section 4.3).
+ */
+export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: Heard | null): Promise<Members> {
+  const details = await readDetails(door.ctx, ask);
+  const isOver = ask.state !== "open";
+  const body = { ...bodyOf(ask, details), ...(heard && waited(ask, heard)) };
+  if (isOver && !heard?.signal.aborted) await spendRequest(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
+  const { outcome } = ask;
+  const hasWords = outcome?.comment !== undefined || outcome?.text !== undefined;
+  const notes = [
+    isOver && ask.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
+    hasWords && ask.state === "answered" ? WORDS_ARE_DATA : null,
+    isOver ? null : heard ? GO_ON : CHECK_LATER,
+  ].filter((note) => note !== null);
+  return toolResult(JSON.stringify(body), notes.length > 0 ? notes.join(" ") : undefined);
+}
+
+function waited(ask: AddressedAsk, { waitedMs }: Heard): object {
+  const settled = ask.state !== "open";
+  const next = { tool: WAIT_TOOL, arguments: { question_id: callIdOf(ask) } };
+  return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };
+}
+
+function bodyOf(ask: AddressedAsk, details: AddressedDetails): object {
+  return ask.form.kind === "approval" ? approvalBody(ask, details) : contactBody(ask, details);
+}
+
+function approvalBody(ask: AddressedAsk, details: AddressedDetails): object {
+  const { state, outcome } = ask;
+  const status = state === "answered" ? (outcome?.approved ? "approved" : "rejected") : pendingOr(state);
+  const comment = state === "answered" ? commentOf(ask) : undefined;
+  return {
+    ...{ call_id: callIdOf(ask), kind: "approval", status },
+    approved: state === "open" ? null : (outcome?.approved ?? false),
+    ...(comment !== undefined && { comment }),
+    ...(outcome?.approved === false && outcome.option !== undefined && { reject_option_name: outcome.option }),
+    consent_digest: outcome?.digest ?? ask.digest,
+    ...(outcome?.by && { decided_by: { kind: outcome.by.kind, ...personOf(outcome.by, details) } }),
+    expired: state === "expired",
+    ...times(ask),
+  };
+}
+
+function contactBody(ask: AddressedAsk, details: AddressedDetails): object {
+  const { state, outcome, form } = ask;
+  const isAnswered = state === "answered";
+  const value = isAnswered && form.kind === "value" && form.schema ? outcome?.value : undefined;
+  return {
+    ...{ call_id: callIdOf(ask), kind: "contact", status: isAnswered ? "answered" : pendingOr(state) },
+    ...(isAnswered && { response: clean(outcome?.text) ?? optionWords(ask) ?? "" }),
+    ...(isAnswered && outcome?.option !== undefined && { response_option_name: outcome.option }),
+    ...(value !== undefined && { structured_response: cleanValue(JSON.parse(value)) }),
+    ...(outcome?.by && { responder: personOf(outcome.by, details) }),
+    ...(state === "expired" && { expired: true }),
+    ...times(ask),
+  };
+}
+
+function pendingOr(state: Exclude<AddressedAsk["state"], "answered">): "pending" | "expired" | "cancelled" {
+  return state === "open" ? "pending" : state;
+}
+
+function times({ state, settledAt, expiresAt }: AddressedAsk): object {
+  const answeredAt = state === "answered" ? settledAt : null;
+  return { ...(answeredAt !== null && { responded_at: wireTime(answeredAt) }), expires_at: wireTime(expiresAt) };
+}
+
+/** Returns who decided, as agents know people: by number and name, and never by an address. */
+function personOf(by: DecidedBy, { humans }: AddressedDetails): { id?: string; name: string } {
+  if (by.kind !== "person") return { name: by.kind === "address" ? "an addressee" : agentName(by.id) };
+  const human = humans.get(by.id);
+  return human ? { id: String(human.number), name: withoutSteering(human.name) } : { name: "somebody" };
+}
+
+/** Returns how whoever decided is called. */
+export function deciderOf({ outcome }: AddressedAsk, details: AddressedDetails): string {
+  return outcome?.by ? personOf(outcome.by, details).name : "nobody";
+}
+
+/** Returns what was said with a decision; a ready-made way to reject speaks for itself. */
+export function commentOf(ask: AddressedAsk): string | undefined {
+  return clean(ask.outcome?.comment) ?? (ask.outcome?.approved ? undefined : optionWords(ask));
+}
+
+function optionWords(ask: AddressedAsk): string | undefined {
+  const chosen = optionsOf(ask).find(({ name }) => name === ask.outcome?.option);
+  return chosen && (chosen.title?.trim() ? chosen.title : chosen.name);
+}
+
+function clean(words: string | undefined): string | undefined {
+  const cleaned = words === undefined ? "" : withoutSteering(words);
+  return cleaned.trim() === "" ? undefined : cleaned;
+}
+
+function cleanValue(value: unknown): unknown {
+  if (typeof value === "string") return withoutSteering(value);
+  if (Array.isArray(value)) return value.map(cleanValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [withoutSteering(name), cleanValue(member)]));
+}

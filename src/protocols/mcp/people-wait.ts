@@ -1,0 +1,96 @@
+import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import {
+  cancelAddressedWait,
+  keepAddressedWait,
+  readAddressedWaits,
+  type AddressedWaitReading,
+} from "../../verbs/addressed-waits.ts";
+import { waitForAddressed } from "../../verbs/read-addressed.ts";
+import { wireTime } from "../door-question.ts";
+import type { DoorContext } from "../door.ts";
+import type { Exchange } from "./exchange.ts";
+import { peopleResult } from "./people-result.ts";
+import type { Asked } from "./people.ts";
+import { holdSecondsOf, type Hold } from "./responses.ts";
+import { membersOf, resultObject, type Members, type TaskCreated } from "./rpc.ts";
+import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
+
+/** Takes a place among the waits of one asker, before anything is asked. @throws {LimitRefusal} */
+export function parkWait({ parked, config }: DoorContext, principal: string): Disposable {
+  return parked.park("mcp waits", principal, config.limits.longPolls);
+}
+
+/** Holds until people have decided, the hold is over, the client has gone, or the server stops. */
+export async function holdForPeople(
+  { ctx }: DoorContext,
+  { id }: AddressedAsk,
+  hold: Hold,
+  holdSeconds: number,
+): Promise<{ ask: AddressedAsk; waitedMs: number }> {
+  const start = ctx.clock.monotonic();
+  hold.onCount?.(0, 1);
+  const ask = await waitForAddressed(ctx, id, { waitMs: holdSeconds * 1000, signal: hold.signal });
+  return { ask, waitedMs: ctx.clock.monotonic() - start };
+}
+
+/**
+ * Returns what people have decided, or, while they have not, how to go on. Where the client declares tasks it gets one
+ * that stands in the store already.
+ */
+export async function resultOfPeople(
+  { door, call }: Exchange,
+  { ask, maxWaitSeconds }: Asked,
+  hold: Hold,
+  { ownsAsk }: { ownsAsk: boolean },
+): Promise<Members | TaskCreated> {
+  const isTask = declaresTasks(call);
+  const { onCount: _, ...silent } = hold;
+  const seconds = isTask ? TASK_HOLD_SECONDS : holdSecondsOf({ maxWaitSeconds }, hold);
+  const end = await holdForPeople(door, ask, isTask ? silent : hold, seconds);
+  if (!isTask || end.ask.state !== "open") {
+    return peopleResult(door, end.ask, { waitedMs: end.waitedMs, signal: hold.signal });
+  }
+  const wait = await keepAddressedWait(door.ctx, ask, ownsAsk);
+  const [kept] = await readAddressedWaits(door.ctx, [wait.id], ask.asker);
+  if (!kept) throw new Error("a wait was gone as soon as it was kept");
+  return { task: taskHead(door, kept) };
+}
+
+function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: AddressedWaitReading): Members {
+  const waiting = ask.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
+  return membersOf({
+    taskId: wait.id,
+    status,
+    statusMessage: status === "working" ? waiting : status === "cancelled" ? "Given up" : "Over",
+    createdAt: wireTime(wait.createdAt),
+    lastUpdatedAt: wireTime(at),
+    ttlMs: wait.keptUntil - wait.createdAt,
+    pollIntervalMs: pollIntervalMs(ctx.clock.now() - wait.createdAt),
+  });
+}
+
+/** Returns a task as `tasks/get` shows it; its result is exactly what the tool would have said. */
+export async function peopleTask(
+  door: DoorContext,
+  reading: AddressedWaitReading,
+  signal: AbortSignal,
+): Promise<Members> {
+  const head = taskHead(door, reading);
+  if (reading.status !== "completed") return head;
+  const waitedMs = Math.max(0, reading.at - reading.wait.createdAt);
+  return `${head},"result":${resultObject(true, await peopleResult(door, reading.ask, { waitedMs, signal }))}`;
+}
+
+/** Returns the caller's own task for people; nothing where there is none. */
+export async function findPeopleTask(
+  door: DoorContext,
+  principal: string,
+  taskId: string,
+): Promise<AddressedWaitReading | undefined> {
+  return (await readAddressedWaits(door.ctx, [taskId], principal))[0];
+}
+
+/** Gives up a task for people. Returns whether there is such a one. */
+export function cancelPeopleTask(door: DoorContext, principal: string, taskId: string): Promise<boolean> {
+  return cancelAddressedWait(door.ctx, taskId, principal);
+}
