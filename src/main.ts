@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "people add": async () => (await import("./cli/people.ts")).peopleAdd,
   "people list": async () => (await import("./cli/people.ts")).peopleList,
   verify: async () => (await import("./cli/verify.ts")).verify,
+  "slack manifest": async () => (await import("./cli/slack.ts")).slackManifest,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
 };
 
@@ -60,7 +61,7 @@ async function withoutCommand(argv: readonly string[], io: Io): Promise<number> 
 
   if (first !== undefined && !isAsked && group.length === 0) io.tell(`parley: there is no command "${first}"\n`);
   write("Parley, the line between agents and people.\n");
-  for (const name of names) write(`  parley ${name.padEnd(14)}${(await COMMANDS[name]?.())?.does ?? ""}`);
+  for (const name of names) write(`  parley ${name.padEnd(16)}${(await COMMANDS[name]?.())?.does ?? ""}`);
   write("\nparley COMMAND --help says more, with an example.");
   return isAsked || (group.length > 0 && argv.some((word) => word === "--help" || word === "-h"))
     ? EXIT.done
