@@ -64,9 +64,7 @@ button { min-height: 3rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 0.7
 
 /** Returns the whole page; it runs no script and loads nothing. */
 export function documentOf({ styleNonce, title, body }: LinkPage): string {
-  const style = html`<style nonce="${styleNonce}">
-    @STYLE@;
-  </style>`.text.replace("@STYLE@", () => STYLE);
+  const style = `<style nonce="${styleNonce}">${STYLE}</style>`;
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta
       name="color-scheme"
       content="light dark"
