@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { after, before } from "node:test";
 import type { Channel } from "../src/channels/channel.ts";
 import { EMAIL_FIELDS, parseEmail } from "../src/channels/email/target.ts";
 import { FIELDS, parseTarget } from "../src/channels/slack/target.ts";
@@ -58,6 +59,16 @@ export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "o
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
+}
+
+/** One server for a whole `describe`: its tests keep apart by their ids. */
+export function sharedScene(on: DatabaseName): () => Scene {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene(on);
+  });
+  after(() => scene[Symbol.asyncDispose]());
+  return () => scene;
 }
 
 const peopleByNumber = (number: number) => sql`SELECT person_id FROM people WHERE number = ${number}`;
