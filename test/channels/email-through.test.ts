@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { createTransport } from "nodemailer";
+import type { Email } from "postal-mime";
+import { createKey } from "../../src/verbs/create-key.ts";
+import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../world.ts";
+import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
+
+/** The whole server with a mail server on either side of it. */
+interface Post extends AsyncDisposable {
+  /** Asks Ana by mail, and returns the mail and a way to look at what became of it. */
+  ask(kind: "function_calls" | "human_contacts", spec: Record<string, unknown>): Promise<Asked>;
+  /** The newest mail to somebody; waits until there are so many. */
+  mail(count: number, to?: string): Promise<Email>;
+  send(raw: string, to: string, from?: string): Promise<void>;
+}
+
+interface Asked {
+  mail: Email;
+  replyTo: string;
+  status(): Promise<Reply["body"]>;
+  /** Waits until the status fits. */
+  until(fits: (status: Reply["body"]) => boolean): Promise<Reply["body"]>;
+}
+
+const VOUCHED = { "Authentication-Results": "mx.parley.example; dmarc=pass header.from=people.example" };
+
+async function openPost(on: DatabaseName): Promise<Post> {
+  const sink = await openSink();
+  const port = await freePort();
+  const env = {
+    PARLEY_SMTP_URL: sink.url,
+    PARLEY_EMAIL_FROM: `Parley <${AGENT}>`,
+    PARLEY_EMAIL_LISTEN: `127.0.0.1:${port}`,
+    PARLEY_EMAIL_TRUSTED_AUTHSERV_IDS: "mx.parley.example",
+  };
+  const world = await openWorld({ on, running: true, env });
+  const { text: key } = await createKey(world.server.ctx, { name: "deploy-bot", scope: "agent" });
+  const headers = { authorization: `Bearer ${key}` };
+  let calls = 0;
+
+  const mail = (count: number, to = ANA) => newest(sink, count, to);
+  return {
+    mail,
+    async ask(kind, spec) {
+      const id = `call_${(calls += 1)}`;
+      const body = { run_id: "run_1", call_id: id, spec: { channel: { email: { address: ANA } }, ...spec } };
+      const before = sink.taken.length;
+      const posted = await world.call("POST", `/humanlayer/v1/${kind}`, { headers, body });
+      assert.equal(posted.status, 200, posted.text);
+      const sent = await mail(before + 1);
+      const status = () => statusOf(world, `/humanlayer/v1/${kind}/${id}`, headers);
+      return {
+        mail: sent,
+        replyTo: sent.replyTo?.[0]?.address ?? assert.fail("nowhere to reply to"),
+        status,
+        until: (fits) => until(status, fits),
+      };
+    },
+    async send(raw, to, from = ANA) {
+      await createTransport({ host: "127.0.0.1", port, ignoreTLS: true }).sendMail({
+        envelope: { from, to: [to] },
+        raw,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await sink[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function statusOf(world: World, path: string, headers: Record<string, string>): Promise<Reply["body"]> {
+  const reply = await world.call("GET", path, { headers });
+  return reply.body.status;
+}
+
+async function newest(sink: Sink, count: number, to: string): Promise<Email> {
+  const found = await until(
+    async () => sink.taken.filter((one) => one.to[0] === to),
+    () => sink.taken.length >= count,
+  );
+  return found.at(-1)?.mail ?? assert.fail("no mail");
+}
+
+/** Waits until something fits; the test's own time limit ends a wait that never does. */
+async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolean): Promise<T> {
+  for (;;) {
+    const seen = await look();
+    if (fits(seen)) return seen;
+    await pause(20);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const reply = (text: string, asked: Asked, headers: Record<string, string> = {}): string =>
+  replyMail(text, { To: asked.replyTo, "In-Reply-To": asked.mail.messageId ?? "", ...headers });
+
+describe("asking by mail", { timeout: 60_000 }, () => {
+  for (const on of DATABASES) {
+    it(`brings an approval back, once its author is proved, on ${on}`, async () => {
+      await using post = await openPost(on);
+      const asked = await post.ask("function_calls", { fn: "deploy", kwargs: { to: "prod" } });
+      assert.match(asked.mail.text ?? "", /\| deploy\n/);
+
+      // Nobody proves who wrote this: the page is offered instead.
+      await post.send(reply("approve", asked), asked.replyTo);
+      const told = await post.mail(2);
+      assert.equal(told.inReplyTo, asked.mail.messageId);
+      assert.match(told.text ?? "", /^http.*\/r\/\S+$/m);
+      const { approved, failed_validation_details: failed } = await asked.status();
+      assert.deepEqual([approved ?? null, failed?.reason], [null, "sender_unverified"]);
+
+      await post.send(reply("Approve.", asked, VOUCHED), asked.replyTo);
+      const status = await asked.until(({ approved: yes }) => yes !== undefined);
+      assert.deepEqual([status.approved, status.user_info?.via], [true, "email"]);
+    });
+  }
+
+  it("brings a rejection and an answer back, and asks again what it did not understand", async () => {
+    await using post = await openPost("sqlite");
+    const call = await post.ask("function_calls", { fn: "pay", kwargs: { eur: 40 } });
+    await post.send(reply("hm, let me see", call), call.replyTo);
+    assert.match((await post.mail(2)).subject ?? "", /^Re: /);
+    await post.send(reply("Reject: too much", call), call.replyTo);
+    const rejected = await call.until(({ approved }) => approved !== undefined);
+    assert.deepEqual([rejected.approved, rejected.comment], [false, "too much"]);
+
+    const contact = await post.ask("human_contacts", { msg: "Which colour?" });
+    // A stranger who knows the reply address is not Ana.
+    await post.send(reply("Red", contact, { From: "bo@people.example" }), contact.replyTo);
+    await post.send(reply("Blue, please.\n\n> Which colour?", contact), contact.replyTo);
+    const answered = await contact.until(({ response }) => Boolean(response));
+    assert.equal(answered.response, "Blue, please.");
+  });
+
+  it("shows an agent that a mail came back", async () => {
+    await using post = await openPost("sqlite");
+    const asked = await post.ask("human_contacts", { msg: "Anybody there?" });
+    await asked.until(({ deliveries }) => deliveries?.[0]?.state === "sent");
+    const report = [
+      ...["From: MAILER-DAEMON@people.example", `To: ${AGENT}`, "MIME-Version: 1.0"],
+      ...['Content-Type: multipart/report; report-type=delivery-status; boundary="b"', "", "--b"],
+      ...["Content-Type: message/delivery-status", "", "Status: 5.1.1", "--b", "Content-Type: message/rfc822", ""],
+      ...[`Message-ID: ${asked.mail.messageId}`, `From: ${AGENT}`, "", "Hello.", "--b--", ""],
+    ];
+    await post.send(report.join("\r\n"), AGENT, "");
+    const { deliveries } = await asked.until((status) => status.deliveries?.[0]?.state === "failed");
+    assert.doesNotMatch(JSON.stringify(deliveries), new RegExp(`${ANA}|${DOMAIN}`));
+  });
+});
