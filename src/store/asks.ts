@@ -241,9 +241,13 @@ export async function listFeedEntries(on: Queryable, people: readonly string[]):
     sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM asks
       WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now()) ${unseen}`,
   );
+  const audiences = new Map<string, Tag[]>();
+  for (const { audience } of rows) {
+    if (!audiences.has(audience)) audiences.set(audience, JSON.parse(audience) as Tag[]);
+  }
   return rows.map((row) => ({
     id: row.ask_id,
-    audience: JSON.parse(row.audience) as Tag[],
+    audience: audiences.get(row.audience) ?? [],
     need: row.need,
     n: row.n,
     createdAt: row.created_at,
