@@ -9,6 +9,8 @@ export interface Participant {
   presented: boolean;
   timeZone: string | null;
   timeZoneAt: number | null;
+  /** Keyed hash of the fingerprint last shown beside its credential. */
+  lastFingerprint: string | null;
   seenAt: number;
   now: number;
 }
@@ -19,6 +21,7 @@ interface ParticipantRow {
   presented: number;
   time_zone: string | null;
   time_zone_at: number | null;
+  last_fingerprint: string | null;
   seen_at: number;
   now: number;
 }
@@ -30,6 +33,7 @@ function toParticipant(row: ParticipantRow): Participant {
     presented: row.presented === 1,
     timeZone: row.time_zone,
     timeZoneAt: row.time_zone_at,
+    lastFingerprint: row.last_fingerprint,
     seenAt: row.seen_at,
     now: row.now,
   };
@@ -39,8 +43,8 @@ function toParticipant(row: ParticipantRow): Participant {
 export async function findParticipant(on: Queryable, id: string): Promise<Participant | undefined> {
   const row = await first<ParticipantRow>(
     on,
-    sql`SELECT participant_id, person, presented, time_zone, time_zone_at, seen_at, parley_now() AS now
-      FROM participants WHERE participant_id = ${id}`,
+    sql`SELECT participant_id, person, presented, time_zone, time_zone_at, last_fingerprint, seen_at,
+        parley_now() AS now FROM participants WHERE participant_id = ${id}`,
   );
   return row && toParticipant(row);
 }
@@ -49,7 +53,8 @@ export async function findParticipant(on: Queryable, id: string): Promise<Partic
 export async function findByFingerprint(on: Queryable, fingerprint: string): Promise<Participant | undefined> {
   const row = await first<ParticipantRow>(
     on,
-    sql`SELECT p.participant_id, p.person, p.presented, p.time_zone, p.time_zone_at, p.seen_at, parley_now() AS now
+    sql`SELECT p.participant_id, p.person, p.presented, p.time_zone, p.time_zone_at, p.last_fingerprint, p.seen_at,
+        parley_now() AS now
       FROM fingerprints f JOIN participants p ON p.participant_id = f.participant_id
       WHERE f.fingerprint = ${fingerprint} AND p.presented = 0`,
   );
@@ -78,11 +83,14 @@ export async function ensureParticipant(
   id: string,
   person: string | null,
 ): Promise<{ participant: Participant; created: boolean }> {
+  const known = await findParticipant(tx, id);
+  if (known) return { participant: known, created: false };
   const inserted = await first<ParticipantRow>(
     tx,
     sql`INSERT INTO participants (participant_id, person, presented, created_at, seen_at)
       VALUES (${id}, ${person}, 0, parley_now(), parley_now()) ON CONFLICT (participant_id) DO NOTHING
-      RETURNING participant_id, person, presented, time_zone, time_zone_at, seen_at, parley_now() AS now`,
+      RETURNING participant_id, person, presented, time_zone, time_zone_at, last_fingerprint, seen_at,
+        parley_now() AS now`,
   );
   if (inserted) return { participant: toParticipant(inserted), created: true };
   const found = await findParticipant(tx, id);

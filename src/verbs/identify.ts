@@ -42,7 +42,10 @@ export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Pr
   }
   if (caller.participant !== undefined) {
     const { participant } = await ensureParticipant(tx, caller.participant, null);
-    await touchParticipant(tx, participant.id, caller.fingerprint ?? null);
+    const isShown = caller.fingerprint === undefined || caller.fingerprint === participant.lastFingerprint;
+    if (!participant.presented || !isShown || isSightingDue(participant)) {
+      await touchParticipant(tx, participant.id, caller.fingerprint ?? null);
+    }
     const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "returning");
     return { identity, issue: null, isNew: false };
   }
