@@ -44,6 +44,8 @@ export function parseBody(request: FastifyRequest): void {
 
 /** Returns the object without members that are null, at every level; `__proto__` stays an ordinary name. */
 export function withoutNulls(value: object): object {
+  const stays = (member: unknown) => member !== null && (typeof member !== "object" || Array.isArray(member));
+  if (Object.values(value).every(stays)) return value;
   const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     if (member === null) return [];
     return [[name, typeof member === "object" && !Array.isArray(member) ? withoutNulls(member as object) : member]];
