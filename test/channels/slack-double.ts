@@ -153,7 +153,7 @@ export async function openSlackDouble(): Promise<SlackDouble> {
         if (fault) return no("invalid_blocks", fault);
         if (!form["text"]) return no("no_text");
         if (method === "chat.postEphemeral") return { ok: true, message_ts: "1763632801.000001" };
-        posted += 1;
+        if (method === "chat.postMessage") posted += 1;
         const ts = form["ts"] ?? `1763632800.${String(posted).padStart(6, "0")}`;
         return { ok: true, channel, ts, message: { team, ts } };
       }
