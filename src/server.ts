@@ -249,16 +249,15 @@ async function buildApp(
 
   limitConnections(app.server, SOCKETS_PER_ADDRESS);
   app.decorateRequest("facts", undefined as never);
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, reply, done) => {
     const pathKey = pathKeys.get(request.raw);
     request.facts = pathKey === undefined ? {} : { pathKey };
-  });
-  app.addHook("onRequest", async (_request, reply) => {
     reply
       .header("cache-control", "no-store")
       .header("x-content-type-options", "nosniff")
       .header("referrer-policy", "no-referrer")
       .header("cross-origin-resource-policy", "same-origin");
+    done();
   });
   installGuards(app, { config, clock: ctx.clock, stopping: ctx.stopping });
   measureRequests(app, metrics);

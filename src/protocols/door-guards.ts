@@ -26,7 +26,7 @@ export function installGuards(
   const hosts = allowedHosts(config);
   const edge = openEdgeGuard(config, clock);
 
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     // Before anything is refused: a page must be able to read a refusal too.
     const origin = request.headers.origin;
@@ -42,7 +42,7 @@ export function installGuards(
     if (!alwaysAnswers && stopping.aborted) throw new Refusal("store_unavailable");
     if (request.is404) throw new Refusal("route_not_found");
     if (allowed) {
-      if (listed && isPreflight(request)) return preflight(reply);
+      if (listed && isPreflight(request)) return void preflight(reply);
       throw new Refusal("method_not_allowed", { allowed });
     }
     const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = request.routeOptions.config;
@@ -51,14 +51,15 @@ export function installGuards(
       throw new Refusal("origin_refused");
     }
     if (takesBody) refuseOddBody(request, maxBodyBytes);
+    done();
   });
 }
 
 /** Ends each connection with its reply once the server stops, which else would wait for it. */
 export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): void {
-  app.addHook("onSend", async (_request, reply, payload) => {
+  app.addHook("onSend", (_request, reply, payload, done) => {
     if (stopping.aborted) reply.header("connection", "close");
-    return payload;
+    done(null, payload);
   });
 }
 

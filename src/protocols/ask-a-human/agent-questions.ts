@@ -42,9 +42,10 @@ export async function chargeAgentRead(door: DoorContext, request: FastifyRequest
   request.facts.limit = await door.readLimits.charge("agent reads", principalOf(request), agentReadsPerHour);
 }
 
-/** Sends a body that is JSON text already. */
-export function sendJson(reply: FastifyReply, text: string): FastifyReply {
-  return reply.type(JSON_TYPE).send(text);
+/** Says that a text is JSON already; the route returns it. (A route that returns its `reply` waits for it to be sent.) */
+export function asJson(reply: FastifyReply, text: string): string {
+  reply.type(JSON_TYPE);
+  return text;
 }
 
 /** Creating, reading, listing and cancelling questions (contract-ask-a-human.md, section 3). */
@@ -79,16 +80,14 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       const { ask, replayed } = created;
       if (created.reading) request.facts.limit = created.reading;
       if (replayed) reply.header("idempotency-replayed", "true");
-      return reply
-        .code(replayed ? 200 : 201)
-        .header("location", pollUrl(ask.id))
-        .send({
-          question_id: ask.id,
-          status: wireStatus(ask),
-          poll_url: pollUrl(ask.id),
-          expires_at: wireTime(ask.expiresAt),
-          created_at: wireTime(ask.createdAt),
-        });
+      reply.code(replayed ? 200 : 201).header("location", pollUrl(ask.id));
+      return {
+        question_id: ask.id,
+        status: wireStatus(ask),
+        poll_url: pollUrl(ask.id),
+        expires_at: wireTime(ask.expiresAt),
+        created_at: wireTime(ask.createdAt),
+      };
     },
   );
 
@@ -104,7 +103,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const ids = queryText(request.query, "ids");
-      return sendJson(reply, ids === undefined ? await page(request) : await batch(request, ids));
+      return asJson(reply, ids === undefined ? await page(request) : await batch(request, ids));
     },
   );
 
@@ -161,7 +160,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       const waitMs = queryWaitMs(request.query);
       const after = queryCount(request.query, "after");
       const expand = expandOf(request);
-      if (!waitMs) return sendJson(reply, pollBody(await readAsk(ctx, id, asker), expand));
+      if (!waitMs) return asJson(reply, pollBody(await readAsk(ctx, id, asker), expand));
 
       using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
       const reading = await waitForAsk(ctx, id, asker, {
@@ -169,7 +168,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
         signal: goneSignal(reply),
         ...(after !== undefined && { after }),
       });
-      return sendJson(reply, pollBody(reading, expand));
+      return asJson(reply, pollBody(reading, expand));
     },
   );
 
@@ -178,7 +177,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: PollBody, ...agentErrors } } },
     async (request, reply) => {
       const ask = await cancelAsk(ctx, askIdOf(request.params.id), principalOf(request));
-      return sendJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
+      return asJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
     },
   );
 }

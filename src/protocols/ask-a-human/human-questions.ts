@@ -5,7 +5,7 @@ import { reportQuestion, skipQuestion } from "../../verbs/mark-question.ts";
 import { readFeed, type FeedBookmark } from "../../verbs/read-feed.ts";
 import { readResults, viewQuestion } from "../../verbs/view-question.ts";
 import { callerOf, type Door, type DoorContext } from "../door.ts";
-import { sendJson } from "./agent-questions.ts";
+import { asJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
 import { askIdOf } from "../door-ids.ts";
@@ -82,7 +82,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const identity = await readerOf(door, request);
-      return sendJson(reply, resultsBody(await readResults(ctx, askIdOf(request.params.id), identity)));
+      return asJson(reply, resultsBody(await readResults(ctx, askIdOf(request.params.id), identity)));
     },
   );
 

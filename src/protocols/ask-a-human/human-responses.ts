@@ -62,14 +62,15 @@ export function humanResponses(app: Door, door: DoorContext): void {
       issueCredential(door, reply, given.issue);
       if (given.replayed) reply.header("idempotency-replayed", "true");
       const { receipt } = given;
-      return reply.code(given.replayed ? 200 : 201).send({
+      reply.code(given.replayed ? 200 : 201);
+      return {
         response_id: receipt.responseId,
         points_earned: receipt.points,
         new_badges: receipt.badges,
         total_points: receipt.totalPoints,
         points_breakdown: receipt.entries,
         streak_days: receipt.streakDays,
-      });
+      };
     },
   );
 }

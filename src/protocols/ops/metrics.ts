@@ -36,9 +36,10 @@ export function measureRequests(app: FastifyInstance, { registry }: Metrics): vo
     buckets: REQUEST_BUCKETS,
     registers: [registry],
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
     requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
+    done();
   });
 }
 
