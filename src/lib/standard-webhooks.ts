@@ -26,6 +26,26 @@ export function verifiedWebhookId(
   return wanted.some((one) => given.some((other) => sameBytes(one, other))) ? id : undefined;
 }
 
+/**
+ * Returns the headers of a request that proves where it comes from, under the names of Standard Webhooks and those of
+ * Svix. Several secrets sign while one takes the place of another (contract-a2h.md, section 17).
+ */
+export function signedWebhookHeaders(
+  secrets: readonly string[],
+  id: string,
+  nowMs: number,
+  body: Uint8Array,
+): Record<string, string> {
+  const timestamp = Math.floor(nowMs / 1000);
+  const signature = secrets.map((secret) => `v1,${webhookSignature(secret, id, timestamp, body)}`).join(" ");
+  const values = { id, timestamp: String(timestamp), signature };
+  const named = Object.entries(values).flatMap(([name, value]) => [
+    [`webhook-${name}`, value],
+    [`svix-${name}`, value],
+  ]);
+  return Object.fromEntries(named) as Record<string, string>;
+}
+
 /** Returns the base64 signature of a request; stands behind `v1,` in the header. */
 export function webhookSignature(secret: string, id: string, timestampS: number, body: Uint8Array): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");

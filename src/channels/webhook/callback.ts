@@ -1,0 +1,116 @@
+import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
+import type { Choice, Heard, Verdict } from "../../model/heard.ts";
+import type { Hook, HookReply } from "../channel.ts";
+import type { WebhookDestination } from "./webhook.ts";
+
+const MAX_BYTES = 1_048_576;
+
+/** Where the answers to what was sent to a target go. */
+export function callbackPath(name: string): string {
+  return `/hooks/webhook/${name}`;
+}
+
+/**
+ * Returns the entry for the answers that targets bring: signed as Standard Webhooks says, with the secret of that very
+ * target. What comes back says what became of it (channels.md, sections 4 and 5.6).
+ */
+export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now: () => number): Hook {
+  return {
+    path: callbackPath(":name"),
+    maxBytes: MAX_BYTES,
+    async handle(request, receive) {
+      const name = request.params["name"] ?? "";
+      const destination = known.get(name);
+      if (!destination) return refusal(404, "not_found", "There is no such target.");
+      const at = now();
+      const id = verifiedWebhookId(request, [destination.secret], at);
+      if (id === undefined) return refusal(401, "unauthorized", "The signature does not verify.");
+      const given = readCallback(request.body);
+      if (typeof given === "string") return refusal(422, "validation_failed", given);
+      const { delivery, responder, said, digest } = given;
+      const heard: Heard = {
+        provider: `webhook:${name}`,
+        id,
+        at,
+        match: { delivery },
+        sender: { kind: "human", id: responder, webhook: name },
+        trust: "signed",
+        said,
+        ...(digest !== undefined && { digest }),
+      };
+      return replyOf(await receive(heard));
+    },
+  };
+}
+
+/** In the words of A2H's errors, which whoever builds on Parley knows already (contract-a2h.md, section 3.1). */
+const REFUSALS = {
+  not_understood: [422, "validation_failed"],
+  needs_page: [422, "validation_failed"],
+  not_allowed: [403, "responder_not_allowed"],
+  already_decided: [409, "already_responded"],
+  no_match: [404, "not_found"],
+  locked: [403, "responder_not_allowed"],
+} as const satisfies Record<Exclude<Verdict["is"], "accepted" | "repeated">, readonly [number, string]>;
+
+function replyOf({ is, says, reason }: Verdict): HookReply {
+  if (is === "accepted" || is === "repeated") return json(200, { status: "accepted" });
+  if (reason === "digest_mismatch") return refusal(409, reason, says);
+  const [status, code] = REFUSALS[is];
+  return refusal(status, code, says);
+}
+
+function refusal(status: number, code: string, message: string): HookReply {
+  return json(status, { error: { code, message }, detail: message });
+}
+
+function json(status: number, body: object): HookReply {
+  return { status, type: "application/json; charset=utf-8", body: JSON.stringify(body) };
+}
+
+interface Callback {
+  delivery: string;
+  responder: string;
+  said: Heard["said"];
+  digest?: string;
+}
+
+/** Returns what a callback says, or what is wrong with it in one sentence. */
+function readCallback(bytes: Buffer): Callback | string {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return "the body is not JSON";
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return "the body must be an object";
+  const { delivery, responder, consent_digest: digest } = body as Record<string, unknown>;
+  if (typeof delivery !== "string") return "delivery must be a string";
+  const { id } = (typeof responder === "object" && responder !== null ? responder : {}) as { id?: unknown };
+  if (typeof id !== "string" && typeof id !== "number") return "responder.id must be the id of a human";
+  if (digest !== undefined && typeof digest !== "string") return "consent_digest must be a string";
+  const said = saidIn(body as Record<string, unknown>, digest);
+  if (typeof said === "string") return said;
+  return { delivery, responder: String(id), said, ...(digest !== undefined && { digest }) };
+}
+
+function saidIn(body: Record<string, unknown>, digest: string | undefined): Heard["said"] | string {
+  const { approved, comment, response } = body;
+  const option = body["response_option_name"] ?? body["reject_option_name"];
+  if (comment !== undefined && typeof comment !== "string") return "comment must be a string";
+  if (option !== undefined && typeof option !== "string") return "an option is given by its name";
+
+  if (approved === true) {
+    if (option !== undefined) return "an option rejects; it cannot stand beside approved: true";
+    return digest === undefined ? "consent_digest is required to approve" : { choice: { is: "approve" } };
+  }
+  const words = typeof response === "string" ? response : comment;
+  if (option !== undefined) {
+    const named: Choice = { is: "option named", name: option, ...(words !== undefined && { text: words }) };
+    return { choice: named };
+  }
+  if (approved === false) return { choice: { is: "reject", ...(comment !== undefined && { comment }) } };
+  if (approved !== undefined) return "approved must be true or false";
+  if (response === undefined) return "approved, response or response_option_name is needed";
+  return { text: typeof response === "string" ? response : JSON.stringify(response) };
+}

@@ -1,0 +1,345 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { Webhook as SvixWebhook } from "svix";
+import { DeliveryError, type Channel, type HookReply, type Notice } from "../../src/channels/channel.ts";
+import { webhookChannel, type WebhookDestination, type WebhookTarget } from "../../src/channels/webhook/webhook.ts";
+import { openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.ts";
+import { sha256Digest } from "../../src/lib/exact-json.ts";
+import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
+import { viewOf } from "../../src/model/ask-view.ts";
+import { findAddressed } from "../../src/store/addressed-asks.ts";
+import { listDeliveries } from "../../src/store/deliveries.ts";
+import { findHuman } from "../../src/store/humans.ts";
+import { askPeople, callWish, enrol, leaf } from "../addressed.ts";
+import { openWorld, type World } from "../world.ts";
+
+const SECRET = `whsec_${Buffer.from("parley-webhook-test-key!canary-1").toString("base64")}`;
+const OTHER = `whsec_${Buffer.from("parley-webhook-test-key!canary-2").toString("base64")}`;
+const AT_HOME: GuardRules = { allow: [], loopbackOnly: true };
+const DELIVERY = "dlv_4Jx0mT9bVq2Lr7Hs1Zc8Wd";
+const NEVER = new AbortController().signal;
+
+interface Arrived {
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+describe("requests to the operator's own programs", () => {
+  let receiver: Server;
+  let origin = "";
+  const arrived: Arrived[] = [];
+  const replies: { status: number; headers?: Record<string, string> }[] = [];
+  let world: World | undefined;
+  let people: string[] = [];
+  let channel: Channel<WebhookTarget>;
+
+  before(async () => {
+    receiver = createServer((request, response) => {
+      void (async () => {
+        let text = "";
+        for await (const part of request) text += String(part);
+        arrived.push({ headers: request.headers, text });
+        const { status, headers } = replies.shift() ?? { status: 200 };
+        response.writeHead(status, headers).end();
+      })();
+    });
+    receiver.listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  });
+  beforeEach(async () => {
+    await world?.[Symbol.asyncDispose]();
+    arrived.length = 0;
+    replies.length = 0;
+    // Whom the targets may speak for is known once they are enrolled; the channel reads the list when asks are made.
+    people = [];
+    channel = open({
+      desk: { url: `${origin}/desk`, secret: SECRET, humans: people },
+      other: { url: `${origin}/other`, secret: OTHER, humans: people },
+    });
+    world = await openWorld({ on: "sqlite", channels: [channel as Channel] });
+  });
+  after(async () => {
+    await world?.[Symbol.asyncDispose]();
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+
+  /** The receivers' libraries check the time against this machine's, so messages to them are signed by it. */
+  function open(destinations: Record<string, WebhookDestination>, rules = AT_HOME): Channel<WebhookTarget> {
+    const publicUrl = () => "https://parley.example.com";
+    const made = webhookChannel(destinations, {
+      guardedFetch: openGuardedFetch(rules),
+      now: () => Date.now(),
+      publicUrl,
+    });
+    return made ?? assert.fail("no channel");
+  }
+  const here = (): World => world ?? assert.fail();
+  const target = (to = "desk"): WebhookTarget => ({ via: "webhook", to, people });
+
+  async function notice(more: Parameters<typeof askPeople>[1] = {}): Promise<Notice<WebhookTarget>> {
+    return {
+      ...{ delivery: DELIVERY, target: target(), view: viewOf(await askPeople(here().server.ctx, more)) },
+      ...{ link: "https://parley.example.com/r/canary-token", code: "7KQ2", replyToken: "a".repeat(26) },
+      ...{ whole: true, reminder: false, opening: null },
+    };
+  }
+
+  it("are signed so that both libraries for it believe them, and nobody else's", async () => {
+    await channel.send(await notice(), NEVER);
+    const [{ headers, text } = assert.fail()] = arrived;
+    const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    assert.ok(new StandardWebhook(SECRET).verify(text, plain));
+    assert.doesNotThrow(() => new SvixWebhook(SECRET).verify(text, plain));
+    assert.throws(() => new StandardWebhook(OTHER).verify(text, plain));
+    assert.throws(() => new SvixWebhook(SECRET).verify(`${text} `, plain));
+    assert.deepEqual([headers["webhook-id"], headers["svix-id"]], [DELIVERY, DELIVERY]);
+    assert.equal(headers["content-type"], "application/json");
+
+    // While one secret takes the place of another both sign, and whoever has either believes it.
+    const body = Buffer.from(text);
+    const both = signedWebhookHeaders([SECRET, OTHER], "msg_1", Date.now(), body);
+    for (const secret of [SECRET, OTHER]) {
+      assert.ok(new StandardWebhook(secret).verify(text, both));
+      assert.doesNotThrow(() => new SvixWebhook(secret).verify(text, both));
+    }
+    const vector = signedWebhookHeaders(
+      ["whsec_cGFybGV5LXdlYmhvb2stdGVzdC1rZXkh"],
+      "msg_01JD3W0000000000000000TEST",
+      1_795_219_200_000,
+      Buffer.from(`{"type":"function_call.completed","is_test":true}`),
+    );
+    assert.equal(vector["webhook-signature"], "v1,TNKZZGwdAxcz/R9wN8yY5gAt9omHzcyehud73ek78Jk=");
+  });
+
+  it("hold the very bytes whose digest is approved, and no way to decide but the signed one", async () => {
+    const kwargs = {
+      order: "A-1007",
+      digits: 12345678901234567890n,
+      hidden: "a\u202eb\u{e0041}",
+      nested: { a: [1, 2.5] },
+    };
+    const text = `{"digits":12345678901234567890,"hidden":"a\u202eb\u{e0041}","nested":{"a":[1,2.5]},"order":"A-1007"}`;
+    const form = { kind: "approval", fn: "issue_refund", kwargs: text, rejectOptions: [], editable: false } as const;
+    const digest = sha256Digest(`{"fn":"issue_refund","kwargs":${text}}`);
+    await channel.send(await notice({ form, digest }), NEVER);
+    const sent = arrived[0]?.text ?? "";
+    assert.ok(sent.includes(`"fn":"issue_refund","kwargs":${text},"consent_digest":"${digest}"`), sent);
+    const { request, ...event } = JSON.parse(sent) as { request: Record<string, unknown> };
+    const ask = (await notice()).view;
+    assert.deepEqual(event, {
+      type: "ask.delivered",
+      delivery: DELIVERY,
+      link: String((event as Record<string, unknown>)["link"]),
+      reply_to: "/hooks/webhook/desk",
+    });
+    assert.match(String((event as Record<string, unknown>)["link"]), /^https:\/\/parley\.example\.com\/inbox\/ask_/);
+    assert.deepEqual(Object.keys(request), [
+      ...["agent", "run", "kind", "title", "fn", "kwargs", "consent_digest", "msg", "options", "expires_at"],
+    ]);
+    assert.deepEqual([request["agent"], request["msg"]], [ask.agent, ask.words]);
+    assert.doesNotMatch(sent, /canary-token|7KQ2/);
+    assert.equal(kwargs.digits.toString(), "12345678901234567890");
+  });
+
+  it("say that an ask is over", async () => {
+    const { view } = await notice();
+    const sent = { externalIds: { delivery: DELIVERY } };
+    await channel.close?.(target(), sent, { says: "Approved by Ana Ruiz.", at: Date.UTC(2026, 0, 2), view }, NEVER);
+    const [{ headers, text } = assert.fail()] = arrived;
+    assert.equal(headers["webhook-id"], `${DELIVERY}.closed`);
+    assert.deepEqual(JSON.parse(text), {
+      type: "ask.closed",
+      delivery: DELIVERY,
+      ask_id: view.askId,
+      outcome: "Approved by Ana Ruiz.",
+      at: "2026-01-02T00:00:00.000Z",
+    });
+  });
+
+  it("are tried again while the program is away or busy, and not where it says no", async () => {
+    const failure = async (of: Channel<WebhookTarget>): Promise<[boolean, string | undefined, number | undefined]> => {
+      try {
+        await of.send(await notice(), NEVER);
+      } catch (error) {
+        assert.ok(error instanceof DeliveryError);
+        assert.doesNotMatch(error.message, /canary|127\.0\.0\.1|whsec/);
+        return [error.retry, error.providerCode, error.retryAfterMs];
+      }
+      return assert.fail("it was taken");
+    };
+    for (const [status, retry] of [
+      [301, false],
+      [400, false],
+      [401, false],
+      [404, false],
+      [410, false],
+      [408, true],
+      [429, true],
+      [500, true],
+      [503, true],
+    ] as const) {
+      replies.push({ status, headers: { location: `${origin}/elsewhere` } });
+      assert.deepEqual(await failure(channel), [retry, String(status), undefined]);
+    }
+    replies.push({ status: 503, headers: { "retry-after": "17" } });
+    assert.deepEqual(await failure(channel), [true, "503", 17_000]);
+    const before = arrived.length;
+    const nowhere = open({ desk: { url: "http://127.0.0.1:1/", secret: SECRET, humans: [] } });
+    assert.deepEqual(await failure(nowhere), [true, undefined, undefined]);
+    const strict = open(
+      { desk: { url: `${origin}/desk`, secret: SECRET, humans: [] } },
+      { allow: [], loopbackOnly: false },
+    );
+    assert.deepEqual(await failure(strict), [false, "address_refused", undefined]);
+    assert.equal(arrived.length, before, "nothing was dialled, and no redirect followed");
+  });
+
+  it("go to targets that are configured, and agents give no address", () => {
+    people.push("person_1");
+    assert.deepEqual(channel.parse({ name: "desk" }), { target: { via: "webhook", to: "desk", people: ["person_1"] } });
+    const refusal = (input: Record<string, unknown>) => {
+      const parsed = channel.parse(input);
+      return "errors" in parsed ? parsed.errors.map(({ path, code }) => `${path} ${code}`) : assert.fail();
+    };
+    assert.deepEqual(refusal({ name: "nobody" }), ["/webhook/name recipient_not_allowed"]);
+    assert.deepEqual(refusal({ name: "constructor" }), ["/webhook/name recipient_not_allowed"]);
+    assert.deepEqual(refusal({ name: 5 }), ["/webhook/name type"]);
+    assert.deepEqual(refusal({}), ["/webhook/name required"]);
+    assert.deepEqual(refusal({ name: "desk", url: "https://evil.example.com" }), ["/webhook/url unknown_field"]);
+    const none = webhookChannel({}, { guardedFetch: openGuardedFetch(AT_HOME), now: () => 0, publicUrl: () => "" });
+    assert.equal(none, undefined);
+  });
+
+  /** Asks by a target, and lets the core send; returns what the program was sent. */
+  async function delivered(
+    more: Parameters<typeof callWish>[0] = {},
+  ): Promise<{ askId: string; delivery: string; digest: string }> {
+    const { ctx } = here().server;
+    const { id } = await askPeople(ctx, { ...more, audience: leaf(target()) });
+    for (let i = 0; ; i += 1) {
+      const [sent] = await listDeliveries(ctx.db, id);
+      if (sent?.state === "sent") break;
+      assert.ok(i < 300, "nothing was sent");
+      await here().advance(500);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const asked = arrived.findLast(({ text }) => text.includes(`/inbox/${id}"`)) ?? assert.fail("nothing arrived");
+    const event = JSON.parse(asked.text) as { delivery: string; request: { consent_digest: string } };
+    return { askId: id, delivery: event.delivery, digest: event.request.consent_digest };
+  }
+  let messages = 0;
+  async function callback(
+    body: unknown,
+    { name = "desk", secret = SECRET, id = `msg_${(messages += 1)}`, at = Date.now() } = {},
+  ): Promise<[status: number, code: string | undefined]> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const headers = {
+      "content-type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(at / 1000)),
+      "webhook-signature": new StandardWebhook(secret).sign(id, new Date(at), text),
+    };
+    const reply = await here().call("POST", `/hooks/webhook/${name}`, { headers, body: text });
+    if (reply.body.error) assert.equal(reply.body.detail, reply.body.error.message);
+    return [reply.status, reply.body.error?.code ?? reply.body.status];
+  }
+  async function ana(): Promise<string> {
+    const person = await enrol(here().server.ctx, "Ana Ruiz");
+    people.push(person);
+    return String((await findHuman(here().server.ctx.db, person))?.number);
+  }
+  const outcomeOf = async (askId: string) => (await findAddressed(here().server.ctx.db, askId))?.ask.outcome;
+
+  it("bring back an approval that names a listed human and the digest, once", async () => {
+    const id = await ana();
+    const { askId, delivery, digest } = await delivered();
+    const approve = { delivery, responder: { id }, approved: true, comment: "fine", consent_digest: digest };
+
+    assert.deepEqual(await callback({ ...approve, consent_digest: undefined }), [422, "validation_failed"]);
+    assert.deepEqual(await callback({ ...approve, consent_digest: `sha256:${"0".repeat(64)}` }), [
+      409,
+      "digest_mismatch",
+    ]);
+    assert.deepEqual(await callback({ ...approve, responder: { id: "999" } }), [403, "responder_not_allowed"]);
+    assert.equal(await outcomeOf(askId), null);
+
+    assert.deepEqual(await callback(approve, { id: "msg_once" }), [200, "accepted"]);
+    assert.deepEqual(await callback(approve, { id: "msg_once" }), [200, "accepted"]);
+    const outcome = await outcomeOf(askId);
+    assert.deepEqual([outcome?.approved, outcome?.by?.via, outcome?.by?.id], [true, "webhook", people[0]]);
+    const late = { delivery, responder: { id }, approved: false, comment: "no" };
+    assert.deepEqual(await callback(late), [409, "already_responded"]);
+    assert.equal((await outcomeOf(askId))?.approved, true);
+  });
+
+  it("bring back rejections, options and words", async () => {
+    const id = await ana();
+    const rejected = await delivered();
+    await callback({ delivery: rejected.delivery, responder: { id }, approved: false, comment: "wrong account" });
+    const rejection = await outcomeOf(rejected.askId);
+    assert.deepEqual([rejection?.approved, rejection?.comment], [false, "wrong account"]);
+
+    const options = [
+      { name: "eu", title: "Europe", interactive: false },
+      { name: "us", title: "America", interactive: false },
+    ];
+    const reply = { form: { kind: "reply", options }, digest: null } as const;
+    const chosen = await delivered(reply);
+    const choose = (response_option_name: string) =>
+      callback({ delivery: chosen.delivery, responder: { id }, response_option_name });
+    assert.deepEqual(await choose("asia"), [422, "validation_failed"]);
+    assert.deepEqual(await choose("us"), [200, "accepted"]);
+    assert.equal((await outcomeOf(chosen.askId))?.option, "us");
+
+    const answered = await delivered(reply);
+    await callback({ delivery: answered.delivery, responder: { id }, response: "Neither, ask Bo." });
+    assert.equal((await outcomeOf(answered.askId))?.text, "Neither, ask Bo.");
+  });
+
+  it("believe nothing that is unsigned, stale, of the future, or signed by another target", async () => {
+    const id = await ana();
+    const { askId, delivery, digest } = await delivered();
+    const approve = { delivery, responder: { id }, approved: true, consent_digest: digest };
+    assert.deepEqual(await callback(approve, { secret: OTHER }), [401, "unauthorized"]);
+    assert.deepEqual(await callback(approve, { at: Date.now() - 301_000 }), [401, "unauthorized"]);
+    assert.deepEqual(await callback(approve, { at: Date.now() + 302_000 }), [401, "unauthorized"]);
+    assert.deepEqual(await callback(approve, { name: "nobody" }), [404, "not_found"]);
+    const bare = await here().call("POST", "/hooks/webhook/desk", { body: approve });
+    assert.equal(bare.status, 401);
+    // Signed well, but by a target that was not the one asked.
+    assert.deepEqual(await callback(approve, { name: "other", secret: OTHER }), [403, "responder_not_allowed"]);
+    assert.equal(await outcomeOf(askId), null);
+  });
+
+  it("are refused in one sentence when they make no sense", async () => {
+    const responder = { id: "1" };
+    for (const wrong of [
+      "not json",
+      [],
+      {},
+      { delivery: DELIVERY },
+      { delivery: 5, responder, approved: false },
+      { delivery: DELIVERY, responder: {}, approved: false },
+      { delivery: DELIVERY, responder, approved: "yes" },
+      { delivery: DELIVERY, responder, approved: true, consent_digest: 5 },
+      { delivery: DELIVERY, responder, approved: true, consent_digest: "x", reject_option_name: "later" },
+      { delivery: DELIVERY, responder, approved: false, comment: 5 },
+      { delivery: DELIVERY, responder },
+    ]) {
+      assert.deepEqual(await callback(wrong), [422, "validation_failed"], JSON.stringify(wrong));
+    }
+    assert.deepEqual(await callback({ delivery: DELIVERY, responder, approved: false }), [404, "not_found"]);
+  });
+
+  it("have no way in without a target", async () => {
+    await using bare = await openWorld({ on: "sqlite" });
+    const reply: HookReply = await bare.call("POST", "/hooks/webhook/desk", { body: {} });
+    assert.equal(reply.status, 404);
+  });
+});
