@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { openDeadline } from "../lib/deadline.ts";
 import type { AddressedAsk } from "../model/addressed-ask.ts";
 import { viewOf } from "../model/ask-view.ts";
-import { findAddressed } from "../store/addressed-asks.ts";
+import { findAddressed, lockAddressed } from "../store/addressed-asks.ts";
 import { appendAudit } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import {
@@ -104,9 +104,9 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
         return;
       }
       const notice = noticeOf(delivery, ask, channel);
-      // point: before-sending
+      // point: delivery-before-sending
       const { externalIds } = await channel.send(notice, within.signal);
-      // point: sent-before-noting
+      // point: delivery-sent
       await transact(ctx, (tx) => noteSent(tx, delivery, ask, notice, externalIds));
     } catch (error) {
       if (signal.aborted) return;
@@ -140,8 +140,8 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     notice: Notice,
     externalIds: Readonly<Record<string, string>>,
   ): Promise<void> {
-    const now = await findAddressed(tx, ask.id);
-    // Whoever decided meanwhile could not close what was not known to be sent.
+    // Whoever decides meanwhile cannot close what is not known to be sent, so the ask is held first.
+    const now = await lockAddressed(tx, ask.id);
     const state = now?.ask.state === "open" ? "sent" : "closing";
     const { thread } = externalIds;
     const noted = await updateDelivery(tx, delivery, {

@@ -1,5 +1,6 @@
 import { nextTurn } from "../lib/turn.ts";
 import type { Queryable } from "./db.ts";
+import { ADDRESSED_CHECKS } from "./doctor-addressed.ts";
 import { examineLedger } from "./doctor-ledger.ts";
 import { type Sql, sql } from "./sql.ts";
 
@@ -171,7 +172,7 @@ const CHECKS: readonly Check[] = [
  */
 export async function examineRows(on: Queryable, quick: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { check, promise, look } of CHECKS) {
+  for (const { check, promise, look } of [...CHECKS, ...ADDRESSED_CHECKS]) {
     // A server that examines its store goes on answering between two checks.
     await nextTurn();
     let offenders = await look(on, quick);

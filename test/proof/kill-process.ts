@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import pg from "pg";
 import { loadConfig } from "../../src/config.ts";
 import { examineFiles } from "../../src/store/doctor-engine.ts";
@@ -66,6 +67,8 @@ export interface StartOptions {
 export interface Site extends AsyncDisposable {
   readonly on: DatabaseName;
   readonly dataDir: string;
+  /** Runs another command beside the server and returns what it printed. */
+  run(args: readonly string[]): Promise<string>;
   /** Starts a server; returns how it ended when it did so before it was ready. */
   start(options?: StartOptions): Promise<Process | Ended>;
   /** Lets time pass for every later start, as if the machine had been off. */
@@ -92,7 +95,7 @@ export function listPoints(): string[] {
 }
 
 /** An empty data directory, with a database of its own where that is PostgreSQL's. */
-export async function openSite(on: DatabaseName): Promise<Site> {
+export async function openSite(on: DatabaseName, more: Readonly<Record<string, string>> = {}): Promise<Site> {
   const home = mkdtempSync(join(tmpdir(), "parley-kill-"));
   const dataDir = join(home, "data");
   const database = on === "postgres" ? await openDatabase() : null;
@@ -107,6 +110,7 @@ export async function openSite(on: DatabaseName): Promise<Site> {
     PARLEY_DATA_DIR: dataDir,
     PARLEY_PORT: "0",
     ...(database && { DATABASE_URL: database.url }),
+    ...more,
   });
 
   return {
@@ -138,6 +142,10 @@ export async function openSite(on: DatabaseName): Promise<Site> {
       } finally {
         await db.close();
       }
+    },
+    async run(args) {
+      const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd: home, env: settings() });
+      return stdout.trim();
     },
     async start({ at } = {}) {
       const begun = performance.now();

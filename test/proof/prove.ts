@@ -12,7 +12,8 @@ import { runInProcess } from "./prove-process.ts";
 /** The harnesses in the order in which they run, one after another, and the share of a long run that each gets. */
 const HARNESSES = [
   { name: "sim", share: 0.35 },
-  { name: "kill", share: 0.2 },
+  { name: "kill", share: 0.15 },
+  { name: "deliver", share: 0.05 },
   { name: "model", share: 0.2 },
   { name: "race", share: 0.2 },
   { name: "plant", share: 0.05 },
