@@ -15,6 +15,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./cli/mcp.ts")).mcp,
   "mcp install": async () => (await import("./cli/mcp-install.ts")).mcpInstall,
   "mcp config": async () => (await import("./cli/mcp-install.ts")).mcpConfig,
+  "hook install": async () => (await import("./cli/hook-install.ts")).hookInstall,
+  "hook claude": async () => (await import("./cli/hook-claude.ts")).hookClaude,
   link: async () => (await import("./cli/link.ts")).link,
   "people add": async () => (await import("./cli/people.ts")).peopleAdd,
   "people list": async () => (await import("./cli/people.ts")).peopleList,

@@ -1,25 +1,14 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
-import { lineDiff } from "../lib/line-diff.ts";
-import { printable } from "../lib/printable.ts";
 import { editTomlTable, TomlInTheWay } from "../lib/toml-table.ts";
-import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
+import { type Command, EXIT, onlyArgument, WrongUsage } from "./command.ts";
+import { showChange, writeWhole } from "./config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Told } from "./mcp-clients.ts";
 import { serverUrl } from "./questions.ts";
 
 const NAMES = Object.keys(MCP_CLIENTS);
-const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
 const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415" } as const;
 
 export const mcpConfig: Command = {
@@ -74,9 +63,9 @@ export const mcpInstall: Command = {
       io.tell(values.undo ? `There is no Parley in ${file}.` : `${file} holds it already.`);
       return EXIT.done;
     }
-    show(file, before, after, io);
+    showChange(file, before, after, io);
     if (values.undo && isEmpty(client, after)) rmSync(file);
-    else write(file, after);
+    else writeWhole(file, after);
     io.tell(
       values.undo ? `Parley is out of ${file}.` : `${client.title} will find Parley. ${keySentence(client, told)}`,
     );
@@ -105,22 +94,4 @@ function edited(client: McpClient, text: string, file: string, told: Told | unde
 
 function isEmpty(client: McpClient, text: string): boolean {
   return client.entry({ url: "", key: undefined }).kind === "json" ? isEmptyJson(text) : text.trim() === "";
-}
-
-/** Keys are in files because clients need them there; a terminal is read by others too. */
-function show(file: string, before: string, after: string, io: Io): void {
-  io.tell(`--- ${file}`);
-  io.tell(`+++ ${file}`);
-  for (const line of lineDiff(before, after))
-    io.tell(printable(line.replaceAll("\t", "  ").replace(KEY, "parley_$1_[key]")));
-}
-
-/** The file is replaced at once and whole, keeps its permissions, and stays a link where it is one. */
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  const place = existsSync(file) ? realpathSync(file) : file;
-  const mode = existsSync(place) ? statSync(place).mode & 0o777 : 0o600;
-  const fresh = `${place}.${process.pid}.new`;
-  writeFileSync(fresh, text, { mode, flag: "wx" });
-  renameSync(fresh, place);
 }

@@ -1,0 +1,82 @@
+/** What Claude Code tells a hook that may decide: of the many members only those that matter here. */
+export interface HookInput {
+  hook_event_name: "PermissionRequest" | "PreToolUse";
+  session_id: string;
+  tool_name: string;
+  tool_input: Record<string, unknown>;
+  tool_use_id?: string;
+}
+
+/** What is said to Claude Code: yes or no with a reason, or nothing, so that it asks at its own terminal. */
+export type Verdict =
+  | { is: "allow"; because: string; updatedInput?: object }
+  | { is: "deny"; because: string }
+  | { is: "undecided"; because: string };
+
+/** Reads what came on standard input; nothing for an event in which there is nothing to decide. @throws {Error} */
+export function readHookInput(value: unknown): HookInput | null {
+  if (!isObject(value)) throw new Error("standard input holds no hook of Claude Code");
+  const { hook_event_name: event, session_id: session, tool_name: tool, tool_input: input, tool_use_id: use } = value;
+  if (event !== "PermissionRequest" && event !== "PreToolUse") return null;
+  if (typeof tool !== "string" || tool === "" || !isObject(input)) {
+    throw new Error("the hook names no tool or no input");
+  }
+  return {
+    hook_event_name: event,
+    session_id: typeof session === "string" && session !== "" ? session : "unknown",
+    tool_name: tool,
+    tool_input: input,
+    ...(typeof use === "string" && { tool_use_id: use }),
+  };
+}
+
+/**
+ * Returns what Claude Code reads on standard output. Undecided is said in the way in which each event leaves the decision
+ * to whoever sits at the terminal, and never to a rule that allows.
+ */
+export function verdictJson({ hook_event_name: event }: Pick<HookInput, "hook_event_name">, verdict: Verdict): string {
+  const { is, because } = verdict;
+  const updated = verdict.is === "allow" && verdict.updatedInput ? { updatedInput: verdict.updatedInput } : {};
+  if (event === "PreToolUse") {
+    const permissionDecision = is === "undecided" ? "ask" : is;
+    const decision = { hookEventName: event, permissionDecision, permissionDecisionReason: because, ...updated };
+    return JSON.stringify({ hookSpecificOutput: decision });
+  }
+  if (is === "undecided") return JSON.stringify({ systemMessage: because });
+  const decision = is === "allow" ? { behavior: "allow", ...updated } : { behavior: "deny", message: because };
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, decision } });
+}
+
+/** One question of Claude Code's own tool for asking, with what can be chosen. */
+export interface HookQuestion {
+  question: string;
+  header: string;
+  options: { label: string; description: string }[];
+}
+
+/** The tool by which Claude Code asks its user. */
+export const ASKING_TOOL = "AskUserQuestion";
+
+/** Returns the questions that Claude Code would ask its user; nothing where they are not as they are known to be. */
+export function questionsOf({ tool_input: input }: HookInput): HookQuestion[] | null {
+  const { questions } = input;
+  if (!Array.isArray(questions) || questions.length === 0) return null;
+  const read = questions.map((one: unknown): HookQuestion | null => {
+    if (!isObject(one) || typeof one["question"] !== "string") return null;
+    const options = Array.isArray(one["options"]) ? (one["options"] as unknown[]) : [];
+    const labelled = options.filter(isObject).filter(({ label }) => typeof label === "string" && label !== "");
+    return {
+      question: one["question"],
+      header: typeof one["header"] === "string" ? one["header"] : "",
+      options: labelled.map(({ label, description }) => ({
+        label: label as string,
+        description: typeof description === "string" ? description : "",
+      })),
+    };
+  });
+  return read.every((one) => one !== null) ? read : null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

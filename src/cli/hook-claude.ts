@@ -1,0 +1,180 @@
+import { parseArgs } from "node:util";
+import { newKey } from "@parley/sdk/idempotency-key";
+import { systemClock } from "../lib/clock.ts";
+import { parseDurationMs } from "../lib/duration.ts";
+import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { printable, withoutSteering } from "../lib/printable.ts";
+import { consentText } from "../model/consent.ts";
+import {
+  ASKING_TOOL,
+  type HookInput,
+  questionsOf,
+  readHookInput,
+  type Verdict,
+  verdictJson,
+} from "./claude-hook-wire.ts";
+import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
+import { askPeople, CouldNotAsk, type Ended, type Place } from "./people-requests.ts";
+import { serverUrl } from "./questions.ts";
+
+const MOST_DEPTH = 64;
+const LONGEST_BYTES = 4_000_000;
+export const USUAL_TIMEOUT = "1h";
+
+export const HOOK_OPTIONS = {
+  url: { type: "string" },
+  to: { type: "string" },
+  timeout: { type: "string" },
+} as const;
+
+export const HOOK_FLAGS = {
+  "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY",
+  "--to ID": "the human who decides, by number; left out, whoever runs the server",
+  "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
+} as const;
+
+export const hookClaude: Command = {
+  usage: "[--url URL] [--to ID] [--timeout 1h]",
+  does: "decide a hook of Claude Code, read on standard input, by asking people; Claude Code runs this",
+  flags: HOOK_FLAGS,
+  example: "parley hook claude < hook.json",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
+    const timeoutSeconds = timeoutOf(values.timeout);
+    const input = readHookInput(parsed(await standardInput()));
+    // What is no question is left alone.
+    if (!input) return EXIT.done;
+    const place: Place = {
+      url: serverUrl(values.url, io.env),
+      key: io.env["PARLEY_KEY"] || undefined,
+      clock: systemClock,
+      fetch: systemFetch,
+      signal: io.interrupted,
+    };
+    const how = { to: values.to, timeoutSeconds };
+    const verdict = await decided(place, input, how).catch((error: unknown) => undecided(error, io));
+    if (io.interrupted.aborted) return EXIT.interrupted;
+    io.out(verdictJson(input, verdict));
+    return EXIT.done;
+  },
+};
+
+/** Returns the seconds of `--timeout`. @throws {WrongUsage} */
+export function timeoutOf(text = USUAL_TIMEOUT): number {
+  const ms = parseDurationMs(text);
+  if (ms === null || ms < 10_000 || ms > 30 * 86_400_000) throw new WrongUsage("--timeout must be from 10s to 30d");
+  return Math.round(ms / 1000);
+}
+
+interface How {
+  to: string | undefined;
+  timeoutSeconds: number;
+}
+
+function decided(place: Place, input: HookInput, how: How): Promise<Verdict> {
+  const questions = input.tool_name === ASKING_TOOL ? questionsOf(input) : null;
+  return questions ? answered(place, input, how, questions) : permitted(place, input, how);
+}
+
+/** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
+async function permitted(place: Place, input: HookInput, how: How): Promise<Verdict> {
+  const { tool_name: fn, tool_input: kwargs } = input;
+  const ended = await askPeople(place, "function_calls", {
+    ...namesOf(input),
+    spec: { fn, kwargs, ...channelOf(how), timeout_seconds: how.timeoutSeconds },
+  });
+  const who = nameOf(ended);
+  const words = ended.comment === undefined ? "" : `: ${withoutSteering(ended.comment)}`;
+  if (ended.approved === true) {
+    const digest = sha256Digest(consentText(fn, canonicalExact(kwargs)));
+    if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
+    return { is: "allow", because: `Approved by ${who}${words}` };
+  }
+  if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
+  if (ended.cancelled) return { is: "deny", because: "Not approved: the request was cancelled." };
+  return { is: "deny", because: `Rejected by ${who}${words}` };
+}
+
+/** Asks what Claude Code asks its user, all questions at once. @throws {CouldNotAsk} */
+async function answered(
+  place: Place,
+  input: HookInput,
+  how: How,
+  questions: NonNullable<ReturnType<typeof questionsOf>>,
+): Promise<Verdict> {
+  const names = namesOf(input);
+  const ends = await Promise.all(
+    questions.map(({ question, header, options }, i) =>
+      askPeople(place, "human_contacts", {
+        ...{ run_id: names.run_id, call_id: `${names.call_id}.${i + 1}` },
+        spec: {
+          ...{ msg: question, subject: oneLine(header || question, 200), ...channelOf(how) },
+          response_options: options.map(({ label, description }, n) => ({
+            ...{ name: `option_${n + 1}`, title: oneLine(label, 75), description: description.slice(0, 400) },
+          })),
+          timeout_seconds: how.timeoutSeconds,
+        },
+      }),
+    ),
+  );
+  if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
+    return { is: "undecided", because: "Parley: nobody answered in time." };
+  }
+  const answers = questions.map(({ question, options }, i): [string, string] => {
+    const { response = "", response_option_name: chosen } = ends[i] ?? {};
+    const option = options.find((_, n) => `option_${n + 1}` === chosen);
+    return [question, option?.label ?? withoutSteering(response)];
+  });
+  const updatedInput = { ...input.tool_input, answers: Object.fromEntries(answers) };
+  return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, updatedInput };
+}
+
+/** A use of a tool is one request, however many hooks ask about it. */
+function namesOf({ session_id, tool_use_id: use }: HookInput): { run_id: string; call_id: string } {
+  const isName = use !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(use);
+  return {
+    run_id: printable(session_id).slice(0, 256),
+    call_id: isName ? `claude:${use}` : `claude:${newKey()}`,
+  };
+}
+
+function channelOf({ to }: How): object {
+  return to === undefined ? {} : { channel: { human: { id: to } } };
+}
+
+function nameOf({ user_info: user }: Ended): string {
+  return withoutSteering(user?.name ?? "somebody");
+}
+
+function oneLine(text: string, most: number): string {
+  return [...printable(text.replaceAll(/\s+/g, " "))].slice(0, most).join("");
+}
+
+/** Nothing that goes wrong is a yes: the terminal asks instead. */
+function undecided(error: unknown, io: Io): Verdict {
+  if (!(error instanceof CouldNotAsk) && !io.interrupted.aborted) {
+    io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
+  return { is: "undecided", because: `Parley could not ask anybody. ${why}` };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseExactJson(bytes, { maxDepth: MOST_DEPTH });
+  } catch {
+    throw new Error("standard input is not JSON");
+  }
+}
+
+async function standardInput(): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of process.stdin as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > LONGEST_BYTES) throw new Error("standard input is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,133 @@
+import type { Clock } from "../lib/clock.ts";
+import { parseExactJson } from "../lib/exact-json.ts";
+
+/** How a request to people ended, as far as whoever asked may know. */
+export interface Ended {
+  approved?: boolean;
+  comment?: string;
+  response?: string;
+  response_option_name?: string;
+  consent_digest?: string;
+  expired?: boolean;
+  cancelled?: boolean;
+  user_info?: { name?: string };
+}
+
+/** Nobody could be asked, or nobody heard what was answered: whatever is decided then, it is not yes. */
+export class CouldNotAsk extends Error {}
+
+export interface Place {
+  url: string;
+  key: string | undefined;
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+  /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
+  signal: AbortSignal;
+}
+
+type Kind = "function_calls" | "human_contacts";
+
+const BASE = "/a2h/v1alpha1";
+/** For how long one reply is held by the server. */
+const HOLD_S = 50;
+const REPLY_MS = 20_000;
+/** For how long a server that is away is tried again: shortly before anybody was asked, longer once somebody was. */
+const FIRST_PATIENCE_MS = 5000;
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 1000;
+/** The server ends the request at its deadline; whoever hears nothing of it gives up a little later. */
+const LATE_MS = 30_000;
+const WITHDRAWN_WITHIN_MS = 2000;
+const MOST_DEPTH = 64;
+
+/**
+ * Asks people through the A2H door and returns how it ended. A request that is made twice is one, so everything is tried
+ * again while the server is away, for a minute once it was made.
+ *
+ * @throws {CouldNotAsk} in one sentence
+ */
+export async function askPeople(
+  place: Place,
+  kind: Kind,
+  request: { run_id: string; call_id: string; spec: Record<string, unknown> & { timeout_seconds: number } },
+): Promise<Ended> {
+  const { clock, signal } = place;
+  const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
+  const path = `/${kind}/${encodeURIComponent(request.call_id)}`;
+  try {
+    let status = await tried(place, "POST", `/${kind}`, JSON.stringify(request));
+    while (status["resolved_at"] === undefined) {
+      if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
+      if (clock.monotonic() > until) throw new CouldNotAsk("The server did not say how the request ended.");
+      status = await tried(place, "GET", `${path}?wait=${HOLD_S}`);
+    }
+    return status as Ended;
+  } catch (error) {
+    await withdraw(place, path);
+    throw error;
+  }
+}
+
+/** What nobody waits for any more leaves the inboxes. */
+async function withdraw({ signal: _, ...place }: Place, path: string): Promise<void> {
+  const body = JSON.stringify({ reason: "Nobody waits for it any more." });
+  using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
+  await send({ ...place, signal: soon.signal }, "POST", `/agent${path}/cancel`, body).catch(() => undefined);
+}
+
+async function tried(place: Place, method: string, path: string, body?: string): Promise<Record<string, unknown>> {
+  const { clock, signal } = place;
+  const start = clock.monotonic();
+  for (;;) {
+    try {
+      return await send(place, method, path, body);
+    } catch (error) {
+      if (error instanceof CouldNotAsk || signal.aborted) throw error;
+      if (clock.monotonic() - start >= (method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS))
+        throw new CouldNotAsk(`No Parley server answers at ${place.url}.`);
+      await clock.sleep(PAUSE_MS, signal);
+    }
+  }
+}
+
+async function send(place: Place, method: string, path: string, body?: string): Promise<Record<string, unknown>> {
+  const { url, key, fetch, signal } = place;
+  using late = endingAfter(place.clock, HOLD_S * 1000 + REPLY_MS);
+  const reply = await fetch(`${url}${BASE}${path}`, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(key === undefined ? { "x-agent-id": "claude-code" } : { authorization: `Bearer ${key}` }),
+    },
+    ...(body !== undefined && { body }),
+    signal: AbortSignal.any([signal, late.signal]),
+  });
+  const bytes = new Uint8Array(await reply.arrayBuffer());
+  if (reply.status === 429 || reply.status >= 500) throw new Error(`status ${reply.status}`);
+  const said = parsed(bytes);
+  const { status } = said;
+  if (reply.ok && typeof status === "object" && status !== null) return status as Record<string, unknown>;
+  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(said) ?? `status ${reply.status}`}`);
+}
+
+/** Returns a signal that is aborted after a while, until it is disposed of. */
+function endingAfter(clock: Clock, ms: number): { signal: AbortSignal } & Disposable {
+  const late = new AbortController();
+  const over = new AbortController();
+  void clock.sleep(ms, over.signal).then(() => late.abort());
+  return { signal: late.signal, [Symbol.dispose]: () => over.abort() };
+}
+
+function parsed(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    const value = parseExactJson(bytes, { maxDepth: MOST_DEPTH });
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function sentenceOf({ error }: Record<string, unknown>): string | undefined {
+  const { message } = (typeof error === "object" && error !== null ? error : {}) as { message?: unknown };
+  return typeof message === "string" ? message : undefined;
+}
