@@ -17,6 +17,7 @@ import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
 import { openDeliver, type Deliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
+import { fallBack } from "./loops/fall-back.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
@@ -81,6 +82,7 @@ const WEB_DIST = fileURLToPath(new URL("../web/dist/", import.meta.url));
 /** How often deadlines are looked at: an ask is settled well within a second of its own. */
 const EXPIRE_EVERY_MS = 250;
 const DELIVER_EVERY_MS = 500;
+const FALL_BACK_EVERY_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
@@ -131,7 +133,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const settings = { ...config };
   const channels = new Map<string, Channel>();
   const deliver = openDeliver(ctx, { channels, publicUrl: () => settings.publicUrl });
-  const configured = openChannels(ctx, settings, deliver.bounced);
+  const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
+  const configured = openChannels(ctx, settings, { onFailed: deliver.bounced, guardedFetch });
   for (const channel of [...configured, ...(outside.channels ?? [])]) channels.set(channel.name, channel);
   const door: DoorContext = {
     ctx,
@@ -164,7 +167,6 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
   const loops = [...startLoops(door, channels, deliver), ...startPush(ctx, settings, push, guardedFetch)];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
@@ -214,6 +216,7 @@ function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>, d
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
     loop("deliver", DELIVER_EVERY_MS, deliver.step),
+    loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),

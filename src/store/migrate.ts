@@ -7,9 +7,10 @@ import { notices } from "./migrations/0004-notices.ts";
 import { left } from "./migrations/0005-left.ts";
 import { addressedWaits } from "./migrations/0006-addressed-waits.ts";
 import { phones } from "./migrations/0007-phones.ts";
+import { fallbacks } from "./migrations/0008-fallbacks.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed, notices, left, addressedWaits, phones];
+const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed, notices, left, addressedWaits, phones, fallbacks];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

@@ -1,4 +1,5 @@
 import { type Queryable, type Tx } from "./db.ts";
+import { deleteFallbacks } from "./fallbacks.ts";
 import { join, sql } from "./sql.ts";
 
 /**
@@ -34,6 +35,10 @@ export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Prom
   await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM reports WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM views WHERE ask_id IN (${ids})`);
+  await deleteFallbacks(
+    tx,
+    settled.map((row) => row.ask_id),
+  );
   await tx.all(sql`DELETE FROM waits WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM asks WHERE ask_id IN (${ids})`);
 }

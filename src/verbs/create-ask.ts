@@ -1,8 +1,11 @@
 import type { Context } from "../context.ts";
 import type { Ask } from "../model/ask.ts";
+import { refuseFields } from "../model/field-problem.ts";
 import { Refusal } from "../refusals.ts";
 import { countOpenAsks, findAsk, insertAsk, type NewAsk } from "../store/asks.ts";
 import type { Tx } from "../store/db.ts";
+import { insertFallback } from "../store/fallbacks.ts";
+import { findHumanByNumber } from "../store/humans.ts";
 import { claimKey, moveKey } from "../store/idempotency.ts";
 import { appendEvent, streamOfAsker } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
@@ -19,7 +22,10 @@ export interface Created {
 }
 
 /** A new ask, but for what the store gives it. */
-export type AskWish = Omit<NewAsk, "id">;
+export type AskWish = Omit<NewAsk, "id"> & {
+  /** Whom to ask, and when, if nobody of the crowd has answered by then. */
+  fallback?: { human: number; afterMs: number };
+};
 
 /** What makes a second request the same as a first one. */
 export interface Sameness {
@@ -35,7 +41,8 @@ export interface Sameness {
  * The key comes before the limits, so that a retry always succeeds; key, limit, quota and ask are one transaction, so
  * that a refusal burns neither key nor limit (contract-ask-a-human.md, section 3.1).
  *
- * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`, `invalid_input` for a fallback that nobody
+ *   is or that comes after the deadline
  */
 export async function createAsk(ctx: Context, input: AskWish, sameness?: Sameness): Promise<Created> {
   const id = ctx.newId("q");
@@ -51,6 +58,7 @@ export async function createAsk(ctx: Context, input: AskWish, sameness?: Samenes
       throw new Refusal("quota_exceeded", { limit: limits.openQuestions, open, retry_after: retryAfter });
     }
     const ask = await insertAsk(tx, { ...input, id }, now);
+    if (input.fallback) await planFallback(tx, ask, input.fallback);
     // point: create-ask-stored
     await appendEvent(tx, streamOfAsker(ask.asker), {
       kind: "ask.created",
@@ -66,6 +74,21 @@ export async function createAsk(ctx: Context, input: AskWish, sameness?: Samenes
   const found = await findAsk(ctx.db, created);
   if (!found) throw new Error("an idempotency key outlived its question");
   return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+}
+
+async function planFallback(tx: Tx, ask: Ask, { human, afterMs }: NonNullable<AskWish["fallback"]>): Promise<void> {
+  const found = await findHumanByNumber(tx, human);
+  if (!found) {
+    throw refuseFields([
+      { message: "fallback_human must be the id of a human", field: "fallback_human", constraint: "unknown" },
+    ]);
+  }
+  const dueAt = ask.createdAt + afterMs;
+  if (dueAt >= ask.expiresAt) {
+    const message = "fallback_after_seconds must be less than timeout_seconds";
+    throw refuseFields([{ message, field: "fallback_after_seconds", constraint: "range" }]);
+  }
+  await insertFallback(tx, ask.id, found.person, dueAt);
 }
 
 /**

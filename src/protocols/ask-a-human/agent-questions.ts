@@ -66,7 +66,8 @@ export function agentQuestions(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
-      const meant = { ...meantBy(prompt, given), share_results };
+      const fallback = fallbackOf(given);
+      const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
       const created = await createAsk(
         ctx,
         {
@@ -74,6 +75,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
           door: "ask-a-human",
           asker: principalOf(request),
           wire: share_results ? {} : { share_results },
+          ...(fallback && { fallback }),
         },
         idempotencyOf(request, idempotency_key, meant),
       );
@@ -180,6 +182,24 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       return asJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
     },
   );
+}
+
+const FALLBACK_AFTER_SECONDS = 600;
+
+/** Whom to ask if nobody of the crowd has answered by then; nothing where nobody is named. */
+function fallbackOf({
+  fallback_human: human,
+  fallback_after_seconds: after,
+}: {
+  fallback_human?: string | undefined;
+  fallback_after_seconds?: number | undefined;
+}): { human: number; afterMs: number } | undefined {
+  if (human === undefined) return undefined;
+  if (!/^\d+$/.test(human)) {
+    const message = "fallback_human must be the id of a human";
+    throw refuseFields([{ message, field: "fallback_human", constraint: "format" }]);
+  }
+  return { human: Number(human), afterMs: (after ?? FALLBACK_AFTER_SECONDS) * 1000 };
 }
 
 function expandOf(request: FastifyRequest): { meta: boolean } {

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { TAGS } from "../../model/ask.ts";
 import { REPORT_REASONS } from "../../verbs/mark-question.ts";
-import { booleanField, fields, idField, laterField, optional, textField, wordField } from "../door-fields.ts";
+import {
+  booleanField,
+  fields,
+  integerField,
+  idField,
+  laterField,
+  optional,
+  textField,
+  wordField,
+} from "../door-fields.ts";
 import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../door-new-question.ts";
 
 /** What an agent sends (contract-ask-a-human.md, section 3.1). */
@@ -9,6 +18,12 @@ export const NewQuestion = fields({
   prompt: promptField("prompt"),
   type: typeField,
   ...questionFields,
+  fallback_human: optional(
+    textField("fallback_human", 1, 15, {
+      description: "Id of a human (GET /humans) to ask if the crowd does not answer.",
+    }),
+  ),
+  fallback_after_seconds: optional(integerField("fallback_after_seconds", 10, 86_399, { default: 600 })),
   idempotency_key: optional(textField("idempotency_key", 1, 255)),
   share_results: optional(booleanField("share_results", { default: true })),
 }).superRefine(checkOptions);
