@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
+import { pino } from "pino";
 import { DeliveryError } from "../../src/channels/channel.ts";
+import { slackChannel } from "../../src/channels/slack/slack.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { controlIn, elementsOf, shownIn, type ApiReply } from "./slack-double.ts";
 import {
   aNotice,
@@ -16,6 +21,8 @@ import {
   OTHER_TOKEN,
   type SlackScene,
 } from "./slack-scene.ts";
+
+const SLACK = new URL("../../src/channels/slack/slack.ts", import.meta.url).href;
 
 const target = (settings: SlackTarget["settings"] = {}, to = "C024BE91L"): SlackTarget => ({
   ...{ via: "slack", to, settings },
@@ -281,6 +288,29 @@ describe("an app of the agent's own", () => {
     await using scene = await openSlackScene({}, { openToken });
     const notice = aNotice({ target: target({ botToken: "token_2" }) });
     await assert.rejects(scene.channel.send(notice, never()), { retry: false, providerCode: "no_token" });
+  });
+});
+
+describe("the Slack channel", () => {
+  const settings = { apps: [], apiUrl: "http://127.0.0.1:9/api/" };
+
+  it("is not there without a token", () => {
+    const outside = { clock: systemClock, fetch, log: pino({ level: "silent" }), openFor: async () => assert.fail() };
+    assert.equal(slackChannel({ ...settings, signingSecret: "s", appToken: "xapp-1" }, outside), undefined);
+  });
+
+  it("loads Slack's libraries when it sends, and not before", async () => {
+    const program = `
+      import { createRequire } from "node:module";
+      const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes("@slack"));
+      const { slackChannel } = await import(${JSON.stringify(SLACK)});
+      const channel = slackChannel(${JSON.stringify({ ...settings, botToken: "xoxb-1" })}, { fetch, clock: {}, log: {} });
+      const before = loaded();
+      const sent = { externalIds: { channel: "C1", ts: "1" } };
+      await channel.tell({ to: "C1", settings: {} }, sent, "x", new AbortController().signal).catch(() => undefined);
+      console.log(before, loaded());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+    assert.equal(stdout, "false true\n");
   });
 });
 

@@ -123,6 +123,13 @@ describe("the deep check of a Slack target", () => {
     });
   }
 
+  it("asks nothing about an app whose token is not kept yet", async () => {
+    await using scene = await openSlackScene();
+    const withToken = { ...target("C024BE91L"), settings: { botToken: "token_1" } };
+    assert.deepEqual(await scene.channel.check?.(withToken, signal), []);
+    assert.deepEqual(scene.slack.calls, []);
+  });
+
   it("passes where the app is not let see whether the channel exists", async () => {
     await using scene = await openSlackScene();
     scene.slack.answer("conversations.info", () => ({ body: { ok: false, error: "missing_scope" } }));

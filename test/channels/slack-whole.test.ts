@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { newFolder, post, serve, stop } from "../program.ts";
 import { APP_TOKEN, controlIn, openSlackDouble, shownIn, type SlackDouble } from "./slack-double.ts";
-import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
+import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, OTHER_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
 
 const INTERACTIONS = "/humanlayer/v1/slack/interactions";
 const EVENTS = "/hooks/slack/events";
@@ -191,6 +191,18 @@ describe("Parley with Slack, whole", () => {
     await whole.hook(INTERACTIONS, aPress("parley:approve", { value: delivery }));
     assert.match((await whole.slack.next("chat.postEphemeral")).form["text"] ?? "", /Confirm on the page/);
     assert.equal((await whole.read(CALLS, id)).status.approved, undefined);
+  });
+
+  it("speaks with an agent's own token, which nobody sees again, and offers the link", async () => {
+    await using whole = await openWhole();
+    const slack = { channel_or_user_id: "C024BE91L", bot_token: OTHER_TOKEN };
+    const asked = await whole.ask(CALLS, { ...CALL, channel: { slack } });
+    const { posted, blocks } = await nextMessage(whole);
+    assert.equal(posted.token, OTHER_TOKEN);
+    assert.doesNotMatch(JSON.stringify(blocks), /parley:approve/);
+    assert.match(JSON.stringify(blocks), /\/r\/[\w-]{43}/);
+    await delivered(whole, asked.call_id, "sent");
+    assert.doesNotMatch(JSON.stringify([asked, await whole.read(CALLS, asked.call_id)]), /canary/);
   });
 
   it("tells the agent that Slack cannot reach anybody, and not whom", async () => {

@@ -49,6 +49,8 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
     parse: (input) => parseTarget(input, settings.defaultUser),
 
     async check(target, signal) {
+      // A token that comes with an ask is kept when the ask is, and not for looking.
+      if (target.settings.botToken !== undefined) return [];
       const path = "/slack/channel_or_user_id";
       try {
         const token = await tokenFor(target);
