@@ -2,8 +2,10 @@ import type { Channel } from "./channels/channel.ts";
 import { emailChannel } from "./channels/email/email.ts";
 import { slackChannel } from "./channels/slack/slack.ts";
 import { twilioChannels } from "./channels/twilio/twilio.ts";
+import { webhookChannel } from "./channels/webhook/webhook.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
+import type { GuardedFetch } from "./lib/guarded-fetch.ts";
 import type { ChannelCatalogue, OutsideChannel } from "./model/channel-catalogue.ts";
 import { findSecret } from "./store/sealed-secrets.ts";
 import { knownBy } from "./verbs/hear.ts";
@@ -14,7 +16,11 @@ import { phoneMemory } from "./verbs/phone-memory.ts";
 export type OnFailed = (deliveryId: string, code: string) => Promise<void>;
 
 /** Returns every channel that is configured; what is not is inert. */
-export function openChannels(ctx: Context, config: Config, onFailed: OnFailed): Channel[] {
+export function openChannels(
+  ctx: Context,
+  config: Config,
+  { onFailed, guardedFetch }: { onFailed: OnFailed; guardedFetch: GuardedFetch },
+): Channel[] {
   const { clock, fetch, log } = ctx;
   const slack = slackChannel(config.slack, {
     ...{ clock, fetch, log },
@@ -27,14 +33,19 @@ export function openChannels(ctx: Context, config: Config, onFailed: OnFailed): 
   });
   const email = emailChannel(config.email, { clock, log, onFailed });
   const phones = twilioChannels(
-    { ...config.twilio, publicUrl: config.publicUrl },
+    { ...config.twilio, publicUrl: config.callableUrl },
     {
       ...{ fetch, onFailed },
       now: () => clock.now(),
       memory: phoneMemory(ctx),
     },
   );
-  return [slack, email, ...phones].filter((channel) => channel !== undefined) as Channel[];
+  const webhook = webhookChannel(config.webhookTargets ?? {}, {
+    guardedFetch,
+    now: () => clock.now(),
+    publicUrl: () => config.publicUrl,
+  });
+  return [slack, email, ...phones, webhook].filter((channel) => channel !== undefined) as Channel[];
 }
 
 /** Returns what doors may know of the channels. */

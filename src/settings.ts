@@ -209,6 +209,8 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     /** Agents may ask without a key. */
     open: rest.open ?? loopbackOnly,
     publicUrl: rest.publicUrl ?? `http://127.0.0.1:${rest.port}`,
+    /** What others on the internet can be told to call; without it nobody is. */
+    callableUrl: rest.publicUrl,
     keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
     crowd: { public: crowd.public ?? askAHuman.crowd.public ?? false, rules: crowdRules },
     notify: askAHuman.notify,

@@ -146,15 +146,20 @@ export async function insertCrowdNotice(
 }
 
 /** Plans to tell every active device of these people of what is addressed to them, each device once. */
-export async function insertAddressedNotices(tx: Tx, askId: string, people: readonly string[]): Promise<void> {
+export async function insertAddressedNotices(
+  tx: Tx,
+  askId: string,
+  people: readonly string[],
+  inMs: number,
+): Promise<void> {
   if (people.length === 0) return;
   const them = join([...people]);
   await tx.all(
     sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
-      SELECT ${askId}, s.subscription_id, coalesce(p.person, s.person), 'addressed', 'queued', (SELECT parley_now()), 0, 0,
+      SELECT ${askId}, s.subscription_id, p.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
         (SELECT parley_now())
-      FROM push_subscriptions s LEFT JOIN participants p ON p.participant_id = s.person
-      WHERE s.active = 1 AND (s.person IN (${them}) OR p.person IN (${them}))
+      FROM participants p JOIN push_subscriptions s ON s.person = p.participant_id
+      WHERE s.active = 1 AND p.person IN (${them})
       ON CONFLICT DO NOTHING`,
   );
 }

@@ -10,6 +10,7 @@ import { insertDelivery, type NewDelivery } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
 import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
 import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 /** A new ask to people, but for what the store gives it. */
 export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
@@ -54,6 +55,7 @@ export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ a
       if (!other) throw new Error("a ref is taken by nothing");
       return replay(other, wish.sameHash);
     }
+    await tellDevices(tx, id, audience);
     // point: addressed-stored
     await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
     let firstStep = leavesOf(wish.audience).length;

@@ -15,6 +15,7 @@ import { closeDeliveries } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
 import { auditNoun, planDeliveries } from "./address-ask.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 /**
  * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
@@ -125,7 +126,10 @@ export async function escalateAddressed(
     const firstStep = leavesOf(ask.audience).length + 100 * (escalations + 1);
     await planDeliveries(ctx, tx, askId, added, { firstStep, words });
     const audience = isJoint(ask.audience) ? ask.audience : withMore(ask.audience, added);
-    if (audience !== ask.audience) await insertReaders(tx, askId, readersOf(added));
+    if (audience !== ask.audience) {
+      await insertReaders(tx, askId, readersOf(added));
+      await tellDevices(tx, askId, added);
+    }
     await updateAddressed(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
     await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.escalated`, agent: ask.asker, askId });
     tx.wake(INBOX_TOPIC);

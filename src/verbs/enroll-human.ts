@@ -21,6 +21,7 @@ import { transact } from "../store/transact.ts";
 import { INBOX_TOPIC } from "../store/wake.ts";
 import { auditNoun } from "./address-ask.ts";
 import { OPERATOR } from "./prepare-first-start.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 export type { Human, HumanChannel } from "../store/humans.ts";
 
@@ -140,6 +141,7 @@ async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
 async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
   const audience = withoutPerson(ask.audience, person);
   await insertReaders(tx, ask.id, readersOf(audience));
+  await tellDevices(tx, ask.id, audience);
   await updateAddressed(tx, { ...ask, audience });
   await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.rerouted`, agent: ask.asker, askId: ask.id });
 }

@@ -1,13 +1,18 @@
-import { ALL_READERS } from "../model/audience.ts";
+import type { Audience } from "../model/addressed-ask.ts";
+import { ALL_READERS, leavesOf, readersOf } from "../model/audience.ts";
 import type { Tx } from "../store/db.ts";
 import { findPeopleOfReaders, insertAddressedNotices } from "../store/notices.ts";
 
 /**
- * The devices of those in whose inboxes an ask now is will be told of it, each device once: rows of the caller's
- * transaction, sent by the loop of `loops/send-notices.ts` while the ask is open (channels.md, section 5.2).
- *
- * `readers` are names as `readersOf` gives them; one that stands for nobody enrolled tells nobody.
+ * The devices of those who are asked will be told of it, each device once, from when on they are asked: rows of the
+ * caller's transaction, sent while the ask is open (channels.md, section 5.2). Whoever is not enrolled has no device here.
  */
-export async function tellDevices(tx: Tx, askId: string, readers: readonly string[]): Promise<void> {
-  await insertAddressedNotices(tx, askId, await findPeopleOfReaders(tx, readers, ALL_READERS));
+export async function tellDevices(tx: Tx, askId: string, audience: Audience): Promise<void> {
+  const leaves = leavesOf(audience);
+  for (const afterMs of new Set(leaves.map((leaf) => leaf.afterMs))) {
+    const then = leaves.filter((leaf) => leaf.afterMs === afterMs);
+    const readers = then.flatMap(({ target }) => readersOf({ is: "leaf", target }));
+    const people = await findPeopleOfReaders(tx, readers, ALL_READERS);
+    await insertAddressedNotices(tx, askId, people, afterMs);
+  }
 }
