@@ -5,7 +5,9 @@ export const ASK_HUMAN_SCHEMA = {
   "~standard": {
     version: 1,
     vendor: "parley",
-    validate: (value: unknown) =>
+    validate: (
+      value: unknown,
+    ): { value: AskHumanInput; issues?: never } | { issues: { message: string; path: string[] }[] } =>
       isQuestion(value) ? { value } : { issues: [{ message: NO_QUESTION, path: ["question"] }] },
     jsonSchema: { input: () => ({ ...INPUT_SCHEMA }), output: () => ({ ...INPUT_SCHEMA }) },
     types: undefined as { input: AskHumanInput; output: AskHumanInput } | undefined,

@@ -1,0 +1,33 @@
+/**
+ * Runs real coding agents and Mastra against the server, and ends as Node's test runner ends.
+ *
+ * They are large, and nothing else needs them: `test/agents` has packages of its own, which are installed on the first
+ * run and whenever its lock file has changed.
+ */
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FOLDER = join(ROOT, "test", "agents");
+const LOCK = join(FOLDER, "package-lock.json");
+const INSTALLED_FROM = join(FOLDER, "node_modules", ".installed-from");
+const TEST_TIMEOUT_MS = 300_000;
+
+if (!existsSync(INSTALLED_FROM) || readFileSync(INSTALLED_FROM, "utf8") !== readFileSync(LOCK, "utf8")) {
+  console.error("Installing the agents, about 900 MB ...");
+  // Not `npm ci`: an agent's programs for other systems are missing in some registries, and so in the lock file.
+  run("npm", ["install", "--no-save", "--no-audit", "--no-fund"], FOLDER);
+  copyFileSync(LOCK, INSTALLED_FROM);
+}
+run(process.execPath, [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "-p", FOLDER]);
+const files = globSync("test/agents/*.test.ts", { cwd: ROOT }).sort();
+run(process.execPath, ["--test", "--test-concurrency=1", `--test-timeout=${TEST_TIMEOUT_MS}`, ...files]);
+
+/** Runs a command to its end, and ends as it did when it failed. */
+function run(command, args, cwd = ROOT) {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", shell: process.platform === "win32" });
+  if (error) console.error(error.message);
+  if (status !== 0) process.exit(status ?? 1);
+}
