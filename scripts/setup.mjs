@@ -84,7 +84,7 @@ function isInstalled() {
     const { dependencies: locked = {}, devDependencies: lockedDev = {} } = wanted[folder] ?? {};
     return sameEntries(dependencies, locked) && sameEntries(devDependencies, lockedDev);
   };
-  return Object.entries(wanted).every(isThere) && ["", "sdk", "web"].every(isUnchanged) && hasNode();
+  return Object.entries(wanted).every(isThere) && ["", "adapters", "sdk", "web"].every(isUnchanged) && hasNode();
 }
 
 function sameEntries(one, other) {
