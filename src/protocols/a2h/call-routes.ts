@@ -44,7 +44,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
 
   app.post(
     `/${path}`,
-    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: "needed" }),
+    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: kind }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
@@ -115,7 +115,11 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
 
   app.post<WithId>(
     `/agent/${path}/:id/respond`,
-    routeOptions(mount, { noun: "call", summary: `Answer a ${called}`, body: "needed" }),
+    routeOptions(mount, {
+      noun: "call",
+      summary: `Answer a ${called}`,
+      body: kind === "call" ? "callAnswer" : "contactAnswer",
+    }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["answer", "agent"]);
       const ask = await findRequest(door, caller, kind, request.params.id);
@@ -128,7 +132,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
 
   app.post<WithId>(
     `/agent/${path}/:id/cancel`,
-    routeOptions(mount, { noun: "call", summary: `Withdraw a ${called}`, body: "optional" }),
+    routeOptions(mount, { noun: "call", summary: `Withdraw a ${called}`, body: "cancel", bodyOptional: true }),
     async (request, reply) => {
       const { ask, by } = await ownOrAny(request);
       const body = bodyOf(request);
@@ -142,7 +146,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
 
   app.post<WithId>(
     `/agent/${path}/:id/escalate_email`,
-    routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "needed" }),
+    routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "escalation" }),
     async (request, reply) => {
       const { ask, by, caller } = await ownOrAny(request);
       const body = bodyOf(request);

@@ -33,7 +33,7 @@ export function channelRoutes(mount: Mount): void {
 
   app.post(
     "/channels/validate",
-    routeOptions(mount, { noun: "channel", summary: "Check a contact channel; nothing is sent", body: "needed" }),
+    routeOptions(mount, { noun: "channel", summary: "Check a contact channel; nothing is sent", body: "channel" }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const body = bodyOf(request);

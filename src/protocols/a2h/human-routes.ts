@@ -21,7 +21,7 @@ interface WithId {
 export function humanRoutes(mount: Mount): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
-  const about = (summary: string, more: { body?: "needed"; writes?: boolean; replies?: Record<number, string> } = {}) =>
+  const about = (summary: string, more: { body?: "human"; writes?: boolean; replies?: Record<number, string> } = {}) =>
     routeOptions(mount, { noun: "human", summary, ...more });
 
   app.get("/humans", about("Humans who can be asked"), async (request) => {
@@ -48,7 +48,7 @@ export function humanRoutes(mount: Mount): void {
 
   app.post(
     "/humans",
-    about("Enroll a human", { body: "needed", replies: { 201: "Enrolled" } }),
+    about("Enroll a human", { body: "human", replies: { 201: "Enrolled" } }),
     async (request, reply) => {
       const { principal } = await callerFrom(door, request, ["admin"]);
       const body = bodyOf(request);
@@ -58,14 +58,14 @@ export function humanRoutes(mount: Mount): void {
     },
   );
 
-  app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "needed" }), async (request) => {
+  app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "human" }), async (request) => {
     const { principal } = await callerFrom(door, request, ["admin"]);
     const body = bodyOf(request);
     const wish = checked((problems) => readHumanWish(body, problems, door.channels));
     return adminView(await changeHuman(ctx, numberOf(request), () => wish, { kind: "admin", id: principal }));
   });
 
-  app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "needed" }), async (request) => {
+  app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "human" }), async (request) => {
     const { principal } = await callerFrom(door, request, ["admin"]);
     const body = bodyOf(request);
     const change = checked((problems) => readHumanChange(body, problems, door.channels));

@@ -23,7 +23,7 @@ export function messageRoutes(mount: Mount): void {
   app.post(
     "/messages",
     routeOptions(mount, {
-      ...{ noun: "message", summary: "Send people a message", body: "needed" },
+      ...{ noun: "message", summary: "Send people a message", body: "message" },
       replies: { 200: "It was sent before", 201: "It is sent" },
     }),
     async (request, reply) => {
@@ -49,7 +49,7 @@ export function messageRoutes(mount: Mount): void {
 
   app.post<WithUid>(
     "/messages/:uid/cancel",
-    routeOptions(mount, { noun: "message", summary: "Withdraw a message", body: "optional" }),
+    routeOptions(mount, { noun: "message", summary: "Withdraw a message", body: "cancel", bodyOptional: true }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const ask = await findRequest(door, caller, "message", request.params.uid);

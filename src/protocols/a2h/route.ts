@@ -5,6 +5,7 @@ import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
+import { BODIES } from "./wire-schemas.ts";
 import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
 
 const MOST_DEPTH = 64;
@@ -27,7 +28,9 @@ export interface About {
   noun: Noun;
   summary: string;
   /** It takes a JSON object. */
-  body?: "needed" | "optional";
+  body?: keyof typeof BODIES;
+  /** A body is welcome but need not be there. */
+  bodyOptional?: boolean;
   /** It changes something without taking a body. */
   writes?: boolean;
   /** Answers for statuses, in words. */
@@ -37,18 +40,19 @@ export interface About {
 /** Returns the options of a route. Reads are never limited, and go on while the server drains. */
 export function routeOptions(
   { documented }: Mount,
-  { noun, summary, body, writes, replies }: About,
+  { noun, summary, body, bodyOptional, writes, replies }: About,
 ): RouteShorthandOptions {
-  const response = { 200: "As asked", ...replies };
+  const response = replies ?? { 200: "As asked" };
   return {
     ...(body && { bodyLimit: A2H_BODY_BYTES }),
     config: {
       ...{ noun, ownMethods: true },
-      ...(body ? { takesBody: true, maxBodyBytes: A2H_BODY_BYTES, bodyOptional: body === "optional" } : {}),
+      ...(body ? { takesBody: true, maxBodyBytes: A2H_BODY_BYTES, bodyOptional: bodyOptional ?? false } : {}),
       ...(body === undefined && !writes && { alwaysAnswers: true }),
     },
     schema: {
       ...{ tags: ["a2h"], summary, hide: !documented },
+      ...(body && documented && { body: z.unknown().meta(BODIES[body]) }),
       response: Object.fromEntries(
         Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
       ),

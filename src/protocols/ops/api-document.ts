@@ -15,6 +15,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       },
       tags: [
         { name: "agents", description: "For programs that ask." },
+        { name: "a2h", description: "For programs that ask named people: the protocol of HumanLayer's clients." },
         { name: "people", description: "For people who answer." },
         { name: "sessions", description: "For people with a name here." },
         { name: "operations", description: "For whoever runs the server." },
