@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { launchBrowser } from "./chromium.ts";
 import { VIEWS, fill, show } from "./screens.ts";
 import { type Served, serve } from "./served.ts";
-
-const WCAG_22_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+import { smallTargets, WCAG_22_AA } from "./wcag.ts";
 
 describe("every screen", () => {
   let served: Served;
@@ -48,22 +47,3 @@ describe("every screen", () => {
     });
   }
 });
-
-/** Whatever can be pressed and is smaller than a thumb; links inside a sentence may be. */
-async function smallTargets(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const pressed = document.querySelectorAll(
-      "a, button, select, textarea, summary, label:has(input), input[type=text]",
-    );
-    const isSeen = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true });
-    const isInSentence = (element: Element): boolean => element.matches("p a");
-    const isForKeyboard = (element: Element): boolean => element.getBoundingClientRect().bottom < 0;
-    return [...pressed]
-      .filter((element) => isSeen(element) && !isInSentence(element) && !isForKeyboard(element))
-      .map((element) => ({ element, box: element.getBoundingClientRect() }))
-      .filter(({ box }) => Math.round(box.width) < 44 || Math.round(box.height) < 44)
-      .map(
-        ({ element, box }) => `${Math.round(box.width)}x${Math.round(box.height)} ${element.outerHTML.slice(0, 120)}`,
-      );
-  });
-}

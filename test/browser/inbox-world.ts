@@ -20,10 +20,7 @@ export interface Named {
   /** A link that signs in once, and leads to the inbox. */
   link(): Promise<string>;
   /** Opens the inbox, or one ask in it, signed in. */
-  visit(
-    browser: Browser,
-    look: { screen: Screen; theme?: Theme; ask?: { id: string } | undefined },
-  ): Promise<Visitor>;
+  visit(browser: Browser, look: { screen: Screen; theme?: Theme; ask?: { id: string } | undefined }): Promise<Visitor>;
 }
 
 export async function nameSomebody(world: World, name: string, more: Parameters<typeof enrol>[3] = {}): Promise<Named> {
@@ -36,6 +33,7 @@ export async function nameSomebody(world: World, name: string, more: Parameters<
     link,
     async visit(browser, { screen, theme = "light", ask }) {
       const visitor = await visit(browser, world.url, { screen, theme, path: await link() });
+      visitor.context.setDefaultTimeout(10_000);
       await visitor.page.getByText(`Signed in as ${name}`).waitFor();
       if (ask) {
         await visitor.page.goto(`/inbox/${ask.id}`);

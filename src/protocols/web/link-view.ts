@@ -35,6 +35,7 @@ h1 { margin: 0; font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 h2, legend { margin: 0; padding: 0; font-size: 1.0625rem; font-weight: 600; }
 p, dl, dd, blockquote, figure, fieldset { margin: 0; padding: 0; border: 0; min-width: 0; }
 .quiet, .facts dt { color: var(--quiet); font-size: 0.875rem; }
+h1, button, label, figcaption { overflow-wrap: anywhere; }
 .fn, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .arguments > div { padding: 0.75rem 0; border-top: 1px solid var(--line); }
 .arguments dt { font-weight: 600; overflow-wrap: anywhere; }
@@ -42,8 +43,9 @@ pre { margin: 0.25rem 0 0; max-height: 18rem; overflow: auto; font-size: 0.875re
   overflow-wrap: anywhere; }
 blockquote { margin-top: 0.5rem; padding-left: 1rem; border-left: 3px solid var(--line); white-space: pre-wrap;
   overflow-wrap: anywhere; }
-.facts > div { display: grid; grid-template-columns: 7rem minmax(0, 1fr); gap: 1rem; padding: 0.125rem 0;
-  font-size: 0.875rem; }
+.facts > div { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.125rem 0; font-size: 0.875rem; }
+.facts dt { flex: 0 0 6rem; }
+.facts dd { flex: 1 1 10rem; min-width: 0; overflow-wrap: anywhere; }
 .outcome { padding: 1rem 1.25rem; border-radius: 0.75rem; background: var(--sunken); font-weight: 600; }
 .wrong { color: var(--alarm); }
 form { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem; }
@@ -77,7 +79,8 @@ export function askMarkup(ask: AddressedAsk): Markup {
   const view = viewOf(ask);
   const rows = view.argumentsText === null ? null : argumentRows(view.argumentsText);
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
-  const words: Content = view.words.trim() !== "" && html`<blockquote>${view.words}</blockquote>`;
+  const said = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
+  const words: Content = said.trim() !== "" && html`<blockquote>${said}</blockquote>`;
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
@@ -92,7 +95,7 @@ export function askMarkup(ask: AddressedAsk): Markup {
         ${factsMarkup(ask)}`
     : html`<p class="quiet">${whose}</p>
         <h1>${view.title}</h1>
-        ${view.words.trim() !== view.title.trim() && words} ${factsMarkup(ask)}`;
+        ${words} ${factsMarkup(ask)}`;
 }
 
 function argumentsMarkup(rows: readonly { name: string; text: string }[]): Markup {

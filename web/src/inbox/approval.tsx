@@ -19,7 +19,10 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   const [intent, setIntent] = useState<Intent | null>(null);
   const edited = editedArguments(ask, draft);
 
-  const approve = (): void => setIntent({ approve: true });
+  const approve = (): void => {
+    if (edited.problem === null) return setIntent({ approve: true });
+    document.getElementById("kwargs")?.focus();
+  };
   const reject = (): void => setIntent({ approve: false });
   useKeys({ a: approve, r: reject });
 
@@ -81,7 +84,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
       </div>
       <Confirm
         ask={ask}
-        intent={intent?.approve && edited.problem !== null ? null : intent}
+        intent={intent}
         draft={draft}
         isEdited={edited.text !== null}
         onComment={(comment) => change({ comment })}

@@ -96,11 +96,17 @@ function Header({ ask }: { ask: WholeAsk }) {
         <>
           <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           <h1>{ask.title}</h1>
-          {ask.words.trim() !== "" && ask.words.trim() !== ask.title.trim() && <p class={styles.prose}>{ask.words}</p>}
+          {beyondTitle(ask) !== "" && <p class={styles.prose}>{beyondTitle(ask)}</p>}
         </>
       )}
     </header>
   );
+}
+
+/** The agent's words without those that already are the title. */
+function beyondTitle({ title, words }: WholeAsk): string {
+  const all = words.trim();
+  return all.startsWith(title) ? all.slice(title.length).trim() : all;
 }
 
 /** When one state follows another, the page begins at its beginning again, for the eye and for the keyboard. */

@@ -10,10 +10,11 @@ export function Dialog(props: { title: string; open: boolean; onClose: () => voi
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
 
+  // After every render: one that the browser closed may be wanted again before it was noticed.
   useEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal();
     if (!open) ref.current?.close();
-  }, [open]);
+  });
 
   return (
     <dialog

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { tokensOf } from "../../src/verbs/delivery-tokens.ts";
+import { readAddressed, readDetails } from "../../src/verbs/read-addressed.ts";
+import { askPeople, leaf } from "../addressed.ts";
+import type { World } from "../world.ts";
+import { launchBrowser } from "./chromium.ts";
+import { nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { visit } from "./visitor.ts";
+
+const ADDRESS = "ana@example.com";
+
+describe("a one-time link in a browser", () => {
+  let world: World;
+  let browser: Browser;
+  before(async () => {
+    world = await openInboxWorld();
+    browser = await launchBrowser();
+    await nameSomebody(world, "Ana Ruiz", { identities: [{ kind: "email", value: ADDRESS }] });
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  /** A call that went out by mail, and what stood in the message. */
+  async function mailed(more: Parameters<typeof askPeople>[1] = {}) {
+    const { ctx } = world.server;
+    const ask = await askPeople(ctx, {
+      audience: leaf({ via: "email", to: ADDRESS, informed: false, settings: {} }),
+      ...more,
+    });
+    const [delivery] = (await readDetails(ctx, ask)).deliveries;
+    const { link, code } = tokensOf(ctx, delivery?.id ?? assert.fail("nothing was planned"));
+    return { id: ask.id, path: `/r/${link}`, code };
+  }
+  const read = async (id: string) => readAddressed(world.server.ctx, id);
+  const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
+
+  it("decides for somebody without an account, and shows the outcome when it is used again", async () => {
+    const { id, path, code } = await mailed();
+    {
+      await using ana = await visit(browser, world.url, { screen: "phone", path });
+      await ana.page.getByRole("heading", { level: 1, name: "issue_refund" }).waitFor();
+      await ana.page.getByText("49.9").waitFor();
+      await press(ana.page, "Continue");
+      await ana.page.getByLabel("Approve").check();
+      await ana.page.getByLabel("Comment").fill("Do it");
+      await ana.page.waitForTimeout(1100);
+      await press(ana.page, "Send");
+      await ana.page.getByRole("alert").getByText("code").waitFor();
+      assert.equal(await ana.page.getByLabel("Comment").inputValue(), "Do it");
+      await ana.page.getByLabel("Code").fill(code);
+      await press(ana.page, "Send");
+      await ana.page.getByText("Approved by Ana Ruiz.").waitFor();
+      assert.equal(ana.page.url(), world.url + path);
+    }
+    const { outcome } = await read(id);
+    assert.deepEqual([outcome?.approved, outcome?.comment, outcome?.by?.via], [true, "Do it", "email"]);
+    await using again = await visit(browser, world.url, { screen: "desk", path });
+    await again.page.getByText("Approved by Ana Ruiz.").waitFor();
+    assert.equal(await again.page.locator("form").count(), 0);
+  });
+
+  it("works where no script may run", async () => {
+    const { id, path, code } = await mailed();
+    const context = await browser.newContext({ baseURL: world.url, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(path);
+    await press(page, "Continue");
+    await page.getByRole("radio", { name: "Reject" }).check();
+    await page.getByLabel("Code").fill(code);
+    await page.waitForTimeout(1100);
+    await press(page, "Send");
+    await page.getByText("Rejected by Ana Ruiz.").waitFor();
+    await context.close();
+    assert.equal((await read(id)).outcome?.approved, false);
+  });
+
+  it("decides nothing for a robot that follows every link, fills every field and presses every button", async () => {
+    const { id, path } = await mailed();
+    const context = await browser.newContext({ baseURL: world.url });
+    const page = await context.newPage();
+    await page.goto(path);
+    for (let round = 0; round < 6; round += 1) {
+      const pressed = page.locator("button, a");
+      if ((await pressed.count()) === 0) break;
+      // As a scanner does: everything is filled and pressed at once, in the page and by requests of its own.
+      await page.evaluate(async () => {
+        for (const box of document.querySelectorAll<HTMLInputElement>("input[type=text], textarea")) box.value = "AAAA";
+        for (const radio of document.querySelectorAll<HTMLInputElement>("input[type=radio]")) radio.checked = true;
+        for (const form of document.querySelectorAll("form")) form.requestSubmit();
+      });
+      await page.waitForLoadState();
+      await context.request.get(page.url()).catch(() => null);
+      await context.request.post(`${path}/open`, { form: {} });
+      await context.request.post(`${path}/decide`, { form: { choice: "approve", code: "AAAA" } });
+    }
+    await context.close();
+    assert.equal((await read(id)).state, "open");
+  });
+
+  it("tells nobody where somebody came from, and is in no log as it stands in the message", async () => {
+    const { path } = await mailed();
+    await using ana = await visit(browser, world.url, { screen: "phone", path });
+    const sent: (string | null)[] = [];
+    ana.page.on("request", async (request) => sent.push((await request.allHeaders())["referer"] ?? null));
+    await press(ana.page, "Continue");
+    await ana.page.getByLabel("Code").waitFor();
+    assert.ok(sent.length > 0 && sent.every((referer) => referer === null), String(sent));
+    const metrics = await world.call("GET", "/metrics");
+    assert.match(metrics.text, /\/r\/:token/);
+    assert.ok(!metrics.text.includes(path));
+  });
+});

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import type { Browser } from "playwright-core";
+import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import type { AddressedAsk } from "../../src/model/addressed-ask.ts";
+import { consentText } from "../../src/model/consent.ts";
+import { tokensOf } from "../../src/verbs/delivery-tokens.ts";
+import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
+import { readDetails } from "../../src/verbs/read-addressed.ts";
+import { askPeople, leaf, toPerson } from "../addressed.ts";
+import type { World } from "../world.ts";
+import { nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import type { Screen, Theme, Visitor } from "./visitor.ts";
+
+/** People and what agents ask of them, such as an inbox holds on an ordinary day. */
+export interface FilledInbox {
+  world: World;
+  ana: Named;
+  asks: Record<"refund" | "name" | "parcel" | "deploy", AddressedAsk>;
+  /** The address of a one-time link to a call. */
+  link: string;
+}
+
+const DAY_S = 86_400;
+
+export async function fillInbox(): Promise<FilledInbox> {
+  const world = await openInboxWorld();
+  const { ctx } = world.server;
+  const address = "ana@example.com";
+  const ana = await nameSomebody(world, "Ana Ruiz", { identities: [{ kind: "email", value: address }] });
+  const bo = await nameSomebody(world, "Bo Lind");
+  const audience = { is: "any" as const, of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
+
+  const letter =
+    "Dear Ms Roth,\n\nwe are sorry that the kettle arrived broken. You have your money back today, and need not send anything.\n\nKind regards\nYour kitchen shop";
+  const kwargs = { amount: 49.9, currency: "EUR", letter, lines: [{ article: "kettle", count: 1 }], order: "A-1007" };
+  const text = canonicalExact(kwargs);
+  const refund = await askPeople(ctx, {
+    audience,
+    asker: "agent:support",
+    title: "issue_refund",
+    words: "The customer sent a photograph of the broken kettle. The rules allow a refund without return up to 60 EUR.",
+    form: {
+      kind: "approval",
+      fn: "issue_refund",
+      kwargs: text,
+      editable: true,
+      rejectOptions: [
+        {
+          name: "return",
+          title: "Only after the return",
+          description: "Asks the customer to send it back",
+          interactive: false,
+        },
+        { name: "less", title: "A smaller amount", promptFill: "Offer ", interactive: true },
+      ],
+    },
+    digest: sha256Digest(consentText("issue_refund", text)),
+    timeoutSeconds: 2400,
+    wire: { run_id: "ticket-4711" },
+  });
+  const name = await askPeople(ctx, {
+    audience,
+    asker: "agent:release-notes",
+    title: "Which name shall the next release have?",
+    words: "Which name shall the next release have?\n\nBoth fit the pattern of the last ones. The notes go out at six.",
+    digest: null,
+    form: {
+      kind: "reply",
+      options: [
+        { name: "anchor", title: "Anchor", interactive: false },
+        { name: "beacon", title: "Beacon", description: "As in lighthouse", interactive: false },
+      ],
+    },
+    timeoutSeconds: 14_400,
+  });
+  const parcel = await askPeople(ctx, {
+    audience,
+    asker: "agent:shipping",
+    title: "Where does the parcel of order A-1011 go?",
+    words: "The address on the order is incomplete, and the customer does not answer the phone.",
+    digest: null,
+    form: { kind: "value", schema: PARCEL },
+    timeoutSeconds: DAY_S,
+  });
+  const deployText = canonicalExact({ region: "eu-west", version: "1.8.2" });
+  const deploy = await askPeople(ctx, {
+    audience,
+    asker: "agent:deployer",
+    title: "deploy",
+    words: "All checks are green.",
+    form: { kind: "approval", fn: "deploy", kwargs: deployText, rejectOptions: [], editable: false },
+    digest: sha256Digest(consentText("deploy", deployText)),
+  });
+  const responder = await responderOf(ctx.db, bo.id, "slack");
+  await decideAsk(ctx, {
+    askId: deploy.id,
+    responder,
+    decision: { kind: "approve", comment: "After the backup, please.", digest: deploy.digest ?? "" },
+  });
+
+  const mailed = await askPeople(ctx, {
+    audience: leaf({ via: "email", to: address, informed: false, settings: {} }),
+    asker: "agent:support",
+    words: "She asked twice.",
+    timeoutSeconds: 2 * DAY_S,
+  });
+  const [delivery] = (await readDetails(ctx, mailed)).deliveries;
+  const link = `/r/${tokensOf(ctx, delivery?.id ?? assert.fail("nothing was planned")).link}`;
+  return { world, ana, asks: { refund, name, parcel, deploy }, link };
+}
+
+const PARCEL = {
+  type: "object",
+  required: ["address", "gift"],
+  properties: {
+    address: {
+      type: "object",
+      title: "Address",
+      required: ["street", "postcode"],
+      properties: {
+        street: { type: "string", maxLength: 80, title: "Street and number" },
+        postcode: { type: "string", maxLength: 5, title: "Postcode", description: "Five digits" },
+      },
+    },
+    gift: { type: "boolean", title: "Is it a gift?" },
+    speed: { enum: ["Standard", "Express"], title: "Speed" },
+    notes: { type: "array", title: "Notes for the driver", items: { type: "string" } },
+  },
+};
+
+/** One look of the room, and how to get there from the list. */
+export interface InboxView {
+  name: string;
+  open(visitor: Visitor, filled: FilledInbox): Promise<void>;
+}
+
+const at = async ({ page }: Visitor, ask: AddressedAsk): Promise<void> => {
+  await page.goto(`/inbox/${ask.id}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+};
+
+export const INBOX_VIEWS: readonly InboxView[] = [
+  {
+    name: "inbox",
+    async open({ page }) {
+      await page.getByRole("link", { name: "issue_refund" }).first().waitFor();
+    },
+  },
+  { name: "inbox-approval", open: (visitor, { asks }) => at(visitor, asks.refund) },
+  {
+    name: "inbox-confirm",
+    async open(visitor, { asks }) {
+      await at(visitor, asks.refund);
+      await visitor.page.getByRole("button", { name: "Approve" }).click();
+      await visitor.page.getByRole("dialog").waitFor();
+    },
+  },
+  {
+    name: "inbox-edit",
+    async open(visitor, { asks }) {
+      await at(visitor, asks.refund);
+      await visitor.page.getByText("Change the arguments").click();
+      await visitor.page.getByLabel("Arguments as JSON").fill('{"amount": }');
+    },
+  },
+  { name: "inbox-question", open: (visitor, { asks }) => at(visitor, asks.name) },
+  {
+    name: "inbox-form",
+    async open(visitor, { asks }) {
+      await at(visitor, asks.parcel);
+      await visitor.page.getByLabel("Street and number").fill("Am Hang 3");
+      await visitor.page.getByRole("button", { name: "Send" }).click();
+      await visitor.page.getByText("Fill this in.").first().waitFor();
+      await visitor.page.getByRole("button", { name: "Add to Notes for the driver" }).click();
+    },
+  },
+  { name: "inbox-decided", open: (visitor, { asks }) => at(visitor, asks.deploy) },
+  {
+    name: "inbox-over",
+    async open({ page }) {
+      await page.getByLabel("Done").check();
+      await page.getByText("Approved by Bo Lind").first().waitFor();
+    },
+  },
+  {
+    name: "inbox-signed-out",
+    async open(visitor) {
+      await visitor.context.clearCookies();
+      await visitor.page.goto("/inbox");
+      await visitor.page.getByRole("heading", { name: "Sign in to see your inbox" }).waitFor();
+    },
+  },
+  {
+    name: "link",
+    async open({ page }, { link }) {
+      await page.goto(link);
+      await page.getByRole("button", { name: "Continue" }).waitFor();
+    },
+  },
+  {
+    name: "link-decide",
+    async open({ page, context }, { link }) {
+      // Whoever is signed in needs no code.
+      await context.clearCookies();
+      await page.goto(link);
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByLabel("Code").waitFor();
+    },
+  },
+];
+
+/** Shows one view to Ana, in a profile of her own. */
+export async function showInbox(
+  browser: Browser,
+  filled: FilledInbox,
+  view: InboxView,
+  look: { screen: Screen; theme: Theme },
+): Promise<Visitor> {
+  const visitor = await filled.ana.visit(browser, look);
+  try {
+    await view.open(visitor, filled);
+    // Motion is over within 200 ms.
+    await visitor.page.waitForTimeout(250);
+    return visitor;
+  } catch (error) {
+    await visitor.context.close();
+    throw error;
+  }
+}
