@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import("./cli/questions.ts")).check,
   cancel: async () => (await import("./cli/questions.ts")).cancel,
   answer: async () => (await import("./cli/answer.ts")).answer,
+  inbox: async () => (await import("./cli/inbox.ts")).inbox,
   "keys create": async () => (await import("./cli/keys.ts")).keysCreate,
   "keys list": async () => (await import("./cli/keys.ts")).keysList,
   "keys revoke": async () => (await import("./cli/keys.ts")).keysRevoke,

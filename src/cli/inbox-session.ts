@@ -1,0 +1,180 @@
+import { printable } from "../lib/printable.ts";
+import { EXIT, type Io } from "./command.ts";
+import { type Decision, Declined, type Inbox, type WholeAsk } from "./inbox-client.ts";
+import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
+
+const COMMANDS = "/next, /list, /quit";
+
+/** What somebody decided about the ask before them. */
+type Move = "next" | "list" | "quit";
+
+/** A terminal, the person before it, and what is addressed to them. */
+interface Desk {
+  inbox: Inbox;
+  io: Io;
+  json: boolean;
+  /** Null when they are done. */
+  ask(question: string): Promise<string | null>;
+}
+
+/** Shows what is addressed to somebody, or the one ask, and sends what they decide. Returns the exit code. */
+export async function decideAtTerminal(inbox: Inbox, id: string | undefined, io: Io, json: boolean): Promise<number> {
+  const desk: Desk = { inbox, io, json, ask: async (question) => (await io.prompt?.(question))?.trim() ?? null };
+  if (id === undefined) await decideAll(desk);
+  else await present(desk, await inbox.read(id));
+  return io.interrupted.aborted ? EXIT.interrupted : EXIT.done;
+}
+
+async function decideAll(desk: Desk): Promise<void> {
+  const { inbox, io } = desk;
+  for (;;) {
+    const asks = await inbox.list();
+    if (asks.length === 0) {
+      io.tell("Nothing waits for you now.");
+      return;
+    }
+    for (const line of listLines(asks)) io.tell(line);
+    const first = await pick(desk, asks.length);
+    if (first === "quit") return;
+    for (const { id } of first === "list" ? [] : asks.slice(first)) {
+      const ask = await stillThere(desk, id);
+      const move = ask ? await present(desk, ask) : "next";
+      if (move === "quit") return;
+      if (move === "list") break;
+    }
+  }
+}
+
+async function pick({ ask, io }: Desk, count: number): Promise<number | "list" | "quit"> {
+  for (;;) {
+    const word = await ask(`Which one? 1-${count}, Enter for the first, /list, /quit: `);
+    if (word === null || word === "/quit") return "quit";
+    if (word === "/list") return "list";
+    const number = word === "" ? 1 : Number(word);
+    if (Number.isInteger(number) && number >= 1 && number <= count) return number - 1;
+    io.tell(`There is nothing at ${printable(word)}.`);
+  }
+}
+
+/** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
+async function stillThere({ inbox }: Desk, id: string): Promise<WholeAsk | undefined> {
+  try {
+    const ask = await inbox.read(id);
+    return ask.state === "open" ? ask : undefined;
+  } catch (error) {
+    if (error instanceof Declined && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Shows one ask and does what the person says, until it is decided or left. */
+async function present(desk: Desk, ask: WholeAsk): Promise<Move> {
+  const { io } = desk;
+  io.tell("");
+  for (const line of wholeLines(ask)) io.tell(line);
+  const how = howTo(ask);
+  if (how === null)
+    io.tell(ask.state === "open" ? "You cannot decide this now." : "There is nothing to decide any more.");
+  const hint = how === null ? COMMANDS : `${how}; or ${COMMANDS}`;
+  io.tell(hint);
+  for (;;) {
+    const word = await desk.ask("> ");
+    if (word === null || word === "/quit") return "quit";
+    if (word === "/list" || word === "/next") return word === "/list" ? "list" : "next";
+    const decision = how === null || word === "" ? null : await decisionOf(desk, ask, word);
+    if (decision === "quit") return "quit";
+    if (decision === null) {
+      io.tell(hint);
+      continue;
+    }
+    const move = await send(desk, ask, decision);
+    if (move !== "again") return move;
+  }
+}
+
+function howTo({ kind, options, schema, may_decide: may }: WholeAsk): string | null {
+  if (!may) return null;
+  if (kind === "approval") return "approve, or reject";
+  if (schema !== null) return "type the JSON of your answer";
+  return options.length > 0 ? `1-${options.length} chooses one, or type your answer` : "type your answer";
+}
+
+/** Returns what is to be sent once it was confirmed, nothing to be asked again, or that they are done. */
+async function decisionOf(desk: Desk, ask: WholeAsk, word: string): Promise<Decision | null | "quit"> {
+  if (ask.kind === "approval") {
+    if (/^(a|approve|yes)$/i.test(word)) return approval(desk, ask);
+    return /^(r|reject|no)$/i.test(word) ? rejection(desk, ask) : null;
+  }
+  const decision = replyOf(ask, word);
+  if (typeof decision === "string") {
+    desk.io.tell(decision);
+    return null;
+  }
+  const option = ask.options.find(({ name }) => name === decision.option);
+  const what = option ? `"${printable(option.title)}"` : `${[...word].length} characters`;
+  const sure = await desk.ask(`Send ${what}? Enter sends; /back: `);
+  if (sure === null) return "quit";
+  return sure === "" ? decision : null;
+}
+
+/** An approval is confirmed in a word of its own: Enter alone approves nothing. */
+async function approval({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decision | null | "quit"> {
+  const comment = await prompt("A comment for the agent? Enter for none: ");
+  if (comment === null) return "quit";
+  const sure = await prompt(
+    `Run ${printable(ask.fn ?? ask.title)} with exactly these arguments? yes approves; /back: `,
+  );
+  if (sure === null) return "quit";
+  if (!/^yes$/i.test(sure)) {
+    io.tell("Nothing was sent.");
+    return null;
+  }
+  return { approved: true, ...(ask.digest !== null && { digest: ask.digest }), ...(comment !== "" && { comment }) };
+}
+
+async function rejection({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decision | null | "quit"> {
+  const numbers = ask.options.length > 0 ? `1-${ask.options.length}, or in your words` : "In your words";
+  const why = await prompt(`Why? ${numbers}; Enter for no reason; /back: `);
+  if (why === null) return "quit";
+  if (why === "/back") {
+    io.tell("Nothing was sent.");
+    return null;
+  }
+  const option = /^\d+$/.test(why) ? ask.options[Number(why) - 1] : undefined;
+  return { approved: false, ...(option ? { option: option.name } : why !== "" && { comment: why }) };
+}
+
+/** Returns a reply, or in a sentence why it is none. */
+function replyOf({ options, schema }: WholeAsk, word: string): Decision | string {
+  if (schema !== null) {
+    try {
+      return { value: JSON.parse(word) as unknown };
+    } catch {
+      return "That is not JSON; nothing was sent.";
+    }
+  }
+  const option = /^\d+$/.test(word) ? options[Number(word) - 1] : undefined;
+  return option ? { option: option.name } : { text: word };
+}
+
+/** Sends a decision, again if it has to be, and says what became of it; saying the same twice changes nothing. */
+async function send(
+  { ask: prompt, io, inbox, json }: Desk,
+  { id }: WholeAsk,
+  decision: Decision,
+): Promise<Move | "again"> {
+  for (;;) {
+    try {
+      const after = await inbox.decide(id, decision);
+      io.out(json ? JSON.stringify(after) : outcomeText(after));
+      return "next";
+    } catch (error) {
+      if (!(error instanceof Declined)) throw error;
+      io.tell(printable(error.message));
+      if (error.status === 400) return "again";
+      if (error.status < 500 && error.status !== 429) return "next";
+      const word = await prompt("Enter sends it again; /quit gives it up: ");
+      if (word === null || word === "/quit") return "quit";
+    }
+  }
+}

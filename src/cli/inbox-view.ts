@@ -1,0 +1,79 @@
+import { systemClock } from "../lib/clock.ts";
+import { clockText } from "../lib/duration.ts";
+import { printable, printableLines } from "../lib/printable.ts";
+import type { ListedAsk, WholeAsk } from "./inbox-client.ts";
+import { table } from "./table.ts";
+
+const LISTED_LENGTH = 60;
+const RULE = "─".repeat(40);
+const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as const;
+
+/** Returns a numbered line for each ask. */
+export function listLines(asks: readonly ListedAsk[]): string[] {
+  const rows = asks.map((ask, i) => {
+    const title = printable(ask.title);
+    const cut = [...title].slice(0, LISTED_LENGTH).join("");
+    const shown = cut.length < title.length ? `${cut} ...` : cut;
+    return [String(i + 1), KINDS[ask.kind], shown, printable(ask.agent), leftText(ask), ask.id];
+  });
+  return table(["", "WHAT", "TITLE", "FROM", "LEFT", "ID"], rows);
+}
+
+function leftText({ expires_at: at }: Pick<ListedAsk, "expires_at">): string {
+  return at === null ? "-" : clockText(Date.parse(at) - systemClock.now());
+}
+
+/** Returns everything there is to see of an ask, its arguments whole and in full. */
+export function wholeLines(ask: WholeAsk): string[] {
+  const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
+  return [
+    ask.kind === "approval" ? `${from} wants to run ${printable(ask.fn ?? ask.title)}` : `${from} asks:`,
+    ...argumentLines(ask),
+    ...wordLines(ask),
+    ...ask.options.flatMap(optionLines),
+    ...(ask.schema === null ? [] : ["The answer is JSON that fits this schema:", JSON.stringify(ask.schema, null, 2)]),
+    ...ask.decisions.map(({ by, approved, comment }) => {
+      const what = approved === null ? "answered" : approved ? "approved" : "rejected";
+      return `${printable(by.name ?? "somebody")} has ${what}${comment === null ? "" : `: ${printable(comment)}`}`;
+    }),
+    ...stateLines(ask),
+  ];
+}
+
+/** The arguments are exactly what is hashed; a line break within a text begins a new line here. */
+function argumentLines({ arguments: rows, digest }: WholeAsk): string[] {
+  if (rows === null) return [];
+  const lines = rows.flatMap(({ name, text }) => {
+    const [first = "", ...more] = printableLines(text);
+    return [`  ${printable(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
+  });
+  return [...(lines.length > 0 ? lines : ["  (no arguments)"]), `  ${printable(digest ?? "")}`];
+}
+
+function wordLines({ kind, words, agent }: WholeAsk): string[] {
+  if (words.trim() === "") return [];
+  const lines = printableLines(words);
+  return kind === "approval" ? [RULE, `${printable(agent)} says, which is not part of what runs:`, ...lines] : lines;
+}
+
+function optionLines({ title, description }: WholeAsk["options"][number], i: number): string[] {
+  const about = description === null ? [] : printableLines(description).map((line) => `       ${line}`);
+  return [`  ${i + 1}  ${printable(title)}`, ...about];
+}
+
+function stateLines(ask: WholeAsk): string[] {
+  if (ask.state !== "open") return [outcomeText(ask)];
+  const many = ask.needs.least > 1 ? [`${ask.needs.least} of ${ask.needs.of} have to agree.`] : [];
+  const left = ask.expires_at === null ? [] : [`${leftText(ask)} left.`];
+  return [[...left, ...many, printable(ask.on_silence)].join(" ")];
+}
+
+/** Returns in one line what became of an ask. */
+export function outcomeText({ state, kind, outcome }: WholeAsk): string {
+  if (state === "open") return "Counted; more people have to agree.";
+  if (state !== "answered")
+    return state === "expired" ? "It is over: nobody decided in time." : "Its agent withdrew it.";
+  const by = outcome?.by?.name ? ` by ${printable(outcome.by.name)}` : "";
+  if (kind !== "approval") return `Answered${by}.`;
+  return `${outcome?.approved ? "Approved" : "Rejected"}${by}.`;
+}
