@@ -1,12 +1,27 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
-import { AGENT, ANA, DELIVERY, DOMAIN, listening, openChannel, openEars, QUOTED, replyMail, TOKEN } from "./mail.ts";
+import { heldClock } from "../held-clock.ts";
+import {
+  AGENT,
+  ANA,
+  DELIVERY,
+  DOMAIN,
+  listening,
+  openChannel,
+  openEars,
+  QUOTED,
+  replyMail,
+  SIGNAL,
+  TOKEN,
+} from "./mail.ts";
 
 const REPLY_TO = `ask+${TOKEN}@${DOMAIN}`;
 const ORIGINAL = `<${DELIVERY}.1@${DOMAIN}>`;
@@ -247,12 +262,26 @@ describe("the SMTP listener", () => {
     assert.deepEqual(heard, []);
   });
 
-  it("says in one error that its port is taken", async () => {
+  it("says that its port is taken, and lets go of the mailbox beside it", async () => {
     const { receive } = openEars();
     await using listener = await listening(receive);
-    const channel = openChannel({ listen: `127.0.0.1:${listener.port}` });
-    const stop = new AbortController();
-    await assert.rejects(async () => channel.inbound?.listen?.(receive, stop.signal), { code: "EADDRINUSE" });
+    let connections = 0;
+    const mailbox = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(0, "127.0.0.1");
+    await once(mailbox, "listening");
+    const imapUrl = `imap://ana:secret@127.0.0.1:${(mailbox.address() as AddressInfo).port}`;
+    const clock = heldClock();
+    const channel = openChannel({ listen: `127.0.0.1:${listener.port}`, imapUrl }, { clock });
+    await assert.rejects(async () => channel.inbound?.listen?.(receive, SIGNAL), { code: "EADDRINUSE" });
+    // What was on its way arrives.
+    await pause(100);
+    const seen = connections;
+    clock.advance(60_000);
+    await pause(100);
+    mailbox.close();
+    assert.equal(connections, seen);
   });
 });
 

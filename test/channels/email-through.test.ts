@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import type { Email } from "postal-mime";
+import { Webhook } from "standardwebhooks";
 import { createKey } from "../../src/verbs/create-key.ts";
 import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../world.ts";
 import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
@@ -16,6 +17,8 @@ interface Post extends AsyncDisposable {
   /** The newest mail to somebody; waits until there are so many. */
   mail(count: number, to?: string): Promise<Email>;
   send(raw: string, to: string, from?: string): Promise<void>;
+  /** Posts a mail to the hook. */
+  hook(raw: string, secret?: string): Promise<number>;
 }
 
 interface Asked {
@@ -26,6 +29,7 @@ interface Asked {
   until(fits: (status: Reply["body"]) => boolean): Promise<Reply["body"]>;
 }
 
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const VOUCHED = { "Authentication-Results": "mx.parley.example; dmarc=pass header.from=people.example" };
 
 async function openPost(on: DatabaseName): Promise<Post> {
@@ -36,6 +40,7 @@ async function openPost(on: DatabaseName): Promise<Post> {
     PARLEY_EMAIL_FROM: `Parley <${AGENT}>`,
     PARLEY_EMAIL_LISTEN: `127.0.0.1:${port}`,
     PARLEY_EMAIL_TRUSTED_AUTHSERV_IDS: "mx.parley.example",
+    PARLEY_EMAIL_HOOK_SECRET: SECRET,
   };
   const world = await openWorld({ on, running: true, env });
   const { text: key } = await createKey(world.server.ctx, { name: "deploy-bot", scope: "agent" });
@@ -65,6 +70,13 @@ async function openPost(on: DatabaseName): Promise<Post> {
         envelope: { from, to: [to] },
         raw,
       });
+    },
+    async hook(body, secret = SECRET) {
+      const signature = new Webhook(secret).sign("msg_1", new Date(), body);
+      const at = String(Math.floor(Date.now() / 1000));
+      const signed = { "webhook-id": "msg_1", "webhook-timestamp": at, "webhook-signature": signature };
+      const sent = { "content-type": "message/rfc822", ...signed };
+      return (await fetch(`${world.url}/hooks/email`, { method: "POST", headers: sent, body })).status;
     },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
@@ -143,6 +155,16 @@ describe("asking by mail", { timeout: 60_000 }, () => {
     await post.send(reply("Blue, please.\n\n> Which colour?", contact), contact.replyTo);
     const answered = await contact.until(({ response }) => Boolean(response));
     assert.equal(answered.response, "Blue, please.");
+  });
+
+  it("takes replies at the hook, from whoever knows its secret", async () => {
+    await using post = await openPost("sqlite");
+    const asked = await post.ask("human_contacts", { msg: "Which size?" });
+    assert.equal(await post.hook(reply("Small", asked), "whsec_b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhlcg=="), 401);
+    const large = reply(`${"x".repeat(70)}\n`.repeat(30_000), asked);
+    assert.equal(await post.hook(large.replace(asked.replyTo, AGENT).replace(/In-Reply-To:.*/, "X: y")), 204);
+    assert.equal(await post.hook(reply("Medium – größer nicht", asked)), 204);
+    assert.equal((await asked.status()).response, "Medium – größer nicht");
   });
 
   it("shows an agent that a mail came back", async () => {

@@ -81,16 +81,20 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
       async listen(receive, signal) {
         const { certFile, keyFile } = settings;
         const onListening = outside.onListening ?? ((port) => log.info({ port }, "taking mail"));
-        await Promise.all([
-          listen !== undefined &&
-            listenForMail(
-              { listen, certFile, keyFile, domain, agent: from.address, log, onListening },
-              take,
-              receive,
-              signal,
-            ),
-          imapUrl !== undefined && watchMailbox({ url: imapUrl, clock, log }, take, receive, signal),
-        ]);
+        const listener = { certFile, keyFile, domain, agent: from.address, log, onListening };
+        // Where one way in cannot be opened, the other is let go of: the caller opens both again.
+        const failed = new AbortController();
+        const until = AbortSignal.any([signal, failed.signal]);
+        const ways = [
+          ...(listen === undefined ? [] : [listenForMail({ listen, ...listener }, take, receive, until)]),
+          ...(imapUrl === undefined ? [] : [watchMailbox({ url: imapUrl, clock, log }, take, receive, until)]),
+        ];
+        try {
+          await Promise.all(ways);
+        } finally {
+          failed.abort();
+          await Promise.allSettled(ways);
+        }
       },
     },
   };

@@ -6,7 +6,8 @@ import type { TakeMail } from "./inbound.ts";
 import { tokensIn } from "./names.ts";
 
 export const LARGEST_MAIL_BYTES = 10 * 1024 * 1024;
-const MOST_CLIENTS = 50;
+/** Each may hold a mail in memory. */
+const MOST_CLIENTS = 20;
 const MOST_RECIPIENTS = 10;
 const CLOSE_WITHIN_MS = 2000;
 
