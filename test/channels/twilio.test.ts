@@ -9,12 +9,11 @@ import {
   type Notice,
   type Verdict,
 } from "../../src/channels/channel.ts";
-import type { PhoneMemory, TwilioOutside, TwilioSettings } from "../../src/channels/twilio/settings.ts";
+import type { TwilioOutside, TwilioSettings } from "../../src/channels/twilio/settings.ts";
 import { twilioChannels, type PhoneTarget } from "../../src/channels/twilio/twilio.ts";
 import { viewOf } from "../../src/model/ask-view.ts";
 import { phoneMemory } from "../../src/verbs/phone-memory.ts";
-import { findAddressed } from "../../src/store/addressed-asks.ts";
-import { askPeople, callWish, leaf } from "../addressed.ts";
+import { askPeople } from "../addressed.ts";
 import { HOUR } from "../contract.ts";
 import { openWorld, type World } from "../world.ts";
 import { openTwilioDouble, type TwilioDouble } from "./twilio-double.ts";
@@ -384,61 +383,5 @@ describe("text messages and WhatsApp", () => {
     const { sms, whatsapp } = channels({ smsFrom: undefined });
     assert.equal(sms, undefined);
     assert.equal(whatsapp?.inbound?.hooks?.length, 2);
-  });
-});
-
-describe("an approval by text message", () => {
-  it("counts once, with its code, however often Twilio repeats it", async () => {
-    await using double = await openTwilioDouble();
-    const here: { world?: World } = {};
-    // The channel is made before the server whose store it remembers in.
-    const later = () => phoneMemory((here.world ?? assert.fail()).server.ctx);
-    const memory: PhoneMemory = {
-      setOptedOut: (...given) => later().setOptedOut(...given),
-      isOptedOut: (...given) => later().isOptedOut(...given),
-      heardFrom: (...given) => later().heardFrom(...given),
-      hasWritten: (...given) => later().hasWritten(...given),
-      charge: (...given) => later().charge(...given),
-      isNew: (...given) => later().isNew(...given),
-    };
-    const made = twilioChannels(
-      { ...SETTINGS, whatsappFrom: undefined, apiUrl: double.origin, publicUrl: PUBLIC_URL },
-      { fetch, now: () => here.world?.clock.now() ?? 0, memory, onFailed: async () => {} },
-    );
-    await using opened = await openWorld({ on: "sqlite", channels: made as Channel[] });
-    here.world = opened;
-    const { ctx } = opened.server;
-
-    const audience = leaf({ via: "sms", to: ANA, settings: {} });
-    const { id } = await askPeople(ctx, { ...callWish(), audience });
-    for (let i = 0; double.calls.length === 0; i += 1) {
-      assert.ok(i < 200, "nothing was sent");
-      await opened.advance(500);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    const code = /YES ([0-9A-Z]{4}) or/.exec(double.calls[0]?.form["Body"] ?? "")?.[1] ?? assert.fail("no code");
-    const say = async (fields: Record<string, string>, token = TOKEN) => {
-      const signature = twilio.getExpectedTwilioSignature(token, `${PUBLIC_URL}/hooks/twilio/message`, fields);
-      const headers = { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature };
-      const reply = await opened.call("POST", "/hooks/twilio/message", {
-        headers,
-        body: new URLSearchParams(fields).toString(),
-      });
-      return [reply.status, reply.text];
-    };
-    const fields = (Body: string, From = ANA) => ({ MessageSid: nextSid(), AccountSid: ACCOUNT, From, To: OURS, Body });
-    const state = async () => (await findAddressed(ctx.db, id))?.ask.outcome;
-
-    assert.deepEqual(await say(fields(`YES ${code}`), "wrong token"), [401, ""]);
-    assert.deepEqual(await say(fields("YES")), [200, "<Response/>"]);
-    assert.deepEqual(await say(fields(`YES ${code}`, "+491709999999")), [200, "<Response/>"]);
-    assert.equal(await state(), null, "no code, and somebody else");
-
-    const good = fields(`Yes ${code}`);
-    for (let i = 0; i < 3; i += 1) assert.deepEqual(await say(good), [200, "<Response/>"]);
-    const outcome = await state();
-    assert.deepEqual([outcome?.status, outcome?.approved, outcome?.by?.via], ["answered", true, "sms"]);
-    await say(fields(`NO ${code}`));
-    assert.equal((await state())?.approved, true);
   });
 });

@@ -4,7 +4,7 @@ import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
 import { fieldOf, verifiedForm, type Form } from "./signature.ts";
 
-export const MESSAGE_PATH = "/hooks/twilio/message";
+const MESSAGE_PATH = "/hooks/twilio/message";
 export const STATUS_PATH = "/hooks/twilio/status";
 const MAX_BYTES = 65_536;
 
