@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
+import { pino } from "pino";
 import { heldClock } from "../held-clock.ts";
 import {
   AGENT,
@@ -260,6 +261,30 @@ describe("the SMTP listener", () => {
     }
     assert.deepEqual(failed, [[DELIVERY, "5.1.1"]]);
     assert.deepEqual(heard, []);
+  });
+
+  it("logs what became of mails, and never whose they are or what they say", async () => {
+    const { receive } = openEars();
+    const lines: string[] = [];
+    const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+    {
+      await using listener = await listening(receive, {}, { log });
+      for (const [raw, to, from] of [
+        [replyMail("CANARY"), REPLY_TO, ANA],
+        [replyMail("CANARY", { To: AGENT, "In-Reply-To": null }), AGENT, ANA],
+        [replyMail("CANARY", { Precedence: "bulk" }), REPLY_TO, ANA],
+        [replyMail("CANARY", { From: `${ANA}, ${ANA}` }), REPLY_TO, ANA],
+        [replyMail("CANARY"), `canary@elsewhere.example`, ANA],
+        [bounceOf("5.1.1", ORIGINAL), AGENT, ""],
+      ] as const) {
+        await deliver(listener.port, raw, to, from);
+      }
+      await speak(listener.port, ["EHLO x", `MAIL FROM:<${ANA}>`, `CANARY ${ANA}`]);
+    }
+    const fates = lines.flatMap((line) => (JSON.parse(line) as { fate?: string }).fate ?? []);
+    assert.deepEqual(fates, ["unaddressed", "automatic", "unreadable", "bounced"]);
+    assert.ok(lines.some((line) => line.includes('"code":"5.1.1"')));
+    assert.doesNotMatch(lines.join(""), new RegExp(`canary|${ANA}|${TOKEN}`, "i"));
   });
 
   it("says that its port is taken, and lets go of the mailbox beside it", async () => {

@@ -28,7 +28,7 @@ export async function watchMailbox(
     try {
       await readUntilBroken();
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: error, pauseMs }, "the mailbox cannot be read; trying again");
+      if (!signal.aborted) log.warn({ ...reasonOf(error), pauseMs }, "the mailbox cannot be read; trying again");
     }
     await clock.sleep(pauseMs, signal);
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
@@ -40,7 +40,7 @@ export async function watchMailbox(
     const broken = new AbortController();
     const onAbort = () => client.close();
     client.on("close", () => broken.abort());
-    client.on("error", (error) => log.debug({ err: error }, "the mailbox's connection failed"));
+    client.on("error", (error) => log.debug(reasonOf(error), "the mailbox's connection failed"));
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       if (signal.aborted) return;
@@ -54,7 +54,7 @@ export async function watchMailbox(
         try {
           await readUnseen(client);
           // Idling ends by itself when the next command is sent.
-          client.idle().catch((error: unknown) => log.debug({ err: error }, "the mailbox does not idle"));
+          client.idle().catch((error: unknown) => log.debug(reasonOf(error), "the mailbox does not idle"));
           await clock.sleep(SWEEP_EVERY_MS, AbortSignal.any([news.signal, broken.signal, signal]));
         } finally {
           client.off("exists", onNews);
@@ -93,6 +93,12 @@ export async function watchMailbox(
       return false;
     }
   }
+}
+
+/** The library's errors carry the command that failed, and so the account; none of that is logged. */
+function reasonOf(error: unknown): { code?: string; reason: string } {
+  const { code, message } = error as { code?: string; message?: string };
+  return { ...(code !== undefined && { code }), reason: message ?? "unknown" };
 }
 
 const PORTS = { plain: 143, secure: 993 };
