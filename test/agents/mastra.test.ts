@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MastraLanguageModelV2Mock } from "@mastra/core/test-utils/llm-mock";
 import { Parley } from "@parley/sdk";
+import { until } from "../contract.ts";
 import { openWorld, type World } from "../world.ts";
 import { nameButton } from "./mastra-example.ts";
 
@@ -60,8 +61,11 @@ describe("the adapter for Mastra", () => {
     const stop = new AbortController();
     const naming = nameButton(new Parley({ url: world.url }), model, stop.signal).catch((error: unknown) => error);
     const id = await openQuestion(world);
+    const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+    await until(async () => isWaitedFor());
     stop.abort();
     await naming;
+    await until(async () => !isWaitedFor());
 
     assert.equal(told.length, 1);
     assert.equal((await world.call("GET", `/agent/questions/${id}`)).body.status, "OPEN");

@@ -16,6 +16,7 @@ import { nameButton as withLangChain } from "../../adapters/examples/langchain.t
 import { review, reviewGraph } from "../../adapters/examples/langgraph.ts";
 import { nameButton as withOpenAiAgents } from "../../adapters/examples/openai-agents.ts";
 import { withoutSteering } from "../../src/lib/printable.ts";
+import { until } from "../contract.ts";
 import { openWorld, type World } from "../world.ts";
 
 const QUESTION = "Which word is best on a button that exports?";
@@ -140,8 +141,11 @@ describe("adapters for agent frameworks", () => {
       const running = scripted.run(new Parley({ url: world.url }), stop.signal);
       const refused = assert.rejects(running);
       const { question_id: id } = await openQuestion(world);
+      const isWaitedFor = () => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+      await until(async () => isWaitedFor());
       stop.abort();
       await refused;
+      await until(async () => !isWaitedFor());
 
       assert.equal(scripted.calls(), 1);
       const { body } = await world.call("GET", `/agent/questions/${id}`);
