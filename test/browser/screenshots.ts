@@ -2,33 +2,53 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { launchBrowser } from "./chromium.ts";
+import { fillInbox, INBOX_VIEWS, showInbox } from "./inbox-screens.ts";
 import { VIEWS, fill, show } from "./screens.ts";
 import { serve } from "./served.ts";
+import type { Visitor } from "./visitor.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/screenshots/", import.meta.url));
 /** Every screen once on a phone and once at a desk, and the main path in the other theme too. */
 const LOOKS = [
   { screen: "phone", theme: "light", names: /./ },
   { screen: "desk", theme: "dark", names: /./ },
-  { screen: "phone", theme: "dark", names: /^(feed|question|result)$/ },
-  { screen: "desk", theme: "light", names: /^(feed|question|result)$/ },
+  { screen: "phone", theme: "dark", names: /^(feed|question|result|inbox|inbox-approval)$/ },
+  { screen: "desk", theme: "light", names: /^(feed|question|result|inbox-approval)$/ },
 ] as const;
 
 mkdirSync(FOLDER, { recursive: true });
 const words = process.argv.slice(2);
+const isWanted = (file: string): boolean => words.length === 0 || words.some((word) => file.includes(word));
+
+async function take(visitor: Visitor, file: string): Promise<void> {
+  await visitor.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await visitor.page.mouse.move(0, 0);
+  await visitor.page.screenshot({ path: FOLDER + file });
+  console.log(`docs/screenshots/${file}`);
+}
+
 const browser = await launchBrowser();
 try {
   for (const { screen, theme, names } of LOOKS) {
-    await using served = await serve();
-    await fill(served);
-    for (const view of VIEWS) {
-      const name = `${view.name}-${screen}-${theme}.png`;
-      if (!names.test(view.name) || !(words.length === 0 || words.some((word) => name.includes(word)))) continue;
-      await using visitor = await show(browser, served, view, { screen, theme });
-      await visitor.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-      await visitor.page.mouse.move(0, 0);
-      await visitor.page.screenshot({ path: FOLDER + name });
-      console.log(`docs/screenshots/${name}`);
+    const fileOf = ({ name }: { name: string }): string => `${name}-${screen}-${theme}.png`;
+    const wanted = <View extends { name: string }>(views: readonly View[]): View[] =>
+      views.filter((view) => names.test(view.name) && isWanted(fileOf(view)));
+
+    if (wanted(VIEWS).length > 0) {
+      await using served = await serve();
+      await fill(served);
+      for (const view of wanted(VIEWS)) {
+        await using visitor = await show(browser, served, view, { screen, theme });
+        await take(visitor, fileOf(view));
+      }
+    }
+    if (wanted(INBOX_VIEWS).length > 0) {
+      const filled = await fillInbox();
+      await using _world = filled.world;
+      for (const view of wanted(INBOX_VIEWS)) {
+        await using visitor = await showInbox(browser, filled, view, { screen, theme });
+        await take(visitor, fileOf(view));
+      }
     }
   }
 } finally {
