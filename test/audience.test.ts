@@ -98,7 +98,7 @@ describe("an audience", () => {
       [{ via: "person", person: "ana" }, ["ana"]],
       [{ via: "inbox" }, ["*"]],
       [{ via: "slack", to: "U12", settings: {} }, ["slack:U12"]],
-      [{ via: "slack", to: "C12", settings: {} }, []],
+      [{ via: "slack", to: "C12", settings: {} }, ["slack:*"]],
       [{ via: "slack", to: "C12", allowed: ["U1", "U2"], settings: {} }, ["slack:U1", "slack:U2"]],
       [{ via: "email", to: "ana@example.com", informed: false, settings: {} }, ["email:ana@example.com"]],
       [{ via: "email", to: "ana@example.com", informed: true, settings: {} }, []],
@@ -123,6 +123,9 @@ describe("an audience", () => {
       isNamed(channel, who("ana", { ...member, slackMember: { channel: "C99", mayApprove: true } }), "approval"),
       false,
     );
+    const inInbox = who("ana", { identities: [{ kind: "slack", value: "U1" }] });
+    assert.equal(isNamed(channel, inInbox, "approval"), true);
+    assert.equal(isNamed(channel, who("bo"), "approval"), false);
     assert.equal(isNamed({ ...channel, allowed: ["U2"] }, who("ana", member), "approval"), false);
   });
 });

@@ -125,6 +125,8 @@ for (const on of DATABASES) {
         slack.sent.map(({ reminder }) => reminder),
         [false, true],
       );
+      const { link = "" } = slack.sent[1] ?? {};
+      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).ask.id, slack.sent[0]?.view.askId);
     });
 
     it("offer no approval where not all of the arguments fit", async () => {
@@ -185,9 +187,16 @@ for (const on of DATABASES) {
       assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).is, "not_understood");
       assert.equal((await say("3", "approve")).is, "needs_page");
       assert.equal((await readAddressed(ctx, ask.id)).refused?.reason, "sender_unverified");
-      await scene.settle(() => email.told.length > 0);
+      await scene.settle(() => email.told.length === 2);
+      assert.ok(email.told.every((words) => !words.includes("not asked")));
       assert.equal((await say("4", "approve", { trust: "verified" })).is, "accepted");
       assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+
+      const other = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, other.id))[0] === "email sent");
+      const match = { token: email.sent.at(-1)?.replyToken ?? "" };
+      assert.equal((await say("5", "Reject: the limit is 4999", { match })).is, "accepted");
+      assert.equal((await readAddressed(ctx, other.id)).outcome?.comment, "the limit is 4999");
     });
   });
 

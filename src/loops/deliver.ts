@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../channels/channel.ts";
 import type { Context } from "../context.ts";
 import { openDeadline } from "../lib/deadline.ts";
@@ -19,7 +20,7 @@ import {
 import { findHuman } from "../store/humans.ts";
 import { transact } from "../store/transact.ts";
 import { auditNoun, placeOf, planNextChannel } from "../verbs/address-ask.ts";
-import { tokensOf } from "../verbs/delivery-tokens.ts";
+import { tokenHashes, tokensOf } from "../verbs/delivery-tokens.ts";
 import { closingSentence } from "../verbs/hear.ts";
 
 /** A claimed message is a rival's again after this. */
@@ -104,10 +105,13 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
         return;
       }
       const notice = noticeOf(delivery, ask, channel);
+      // Whoever is quick answers before the sending is noted.
+      const shownDigest = notice.whole ? ask.digest : null;
+      await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest }));
       // point: delivery-before-sending
       const { externalIds } = await channel.send(notice, within.signal);
       // point: delivery-sent
-      await transact(ctx, (tx) => noteSent(tx, delivery, ask, notice, externalIds));
+      await transact(ctx, (tx) => noteSent(tx, delivery, ask, externalIds));
     } catch (error) {
       if (signal.aborted) return;
       const failure =
@@ -137,7 +141,6 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     tx: Tx,
     delivery: Delivery,
     ask: AddressedAsk,
-    notice: Notice,
     externalIds: Readonly<Record<string, string>>,
   ): Promise<void> {
     // Whoever decides meanwhile cannot close what is not known to be sent, so the ask is held first.
@@ -147,7 +150,6 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     const noted = await updateDelivery(tx, delivery, {
       ...{ state, attempt: 0, externalIds },
       ...(thread !== undefined && { thread }),
-      shownDigest: notice.whole ? ask.digest : null,
     });
     if (!noted) return;
     await note(tx, ask, "delivered", delivery);
@@ -225,8 +227,10 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
       const newest = sent.at(-1);
       if (newest) {
         const { askId, channel, target, person } = newest;
+        const id = ctx.newId("dlv");
         await insertDelivery(tx, {
-          id: ctx.newId("dlv"),
+          id,
+          ...tokenHashes(tokensOf(ctx, id)),
           askId,
           kind: "remind",
           channel,
@@ -240,9 +244,10 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     });
   }
 
-  async function threadOf({ askId, channel, person }: Delivery): Promise<Readonly<Record<string, string>>> {
+  async function threadOf({ askId, channel, target }: Delivery): Promise<Readonly<Record<string, string>>> {
     const others = await listDeliveries(ctx.db, askId);
-    const one = others.findLast((other) => other.channel === channel && other.person === person && other.externalIds);
+    const isSame = (other: Delivery) => other.channel === channel && isDeepStrictEqual(other.target, target);
+    const one = others.findLast((other) => isSame(other) && other.externalIds);
     return one?.externalIds ?? {};
   }
 

@@ -22,6 +22,9 @@ export function leavesOf(audience: Audience, afterMs = 0): Leaf[] {
 /** The reader under which everybody finds an ask who sees all there is. */
 export const ALL_READERS = "*";
 
+/** The reader under which everybody enrolled with a Slack user finds what was asked in a channel. */
+export const SLACK_READERS = "slack:*";
+
 /** Returns under which names an ask is found in inboxes: persons, identities, or everybody who sees all. */
 export function readersOf(audience: Audience): string[] {
   return [...new Set(leavesOf(audience).flatMap(({ target }) => readersOfTarget(target)))];
@@ -34,7 +37,8 @@ function readersOfTarget(target: Target): string[] {
     case "inbox":
       return [ALL_READERS];
     case "slack":
-      return [...(isSlackUser(target.to) ? [target.to] : []), ...(target.allowed ?? [])].map((id) => `slack:${id}`);
+      if (target.allowed) return target.allowed.map((id) => `slack:${id}`);
+      return isSlackUser(target.to) ? [`slack:${target.to}`] : [SLACK_READERS];
     case "email":
       return target.informed ? [] : [readerOf({ kind: "email", value: target.to })];
     case "sms":
@@ -70,6 +74,9 @@ export function isNamed(target: Target, who: Responder, decides: AddressedForm["
     case "slack":
       if (target.allowed) return target.allowed.some((id) => isKnownAs("slack", id));
       if (isSlackUser(target.to)) return isKnownAs("slack", target.to);
+      // Whoever is enrolled with a Slack user may decide elsewhere too, such as what is too long for a message.
+      if (who.person !== null && who.slackMember === undefined)
+        return who.identities.some(({ kind }) => kind === "slack");
       if (who.slackMember?.channel !== target.to) return false;
       return decides !== "approval" || who.person !== null || who.slackMember.mayApprove;
     case "email":

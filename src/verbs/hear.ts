@@ -200,7 +200,10 @@ function meaningOf(
   heard: Heard,
   link: string,
 ): { decision: Decision } | Verdict {
-  const decision = "choice" in heard.said ? decisionOf(ask, heard.said.choice) : decisionInWords(ask, heard);
+  const decision =
+    "choice" in heard.said
+      ? decisionOf(ask, heard.said.choice)
+      : decisionInWords(ask, heard, tokensOf(ctx, delivery.id).code);
   if (!decision) {
     const says =
       ask.form.kind === "approval"
@@ -251,10 +254,13 @@ function decisionOf(ask: AddressedAsk, choice: Choice): Decision | null {
   return { kind: "reply", option: option.name, ...(words !== undefined && { text: words }) };
 }
 
-function decisionInWords(ask: AddressedAsk, { said }: Heard): Decision | null {
+function decisionInWords(ask: AddressedAsk, { said }: Heard, code: string): Decision | null {
   if (!("text" in said)) return null;
-  const { rest } = ask.form.kind === "approval" ? takeCode(said.text) : { rest: said.text };
-  const meant = readReply(rest, { kind: ask.form.kind, options: optionsOf(ask) });
+  const read = (text: string) => readReply(text, { kind: ask.form.kind, options: optionsOf(ask) });
+  const taken = takeCode(said.text);
+  // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
+  const isCode = taken.code?.toUpperCase() === code || (taken.code !== undefined && read(taken.rest).is === "approve");
+  const meant = read(ask.form.kind === "approval" && isCode ? taken.rest : said.text);
   switch (meant.is) {
     case "approve":
       return { kind: "approve" };
@@ -360,8 +366,16 @@ function acceptedSentence(ask: AddressedAsk, decision: Decision): string {
 /** Channels where an answer is heard long after it was said: there the verdict goes out as a message of its own. */
 const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
 
+/** Of a stranger who used somebody's address that somebody hears nothing, and of what was taken neither. */
+const CONCERNS_RECIPIENT: ReadonlySet<Verdict["is"]> = new Set([
+  "not_understood",
+  "needs_page",
+  "already_decided",
+  "locked",
+]);
+
 async function tellLater(ctx: Context, delivery: Delivery, verdict: Verdict): Promise<void> {
-  if (!TOLD_LATER.has(delivery.channel) || verdict.is === "accepted" || verdict.is === "repeated") return;
+  if (!TOLD_LATER.has(delivery.channel) || !CONCERNS_RECIPIENT.has(verdict.is)) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.
     const { now } = (await findAddressed(tx, delivery.askId)) ?? { now: 0 };

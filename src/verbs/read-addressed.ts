@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../model/addressed-ask.ts";
-import { ALL_READERS, leavesOf, readerOf } from "../model/audience.ts";
+import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
 import { Refusal } from "../refusals.ts";
 import * as store from "../store/addressed-asks.ts";
@@ -117,5 +117,11 @@ export async function readInInbox(ctx: Context, person: string, askId: string): 
 async function readersFor(on: Queryable, person: string): Promise<string[]> {
   const human = await findHuman(on, person);
   const identities = await listIdentities(on, person);
-  return [person, ...identities.map(readerOf), ...(human?.seesAll ? [ALL_READERS] : [])];
+  const isOnSlack = identities.some(({ kind }) => kind === "slack");
+  return [
+    person,
+    ...identities.map(readerOf),
+    ...(isOnSlack ? [SLACK_READERS] : []),
+    ...(human?.seesAll ? [ALL_READERS] : []),
+  ];
 }
