@@ -7,7 +7,7 @@ import { pino, type Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
-import { openGuardedFetch } from "./lib/guarded-fetch.ts";
+import { openGuardedFetch, type GuardedFetch } from "./lib/guarded-fetch.ts";
 import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
@@ -20,7 +20,9 @@ import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { fallBack } from "./loops/fall-back.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
+import { tellAgents } from "./loops/tell-agents.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
+import { printEvent } from "./protocols/a2h/events.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
@@ -40,6 +42,7 @@ import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
+import type { WebhookEndpoint, WebhookEvent } from "./verbs/webhook-endpoints.ts";
 import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts";
 import { catalogueOf, openChannels } from "./server-channels.ts";
 import { openStore, type Store } from "./store/open-store.ts";
@@ -85,6 +88,7 @@ const DELIVER_EVERY_MS = 500;
 const FALL_BACK_EVERY_MS = 1000;
 const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
+const TELL_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
 const SWEEP_EVERY_MS = 60_000;
 /** What is still under way after this is cut off, so that a stop ends within ten seconds. */
@@ -167,7 +171,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const loops = [...startLoops(door, channels, deliver), ...startPush(ctx, settings, push, guardedFetch)];
+  const loops = [...startLoops(door, channels, deliver, guardedFetch), ...startPush(ctx, settings, push, guardedFetch)];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
@@ -196,7 +200,12 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   };
 }
 
-function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>, deliver: Deliver): Loop[] {
+function startLoops(
+  door: DoorContext,
+  channels: ReadonlyMap<string, Channel>,
+  deliver: Deliver,
+  guardedFetch: GuardedFetch,
+): Loop[] {
   const { ctx, readLimits } = door;
   const { clock } = ctx;
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
@@ -211,8 +220,13 @@ function startLoops(door: DoorContext, channels: ReadonlyMap<string, Channel>, d
       }),
     ];
   });
+  const telling = {
+    guardedFetch,
+    print: (endpoint: WebhookEndpoint, event: WebhookEvent) => printEvent(ctx, endpoint, event),
+  };
   return [
     ...listening,
+    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal)),
     loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
     loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
     loop("deliver", DELIVER_EVERY_MS, deliver.step),

@@ -18,6 +18,7 @@ export interface DoorSettings {
   limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
   sseHeartbeatS: number;
   waitCapS: number;
+  webhooks: { allow: readonly string[] };
   /** Whom agents may have written to, with `*` for anything; null for anybody. */
   recipients: readonly string[] | null;
   push: { fcmKeyFile?: string | undefined };

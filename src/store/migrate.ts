@@ -8,9 +8,20 @@ import { left } from "./migrations/0005-left.ts";
 import { addressedWaits } from "./migrations/0006-addressed-waits.ts";
 import { phones } from "./migrations/0007-phones.ts";
 import { fallbacks } from "./migrations/0008-fallbacks.ts";
+import { webhooks } from "./migrations/0009-webhooks.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
-const MIGRATIONS: readonly Migration[] = [crowd, waits, addressed, notices, left, addressedWaits, phones, fallbacks];
+const MIGRATIONS: readonly Migration[] = [
+  crowd,
+  waits,
+  addressed,
+  notices,
+  left,
+  addressedWaits,
+  phones,
+  fallbacks,
+  webhooks,
+];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

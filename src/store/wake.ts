@@ -62,6 +62,9 @@ export const INBOX_TOPIC = "inbox";
 /** Whoever sends what is due. */
 export const DELIVERIES_TOPIC = "deliveries";
 
+/** Whoever tells agents what happened. */
+export const WEBHOOKS_TOPIC = "webhooks";
+
 /** Whoever waits for one ask. */
 export const askTopic = (askId: string): string => `ask:${askId}`;
 

@@ -15,6 +15,7 @@ import { closeDeliveries } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
 import { auditNoun, planDeliveries } from "./address-ask.ts";
+import { planWebhooks } from "./webhook-endpoints.ts";
 import { tellDevices } from "./tell-devices.ts";
 
 /**
@@ -31,6 +32,7 @@ export async function finishAddressed(
   const over = await endAddressed(tx, ask.id, outcome, at);
   // point: addressed-between-outcome-and-closing
   await closeDeliveries(tx, ask.id);
+  await planWebhooks(tx, over, `${auditNoun(ask)}.completed`);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     action: `${auditNoun(ask)}.${how.action}`,

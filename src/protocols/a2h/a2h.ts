@@ -7,6 +7,7 @@ import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
+import { webhookRoutes } from "./webhook-routes.ts";
 import { A2H_VERSION, serverRoutes } from "./server-routes.ts";
 
 /** Where the protocol is served, and how much of it (contract-a2h.md, section 1). */
@@ -19,6 +20,7 @@ const MOUNTS = [
 /** Paths of the full set that clients ask for at the root when their base address is wrong. */
 const FULL_ONLY = [
   ...["/contact_requests", "/contact_requests/:id", "/project", "/contact_channel/:id", "/audit"],
+  ...["/webhook_endpoints", "/webhook_endpoints/:id"],
   ...["function_calls", "human_contacts"].flatMap((kind) =>
     ["pending", ":id/respond", ":id/escalate_email", ":id/cancel"].map((rest) => `/agent/${kind}/${rest}`),
   ),
@@ -40,8 +42,12 @@ export function a2h(door: DoorContext): (app: Door) => Promise<void> {
           messageRoutes(mount);
           humanRoutes(mount);
           channelRoutes(mount);
-          if (mount.full) serverRoutes(mount);
-          else rootRoutes(mount);
+          if (mount.full) {
+            serverRoutes(mount);
+            webhookRoutes(mount);
+          } else {
+            rootRoutes(mount);
+          }
           refuseOtherMethods(mounted, withoutPrefix(taken, prefix));
         },
         { prefix },

@@ -115,6 +115,19 @@ export const BODIES = {
     ["escalation_msg"],
   ),
   channel: object({ channel }),
+  endpoint: object(
+    {
+      url: text("https, at port 443", 2048),
+      format: { type: "string", enum: ["v1beta1", "v1beta2", "v1beta3", "a2h"] },
+      events: { type: "array", items: { type: "string" }, description: "Empty: everything the format has" },
+      description: text("For whoever looks", 500),
+      enabled: { type: "boolean", default: true },
+      agent: text("Whose it is; admins name it", 128),
+    },
+    ["url", "format"],
+  ),
+  test: object({ event: text("One that the endpoint's format has") }),
+  replay: object({ since: { type: "string", format: "date-time" } }, ["since"]),
   human: object(
     {
       name: text("How people are called", 200),

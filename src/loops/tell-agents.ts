@@ -1,0 +1,97 @@
+import type { Context } from "../context.ts";
+import { AddressRefused, type GuardedFetch, type GuardedReply } from "../lib/guarded-fetch.ts";
+import { retryAfterMs } from "../lib/retry-after.ts";
+import { signedWebhookHeaders } from "../lib/standard-webhooks.ts";
+import { ENDPOINT_GIVEN_UP_MS, pauseAfter } from "../model/webhook-events.ts";
+import { transact } from "../store/transact.ts";
+import {
+  claimEvent,
+  disableEndpoint,
+  findDueEvents,
+  findEndpoint,
+  noteEndpoint,
+  updateEvent,
+  type WebhookEndpoint,
+  type WebhookEvent,
+} from "../store/webhooks.ts";
+import { secretsOf } from "../verbs/webhook-endpoints.ts";
+
+/** A claimed event is a rival's again after this. */
+const LEASE_MS = 60_000;
+const PER_ENDPOINT = 4;
+const AT_ONCE = 32;
+const SLOW_DOWN = new Set([429, 502, 503, 504]);
+
+/** Returns what an endpoint is told of an event, or nothing where there is nothing left to tell. */
+export type PrintEvent = (endpoint: WebhookEndpoint, event: WebhookEvent) => Promise<string | null>;
+
+/**
+ * Tells agents what they want to hear, signed, at least once, each endpoint at its own pace (contract-a2h.md, section
+ * 17). Returns whether there was something to tell.
+ */
+export async function tellAgents(
+  ctx: Context,
+  { guardedFetch, print }: { guardedFetch: GuardedFetch; print: PrintEvent },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const due = await findDueEvents(ctx.db, PER_ENDPOINT, AT_ONCE);
+  await Promise.all(due.map((event) => (signal.aborted ? undefined : tell(event))));
+  return due.length > 0;
+
+  async function tell(due: WebhookEvent): Promise<void> {
+    const endpoint = await findEndpoint(ctx.db, due.endpointId, undefined);
+    if (!endpoint) return;
+    const body = due.body ?? (await print(endpoint, due));
+    if (body === null) {
+      await transact(ctx, (tx) =>
+        updateEvent(tx, due, { ...NOTHING, state: "dead", error: "nothing is left to tell" }),
+      );
+      return;
+    }
+    const event = await transact(ctx, (tx) => claimEvent(tx, due, body, LEASE_MS));
+    if (!event) return;
+    const reply = await send(endpoint, event, event.body ?? body);
+    if (reply === null) return;
+    await transact(ctx, async (tx) => {
+      const to = outcomeOf(event, reply);
+      if (!(await updateEvent(tx, event, to))) return;
+      if ("status" in reply && reply.status === 410) await disableEndpoint(tx, endpoint.id);
+      await noteEndpoint(tx, endpoint.id, to.state === "delivered", ENDPOINT_GIVEN_UP_MS);
+    });
+  }
+
+  /** Returns the reply, or the class of what went wrong; nothing where this server is stopping. */
+  async function send(
+    endpoint: WebhookEndpoint,
+    { id }: WebhookEvent,
+    body: string,
+  ): Promise<GuardedReply | { error: string } | null> {
+    const bytes = Buffer.from(body);
+    const signed = signedWebhookHeaders(secretsOf(ctx, endpoint), id, ctx.clock.now(), bytes);
+    const headers = { "content-type": "application/json", "user-agent": "Parley", ...signed };
+    try {
+      return await guardedFetch(endpoint.url, { method: "POST", headers, body: bytes, signal });
+    } catch (error) {
+      if (signal.aborted) return null;
+      if (error instanceof AddressRefused) return { error: "address refused" };
+      return { error: error instanceof Error && error.name === "TimeoutError" ? "too slow" : "no connection" };
+    }
+  }
+
+  function outcomeOf(event: WebhookEvent, reply: GuardedReply | { error: string }): Parameters<typeof updateEvent>[2] {
+    if ("error" in reply) return { ...NOTHING, ...later(event, 0), error: reply.error };
+    const { status, text, headers } = reply;
+    const told = { status, reply: text.replaceAll("\0", "").toWellFormed() };
+    if (status >= 200 && status < 300) return { ...NOTHING, ...told, state: "delivered" };
+    const wanted = SLOW_DOWN.has(status) ? retryAfterMs(headers["retry-after"], ctx.clock.now()) : 0;
+    return { ...NOTHING, ...told, ...later(event, wanted ?? 0), error: `status ${status}` };
+  }
+
+  function later({ attempt }: WebhookEvent, retryAfter: number): { state: "pending" | "dead"; inMs: number } {
+    const luck = (ctx.random(1)[0] ?? 0) / 256;
+    const inMs = pauseAfter(attempt, luck, retryAfter);
+    return inMs === null ? { state: "dead", inMs: 0 } : { state: "pending", inMs };
+  }
+}
+
+const NOTHING = { state: "pending", inMs: 0, status: null, error: null, reply: null } as const;
