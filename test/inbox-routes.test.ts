@@ -156,12 +156,14 @@ for (const on of DATABASES) {
 
     it("runs edited arguments with every digit of their integers, where the agent allows it", async () => {
       const ana = await named(world(), "Ana Ruiz");
-      const text = canonicalExact({ amount: 5 });
+      const text = canonicalExact({ amount: 5, to: "a\u202eb\u{e0041}" });
       const editable = { kind: "approval" as const, fn: "pay", kwargs: text, rejectOptions: [], editable: true };
       const digest = sha256Digest(consentText("pay", text));
       const made = await ask({ audience: toPerson(ana.id), form: editable, digest });
       const shown = await one(world(), ana.shown, made.id);
-      assert.deepEqual([shown.body.editable, shown.body.kwargs], [true, '{\n  "amount": 5\n}']);
+      assert.equal(shown.body.editable, true);
+      assert.equal(shown.body.kwargs, '{\n  "amount": 5,\n  "to": "a\\u202eb\\udb40\\udc41"\n}');
+      assert.equal(canonicalExact(JSON.parse(shown.body.kwargs)), text, "nothing hides, and nothing is changed");
       const edit = (kwargs: unknown) => decide(world(), ana.shown, made.id, { approved: true, digest, kwargs });
       assert.equal((await edit("[]")).body.error.details.field, "kwargs");
       assert.equal((await edit("{")).status, 400);

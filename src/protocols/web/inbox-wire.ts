@@ -53,7 +53,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
     })),
     schema: view.schema,
     editable: form.kind === "approval" && form.editable,
-    kwargs: form.kind === "approval" && form.editable ? indented(form.kwargs) : null,
+    kwargs: form.kind === "approval" && form.editable ? editable(indented(form.kwargs)) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
     on_silence: view.onSilence,
     may_decide: ask.state === "open" && isAsked(ask.audience, who, form.kind, now - ask.createdAt),
@@ -137,6 +137,15 @@ function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience
 function isJoint(audience: Audience): boolean {
   if (audience.is === "leaf") return false;
   return audience.is === "all" || audience.is === "quorum" || nodesOf(audience).some(isJoint);
+}
+
+/** Returns the same JSON with what cannot be seen as escapes, so that nobody edits around it. */
+function editable(json: string): string {
+  const units = (letter: string) =>
+    Array.from({ length: letter.length }, (_, i) => `\\u${letter.charCodeAt(i).toString(16).padStart(4, "0")}`).join(
+      "",
+    );
+  return [...json].map((letter) => (letter === "\n" || printable(letter) === letter ? letter : units(letter))).join("");
 }
 
 function shown(text: string): string {

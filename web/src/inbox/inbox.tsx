@@ -79,6 +79,9 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
       <List current={isWide ? id : undefined} />
       <footer class={styles.footer}>
         <span>{text.signedInAs(name)}</span>
+        <Link href="/me#notifications" class="button quiet">
+          {text.notify}
+        </Link>
         <button type="button" class="quiet" onClick={() => void signOut()}>
           {text.signOut}
         </button>

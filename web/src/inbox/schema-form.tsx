@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { type Field, type Filled, filledWith, type Member, type Problem } from "./schema.ts";
+import { type Field, type Filled, filledWith, type Member, type Problem, seen } from "./schema.ts";
 import styles from "./schema-form.module.css";
 import { text } from "./text.ts";
 
@@ -75,7 +75,7 @@ function Members({ members, slot }: { members: readonly Member[]; slot: Slot }) 
           field={field}
           slot={{
             path: `${slot.path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
-            label: field.title ?? name,
+            label: field.title ?? seen(name),
             required,
             value: filled[name] ?? filledWith(field),
             problems: slot.problems,

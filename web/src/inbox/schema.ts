@@ -51,6 +51,18 @@ const textIn = (schema: Schema, name: string): string | undefined => {
   const value = own(schema, name);
   return typeof value === "string" ? value : undefined;
 };
+const shownIn = (schema: Schema, name: string): string | undefined => {
+  const words = textIn(schema, name);
+  return words && seen(words);
+};
+
+/** Control, direction and zero-width characters: what could make a label say something else than it shows. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** Returns a text of an agent's with what cannot be seen written as \uXXXX, as the server does with every other text. */
+export function seen(words: string): string {
+  return words.replace(UNSEEN, (letter) => `\\u${(letter.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
+}
 const numberIn = (schema: Schema, name: string): number | undefined => {
   const value = own(schema, name);
   return typeof value === "number" ? value : undefined;
@@ -74,8 +86,8 @@ function read(given: unknown, root: Schema, depth: number): Field {
   const { schema, nullable } = withoutNull(resolve(given, root), root);
   return {
     ...shapeOf(schema, root, depth),
-    title: textIn(given, "title") ?? textIn(schema, "title"),
-    description: textIn(given, "description") ?? textIn(schema, "description"),
+    title: shownIn(given, "title") ?? shownIn(schema, "title"),
+    description: shownIn(given, "description") ?? shownIn(schema, "description"),
     nullable,
     initial: own(given, "default") ?? own(schema, "default"),
   };
@@ -148,10 +160,10 @@ function optionsOf(schema: Schema, root: Schema): { label: string; value: unknow
   if (!Array.isArray(alternatives) || alternatives.length === 0 || alternatives.length > MOST_OPTIONS) return null;
   const each = alternatives.map((one: unknown) => (isSchema(one) ? resolve(one, root) : {}));
   if (!each.every((one) => Object.hasOwn(one, "const"))) return null;
-  return each.map((one) => ({ label: textIn(one, "title") ?? labelOf(one["const"]), value: one["const"] }));
+  return each.map((one) => ({ label: shownIn(one, "title") ?? labelOf(one["const"]), value: one["const"] }));
 }
 
-const labelOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const labelOf = (value: unknown): string => seen(typeof value === "string" ? value : JSON.stringify(value));
 
 /** Follows references within the schema; one that leads nowhere, or round in a circle, is left for the JSON editor. */
 function resolve(schema: Schema, root: Schema): Schema {
