@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import { HOUR, ROOMY, sharedWorld, until } from "./contract.ts";
+import { HOUR, pause, ROOMY, sharedWorld, until } from "./contract.ts";
 import { decider, somebody } from "./deciders.ts";
-import { newFolder, parley, type Run, serve, start } from "./program.ts";
+import { newFolder, parley, ROOT, type Run, serve, start } from "./program.ts";
 
 /** The common members of every hook's input, as Claude Code's reference shows them. */
 const COMMON = {
@@ -136,6 +138,26 @@ describe("a hook of Claude Code", () => {
       assert.deepEqual([code, out], [1, ""]);
       assert.match(err, /^parley: /);
     }
+  });
+
+  it("withdraws its request once somebody has decided at Claude Code's own terminal", async () => {
+    const operator = await decider(world(), "operator");
+    const transcript = join(ROOT, "transcript.jsonl");
+    const { tool_name: name, tool_input: input } = PERMISSION_REQUEST;
+    const line = (...content: object[]) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
+    const use = (id: string) => line({ type: "text", text: "x" }, { type: "tool_use", id, name, input });
+    const result = (id: string) => line({ type: "tool_result", tool_use_id: id, content: "ok" });
+    // The same call was made before; that it was over says nothing.
+    writeFileSync(transcript, use("toolu_1") + result("toolu_1") + use("toolu_2"));
+    const asking = hook(world().url, { ...PERMISSION_REQUEST, transcript_path: transcript });
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    appendFileSync(transcript, `${result("toolu_1")}not JSON "tool_result"\n{"message":{"content":"tool_"}}\n`);
+    await pause(2500);
+    assert.equal((await operator.inbox()).length, 1);
+    appendFileSync(transcript, result("toolu_2"));
+    const { code, out, err } = await asking.ended;
+    assert.deepEqual([code, out, err], [0, "", ""]);
+    assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
   });
 
   it("withdraws its request when it is interrupted, and says nothing", async () => {

@@ -5,6 +5,7 @@ export interface HookInput {
   tool_name: string;
   tool_input: Record<string, unknown>;
   tool_use_id?: string;
+  transcript_path?: string;
 }
 
 /** What is said to Claude Code: yes or no with a reason, or nothing, so that it asks at its own terminal. */
@@ -16,7 +17,8 @@ export type Verdict =
 /** Reads what came on standard input; nothing for an event in which there is nothing to decide. @throws {Error} */
 export function readHookInput(value: unknown): HookInput | null {
   if (!isObject(value)) throw new Error("standard input holds no hook of Claude Code");
-  const { hook_event_name: event, session_id: session, tool_name: tool, tool_input: input, tool_use_id: use } = value;
+  const { hook_event_name: event, session_id: session, tool_name: tool, tool_input: input } = value;
+  const { tool_use_id: use, transcript_path: transcript } = value;
   if (event !== "PermissionRequest" && event !== "PreToolUse") return null;
   if (typeof tool !== "string" || tool === "" || !isObject(input)) {
     throw new Error("the hook names no tool or no input");
@@ -27,6 +29,7 @@ export function readHookInput(value: unknown): HookInput | null {
     tool_name: tool,
     tool_input: input,
     ...(typeof use === "string" && { tool_use_id: use }),
+    ...(typeof transcript === "string" && { transcript_path: transcript }),
   };
 }
 

@@ -14,13 +14,14 @@ import {
   type Verdict,
   verdictJson,
 } from "./claude-hook-wire.ts";
+import { wasDecidedThere } from "./claude-transcript.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { askPeople, CouldNotAsk, type Ended, type Place } from "./people-requests.ts";
 import { serverUrl } from "./questions.ts";
 
 const MOST_DEPTH = 64;
 const LONGEST_BYTES = 4_000_000;
-export const USUAL_TIMEOUT = "1h";
+const USUAL_TIMEOUT = "1h";
 
 export const HOOK_OPTIONS = {
   url: { type: "string" },
@@ -45,20 +46,33 @@ export const hookClaude: Command = {
     const input = readHookInput(parsed(await standardInput()));
     // What is no question is left alone.
     if (!input) return EXIT.done;
+    const [there, over] = [new AbortController(), new AbortController()];
+    const watching = watchTranscript(input, over.signal, () => there.abort());
     const place: Place = {
       url: serverUrl(values.url, io.env),
       key: io.env["PARLEY_KEY"] || undefined,
       clock: systemClock,
       fetch: systemFetch,
-      signal: io.interrupted,
+      signal: AbortSignal.any([io.interrupted, there.signal]),
     };
     const how = { to: values.to, timeoutSeconds };
-    const verdict = await decided(place, input, how).catch((error: unknown) => undecided(error, io));
+    const verdict = await decided(place, input, how).catch((error: unknown) => undecided(error, place.signal, io));
+    over.abort();
+    await watching;
     if (io.interrupted.aborted) return EXIT.interrupted;
+    // Nobody listens any more: somebody has decided at the terminal.
+    if (there.signal.aborted) return EXIT.done;
     io.out(verdictJson(input, verdict));
     return EXIT.done;
   },
 };
+
+/** Claude Code asks at its terminal at the same time, and tells no hook of what is decided there. */
+async function watchTranscript(input: HookInput, signal: AbortSignal, then: () => void): Promise<void> {
+  const { hook_event_name: event, transcript_path: path, tool_name: name, tool_input } = input;
+  if (event !== "PermissionRequest" || path === undefined) return;
+  if (await wasDecidedThere({ path, name, input: tool_input }, systemClock, signal)) then();
+}
 
 /** Returns the seconds of `--timeout`. @throws {WrongUsage} */
 export function timeoutOf(text = USUAL_TIMEOUT): number {
@@ -152,8 +166,8 @@ function oneLine(text: string, most: number): string {
 }
 
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
-function undecided(error: unknown, io: Io): Verdict {
-  if (!(error instanceof CouldNotAsk) && !io.interrupted.aborted) {
+function undecided(error: unknown, signal: AbortSignal, io: Io): Verdict {
+  if (!(error instanceof CouldNotAsk) && !signal.aborted) {
     io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
