@@ -119,3 +119,11 @@ export function accepted(reply: Reply) {
   assert.ok(reply.status < 300, `${reply.status} ${reply.text}`);
   return reply.body;
 }
+
+/** A call to Ana, with the options to reject it. */
+export async function openCall(scene: Scene, spec: Record<string, unknown> = {}) {
+  const ana = await scene.human("Ana Ruiz");
+  const body = callBody({ channel: { human: { id: ana.id } }, ...spec });
+  const call = accepted(await scene.agent.post("/function_calls", body));
+  return { ana, body, call, respond: `/agent/function_calls/${body.call_id}/respond` };
+}

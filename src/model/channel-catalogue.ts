@@ -33,12 +33,3 @@ export interface ChannelCatalogue {
   /** Asks the provider whether the target exists; returns nothing wrong where it cannot be asked. */
   check(name: OutsideChannel, target: Target, signal: AbortSignal): Promise<readonly ChannelProblem[]>;
 }
-
-/** A server on which people are reached by the inbox alone. */
-export const INBOX_ONLY: ChannelCatalogue = {
-  list: () => [],
-  parse: (name) => {
-    throw new Error(`${name} is not configured`);
-  },
-  check: async () => [],
-};

@@ -38,7 +38,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 const exact = JSON as unknown as { isRawJSON(value: unknown): boolean };
 
 /** True for an integer beyond ±(2^53−1), which is kept by its digits. */
-export function isBigInteger(value: unknown): boolean {
+function isBigInteger(value: unknown): boolean {
   return exact.isRawJSON(value);
 }
 
