@@ -10,6 +10,7 @@ import { addPerson } from "../../src/verbs/add-person.ts";
 import { askPeople, enrol, toPerson } from "../addressed.ts";
 import { HOUR, LABELS, MINUTE, ROOMY } from "../contract.ts";
 import { openPushService, type Browser, type PushService } from "../push-service.ts";
+import { NOON } from "../held-clock.ts";
 import { DATABASES, openWorld, type Node, type Person, type World } from "../world.ts";
 
 const RULES = { factor: 3, catchUpMs: 15 * MINUTE };
@@ -307,7 +308,14 @@ for (const on of DATABASES) {
           (SELECT person FROM push_subscriptions WHERE subscription_id = ${id})`),
       );
       const ask = await askPeople(ctx, { title: "Refund order A-1007" });
-      await until(async () => (await findDueNotices(ctx.db, 10)).length === 0, "put off");
+      const putOff = async () =>
+        first<{ due_at: number }>(
+          ctx.db,
+          sql`SELECT due_at FROM notices WHERE ask_id = ${ask.id} AND attempt = 0 AND epoch > 0`,
+        );
+      await until(async () => (await putOff()) !== undefined, "put off");
+      const { due_at: dueAt = 0 } = (await putOff()) ?? {};
+      assert.ok(dueAt >= NOON + 30 * MINUTE && dueAt < NOON + 31 * MINUTE, new Date(dueAt).toISOString());
       assert.equal(await planned(ask.id, "queued"), 1);
       assert.equal(service.pushed.length, 0);
       await world.advance(30 * MINUTE);
