@@ -151,6 +151,9 @@ for (const on of DATABASES) {
       });
       assert.deepEqual([replay.status, replay.body], [202, { count: 1 }]);
       await settle(scene, () => agent.told.length === 5);
+      // What was told is forgotten with the request.
+      await scene.world.advance(8 * 86_400_000);
+      await settle(scene, async () => (await deliveries()).length === 0, 60_000);
     });
 
     it("stop where they are gone, can be tried, and change their secret without a gap", async () => {

@@ -8,6 +8,7 @@ import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
 import { deleteOldNotices } from "../store/notices.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
+import { deleteOldEvents } from "../store/webhooks.ts";
 
 const DAY_MS = 86_400_000;
 const ROWS_PER_STEP = 200;
@@ -37,6 +38,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
   const notices = await transact(ctx, (tx) => deleteOldNotices(tx, NOTICES_KEPT, ROWS_PER_STEP));
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
+  const told = await transact(ctx, (tx) => deleteOldEvents(tx, ctx.addressed.keptMs, ROWS_PER_STEP));
 
   const addressed = await findOutlivedAddressed(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
   if (addressed.length > 0) await transact(ctx, (tx) => deleteAddressed(tx, addressed));
@@ -55,6 +57,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     windows ||
     marks ||
     notices ||
-    events
+    events ||
+    told
   );
 }

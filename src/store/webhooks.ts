@@ -240,3 +240,18 @@ export async function repeatEvents(
   );
   return rows.length;
 }
+
+/**
+ * Forgets what was told, or given up, longer ago than `keptMs`, and what waits for a disabled endpoint longer than that.
+ * Returns whether there may be more.
+ */
+export async function deleteOldEvents(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM webhook_events WHERE event_id IN (
+        SELECT v.event_id FROM webhook_events v JOIN webhook_endpoints e ON e.endpoint_id = v.endpoint_id
+        WHERE v.changed_at <= (SELECT parley_now()) - ${keptMs} AND (v.state <> 'pending' OR e.enabled = 0)
+        LIMIT ${limit})
+      RETURNING event_id`,
+  );
+  return rows.length === limit;
+}
