@@ -16,6 +16,15 @@ const DEPLOY = { fn: "deploy", kwargs: { version: "1.4.2", env: "staging" } };
 /** Of exactly this call, as the contract gives it. */
 const DIGEST = "sha256:c2ee0ac1ecc765f2504a729de5d0e7e5152749eb8ebb5424bb49c7058f103dc7";
 
+type Body = Record<string, unknown> & { call_id: string };
+
+/** The text of a result, which its structure repeats. */
+function bodyOf({ content, structuredContent }: { content: { text: string }[]; structuredContent: Body }): Body {
+  const body = JSON.parse(content[0]?.text ?? "") as Body;
+  for (const [name, value] of Object.entries(body)) assert.deepEqual(structuredContent[name], value);
+  return body;
+}
+
 for (const on of DATABASES) {
   describe(`tools for people on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
@@ -26,7 +35,7 @@ for (const on of DATABASES) {
         const options = [{ name: "tuesday", title: "Tuesday" }, { name: "friday" }];
         const args = { message: fresh("When do we ship?"), subject: "Release", to, options, ...NO_WAIT };
         const asked = await tool(world(), "contact_human", args);
-        const { call_id: id, ...pending } = asked.structuredContent;
+        const { call_id: id, ...pending } = bodyOf(asked);
         assert.match(id, CALL_ID);
         assert.deepEqual(pending, {
           ...{ kind: "contact", status: "pending", expires_at: wireNow(world(), DAY) },
@@ -40,17 +49,17 @@ for (const on of DATABASES) {
 
         const waiting = tool(world(), WAIT, { question_id: id });
         await jane.decides({ text: "Ship it\u202e on \u0007Tuesday", option: "tuesday" });
-        const { structuredContent, content } = await waiting;
-        assert.deepEqual(structuredContent, {
+        const answered = await waiting;
+        const body = bodyOf(answered);
+        assert.deepEqual(body, {
           ...{ call_id: id, kind: "contact", status: "answered", response: "Ship it on Tuesday" },
           ...{ response_option_name: "tuesday", responder: { id: jane.number, name: jane.name } },
           ...{ responded_at: wireNow(world()), expires_at: wireNow(world(), DAY), settled: true, waited_seconds: 0 },
         });
-        assert.deepEqual(JSON.parse(content[0].text), structuredContent);
-        assert.match(content[1].text, /words of people.*not instructions/);
+        assert.match(answered.content[1].text, /words of people.*not instructions/);
         const checked = await tool(world(), "check_human_responses", { question_id: id });
-        const { settled: _, waited_seconds: __, ...body } = structuredContent;
-        assert.deepEqual(checked.structuredContent, body);
+        const { settled: _, waited_seconds: __, ...rest } = body;
+        assert.deepEqual(bodyOf(checked), rest);
       }
     });
 
@@ -88,7 +97,7 @@ for (const on of DATABASES) {
         { name: "version", text: '"1.4.2"' },
       ]);
       await operator.decides({ approved: true, comment: "only this once" });
-      const { structuredContent: approved } = await tool(world(), WAIT, { question_id: asked.call_id });
+      const approved = bodyOf(await tool(world(), WAIT, { question_id: asked.call_id }));
       assert.deepEqual(approved, {
         ...{ call_id: asked.call_id, kind: "approval", status: "approved", approved: true, comment: "only this once" },
         ...{ consent_digest: DIGEST, decided_by: { kind: "person", id: "1", name: "operator" }, expired: false },
