@@ -18,11 +18,12 @@ const DIGEST = "sha256:c2ee0ac1ecc765f2504a729de5d0e7e5152749eb8ebb5424bb49c7058
 
 type Body = Record<string, unknown> & { call_id: string };
 
-/** The text of a result, which its structure repeats. */
+/** The text of a result, which its structure repeats, without what is said to the model about it. */
 function bodyOf({ content, structuredContent }: { content: { text: string }[]; structuredContent: Body }): Body {
   const body = JSON.parse(content[0]?.text ?? "") as Body;
   for (const [name, value] of Object.entries(body)) assert.deepEqual(structuredContent[name], value);
-  return body;
+  const { note: _, ...said } = body;
+  return said as Body;
 }
 
 for (const on of DATABASES) {
