@@ -19,7 +19,6 @@ const AGENTS = {
   "Claude Code": {
     client: "claude",
     /** Its model sees the structured part of a result alone, without the sentence that says whose words these are. */
-    showsNotes: false,
     file: ".mcp.json",
     command: "claude",
     args: [
@@ -36,7 +35,6 @@ const AGENTS = {
   },
   opencode: {
     client: "opencode",
-    showsNotes: true,
     file: "opencode.json",
     command: "opencode",
     args: ["run", "--model", "anthropic/claude-sonnet-4-5", TASK],

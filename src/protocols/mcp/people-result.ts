@@ -29,13 +29,14 @@ export interface Heard {
 export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: Heard | null): Promise<Members> {
   const details = await readDetails(door.ctx, ask);
   const isOver = ask.state !== "open";
-  const body = { ...bodyOf(ask, details), ...(heard && waited(ask, heard)) };
-  if (isOver && !heard?.signal.aborted) await spendRequest(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
   const { outcome } = ask;
-  const hasWords = outcome?.comment !== undefined || outcome?.text !== undefined;
+  const hasWords = ask.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
+  const note = hasWords && { note: WORDS_ARE_DATA };
+  const body = { ...bodyOf(ask, details), ...(heard && waited(ask, heard)), ...note };
+  if (isOver && !heard?.signal.aborted) await spendRequest(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
   const notes = [
     isOver && ask.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
-    hasWords && ask.state === "answered" ? WORDS_ARE_DATA : null,
+    hasWords ? WORDS_ARE_DATA : null,
     isOver ? null : heard ? GO_ON : CHECK_LATER,
   ].filter((note) => note !== null);
   return toolResult(JSON.stringify(body), notes.length > 0 ? notes.join(" ") : undefined);

@@ -22,7 +22,10 @@ export function refusedResult(refusal: Refusal): Members {
   return `${toolResult(JSON.stringify({ error: { ...error, code } }))},"isError":true`;
 }
 
-/** Returns the poll body with `more` at its end, and the notes that go with it. */
+/**
+ * Returns the poll body with `more` at its end, and the notes that go with it. What people's words are stands in the
+ * body too: some clients show their model the structure alone.
+ */
 export function responsesResult(reading: AskReading, more: object, next?: string): Members {
   const { ask, responses } = reading;
   const cleaned = responses.map((response) => {
@@ -32,7 +35,7 @@ export function responsesResult(reading: AskReading, more: object, next?: string
   const hasWords = responses.some(({ answer }) => answer.text !== undefined);
   const notes = [hasWords ? WORDS_ARE_DATA : undefined, next].filter((note) => note !== undefined);
   const body = pollBody({ ask, responses: cleaned });
-  const members = membersOf(more);
+  const members = membersOf({ ...more, ...(hasWords && { note: WORDS_ARE_DATA }) });
   const json = members === "" ? body : `${body.slice(0, -1)},${members}}`;
   return toolResult(json, notes.length > 0 ? notes.join(" ") : undefined);
 }
