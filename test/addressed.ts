@@ -21,7 +21,6 @@ export function callWish(more: Partial<AddressedWish> & { kwargs?: Record<string
     door: "a2h",
     asker: "agent:ana-bot",
     ref: `call:${asked}`,
-    callId: String(asked),
     sameHash: "same",
     title: "issue_refund",
     words: "The customer asks for it.",

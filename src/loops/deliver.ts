@@ -19,7 +19,7 @@ import {
 } from "../store/deliveries.ts";
 import { findHuman } from "../store/humans.ts";
 import { transact } from "../store/transact.ts";
-import { auditNoun, placeOf, planNextChannel } from "../verbs/address-ask.ts";
+import { aboutAsk, placeOf, planNextChannel } from "../verbs/address-ask.ts";
 import { tokenHashes, tokensOf } from "../verbs/delivery-tokens.ts";
 import { closingSentence } from "../verbs/hear.ts";
 
@@ -254,9 +254,7 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   async function note(tx: Tx, ask: AddressedAsk, action: string, delivery: Delivery): Promise<void> {
     await appendAudit(tx, {
       actor: { kind: "server", id: "parley" },
-      action: `${auditNoun(ask)}.${action}`,
-      agent: ask.asker,
-      askId: ask.id,
+      ...aboutAsk(ask, action),
       via: delivery.channel,
       data: { delivery: delivery.id },
     });

@@ -26,6 +26,11 @@ export type AuditEntry = Readonly<Record<string, unknown>> & { seq: number; hash
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+/** Returns the agent as the record names it: by the name its key was issued for, or as `open:…`. */
+function auditedAgent(principal: string): string {
+  return principal.replace(/^agent:/, "");
+}
+
 /**
  * Appends to the record of who did what, in the transaction of what it describes. Entries are chained:
  * `hash = SHA-256(prev + JCS(entry without data, prev and hash))` (contract-a2h.md, section 18). The head's row is held
@@ -36,13 +41,15 @@ export async function appendAudit(tx: Tx, note: AuditNote): Promise<void> {
     tx,
     sql`UPDATE audit_head SET seq = seq + 1 WHERE id = 1 RETURNING seq, hash, parley_now() AS now`,
   );
+  const { agent, actor } = note;
   const data = canonicalExact(note.data ?? {});
   const entry = canonicalExact({
     seq: head.seq,
     at: new Date(head.now).toISOString(),
-    actor: note.actor,
+    // Addresses stay in the directory: of somebody who is not enrolled the record keeps the kind alone.
+    actor: actor.kind === "address" ? { ...actor, id: actor.id.replace(/:.*$/s, "") } : actor,
     action: note.action,
-    agent: note.agent,
+    agent: agent === undefined ? undefined : auditedAgent(agent),
     ask_id: note.askId,
     call_id: note.callId,
     via: note.via,
@@ -52,7 +59,7 @@ export async function appendAudit(tx: Tx, note: AuditNote): Promise<void> {
   const hash = sha256(head.hash + entry);
   await tx.all(
     sql`INSERT INTO audit (seq, at, action, agent, ask_id, call_id, entry, data, prev, hash)
-      VALUES (${head.seq}, ${head.now}, ${note.action}, ${note.agent ?? null}, ${note.askId ?? null},
+      VALUES (${head.seq}, ${head.now}, ${note.action}, ${agent === undefined ? null : auditedAgent(agent)}, ${note.askId ?? null},
         ${note.callId ?? null}, ${entry}, ${data}, ${head.hash}, ${hash})`,
   );
   await tx.all(sql`UPDATE audit_head SET hash = ${hash} WHERE id = 1`);

@@ -3,7 +3,7 @@ import { NO_DEADLINE, type AddressedAsk, type Audience, type Target } from "../m
 import { leavesOf, readersOf } from "../model/audience.ts";
 import { Refusal } from "../refusals.ts";
 import { countAddressed, findByRef, insertAddressedIfNew, type NewAddressedAsk } from "../store/addressed-asks.ts";
-import { appendAudit } from "../store/audit.ts";
+import { appendAudit, type AuditNote } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import { findHuman, type Human } from "../store/humans.ts";
 import { insertDelivery, type NewDelivery } from "../store/deliveries.ts";
@@ -14,8 +14,6 @@ import { tellDevices } from "./tell-devices.ts";
 
 /** A new ask to people, but for what the store gives it. */
 export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
-  /** The asker's own id, as the record of decisions names it. */
-  callId?: string;
   /** When everybody who was told is told once more; null for never. */
   remindAfterMs: number | null;
   /** More people, asked later if nobody answered by then, with words that stand first. */
@@ -40,7 +38,7 @@ const MINUTE_MS = 60_000;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const { callId, remindAfterMs, rounds = [], ...given } = wish;
+  const { remindAfterMs, rounds = [], ...given } = wish;
   const audience = withRounds(wish.audience, rounds);
   return transact(ctx, async (tx) => {
     const standing = await findByRef(tx, wish.asker, wish.ref);
@@ -67,10 +65,7 @@ export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ a
     if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
     await appendAudit(tx, {
       actor: { kind: "agent", id: wish.asker },
-      action: `${auditNoun(wish)}.created`,
-      agent: wish.asker,
-      askId: id,
-      ...(callId !== undefined && { callId }),
+      ...aboutAsk({ ...wish, id }, "created"),
       ...(wish.digest !== null && { digest: wish.digest }),
     });
     tx.wake(INBOX_TOPIC);
@@ -105,7 +100,20 @@ async function chargeAsker(ctx: Context, tx: Tx, asker: string): Promise<void> {
   }
 }
 
-/** How the record of decisions calls what was asked. */
+/** Returns what an entry of the record says of an ask, whatever happened to it. */
+export function aboutAsk(
+  ask: Pick<AddressedAsk, "id" | "form" | "asker" | "ref">,
+  action: string,
+): Pick<AuditNote, "action" | "agent" | "askId" | "callId"> {
+  return {
+    action: `${auditNoun(ask)}.${action}`,
+    agent: ask.asker,
+    askId: ask.id,
+    callId: ask.ref.slice(ask.ref.indexOf(":") + 1),
+  };
+}
+
+/** How the record calls what was asked. */
 export function auditNoun({ form }: Pick<AddressedAsk, "form">): string {
   return { approval: "function_call", reply: "human_contact", value: "message" }[form.kind];
 }

@@ -27,7 +27,7 @@ import { findHuman, findHumans, listIdentities } from "../store/humans.ts";
 import { ownsKeyOf } from "../store/keys.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../store/wake.ts";
-import { auditNoun } from "./address-ask.ts";
+import { aboutAsk } from "./address-ask.ts";
 import { endHeldIfDue, finishAddressed, settledRefusal } from "./end-addressed.ts";
 
 export interface DecisionInput {
@@ -211,10 +211,10 @@ export async function noteRefusedAnswer(
     const attempts = (held.ask.refused?.attempts ?? 0) + 1;
     await updateAddressed(tx, { ...held.ask, refused: { ...refused, at: held.now, attempts } });
     await appendAudit(tx, {
-      actor: { kind: "human", id: refused.responder },
-      action: `${auditNoun(held.ask)}.answer_refused`,
-      agent: held.ask.asker,
-      askId,
+      actor: (await findHuman(tx, refused.responder))
+        ? { kind: "human", id: refused.responder }
+        : { kind: "address", id: refused.via },
+      ...aboutAsk(held.ask, "answer_refused"),
       via: refused.via,
       data: { reason: refused.reason },
     });
@@ -242,9 +242,7 @@ async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<M
 async function note(tx: Tx, ask: AddressedAsk, by: DecidedBy, action: string): Promise<void> {
   await appendAudit(tx, {
     actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
-    action: `${auditNoun(ask)}.${action}`,
-    agent: ask.asker,
-    askId: ask.id,
+    ...aboutAsk(ask, action),
     via: by.via,
     ...(ask.digest !== null && { digest: ask.digest }),
   });

@@ -14,7 +14,7 @@ import type { Tx } from "../store/db.ts";
 import { closeDeliveries } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
-import { auditNoun, planDeliveries } from "./address-ask.ts";
+import { aboutAsk, auditNoun, planDeliveries } from "./address-ask.ts";
 import { planWebhooks } from "./webhook-endpoints.ts";
 import { tellDevices } from "./tell-devices.ts";
 
@@ -35,9 +35,7 @@ export async function finishAddressed(
   await planWebhooks(tx, over, `${auditNoun(ask)}.completed`);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
-    action: `${auditNoun(ask)}.${how.action}`,
-    agent: ask.asker,
-    askId: ask.id,
+    ...aboutAsk(ask, how.action),
     ...("via" in how.by && { via: how.by.via }),
     ...(outcome.digest !== undefined && { digest: outcome.digest }),
     ...(how.data && { data: how.data }),
@@ -133,7 +131,7 @@ export async function escalateAddressed(
       await tellDevices(tx, askId, added);
     }
     await updateAddressed(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
-    await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.escalated`, agent: ask.asker, askId });
+    await appendAudit(tx, { actor: by, ...aboutAsk(ask, "escalated") });
     tx.wake(INBOX_TOPIC);
     tx.wake(DELIVERIES_TOPIC);
     return { ...ask, audience };

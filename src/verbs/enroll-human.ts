@@ -19,7 +19,7 @@ import {
 import { insertPersonIfNew } from "../store/people.ts";
 import { transact } from "../store/transact.ts";
 import { INBOX_TOPIC } from "../store/wake.ts";
-import { auditNoun } from "./address-ask.ts";
+import { aboutAsk } from "./address-ask.ts";
 import { OPERATOR } from "./prepare-first-start.ts";
 import { tellDevices } from "./tell-devices.ts";
 
@@ -143,7 +143,7 @@ async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Pr
   await insertReaders(tx, ask.id, readersOf(audience));
   await tellDevices(tx, ask.id, audience);
   await updateAddressed(tx, { ...ask, audience });
-  await appendAudit(tx, { actor: by, action: `${auditNoun(ask)}.rerouted`, agent: ask.asker, askId: ask.id });
+  await appendAudit(tx, { actor: by, ...aboutAsk(ask, "rerouted") });
 }
 
 function withoutPerson(audience: Audience, person: string): Audience {

@@ -52,7 +52,12 @@ export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: strin
     consent_digest: outcome.digest ?? ask.digest,
     outcome: outcomeWord(ask),
     expired: outcome.status === "expired",
-    decided: decisions.map(({ decision: { by, at, digest } }) => ({ ...by, at, shown: digest ?? null })),
+    decided: decisions.map(({ decision: { by, at, digest } }) => ({
+      ...by,
+      // Of somebody who is not enrolled a receipt says the kind of address, and not the address.
+      ...(by.kind === "address" && { id: by.id.replace(/:.*$/s, "") }),
+      ...{ at, shown: digest ?? null },
+    })),
     asked_at: ask.createdAt,
     settled_at: settledAt,
   };

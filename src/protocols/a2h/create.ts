@@ -25,7 +25,7 @@ export async function createCall(ctx: Context, asker: string, call: ReadCall): C
   const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
   return addressAsk(ctx, {
     ...(await timed(ctx, call, ctx.addressed.approvalTimeoutSeconds)),
-    ...{ door: DOOR, asker, ref: `call:${callId}`, callId, title: fn, words: "" },
+    ...{ door: DOOR, asker, ref: `call:${callId}`, title: fn, words: "" },
     sameHash: sameHashOf(ctx, call, { run_id: runId }),
     form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
     digest: sha256Digest(consentText(fn, kwargs)),
@@ -42,7 +42,7 @@ export async function createContact(ctx: Context, asker: string, contact: ReadCo
   const { runId, callId, msg, subject, options } = contact;
   return addressAsk(ctx, {
     ...(await timed(ctx, contact, null)),
-    ...{ door: DOOR, asker, ref: `contact:${callId}`, callId, title: titleOf(subject || msg), words: msg },
+    ...{ door: DOOR, asker, ref: `contact:${callId}`, title: titleOf(subject || msg), words: msg },
     sameHash: sameHashOf(ctx, contact, { run_id: runId }),
     form: { kind: "reply", options },
     digest: null,
@@ -60,7 +60,7 @@ export async function createMessage(ctx: Context, asker: string, message: ReadMe
   const uid = message.uid ?? ctx.newId("m");
   return addressAsk(ctx, {
     ...(await timed(ctx, message, null)),
-    ...{ door: DOOR, asker, ref: `message:${uid}`, callId: uid, title: titleOf(message.message) },
+    ...{ door: DOOR, asker, ref: `message:${uid}`, title: titleOf(message.message) },
     words: message.message,
     sameHash: sameHashOf(ctx, message, {}),
     form: { kind: "value", schema: message.schema ?? null },

@@ -50,7 +50,7 @@ export function serverRoutes(mount: Mount): void {
       ...given({
         askId: queryText(request, "ask_id"),
         callId: queryText(request, "call_id"),
-        agent: agent === undefined || agent.includes(":") ? agent : `agent:${agent}`,
+        agent,
         action: queryText(request, "action"),
         sinceMs: queryTime(request, "since"),
         untilMs: queryTime(request, "until"),
