@@ -130,8 +130,8 @@ describe("looking from an agent's side", () => {
     await using cutting = await standBetween(server.url, { cutMs: 1500 });
     const broken = await brokenOf(cutting.url);
     assert.deepEqual(Object.keys(broken), ["poll", "stream"]);
-    assert.match(broken["poll"] ?? "", /^the connection was cut after 1\.\d s: /);
-    assert.match(broken["stream"] ?? "", /^the stream ended after 1\.\d s without an answer: /);
+    assert.match(broken["poll"] ?? "", /^the connection was cut after \d+\.\d s: /);
+    assert.match(broken["stream"] ?? "", /^the stream ended after \d+\.\d s without an answer: /);
   });
 
   it("finds what keeps a stream back until it ends", async () => {

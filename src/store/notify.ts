@@ -64,7 +64,8 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
       try {
         await client?.query("SELECT pg_notify($1, $2)", [CHANNEL, batch.join("\n")]);
       } catch (error) {
-        options.onError(error);
+        // Whoever closes while a word is on its way has cut it off, and nothing broke.
+        if (!closing.signal.aborted) options.onError(error);
       }
     }
     sending = false;
