@@ -65,6 +65,9 @@ export const answering = [
       // Mostly the last one: that is what a client repeats.
       const before = story.given.at(args.which < 20 ? -1 : -args.which % story.given.length);
       if (!before) return;
+      // Whether retention has taken it yet is not for a model to know.
+      const ask = story.model.asks.get(before.id);
+      if (ask && story.model.isOutlived(ask)) return;
       const given = args.change === "body" ? { ...before.given, confidence: 1 } : before.given;
       await give(story, before.who, before.id, given, args.change === "key" ? undefined : before.key);
     },
