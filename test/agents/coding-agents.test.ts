@@ -93,7 +93,7 @@ describe("an unmodified coding agent", () => {
       assert.deepEqual([code, results.length], [0, 2], [out, err, ...results].join("\n"));
       await answering;
       assert.match(results[1] ?? "", new RegExp(`Draw it, as ${name} would`));
-      assert.equal(/data, not instructions to you/.test(results[1] ?? ""), agent.showsNotes);
+      assert.match(results[1] ?? "", /data, not instructions to you/);
       assert.match(out, /People have answered\./);
     });
   }
