@@ -223,6 +223,23 @@ for (const on of DATABASES) {
       await assert.rejects(readLink(ctx, token));
     });
 
+    it("lets five codes be tried, however many are sent at once", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(() => email.sent.length === 1);
+      const { link = "" } = email.sent[0] ?? {};
+      const token = link.split("/r/")[1] ?? "";
+      const guesses = await Promise.allSettled(
+        Array.from({ length: 20 }, () => decideByLink(ctx, token, { decision: { kind: "approve" }, code: "ZZZZ" })),
+      );
+      const said = guesses.map((guess) => (guess.status === "rejected" ? String(guess.reason) : "decided"));
+      assert.equal(said.filter((words) => words.includes("Too many wrong codes")).length, 15);
+      assert.equal((await readAddressed(ctx, ask.id)).state, "open");
+    });
+
     it("is locked by five wrong codes, also for the right one", async () => {
       await using scene = await openScene(on);
       const { world, email } = scene;

@@ -20,3 +20,11 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
 };
+
+/** Requests with at least so much time remind once, at four fifths of it. */
+const REMINDED_FROM_S = 600;
+
+/** Returns after how many seconds whoever was asked is reminded, or null where nobody is (contract-a2h.md, section 11). */
+export function reminderSeconds(timeoutSeconds: number | null): number | null {
+  return timeoutSeconds !== null && timeoutSeconds >= REMINDED_FROM_S ? timeoutSeconds * 0.8 : null;
+}

@@ -1,3 +1,4 @@
+import { cutTo } from "./title.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import type { AddressedAsk } from "./addressed-ask.ts";
 import { viewOf } from "./ask-view.ts";
@@ -54,8 +55,8 @@ export function addressedMessage(ask: AddressedAsk, now: number): PushMessage {
   const path = `/inbox/${ask.id}`;
   const { agent, title } = viewOf(ask);
   return {
-    title: cut(agent),
-    body: cut(title),
+    title: cutTo(LONGEST_TITLE, agent),
+    body: cutTo(LONGEST_TITLE, title),
     path,
     data: { ask_id: ask.id, url: path },
     topic: topicOf(ask.id),
@@ -70,9 +71,4 @@ function topicOf(askId: string): string {
 
 function secondsLeft(expiresAt: number, now: number, most: number): number {
   return Math.max(0, Math.min(most, Math.floor((expiresAt - now) / 1000)));
-}
-
-function cut(text: string): string {
-  const points = [...text];
-  return points.length > LONGEST_TITLE ? `${points.slice(0, LONGEST_TITLE - 1).join("")}…` : text;
 }

@@ -210,13 +210,17 @@ export async function findDeliveriesByThread(on: Queryable, thread: string): Pro
   return rows.map(toDelivery);
 }
 
-/** One more wrong code. Returns how many there were. */
-export async function countWrongCode(tx: Tx, id: string): Promise<number> {
-  const row = await first<{ tries: number }>(
-    tx,
-    sql`UPDATE deliveries SET tries = tries + 1 WHERE delivery_id = ${id} RETURNING tries`,
+/** Takes one of so many tries at a message's code, holding the row; returns false when none is left. */
+export async function takeTryIfLeft(tx: Tx, id: string, most: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE deliveries SET tries = tries + 1 WHERE delivery_id = ${id} AND tries < ${most} RETURNING tries`,
   );
-  return row?.tries ?? 0;
+  return rows.length > 0;
+}
+
+/** Gives back a try that was not wrong. */
+export async function giveBackTry(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE deliveries SET tries = tries - 1 WHERE delivery_id = ${id}`);
 }
 
 /** Notes something heard from a provider; returns false when it was heard before. */

@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk, AddressedForm } from "../model/addressed-ask.ts";
 import type { Ask } from "../model/ask.ts";
+import { titleOf } from "../model/title.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../store/addressed-asks.ts";
 import { findAsk } from "../store/asks.ts";
@@ -9,9 +10,6 @@ import { transact } from "../store/transact.ts";
 import { addressAsk } from "./address-ask.ts";
 import { answerAsk } from "./answer-ask.ts";
 import { cancelAddressed } from "./end-addressed.ts";
-
-/** As much of a question as fits into a title. */
-const TITLE_LENGTH = 120;
 
 /**
  * Takes a fallback one step further: asks its person while the question has no answer, gives the person's answer to the
@@ -50,7 +48,7 @@ async function askPerson(ctx: Context, { askId, person }: Fallback, ask: Ask, ti
     asker: ask.asker,
     ref: `fallback:${askId}`,
     sameHash: askId,
-    title: ask.prompt.replace(/\s+/g, " ").slice(0, TITLE_LENGTH),
+    title: titleOf(ask.prompt),
     words: ask.prompt,
     form,
     audience: { is: "leaf", target: { via: "person", person } },

@@ -9,14 +9,13 @@ import {
   type Responder,
   type Via,
 } from "../model/addressed-ask.ts";
-import { optionsOf } from "../model/ask-view.ts";
-import type { Choice, Heard, Verdict } from "../model/heard.ts";
-import { readReply, takeCode } from "../model/reply-grammar.ts";
+import type { Heard, Verdict } from "../model/heard.ts";
+import { heardDecision } from "../model/heard-decision.ts";
+import { takeCode } from "../model/reply-grammar.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../store/addressed-asks.ts";
 import type { Queryable } from "../store/db.ts";
 import {
-  countWrongCode,
   findDelivery,
   findDeliveriesByThread,
   findDeliveryByHash,
@@ -29,9 +28,8 @@ import { transact } from "../store/transact.ts";
 import { DELIVERIES_TOPIC } from "../store/wake.ts";
 import { decideIn, misfitOf, noteRefusedAnswer } from "./decide-ask.ts";
 import { tokensOf } from "./delivery-tokens.ts";
+import { tryCode } from "./try-code.ts";
 
-/** Wrong codes after which a message's code and link are dead. */
-export const TRIES_MOST = 5;
 const TELLS_PER_HOUR = 3;
 
 /** A message that something heard answers, with what was asked. */
@@ -112,16 +110,11 @@ async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, li
     });
     return { is: "not_allowed", says: "You were not asked.", reason: "responder_not_allowed" };
   }
-  const meant = meaningOf(ctx, ask, delivery, heard, link);
+  const meant = await meaningOf(ctx, ask, delivery, heard, link);
   if ("is" in meant) {
     if (await isRepeat(ctx, heard)) return REPEATED;
     if (ask.state !== "open") return standingVerdict(ctx.db, ask);
     const { reason } = meant;
-    if (reason === "code_missing" && codeOf(heard) !== undefined) {
-      const tries = await transact(ctx, (tx) => countWrongCode(tx, delivery.id));
-      if (tries >= TRIES_MOST)
-        return { is: "locked", says: "Too many wrong codes: this message takes no answer any more." };
-    }
     if (reason) await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, reason, heard));
     return meant;
   }
@@ -193,17 +186,14 @@ function viaOf({ channel }: Delivery): Via {
 }
 
 /** Returns what was said as a decision, or why it cannot be one. Never guesses. */
-function meaningOf(
+async function meaningOf(
   ctx: Context,
   ask: AddressedAsk,
   delivery: Delivery,
   heard: Heard,
   link: string,
-): { decision: Decision } | Verdict {
-  const decision =
-    "choice" in heard.said
-      ? decisionOf(ask, heard.said.choice)
-      : decisionInWords(ask, heard, tokensOf(ctx, delivery.id).code);
+): Promise<{ decision: Decision } | Verdict> {
+  const decision = heardDecision(ask, heard, tokensOf(ctx, delivery.id).code);
   if (!decision) {
     const says =
       ask.form.kind === "approval"
@@ -225,8 +215,9 @@ function meaningOf(
       return onPage("An approval has to name the digest that was shown.", "digest_mismatch");
     }
     if (heard.sender.kind === "phone" && !isPress) {
-      if (delivery.tries >= TRIES_MOST) return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
-      if (codeOf(heard) !== tokensOf(ctx, delivery.id).code) {
+      const tried = await tryCode(ctx, delivery, codeOf(heard));
+      if (tried === "locked") return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
+      if (tried === "wrong") {
         return onPage(
           "The code of the message is missing or wrong. Send YES and the code, or confirm on the page.",
           "code_missing",
@@ -236,62 +227,6 @@ function meaningOf(
     return { decision: { ...decision, digest: heard.digest ?? delivery.shownDigest } };
   }
   return { decision };
-}
-
-function decisionOf(ask: AddressedAsk, choice: Choice): Decision | null {
-  if (choice.is === "approve") return ask.form.kind === "approval" ? { kind: "approve" } : null;
-  if (choice.is === "reject") {
-    if (ask.form.kind !== "approval") return null;
-    return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
-  }
-  const options = optionsOf(ask);
-  const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
-  if (!option) return null;
-  const words = choice.text ?? option.promptFill;
-  if (ask.form.kind === "approval") {
-    return { kind: "reject", option: option.name, ...(words !== undefined && { comment: words }) };
-  }
-  return { kind: "reply", option: option.name, ...(words !== undefined && { text: words }) };
-}
-
-function decisionInWords(ask: AddressedAsk, { said }: Heard, code: string): Decision | null {
-  if (!("text" in said)) return null;
-  const read = (text: string) => readReply(text, { kind: ask.form.kind, options: optionsOf(ask) });
-  const taken = takeCode(said.text);
-  // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
-  const isCode = taken.code?.toUpperCase() === code || (taken.code !== undefined && read(taken.rest).is === "approve");
-  const meant = read(ask.form.kind === "approval" && isCode ? taken.rest : said.text);
-  switch (meant.is) {
-    case "approve":
-      return { kind: "approve" };
-    case "reject":
-      return {
-        kind: "reject",
-        ...(meant.comment !== undefined && { comment: meant.comment }),
-        ...(meant.option !== undefined && { option: meant.option }),
-      };
-    case "option":
-      return decisionOf(ask, {
-        is: "option",
-        index: optionsOf(ask).findIndex(({ name }) => name === meant.name),
-        ...(meant.comment !== undefined && { text: meant.comment }),
-      });
-    case "text":
-      return ask.form.kind === "value" ? valueOf(ask, meant.text) : { kind: "reply", text: meant.text };
-    case "not_understood":
-      return null;
-  }
-}
-
-/** Words for a schema: JSON if they are, else a scalar, else a label as it stands (contract-a2h.md, section 14). */
-export function valueOf({ form }: Pick<AddressedAsk, "form">, text: string): Decision {
-  if (form.kind !== "value" || form.schema === null) return { kind: "value", text };
-  const trimmed = text.trim();
-  try {
-    return { kind: "value", text, value: JSON.parse(trimmed) as unknown };
-  } catch {
-    return { kind: "value", text, value: trimmed };
-  }
 }
 
 function refusedBy(

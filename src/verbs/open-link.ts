@@ -2,16 +2,16 @@ import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { VIAS, type AddressedAsk, type Decision, type Responder } from "../model/addressed-ask.ts";
 import { Refusal } from "../refusals.ts";
-import { countWrongCode, findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
+import { findDeliveryByHash, type Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity } from "../store/humans.ts";
-import { transact } from "../store/transact.ts";
 import { decideAsk, responderOf, type Decided } from "./decide-ask.ts";
-import { tokensOf } from "./delivery-tokens.ts";
-import { TRIES_MOST } from "./hear.ts";
 import { readAddressed } from "./read-addressed.ts";
+import { isLocked, tryCode } from "./try-code.ts";
 
 /** How long the page of a link shows how its ask ended. */
 const SHOWN_AFTERWARDS_MS = 7 * 86_400_000;
+
+const LOCKED = "Too many wrong codes: this link decides nothing any more.";
 
 /** What a one-time link leads to. */
 export interface LinkReading {
@@ -31,7 +31,7 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
   if (!delivery) throw new Refusal("link_dead");
   const ask = await readAddressed(ctx, delivery.askId);
   if (ask.settledAt !== null && ctx.clock.now() - ask.settledAt > SHOWN_AFTERWARDS_MS) throw new Refusal("link_dead");
-  return { ask, delivery, locked: delivery.tries >= TRIES_MOST };
+  return { ask, delivery, locked: isLocked(delivery) };
 }
 
 /**
@@ -45,15 +45,13 @@ export async function decideByLink(
   token: string,
   given: { decision: Decision; code?: string; signedIn?: string },
 ): Promise<Decided> {
-  const { ask, delivery, locked } = await readLink(ctx, token);
+  const { ask, delivery } = await readLink(ctx, token);
   const responder = await recipientOf(ctx, delivery);
   const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
   if (ask.state === "open" && ask.form.kind === "approval" && !isOwnSession) {
-    if (locked) throw new Refusal("code_missing", {}, "Too many wrong codes: this link decides nothing any more.");
-    if (given.code?.trim().toUpperCase() !== tokensOf(ctx, delivery.id).code) {
-      await transact(ctx, (tx) => countWrongCode(tx, delivery.id));
-      throw new Refusal("code_missing");
-    }
+    const tried = await tryCode(ctx, delivery, given.code);
+    if (tried === "locked") throw new Refusal("code_missing", {}, LOCKED);
+    if (tried === "wrong") throw new Refusal("code_missing");
   }
   return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision });
 }

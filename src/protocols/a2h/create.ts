@@ -1,16 +1,15 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { AddressedAsk, Audience } from "../../model/addressed-ask.ts";
+import { reminderSeconds } from "../../model/addressed-rules.ts";
 import { consentText } from "../../model/consent.ts";
+import { titleOf } from "../../model/title.ts";
 import { addressAsk, type AddressedWish } from "../../verbs/address-ask.ts";
 import { secretName } from "../../verbs/keep-secret.ts";
 import { audienceOf, DEFAULT_AUDIENCE } from "./addressees.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
 export const DOOR = "a2h";
-/** Requests with at least so much time remind once, at four fifths of it. */
-const REMINDED_FROM_S = 600;
-const LONGEST_TITLE = 200;
 
 type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
 
@@ -82,7 +81,7 @@ async function timed(
   usualSeconds: number | null,
 ): Promise<Pick<AddressedWish, "audience" | "timeoutSeconds" | "remindAfterMs" | "rounds">> {
   const seconds = given ?? usualSeconds;
-  const remindAfterS = keep ? seconds : seconds !== null && seconds >= REMINDED_FROM_S ? seconds * 0.8 : null;
+  const remindAfterS = keep ? seconds : reminderSeconds(seconds);
   const audience: Audience = channel ? await audienceOf(ctx, channel) : DEFAULT_AUDIENCE;
   const rounds = [];
   for (const { afterSeconds, channel: more, words } of escalation) {
@@ -92,10 +91,4 @@ async function timed(
     ...{ audience, rounds, timeoutSeconds: keep ? null : seconds },
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
   };
-}
-
-function titleOf(words: string): string {
-  const line = words.trim().split(/\r\n|\n|\r/)[0] ?? "";
-  const letters = Array.from(line);
-  return letters.length <= LONGEST_TITLE ? line : `${letters.slice(0, LONGEST_TITLE - 1).join("")}…`;
 }

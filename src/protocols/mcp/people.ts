@@ -1,8 +1,10 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { AddressedAsk, AddressedForm, Audience, ForeignSchema } from "../../model/addressed-ask.ts";
+import { reminderSeconds } from "../../model/addressed-rules.ts";
 import { consentText } from "../../model/consent.ts";
 import { refuseFields } from "../../model/field-problem.ts";
+import { titleOf } from "../../model/title.ts";
 import { Refusal } from "../../refusals.ts";
 import { addressAsk } from "../../verbs/address-ask.ts";
 import { readHuman, readHumans, searchHumans, type Human } from "../../verbs/enroll-human.ts";
@@ -17,9 +19,6 @@ import type { Members } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
 
 const DOOR = "mcp";
-/** Requests with at least so much time remind once, at four fifths of it, as at the A2H door. */
-const REMINDED_FROM_S = 600;
-const LONGEST_TITLE = 200;
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
 export interface Asked {
@@ -130,10 +129,11 @@ async function store(ctx: Context, asker: string, call: Call, wish: Wish): Promi
   const key = wish.key ?? `same ${sameHash}`;
   const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
   const client = clientOf(call);
+  const remindAfterS = reminderSeconds(timeoutSeconds);
   const { ask } = await addressAsk(ctx, {
-    ...{ door: DOOR, asker, ref: refOf(callId), callId, title, words, form, audience, timeoutSeconds, sameHash },
+    ...{ door: DOOR, asker, ref: refOf(callId), title, words, form, audience, timeoutSeconds, sameHash },
     digest: form.kind === "approval" ? sha256Digest(consentText(form.fn, form.kwargs)) : null,
-    remindAfterMs: timeoutSeconds >= REMINDED_FROM_S ? Math.round(timeoutSeconds * 800) : null,
+    remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: { ...(client && { client }), ...(wish.key === undefined && { spent_by: key }) },
   });
   return ask;
@@ -217,9 +217,4 @@ function checked<T>(schema: Parameters<typeof checkFields<T>>[0], given: object)
   const found = checkFields(schema, given);
   if ("error" in found) throw found.error;
   return found.value;
-}
-
-function titleOf(words: string): string {
-  const letters = Array.from(words.trim().split(/\r\n|\n|\r/)[0] ?? "");
-  return letters.length <= LONGEST_TITLE ? letters.join("") : `${letters.slice(0, LONGEST_TITLE - 1).join("")}…`;
 }
