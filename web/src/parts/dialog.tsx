@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { text } from "../text.ts";
 import styles from "./dialog.module.css";
 import { Icon } from "./icon.tsx";
@@ -11,7 +11,7 @@ export function Dialog(props: { title: string; open: boolean; onClose: () => voi
   const titleId = useId();
 
   // After every render: one that the browser closed may be wanted again before it was noticed.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal();
     if (!open) ref.current?.close();
   });
@@ -21,7 +21,8 @@ export function Dialog(props: { title: string; open: boolean; onClose: () => voi
       ref={ref}
       class={styles.dialog}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // Told a moment after it closed, when it may be open again.
+      onClose={() => ref.current?.open || onClose()}
       onClick={(event) => event.target === ref.current && onClose()}
     >
       {open && (
