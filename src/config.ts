@@ -78,7 +78,7 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
       given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
   }
   if (!given.has("data_dir")) given.set("data_dir", { value: defaultDataDir(env), where: "the environment" });
-  for (const name of ["data_dir", "key_file", "push.fcm_key_file"]) {
+  for (const name of ["data_dir", "key_file", "push.fcm_key_file", "relay.policy_file", "relay.prompts_dir"]) {
     const found = given.get(name);
     if (typeof found?.value === "string" && found.value) found.value = expand(found.value, env);
   }
@@ -169,8 +169,9 @@ function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: 
 /** Turns a text into what the setting takes, where that is clear; else the schema says what was expected. */
 function convert(setting: Setting, text: string): unknown {
   const type = innermost(setting.schema);
-  if (type instanceof z.ZodNumber && /^-?\d+$/.test(text)) return Number(text);
-  if (type instanceof z.ZodBoolean && /^(true|false|1|0)$/.test(text)) return text === "true" || text === "1";
+  if (type instanceof z.ZodNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  const yesNo = type instanceof z.ZodBoolean || type instanceof z.ZodUnion;
+  if (yesNo && /^(true|false|1|0)$/.test(text)) return text === "true" || text === "1";
   if (type instanceof z.ZodArray) return text.split(",").map((item) => item.trim());
   return text;
 }

@@ -4,6 +4,7 @@ import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "./model/addressed-
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
 import { isAddressRange, isOrigin, listOf, setting, text, whole, yesOrNo } from "./setting.ts";
 import { CHANNEL_SETTINGS } from "./settings-channels.ts";
+import { RELAY_SETTINGS } from "./settings-relay.ts";
 
 const ORIGIN_WORDS = "an http or https address without a path";
 const MOST = 1_000_000_000;
@@ -65,7 +66,7 @@ export const Settings = z.object({
     "Proxies whose X-Forwarded-For is believed.",
   ),
   waitCapS: setting(whole(1, 60).default(25), "Longest time one long-poll is held, in seconds.", {
-    aliases: ["ASK_ANSWER_WAIT_SEC"],
+    aliases: ["PARLEY_RELAY_WAIT_S", "ASK_ANSWER_WAIT_SEC"],
   }),
   sseHeartbeatS: setting(whole(1, 300).default(10), "Pause between two heartbeats on an event stream, in seconds.", {
     aliases: ["ASK_ANSWER_SSE_HEARTBEAT_SEC"],
@@ -170,6 +171,7 @@ export const Settings = z.object({
     ),
   }),
   ...CHANNEL_SETTINGS,
+  ...RELAY_SETTINGS,
   log: z.object({
     level: setting(
       z
@@ -212,6 +214,11 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     /** What others on the internet can be told to call; without it nobody is. */
     callableUrl: rest.publicUrl,
     keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
+    relay: {
+      ...rest.relay,
+      policyFile: rest.relay.policyFile ?? `${rest.dataDir}/policy.yaml`,
+      promptsDir: rest.relay.promptsDir ?? `${rest.dataDir}/prompts`,
+    },
     crowd: { public: crowd.public ?? askAHuman.crowd.public ?? false, rules: crowdRules },
     notify: askAHuman.notify,
     limits: serverLimits,
