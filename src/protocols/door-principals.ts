@@ -142,6 +142,48 @@ export async function signedInPerson(door: DoorContext, request: FastifyRequest)
   return { person, byKey: request.headers.authorization !== undefined };
 }
 
+/** Who administers, as the record names them: a person under their own session, or an `admin` key. */
+export interface Administrator {
+  kind: "human" | "admin";
+  id: string;
+}
+
+/**
+ * Returns who administers this server: a signed-in person with the admin role, or the holder of an `admin` key. A key
+ * that is shown counts, and no session beside it.
+ *
+ * @throws {Refusal} `key_required` where nobody is known, `scope_missing` for anybody else, `origin_refused` for a change
+ *   under a cookie that no page of ours asks for
+ */
+export async function administrator(door: DoorContext, request: FastifyRequest): Promise<Administrator> {
+  if (showsKey(request)) {
+    const key = await keyHolder(door, request);
+    if ("open" in key || key.scope !== "admin") throw new Refusal("scope_missing", { scope: "admin" });
+    return { kind: "admin", id: key.principal };
+  }
+  const person = await personOfSession(door, request);
+  if (!person) throw new Refusal("key_required", {}, "Nobody is signed in.");
+  if (person.role !== "admin") throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may do that.");
+  return { kind: "human", id: person.id };
+}
+
+/** True when a request carries a key, good or bad, in whichever way. */
+export function showsKey(request: FastifyRequest): boolean {
+  return agentCarriers(request).keys.length > 0;
+}
+
+/** Returns who is signed in. @throws {Refusal} `origin_refused` for a change that no page of ours asks for */
+export async function personOfSession(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ id: string; role: "admin" | "member" } | undefined> {
+  const token = cookieOf(request, cookieName(door, "parley"));
+  if (token === undefined) return undefined;
+  const signedIn = await findSignedIn(door.ctx, token);
+  if (signedIn && isUnsafe(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
+  return signedIn?.person;
+}
+
 /** A key in the path speaks for an agent, which is nobody here; one that is none is refused all the same. */
 async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
   const { pathKey } = request.facts;
@@ -156,11 +198,7 @@ async function namedPerson(door: DoorContext, request: FastifyRequest): Promise<
     const key = await findKey(door.ctx, bearerOf(authorization));
     return personOfKey(key);
   }
-  const token = cookieOf(request, cookieName(door, "parley"));
-  if (token === undefined) return undefined;
-  const signedIn = await findSignedIn(door.ctx, token);
-  if (signedIn && isUnsafe(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
-  return signedIn?.person.id;
+  return (await personOfSession(door, request))?.id;
 }
 
 /** An `answer` key stands for its person; a service's has none. Agents' keys stand for nobody here. */

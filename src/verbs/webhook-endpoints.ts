@@ -96,16 +96,18 @@ export async function rotateSecret(ctx: Context, endpoint: WebhookEndpoint, by: 
   return text;
 }
 
-/** The endpoint is told something that did not happen, to try it. Returns the id of the event. */
+/**
+ * The endpoint is told something that did not happen, to try it: an event of nothing, which whoever tells it makes up.
+ * Returns the id of the event.
+ */
 export async function sendTestEvent(
-  ctx: Context,
+  ctx: Pick<Context, "db" | "wake" | "newId">,
   { id }: WebhookEndpoint,
   event: string,
-  body: string,
 ): Promise<string> {
   const eventId = ctx.newId("msg");
   await transact(ctx, async (tx) => {
-    await store.insertEvent(tx, { id: eventId, endpointId: id, event, askId: null, body });
+    await store.insertEvent(tx, { id: eventId, endpointId: id, event, askId: null, body: null });
     tx.wake(WEBHOOKS_TOPIC);
   });
   return eventId;

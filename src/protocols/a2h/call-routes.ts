@@ -2,7 +2,7 @@ import type { AddressedAsk } from "../../model/addressed-ask.ts";
 import { cancelAddressed, escalateAddressed } from "../../verbs/end-addressed.ts";
 import { listPending, readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { callerFrom, type A2hCaller } from "./caller.ts";
+import { actorOf, callerFrom, type A2hCaller } from "./caller.ts";
 import type { ChannelRules } from "./contact-channel.ts";
 import { createCall, createContact } from "./create.ts";
 import { escalationTargets, readEscalation } from "./escalation.ts";
@@ -163,6 +163,6 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
   async function ownOrAny(request: FastifyRequest<WithId>) {
     const caller = await callerFrom(door, request, ["agent", "admin"]);
     const ask = await findRequest(door, caller, kind, request.params.id);
-    return { ask, caller, by: { kind: caller.scope, id: caller.principal } } as const;
+    return { ask, caller, by: actorOf(caller) };
   }
 }

@@ -1,6 +1,6 @@
 import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../door.ts";
-import { keyHolder } from "../door-principals.ts";
+import { keyHolder, personOfSession, showsKey, type Administrator } from "../door-principals.ts";
 
 /** Who speaks, as far as this protocol knows (contract-a2h.md, section 2). */
 export type A2hCaller =
@@ -14,25 +14,40 @@ export type A2hCaller =
       selfRespond: boolean;
     }
   | { scope: "answer"; principal: string; person: string }
-  | { scope: "admin"; principal: string };
+  | {
+      scope: "admin";
+      principal: string;
+      /** As the record names them. */
+      by: Administrator;
+    };
 
 export type CallerScope = A2hCaller["scope"];
 
 /**
- * Returns who speaks, if it is somebody of one of these scopes.
+ * Returns who speaks, if it is somebody of one of these scopes. Where admins are welcome, an admin's own session does as
+ * well as an `admin` key: that is how the console administers.
  *
- * @throws {Refusal} `key_required`, `scope_missing`
+ * @throws {Refusal} `key_required`, `scope_missing`, `origin_refused`
  */
 export async function callerFrom<Scope extends CallerScope>(
   door: DoorContext,
   request: FastifyRequest,
   scopes: readonly [Scope, ...Scope[]],
 ): Promise<Extract<A2hCaller, { scope: Scope }>> {
-  const caller = await anyCaller(door, request);
+  const welcome = scopes.some((scope) => scope === "admin");
+  const caller = (welcome && (await signedInAdmin(door, request))) || (await anyCaller(door, request));
   if (!caller || !scopes.some((scope) => scope === caller.scope)) {
     throw new Refusal("scope_missing", { scope: scopes[0] });
   }
   return caller as Extract<A2hCaller, { scope: Scope }>;
+}
+
+/** A request that names an agent, or shows a key, speaks for that. */
+async function signedInAdmin(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
+  if (showsKey(request) || request.headers["x-agent-id"] !== undefined) return null;
+  const person = await personOfSession(door, request);
+  if (person?.role !== "admin") return null;
+  return { scope: "admin", principal: `person:${person.id}`, by: { kind: "human", id: person.id } };
 }
 
 async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
@@ -41,5 +56,12 @@ async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<A2
   const { scope, principal, person, selfRespond } = key;
   if (scope === "agent") return { scope, principal, isOpen: false, selfRespond };
   if (scope === "answer") return person === null ? null : { scope, principal, person };
-  return scope === "admin" ? { scope, principal } : null;
+  return scope === "admin" ? { scope, principal, by: { kind: "admin", id: principal } } : null;
+}
+
+/** Returns whoever speaks as the record names them. */
+export function actorOf(
+  caller: Extract<A2hCaller, { scope: "agent" | "admin" }>,
+): { kind: "agent"; id: string } | Administrator {
+  return caller.scope === "admin" ? caller.by : { kind: "agent", id: caller.principal };
 }

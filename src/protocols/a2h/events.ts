@@ -3,19 +3,21 @@ import type { WebhookFormat } from "../../model/webhook-events.ts";
 import { Refusal } from "../../refusals.ts";
 import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../../verbs/webhook-endpoints.ts";
-import { printMessage, printRequest } from "./print.ts";
+import { printMessage, printRequest, wireTime } from "./print.ts";
 import { API_VERSION } from "./specs.ts";
 
 /** Existing consumers know test mails by their sender. */
 const TEST_SENDER = "overworked-admin@coolcompany.com";
 
-/** Returns what an endpoint is told of a request that is over, or nothing where the request is kept no longer. */
+/**
+ * Returns what an endpoint is told of a request that is over, or of a test; nothing where the request is kept no longer.
+ */
 export async function printEvent(
   ctx: Context,
   { format }: WebhookEndpoint,
-  { event, askId }: WebhookEvent,
+  { event, askId, createdAt }: WebhookEvent,
 ): Promise<string | null> {
-  if (askId === null) return null;
+  if (askId === null) return testEvent(format, event, wireTime(createdAt));
   try {
     const ask = await readAddressed(ctx, askId);
     const details = await readDetails(ctx, ask);
@@ -45,7 +47,7 @@ function wrapped(format: WebhookFormat, event: string, request: string, isTest: 
 }
 
 /** Returns something that did not happen, in the shape of a format. */
-export function testEvent(format: WebhookFormat, event: string, at: string): string {
+function testEvent(format: WebhookFormat, event: string, at: string): string {
   const status = { requested_at: at, responded_at: at, resolved_at: at, user_info: { name: "Ana Ruiz", via: "web" } };
   const head = { run_id: "run_test", call_id: "call_test" };
   switch (event) {

@@ -50,26 +50,26 @@ export function humanRoutes(mount: Mount): void {
     "/humans",
     about("Enroll a human", { body: "human", replies: { 201: "Enrolled" } }),
     async (request, reply) => {
-      const { principal } = await callerFrom(door, request, ["admin"]);
+      const { by } = await callerFrom(door, request, ["admin"]);
       const body = bodyOf(request);
       const wish = checked((problems) => readHumanWish(body, problems, door.channels));
-      const human = await enrollHuman(ctx, wish, { kind: "admin", id: principal });
+      const human = await enrollHuman(ctx, wish, by);
       return reply.code(201).header("location", `${prefix}/humans/${human.number}`).send(adminView(human));
     },
   );
 
   app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "human" }), async (request) => {
-    const { principal } = await callerFrom(door, request, ["admin"]);
+    const { by } = await callerFrom(door, request, ["admin"]);
     const body = bodyOf(request);
     const wish = checked((problems) => readHumanWish(body, problems, door.channels));
-    return adminView(await changeHuman(ctx, numberOf(request), () => wish, { kind: "admin", id: principal }));
+    return adminView(await changeHuman(ctx, numberOf(request), () => wish, by));
   });
 
   app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "human" }), async (request) => {
-    const { principal } = await callerFrom(door, request, ["admin"]);
+    const { by } = await callerFrom(door, request, ["admin"]);
     const body = bodyOf(request);
     const change = checked((problems) => readHumanChange(body, problems, door.channels));
-    return adminView(await changeHuman(ctx, numberOf(request), change, { kind: "admin", id: principal }));
+    return adminView(await changeHuman(ctx, numberOf(request), change, by));
   });
 
   app.delete<WithId>(
@@ -79,8 +79,8 @@ export function humanRoutes(mount: Mount): void {
       replies: { 204: "Retired" },
     }),
     async (request, reply) => {
-      const { principal } = await callerFrom(door, request, ["admin"]);
-      await removeHuman(ctx, numberOf(request), { kind: "admin", id: principal });
+      const { by } = await callerFrom(door, request, ["admin"]);
+      await removeHuman(ctx, numberOf(request), by);
       return reply.code(204).send();
     },
   );

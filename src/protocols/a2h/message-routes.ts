@@ -3,7 +3,7 @@ import { cancelAddressed } from "../../verbs/end-addressed.ts";
 import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { FastifyReply } from "../door.ts";
 import { rulesFor } from "./call-routes.ts";
-import { callerFrom } from "./caller.ts";
+import { actorOf, callerFrom } from "./caller.ts";
 import { createMessage } from "./create.ts";
 import { checked, optional, text } from "./fields.ts";
 import { printMessage } from "./print.ts";
@@ -57,8 +57,7 @@ export function messageRoutes(mount: Mount): void {
       const said = checked((problems) => ({
         reason: optional(body, "reason", text({ max: 500 }), ["body"], problems),
       }));
-      const by = { kind: caller.scope, id: caller.principal };
-      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, said.reason)));
+      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, actorOf(caller), said.reason)));
     },
   );
 

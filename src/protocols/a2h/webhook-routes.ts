@@ -5,8 +5,7 @@ import { Refusal } from "../../refusals.ts";
 import * as verbs from "../../verbs/webhook-endpoints.ts";
 import type { EndpointWish, WebhookEndpoint, WebhookEvent } from "../../verbs/webhook-endpoints.ts";
 import type { FastifyRequest } from "../door.ts";
-import { callerFrom } from "./caller.ts";
-import { testEvent } from "./events.ts";
+import { actorOf, callerFrom } from "./caller.ts";
 import {
   checked,
   complain,
@@ -108,8 +107,7 @@ export function webhookRoutes(mount: Mount): void {
         name:
           optional(body, "event", eventRule(endpoint.format), BODY, problems) ?? WEBHOOK_FORMATS[endpoint.format][0],
       })).name;
-      const sent = testEvent(endpoint.format, event, wireTime(ctx.clock.now()));
-      const id = await verbs.sendTestEvent(ctx, endpoint, event, sent);
+      const id = await verbs.sendTestEvent(ctx, endpoint, event);
       return reply.code(202).send({ id, event });
     },
   );
@@ -159,8 +157,7 @@ export function webhookRoutes(mount: Mount): void {
   async function caller(request: FastifyRequest) {
     const who = await callerFrom(door, request, ["agent", "admin"]);
     if (who.scope === "agent" && who.isOpen) throw new Refusal("scope_missing", { scope: "agent" });
-    const by = { kind: who.scope, id: who.principal } as const;
-    return { agent: who.scope === "agent" ? who.principal : undefined, by };
+    return { agent: who.scope === "agent" ? who.principal : undefined, by: actorOf(who) };
   }
 
   async function own(request: FastifyRequest<WithId>) {
