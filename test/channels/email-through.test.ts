@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
@@ -8,7 +6,7 @@ import type { Email } from "postal-mime";
 import { Webhook } from "standardwebhooks";
 import { createKey } from "../../src/verbs/create-key.ts";
 import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../world.ts";
-import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
+import { AGENT, ANA, DOMAIN, freePort, openSink, replyMail, type Sink } from "./mail.ts";
 
 /** The whole server with a mail server on either side of it. */
 interface Post extends AsyncDisposable {
@@ -105,15 +103,6 @@ async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolean): Pro
     if (fits(seen)) return seen;
     await pause(20);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 const reply = (text: string, asked: Asked, headers: Record<string, string> = {}): string =>

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { pino } from "pino";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
@@ -188,3 +188,13 @@ let replies = 0;
 
 /** How our mail looks below a reply. */
 export const QUOTED = `\n\nOn Sat, 21 Nov 2026 at 08:00, Parley <${AGENT}> wrote:\n> The agent deploy-bot asks.\n>\n> Reference: ${DELIVERY}\n`;
+
+/** Returns a port of this computer that nothing listens at. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
