@@ -87,7 +87,7 @@ export async function fillPostgres(url: string, filling: Filling): Promise<void>
     let rows = waiting.get(table);
     if (!rows) waiting.set(table, (rows = []));
     rows.push(row);
-    if (table !== "asks" || rows.length < ROWS_PER_INSERT) continue;
+    if (table !== "questions" || rows.length < ROWS_PER_INSERT) continue;
     for (const [name, held] of waiting) await flush(name, held.splice(0));
     await client.query("COMMIT; BEGIN");
   }
@@ -120,7 +120,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
     const state = isOpen ? "open" : isAnswered ? "answered" : "expired";
 
     yield [
-      "asks",
+      "questions",
       {
         ask_id: id,
         door: "ask-a-human",
@@ -146,7 +146,7 @@ function* rowsOf(filling: Filling, now: number): Rows {
     }
     if (!isOpen) {
       const [status, principal] = [state, isAnswered ? "crowd" : "clock"];
-      yield ["answers", { ask_id: id, status, principal, source: "ask-a-human", created_at: settledAt }];
+      yield ["outcomes", { ask_id: id, status, principal, source: "ask-a-human", created_at: settledAt }];
     }
     if (created < now - DAY_MS) continue;
 

@@ -10,7 +10,7 @@ async function hold(world: World, question: { id: string }, change: string): Pro
   const holder = new pg.Client({ connectionString: world.config.databaseUrl });
   await holder.connect();
   await holder.query("BEGIN");
-  await holder.query(`UPDATE asks SET ${change} WHERE ask_id = $1`, [question.id]);
+  await holder.query(`UPDATE questions SET ${change} WHERE ask_id = $1`, [question.id]);
   return holder;
 }
 

@@ -43,22 +43,22 @@ async function broken(world: World, quick: boolean): Promise<string[]> {
   return findings.filter(({ offenders }) => offenders.length > 0).map(({ check }) => check);
 }
 
-const ANSWERED = sql`(SELECT min(ask_id) FROM asks WHERE state = 'answered')`;
-const OPEN = sql`(SELECT min(ask_id) FROM asks WHERE state = 'open')`;
-const EXPIRED = sql`(SELECT min(ask_id) FROM asks WHERE state = 'expired')`;
+const ANSWERED = sql`(SELECT min(ask_id) FROM questions WHERE state = 'answered')`;
+const OPEN = sql`(SELECT min(ask_id) FROM questions WHERE state = 'open')`;
+const EXPIRED = sql`(SELECT min(ask_id) FROM questions WHERE state = 'expired')`;
 
 /** What nobody should ever do to a store, and the promise that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, ...statements: Sql[]][] = [
-  ["an outcome is lost", "A1, A2", sql`DELETE FROM answers WHERE ask_id = ${ANSWERED}`],
-  ["an outcome says something else", "A1, A2", sql`UPDATE answers SET status = 'expired' WHERE ask_id = ${ANSWERED}`],
+  ["an outcome is lost", "A1, A2", sql`DELETE FROM outcomes WHERE ask_id = ${ANSWERED}`],
+  ["an outcome says something else", "A1, A2", sql`UPDATE outcomes SET status = 'expired' WHERE ask_id = ${ANSWERED}`],
   [
     "an open ask has an outcome",
     "A1, A2",
-    sql`INSERT INTO answers (ask_id, status, principal, source, created_at) VALUES (${OPEN}, 'open', 'x', 'x', 1)`,
+    sql`INSERT INTO outcomes (ask_id, status, principal, source, created_at) VALUES (${OPEN}, 'open', 'x', 'x', 1)`,
   ],
   ["a response is lost", "A3", sql`DELETE FROM responses WHERE ask_id = ${ANSWERED} AND ord = 1`],
-  ["a count is wrong", "A3", sql`UPDATE asks SET n = n + 1 WHERE ask_id = ${OPEN}`],
-  ["an ask was answered by too few", "A3", sql`UPDATE asks SET need = 50 WHERE ask_id = ${ANSWERED}`],
+  ["a count is wrong", "A3", sql`UPDATE questions SET n = n + 1 WHERE ask_id = ${OPEN}`],
+  ["an ask was answered by too few", "A3", sql`UPDATE questions SET need = 50 WHERE ask_id = ${ANSWERED}`],
   [
     "a response has a number of its own",
     "A3",
@@ -70,12 +70,12 @@ const CORRUPTIONS: readonly [what: string, check: string, ...statements: Sql[]][
     sql`UPDATE responses SET answer = 'x', selected_option = NULL WHERE ask_id = ${ANSWERED} AND ord = 1`,
   ],
   ["a response came late", "A5", sql`UPDATE responses SET at = at + 3600000 WHERE ask_id = ${ANSWERED}`],
-  ["a version was skipped", "A1", sql`UPDATE asks SET version = version + 1 WHERE ask_id = ${EXPIRED}`],
-  ["an end was moved", "A1", sql`UPDATE asks SET settled_at = settled_at + 1 WHERE ask_id = ${EXPIRED}`],
+  ["a version was skipped", "A1", sql`UPDATE questions SET version = version + 1 WHERE ask_id = ${EXPIRED}`],
+  ["an end was moved", "A1", sql`UPDATE questions SET settled_at = settled_at + 1 WHERE ask_id = ${EXPIRED}`],
   [
     "a deadline was slept through",
     "T1",
-    sql`UPDATE asks SET created_at = created_at - 9000000, expires_at = parley_now() - 2001 WHERE ask_id = ${OPEN}`,
+    sql`UPDATE questions SET created_at = created_at - 9000000, expires_at = parley_now() - 2001 WHERE ask_id = ${OPEN}`,
   ],
   ["an event is lost", "S1", sql`DELETE FROM events WHERE seq = 2`],
   ["a stream's number went back", "S1", sql`UPDATE streams SET seq = seq - 1`],
@@ -178,7 +178,7 @@ describe("the command doctor", () => {
     assert.deepEqual([sound.code, (JSON.parse(sound.out) as { holds: boolean }).holds], [0, true]);
     assert.match((await doctor(dataDir, "--quick")).out, /Everything holds\.\n$/);
 
-    await world.server.ctx.db.transact((tx) => tx.all(sql`UPDATE asks SET version = 7`));
+    await world.server.ctx.db.transact((tx) => tx.all(sql`UPDATE questions SET version = 7`));
     const ill = await doctor(dataDir);
     assert.equal(ill.code, 1);
     assert.match(ill.out, /BROKEN {2}A1 .*\n +q_/);
@@ -196,7 +196,7 @@ describe("the command doctor", () => {
   });
 });
 
-const TABLES = ["asks", "responses", "answers", "events", "streams", "idempotency", "ledger", "badges"] as const;
+const TABLES = ["questions", "responses", "outcomes", "events", "streams", "idempotency", "ledger", "badges"] as const;
 
 async function copyAll(world: World): Promise<void> {
   await world.server.ctx.db.transact(async (tx) => {
@@ -206,8 +206,8 @@ async function copyAll(world: World): Promise<void> {
 
 async function putBack(world: World): Promise<void> {
   await world.server.ctx.db.transact(async (tx) => {
-    for (const table of [...TABLES].reverse()) if (table !== "asks") await tx.all(raw(`DELETE FROM ${table}`));
-    await tx.all(raw("DELETE FROM asks"));
+    for (const table of [...TABLES].reverse()) if (table !== "questions") await tx.all(raw(`DELETE FROM ${table}`));
+    await tx.all(raw("DELETE FROM questions"));
     for (const table of TABLES) {
       await tx.all(raw(`INSERT INTO ${table} SELECT * FROM copy_of_${table}`));
       await tx.all(raw(`DROP TABLE copy_of_${table}`));

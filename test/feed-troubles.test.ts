@@ -46,9 +46,9 @@ for (const on of DATABASES) {
       do await world.agent("ana-bot").ask();
       while (!(await comesTrue(world, () => told.length > 0, 100)));
 
-      await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE asks RENAME TO mislaid")));
+      await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE questions RENAME TO mislaid")));
       assert.ok(await comesTrue(world, () => failed > 0), "a reading fails");
-      await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE mislaid RENAME TO asks")));
+      await ctx.db.transact((tx) => tx.all(raw("ALTER TABLE mislaid RENAME TO questions")));
       const { id } = await world.agent("ana-bot").ask();
       assert.ok(await comesTrue(world, () => told.some(({ askId }) => askId === id)), "the next question is told");
 

@@ -62,7 +62,7 @@ describe("whoever comes while retention is deleting", () => {
       await retention.query("LOCK TABLE responses IN ACCESS EXCLUSIVE MODE");
       const visiting = visit(id);
       await untilSomebodyWaits(retention);
-      for (const table of ["responses", "answers", "asks"]) {
+      for (const table of ["responses", "outcomes", "questions"]) {
         await retention.query(`DELETE FROM ${table} WHERE ask_id = $1`, [id]);
       }
       await retention.query("COMMIT");

@@ -13,11 +13,11 @@ export interface Activity {
 /** Counts what happened after `fromMs` and not after `toMs`; each count reads its span of one index. */
 export async function countActivity(on: Queryable, fromMs: number, toMs: number): Promise<Activity> {
   const settled = (state: string) =>
-    sql`(SELECT count(*) FROM asks WHERE state <> 'open' AND state = ${state} AND settled_at > ${fromMs} AND settled_at <= ${toMs})`;
+    sql`(SELECT count(*) FROM questions WHERE state <> 'open' AND state = ${state} AND settled_at > ${fromMs} AND settled_at <= ${toMs})`;
   return one<Activity>(
     on,
     sql`SELECT
-      (SELECT count(*) FROM asks WHERE created_at > ${fromMs} AND created_at <= ${toMs}) AS created,
+      (SELECT count(*) FROM questions WHERE created_at > ${fromMs} AND created_at <= ${toMs}) AS created,
       (SELECT count(*) FROM ledger WHERE at > ${fromMs} AND at <= ${toMs}) AS responses,
       ${settled("answered")} AS answered, ${settled("expired")} AS expired, ${settled("cancelled")} AS cancelled`,
   );
@@ -25,7 +25,7 @@ export async function countActivity(on: Queryable, fromMs: number, toMs: number)
 
 /** Counts the asks that are open now. */
 export async function countOpen(on: Queryable): Promise<number> {
-  const { open } = await one<{ open: number }>(on, sql`SELECT count(*) AS open FROM asks WHERE state = 'open'`);
+  const { open } = await one<{ open: number }>(on, sql`SELECT count(*) AS open FROM questions WHERE state = 'open'`);
   return open;
 }
 

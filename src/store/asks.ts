@@ -74,7 +74,7 @@ export async function insertAsk(tx: Tx, ask: NewAsk, now: number): Promise<Ask> 
   const options = ask.form.kind === "choice" ? JSON.stringify(ask.form.options) : null;
   const createdAt = now - (now % 1000);
   const expiresAt = createdAt + ask.timeoutSeconds * 1000;
-  await tx.all(sql`INSERT INTO asks (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
+  await tx.all(sql`INSERT INTO questions (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
       created_at, expires_at, wire)
     VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.form.kind}, ${ask.prompt}, ${options},
       ${JSON.stringify(ask.audience)}, ${ask.need}, 0, 'open', 1, 0, ${createdAt}, ${expiresAt}, ${JSON.stringify(ask.wire)})`);
@@ -102,7 +102,7 @@ export async function insertAsk(tx: Tx, ask: NewAsk, now: number): Promise<Ask> 
 export async function findAsk(on: Queryable, askId: string): Promise<AskAt | undefined> {
   const row = await first<AskRow & { now: number }>(
     on,
-    sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${askId}`,
+    sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,
   );
   return row && { ask: toAsk(row), now: row.now };
 }
@@ -111,7 +111,7 @@ export async function findAsk(on: Queryable, askId: string): Promise<AskAt | und
 export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined> {
   const row = await first<AskRow & { now: number }>(
     tx,
-    sql`UPDATE asks SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+    sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
   );
   return row && { ask: toAsk(row), now: row.now };
 }
@@ -126,7 +126,7 @@ export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined>
 export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: Ask; inTime: boolean } | undefined> {
   const row = await first<AskRow & { in_time: number | boolean }>(
     tx,
-    sql`UPDATE asks
+    sql`UPDATE questions
       SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
         state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
         settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
@@ -135,7 +135,7 @@ export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: A
   );
   if (row?.state === "answered") {
     // The clock was read twice above, and may have gone on between: an ask ends with its last answer, to the millisecond.
-    await tx.all(sql`UPDATE asks SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
+    await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
     row.settled_at = row.last_answer_at;
   }
   return row && { ask: toAsk(row), inTime: Boolean(row.in_time) };
@@ -150,7 +150,7 @@ export async function endAskIfOpen(
 ): Promise<Ask | undefined> {
   const row = await first<AskRow>(
     tx,
-    sql`UPDATE asks SET state = ${end}, settled_at = ${at}, version = version + 1
+    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
       WHERE ask_id = ${askId} AND state = 'open' RETURNING *`,
   );
   return row && toAsk(row);
@@ -163,7 +163,7 @@ export async function insertOutcome(
 ): Promise<void> {
   await one(
     tx,
-    sql`INSERT INTO answers (ask_id, status, principal, source, created_at)
+    sql`INSERT INTO outcomes (ask_id, status, principal, source, created_at)
       VALUES (${outcome.askId}, ${outcome.status}, ${outcome.principal}, ${outcome.source}, parley_now())
       ON CONFLICT (ask_id) DO NOTHING RETURNING ask_id`,
   );
@@ -172,7 +172,7 @@ export async function insertOutcome(
 /** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
 export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM asks WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
+    sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
@@ -184,7 +184,7 @@ export async function countOpenAsks(
 ): Promise<{ open: number; nextEndsAt: number | null; now: number }> {
   const row = await one<{ open: number; next_ends_at: number | null; now: number }>(
     on,
-    sql`SELECT count(*) AS open, min(expires_at) AS next_ends_at, (SELECT parley_now()) AS now FROM asks
+    sql`SELECT count(*) AS open, min(expires_at) AS next_ends_at, (SELECT parley_now()) AS now FROM questions
       WHERE asker = ${asker} AND state = 'open' AND expires_at > (SELECT parley_now())`,
   );
   return { open: row.open, nextEndsAt: row.next_ends_at, now: row.now };
@@ -217,7 +217,7 @@ export async function listAsksOf(
     ? sql`AND (created_at, ask_id) < (${options.before.createdAt}, ${options.before.id})`
     : empty;
   const rows = await on.all<AskRow & { now: number }>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE asker = ${asker} ${after} ${wanted}
+    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE asker = ${asker} ${after} ${wanted}
       ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
   );
   return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
@@ -233,12 +233,12 @@ export async function listFeedEntries(on: Queryable, people: readonly string[]):
   const unseen =
     people.length === 0
       ? empty
-      : sql`AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = asks.ask_id AND r.person IN (${them}))
-        AND NOT EXISTS (SELECT 1 FROM skips s WHERE s.ask_id = asks.ask_id AND s.person IN (${them})
+      : sql`AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = questions.ask_id AND r.person IN (${them}))
+        AND NOT EXISTS (SELECT 1 FROM skips s WHERE s.ask_id = questions.ask_id AND s.person IN (${them})
           AND s.until > (SELECT parley_now()))
-        AND NOT EXISTS (SELECT 1 FROM reports p WHERE p.ask_id = asks.ask_id AND p.person IN (${them}))`;
+        AND NOT EXISTS (SELECT 1 FROM reports p WHERE p.ask_id = questions.ask_id AND p.person IN (${them}))`;
   const rows = await on.all<AskRow>(
-    sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM asks
+    sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
       WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now()) ${unseen}`,
   );
   const audiences = new Map<string, Tag[]>();
@@ -260,7 +260,7 @@ export async function listFeedEntries(on: Queryable, people: readonly string[]):
 export async function findAsks(on: Queryable, askIds: readonly string[]): Promise<AskAt[]> {
   if (askIds.length === 0) return [];
   const rows = await on.all<AskRow & { now: number }>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE ask_id IN (${join([...askIds])})`,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...askIds])})`,
   );
   return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
 }
@@ -269,20 +269,20 @@ export async function findAsks(on: Queryable, askIds: readonly string[]): Promis
 export async function newestAskAt(on: Queryable): Promise<number | null> {
   const row = await first<{ created_at: number }>(
     on,
-    sql`SELECT created_at FROM asks ORDER BY created_at DESC LIMIT 1`,
+    sql`SELECT created_at FROM questions ORDER BY created_at DESC LIMIT 1`,
   );
   return row?.created_at ?? null;
 }
 
 /** Keeps a question out of the feed from now on. */
 export async function holdAsk(tx: Tx, askId: string): Promise<void> {
-  await tx.all(sql`UPDATE asks SET held = 1 WHERE ask_id = ${askId}`);
+  await tx.all(sql`UPDATE questions SET held = 1 WHERE ask_id = ${askId}`);
 }
 
 /** Returns the versions of those asks that exist, for the polling fallback of wake-ups. */
 export async function findVersions(on: Queryable, askIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await on.all<{ ask_id: string; version: number }>(
-    sql`SELECT ask_id, version FROM asks WHERE ask_id IN (${join([...askIds])})`,
+    sql`SELECT ask_id, version FROM questions WHERE ask_id IN (${join([...askIds])})`,
   );
   return new Map(rows.map((row) => [row.ask_id, row.version]));
 }

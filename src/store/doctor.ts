@@ -28,15 +28,15 @@ const SURELY_KEPT_MS = 23 * 3_600_000;
 /** The asks a check looks at: all, or the open ones and the newest. */
 function scope(quick: boolean): Sql {
   if (!quick) return sql`1 = 1`;
-  return sql`a.ask_id IN (SELECT ask_id FROM asks WHERE state = 'open'
-    UNION ALL SELECT ask_id FROM (SELECT ask_id FROM asks ORDER BY created_at DESC LIMIT ${QUICK_ROWS}) AS newest)`;
+  return sql`a.ask_id IN (SELECT ask_id FROM questions WHERE state = 'open'
+    UNION ALL SELECT ask_id FROM (SELECT ask_id FROM questions ORDER BY created_at DESC LIMIT ${QUICK_ROWS}) AS newest)`;
 }
 
 function onAsks(check: string, promise: string, broken: Sql): Check {
   return rows(
     check,
     promise,
-    (quick) => sql`SELECT a.ask_id AS offender FROM asks a WHERE ${scope(quick)} AND (${broken})`,
+    (quick) => sql`SELECT a.ask_id AS offender FROM questions a WHERE ${scope(quick)} AND (${broken})`,
   );
 }
 
@@ -66,13 +66,13 @@ const NEWEST_EVENTS_WITH_HOLES = sql`SELECT DISTINCT e.stream AS offender
 
 const CHANGED_LATELY = sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS}`;
 
-const NEWEST_ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM asks a
+const NEWEST_ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM questions a
   WHERE ${scope(true)} AND ${CHANGED_LATELY} AND a.version <>
     (SELECT count(DISTINCT e.version) FROM events e WHERE e.stream = 'asker:' || a.asker AND e.ask_id = a.ask_id
       AND e.version BETWEEN 1 AND a.version)`;
 
 /** Counts the events once: looking them up for each ask would cost the square of what one agent asked. */
-const ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM asks a
+const ASKS_WITHOUT_EVENTS = sql`SELECT a.ask_id AS offender FROM questions a
   LEFT JOIN (SELECT stream, ask_id, count(DISTINCT version) AS changes, max(version) AS newest
     FROM events GROUP BY stream, ask_id) AS e ON e.ask_id = a.ask_id AND e.stream = 'asker:' || a.asker
   WHERE ${CHANGED_LATELY} AND (a.version <> coalesce(e.changes, 0) OR a.version <> e.newest)`;
@@ -81,8 +81,8 @@ const CHECKS: readonly Check[] = [
   onAsks(
     "A1, A2",
     "a settled ask has exactly one outcome, an open one none, and the two agree",
-    sql`NOT EXISTS (SELECT 1 FROM answers s WHERE s.ask_id = a.ask_id AND s.status = a.state) AND a.state <> 'open'
-      OR a.state = 'open' AND EXISTS (SELECT 1 FROM answers s WHERE s.ask_id = a.ask_id)`,
+    sql`NOT EXISTS (SELECT 1 FROM outcomes s WHERE s.ask_id = a.ask_id AND s.status = a.state) AND a.state <> 'open'
+      OR a.state = 'open' AND EXISTS (SELECT 1 FROM outcomes s WHERE s.ask_id = a.ask_id)`,
   ),
   onAsks(
     "A3",
@@ -120,7 +120,8 @@ const CHECKS: readonly Check[] = [
   rows(
     "T1",
     "no ask is open more than two seconds past its deadline",
-    () => sql`SELECT ask_id AS offender FROM asks WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000`,
+    () =>
+      sql`SELECT ask_id AS offender FROM questions WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000`,
   ),
   rows("S1", "the numbers of a stream have no holes above its retention mark", (quick) =>
     quick ? NEWEST_EVENTS_WITH_HOLES : STREAMS_WITH_HOLES,
@@ -133,7 +134,7 @@ const CHECKS: readonly Check[] = [
     "every event of the last 23 hours tells of an ask that exists",
     (quick) => sql`SELECT e.stream || ' ' || e.seq AS offender
       FROM ${quick ? sql`(SELECT * FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`events`} AS e
-      LEFT JOIN asks a ON a.ask_id = e.ask_id
+      LEFT JOIN questions a ON a.ask_id = e.ask_id
       WHERE e.at > (SELECT parley_now()) - ${SURELY_KEPT_MS} AND (a.ask_id IS NULL OR e.stream <> 'asker:' || a.asker)`,
   ),
   rows(
@@ -142,7 +143,7 @@ const CHECKS: readonly Check[] = [
     (quick) => sql`SELECT i.principal || ' ' || i.verb || ' ' || i.object_id AS offender
       FROM ${quick ? sql`(SELECT * FROM idempotency ORDER BY expires_at DESC LIMIT ${QUICK_ROWS})` : sql`idempotency`} AS i
       WHERE i.expires_at > (SELECT parley_now()) AND (i.verb = 'answer' AND i.reply IS NULL
-        OR i.verb = 'ask' AND NOT EXISTS (SELECT 1 FROM asks a WHERE a.ask_id = i.object_id))`,
+        OR i.verb = 'ask' AND NOT EXISTS (SELECT 1 FROM questions a WHERE a.ask_id = i.object_id))`,
   ),
   onAsks(
     "A13",
@@ -155,7 +156,7 @@ const CHECKS: readonly Check[] = [
     "every ledger row of an ask that is kept stands for a response",
     (quick) => sql`SELECT l.person || ' ' || l.ask_id AS offender
       FROM ${quick ? sql`(SELECT * FROM ledger ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`ledger`} AS l
-      JOIN asks a ON a.ask_id = l.ask_id
+      JOIN questions a ON a.ask_id = l.ask_id
       WHERE NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = l.ask_id AND r.person = l.person)`,
   ),
   {

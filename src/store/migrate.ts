@@ -9,6 +9,8 @@ import { addressedWaits } from "./migrations/0006-addressed-waits.ts";
 import { phones } from "./migrations/0007-phones.ts";
 import { fallbacks } from "./migrations/0008-fallbacks.ts";
 import { webhooks } from "./migrations/0009-webhooks.ts";
+import { questions } from "./migrations/0010-questions.ts";
+import { relay } from "./migrations/0011-relay.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -21,6 +23,8 @@ const MIGRATIONS: readonly Migration[] = [
   phones,
   fallbacks,
   webhooks,
+  questions,
+  relay,
 ];
 
 /** The schema this program reads and writes. */

@@ -37,7 +37,7 @@ export async function listWantingAsks(
     sql`SELECT a.ask_id, a.audience, a.need, a.n, a.created_at, a.expires_at, a.last_answer_at,
         (SELECT count(*) FROM notices t WHERE t.ask_id = a.ask_id AND t.kind = 'crowd'
           AND t.told_at > (SELECT parley_now()) - ${latelyMs}) AS told_lately
-      FROM asks a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
+      FROM questions a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
       ORDER BY a.expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => ({

@@ -13,11 +13,11 @@ export async function findOutlivedAsks(
 ): Promise<string[]> {
   const shortest = Math.min(kept.closedMs, kept.expiredMs);
   const rows = await on.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM asks
+    sql`SELECT ask_id FROM questions
       WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${shortest}
         AND (state <> 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.closedMs})
         AND (state = 'answered' OR settled_at <= (SELECT parley_now()) - ${kept.expiredMs})
-        AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.ask_id = asks.ask_id AND w.kept_until > (SELECT parley_now()))
+        AND NOT EXISTS (SELECT 1 FROM waits w WHERE w.ask_id = questions.ask_id AND w.kept_until > (SELECT parley_now()))
       ORDER BY settled_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
@@ -26,13 +26,13 @@ export async function findOutlivedAsks(
 /** Deletes settled asks with everything that was said to them; an open one among them is left whole. */
 export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Promise<void> {
   const settled = await tx.all<{ ask_id: string }>(
-    sql`SELECT ask_id FROM asks WHERE ask_id IN (${join([...askIds])}) AND state <> 'open'`,
+    sql`SELECT ask_id FROM questions WHERE ask_id IN (${join([...askIds])}) AND state <> 'open'`,
   );
   if (settled.length === 0) return;
   const ids = join(settled.map((row) => row.ask_id));
   await tx.all(sql`DELETE FROM responses WHERE ask_id IN (${ids})`);
   // point: retention-between-tables
-  await tx.all(sql`DELETE FROM answers WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM outcomes WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM reports WHERE ask_id IN (${ids})`);
   await tx.all(sql`DELETE FROM views WHERE ask_id IN (${ids})`);
   await deleteFallbacks(
@@ -40,5 +40,5 @@ export async function deleteSettledAsks(tx: Tx, askIds: readonly string[]): Prom
     settled.map((row) => row.ask_id),
   );
   await tx.all(sql`DELETE FROM waits WHERE ask_id IN (${ids})`);
-  await tx.all(sql`DELETE FROM asks WHERE ask_id IN (${ids})`);
+  await tx.all(sql`DELETE FROM questions WHERE ask_id IN (${ids})`);
 }

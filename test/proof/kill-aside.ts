@@ -58,7 +58,7 @@ export async function manyPending({ on, story, report }: Aside): Promise<void> {
   await site.sleepFor(2 * HOUR_MS);
   const afterMany = await startOn(site);
   story.readyAfterManyMs = afterMany.readyMs;
-  const [open] = await site.query(`SELECT count(*) AS n FROM asks WHERE state = 'open'`);
+  const [open] = await site.query(`SELECT count(*) AS n FROM questions WHERE state = 'open'`);
   if (Number(open?.["n"]) > 0)
     report([`T1: ${open?.["n"]} of ${MANY} questions were overdue when the server was ready`]);
   await killed(afterMany);
@@ -69,7 +69,7 @@ export async function manyPending({ on, story, report }: Aside): Promise<void> {
 async function fill(site: Site): Promise<void> {
   const now = site.now() - (site.now() % 1000);
   const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})`;
-  await site.query(`INSERT INTO asks (ask_id, door, asker, kind, prompt, audience, need, n, state, version, held, created_at,
+  await site.query(`INSERT INTO questions (ask_id, door, asker, kind, prompt, audience, need, n, state, version, held, created_at,
       expires_at, wire)
     ${numbers} SELECT 'q_' || i, 'ask-a-human', 'open:' || (i % ${ASKERS}), 'text', 'Which one is it?', '["general"]', 5, 0, 'open', 1, 0,
       ${now}, ${now + HOUR_MS}, '{}' FROM n`);

@@ -121,7 +121,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     const outcome = await site.start(start);
     if (!isRunning(outcome)) throw new Error(`the server did not start: ${JSON.stringify(outcome)}`);
     const [due] = await site.query(
-      `SELECT count(*) AS n FROM asks WHERE state = 'open' AND expires_at <= ${startedAt}`,
+      `SELECT count(*) AS n FROM questions WHERE state = 'open' AND expires_at <= ${startedAt}`,
     );
     if (Number(due?.["n"]) > 0) report([`T1: ${due?.["n"]} questions were overdue when the server was ready`]);
     story.readyMs.push(outcome.readyMs);
@@ -132,7 +132,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
   async function end(server: Process, signal?: NodeJS.Signals): Promise<Ended> {
     if (signal) server.signal(signal);
     const ended = await server.ended;
-    const rows = await site.query(`SELECT a.expires_at, s.created_at FROM answers s JOIN asks a ON a.ask_id = s.ask_id
+    const rows = await site.query(`SELECT a.expires_at, s.created_at FROM outcomes s JOIN questions a ON a.ask_id = s.ask_id
       WHERE s.status = 'expired' AND s.created_at > ${server.readyAt}`);
     for (const row of rows) {
       const lateMs = Number(row["created_at"]) - Math.max(Number(row["expires_at"]), server.readyAt);
@@ -168,7 +168,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
   /** So that deadlines pass while nobody is there, and one about when the server is under load. */
   async function sleepTowardsADeadline(): Promise<void> {
     if (story.readyMs.length === 0) return;
-    const open = await site.query(`SELECT expires_at FROM asks WHERE state = 'open' ORDER BY expires_at LIMIT 20`);
+    const open = await site.query(`SELECT expires_at FROM questions WHERE state = 'open' ORDER BY expires_at LIMIT 20`);
     const next = Number(open[Math.floor(random() * open.length)]?.["expires_at"] ?? 0);
     const readyMs = story.readyMs.at(-1) ?? SECOND_MS;
     await site.sleepFor(Math.max(0, next - site.now() - readyMs - SECOND_MS * random()));
@@ -227,7 +227,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     await underLoad();
     await site.sleepFor(3 * MINUTE_MS);
     const [due] = await site.query(
-      `SELECT count(*) AS n FROM asks WHERE state = 'open' AND expires_at <= ${site.now()}`,
+      `SELECT count(*) AS n FROM questions WHERE state = 'open' AND expires_at <= ${site.now()}`,
     );
     if (at) await dyingStart({ kind: "start", at: { ...at, hit: Math.min(at.hit, Number(due?.["n"])) } });
   }
@@ -243,7 +243,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
 
     const server = await begin();
     const until = performance.now() + SWEPT_WITHIN_MS;
-    const left = async () => Number((await site.query(`SELECT count(*) AS n FROM asks`))[0]?.["n"]);
+    const left = async () => Number((await site.query(`SELECT count(*) AS n FROM questions`))[0]?.["n"]);
     while ((await left()) > 0 && performance.now() < until) await pause(20);
     if ((await left()) > 0) report([`${await left()} questions outlived their retention by two days`]);
     forgetAll(crowd);

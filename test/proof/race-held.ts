@@ -18,7 +18,7 @@ export function heldPastDeadline(on: Directed): Promise<string[]> {
     const asks = await Promise.all(ends.map((end) => ask(on, `held-${end}`, 1, SHORT_S)));
     const [one, other] = [await openHolder(), await openHolder()];
     for (const [i, holder] of [one, other].entries()) {
-      await holder.query("UPDATE asks SET held = held WHERE ask_id = $1", [asks[i]?.id]);
+      await holder.query("UPDATE questions SET held = held WHERE ask_id = $1", [asks[i]?.id]);
     }
     const answers = asks.flatMap((held) => [0, 1, 2].map((i) => on.door.answer(at(i), `${held.agent}-${i}`, held)));
     const reached = await untilWaiting(on.nodes, answers.length, asks);

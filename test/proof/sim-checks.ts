@@ -45,7 +45,7 @@ export async function checkRest(world: SimWorld): Promise<void> {
 async function checkCreations(world: SimWorld): Promise<void> {
   const { store, ledger, broken } = world;
   const rows = await store.truth.all<AskRow>(
-    sql`SELECT ask_id, asker, prompt, state, version, n, created_at FROM asks ORDER BY created_at, ask_id`,
+    sql`SELECT ask_id, asker, prompt, state, version, n, created_at FROM questions ORDER BY created_at, ask_id`,
   );
   const byId = new Map(rows.map((row) => [row.ask_id, row]));
   for (const entry of ledger.asks.values()) {
@@ -97,7 +97,7 @@ async function checkResponses(world: SimWorld): Promise<void> {
   );
   const byId = new Map(rows.map((row) => [row.response_id, row]));
   const kept = new Set(
-    (await store.truth.all<{ ask_id: string }>(sql`SELECT ask_id FROM asks`)).map(({ ask_id }) => ask_id),
+    (await store.truth.all<{ ask_id: string }>(sql`SELECT ask_id FROM questions`)).map(({ ask_id }) => ask_id),
   );
   const intentsOf = Map.groupBy(ledger.answers, ({ askId }) => askId);
 
@@ -197,9 +197,9 @@ async function checkLimits(world: SimWorld): Promise<void> {
   }>(
     sql`SELECT w.bucket, w.subject, w.used,
         CASE w.bucket WHEN 'answers' THEN (SELECT count(*) FROM ledger l WHERE l.person = w.subject AND l.at >= w.opened_at)
-          ELSE (SELECT count(*) FROM asks a WHERE a.asker = w.subject AND a.created_at > w.opened_at) END AS least,
+          ELSE (SELECT count(*) FROM questions a WHERE a.asker = w.subject AND a.created_at > w.opened_at) END AS least,
         CASE w.bucket WHEN 'answers' THEN (SELECT count(*) FROM ledger l WHERE l.person = w.subject AND l.at >= w.opened_at)
-          ELSE (SELECT count(*) FROM asks a WHERE a.asker = w.subject AND a.created_at >= w.opened_at - w.opened_at % 1000) END AS most
+          ELSE (SELECT count(*) FROM questions a WHERE a.asker = w.subject AND a.created_at >= w.opened_at - w.opened_at % 1000) END AS most
       FROM limit_windows w
       WHERE w.bucket IN ('answers', 'questions') AND w.opened_at > (SELECT parley_now()) - ${HOUR_MS}`,
   );

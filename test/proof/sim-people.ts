@@ -342,7 +342,7 @@ export async function walkFeed(world: SimWorld, person: Person | null): Promise<
     if (seen.has(askId) || person?.touched.has(askId)) continue;
     const { open } = await one<{ open: number }>(
       store.truth,
-      sql`SELECT count(*) AS open FROM asks WHERE ask_id = ${askId} AND state = 'open' AND held = 0
+      sql`SELECT count(*) AS open FROM questions WHERE ask_id = ${askId} AND state = 'open' AND held = 0
         AND expires_at > (SELECT parley_now())`,
     );
     if (open > 0) world.broken("A12", `${askId} is open and was left out of the feed of ${name}`);

@@ -204,7 +204,7 @@ async function untilNothingMoves(world: SimWorld): Promise<void> {
   for (;;) {
     const { open } = await one<{ open: number }>(
       store.truth,
-      sql`SELECT count(*) AS open FROM asks WHERE state = 'open'`,
+      sql`SELECT count(*) AS open FROM questions WHERE state = 'open'`,
     );
     if (open === 0) break;
     await time.sleep(100);

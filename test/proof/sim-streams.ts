@@ -145,7 +145,7 @@ async function judgeGap(world: SimWorld, asker: string, last: number, seq: numbe
   const stream = streamOfAsker(asker);
   const { kept } = await one<{ kept: number }>(
     world.store.truth,
-    sql`SELECT count(*) AS kept FROM events e JOIN asks a ON a.ask_id = e.ask_id
+    sql`SELECT count(*) AS kept FROM events e JOIN questions a ON a.ask_id = e.ask_id
       WHERE e.stream = ${stream} AND e.seq > ${last} AND e.seq < ${seq}`,
   );
   if (seq <= last || kept > 0) world.broken("S1", `the stream of ${asker} went from ${last} to ${seq}`);

@@ -22,7 +22,7 @@ export async function watchDeadlines(world: SimWorld, until: () => boolean): Pro
     if (!able) ableSince = now;
 
     const due = await store.truth.all<{ ask_id: string; expires_at: number }>(
-      sql`SELECT ask_id, expires_at FROM asks WHERE state = 'open' AND expires_at <= (SELECT parley_now())`,
+      sql`SELECT ask_id, expires_at FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now())`,
     );
     for (const { ask_id, expires_at } of due) {
       if (dueSince.has(ask_id)) continue;
