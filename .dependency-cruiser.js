@@ -57,7 +57,7 @@ const IMPORTS = [
 ];
 
 /** Packages of npm and of Node: the rules of things stay free of both, and the SDK runs anywhere. */
-const PACKAGES = ["npm", "npm-dev", "core"];
+const PACKAGES = ["npm", "npm-optional", "npm-dev", "core"];
 const WITHOUT_PACKAGES = `${model}|${sdk}`;
 
 /** @type {import("dependency-cruiser").IConfiguration} */
