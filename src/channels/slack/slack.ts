@@ -8,7 +8,7 @@ import { threadName } from "./payload.ts";
 import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
 import { aborted, keepSocket } from "./socket.ts";
 import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
-import { at, openCalls, textAt } from "./web.ts";
+import { at, checkInstalled, openCalls, textAt } from "./web.ts";
 
 /** Nothing in a text is made into a link, a mention or a preview. */
 const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link_names: false };
@@ -18,10 +18,13 @@ const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link
  *
  * Slack's own libraries are loaded when something is sent or listened to. Buttons are offered only where a press can be
  * heard: by an app whose signing secret or app token is configured.
+ *
+ * @throws {Error} one sentence for the operator, where Slack's libraries are not installed
  */
 export function slackChannel(settings: SlackSettings, outside: SlackOutside): Channel<SlackTarget> | undefined {
   const { botToken: mainToken, appToken, signingSecret } = settings;
   if (!mainToken) return undefined;
+  checkInstalled();
   const apps: readonly SlackApp[] = [{ botToken: mainToken, appToken, signingSecret }, ...settings.apps];
   const call = openCalls(settings, outside);
   const inbound = openInbound(apps, call, openMembers(call, outside), outside);
