@@ -21,7 +21,7 @@ const channelContract = "^src/channels/channel\\.ts$";
 const responderContract = "^src/responders/responder\\.ts$";
 const context = "^src/context\\.ts$";
 const refusals = "^src/refusals\\.ts$";
-const config = "^src/(config|settings?(-[a-z]+)?)\\.ts$";
+const config = "^src/(config|settings?|settings-[a-z]+)\\.ts$";
 /** The server is built in server.ts, and in a file beside it for each part that would make it long. */
 const server = "^src/server[^/]*\\.ts$";
 const main = "^src/main\\.ts$";
