@@ -1,0 +1,107 @@
+import { Worker } from "node:worker_threads";
+
+/** Does one job after the other, none of them for long. */
+export interface BoundedThread<Job, Result extends object> {
+  /** Returns what the thread says of the job; nothing when it took too long, or more memory than it has. */
+  work(job: Job): Promise<Result | undefined>;
+  close(): Promise<void>;
+}
+
+export interface ThreadLimits {
+  /** Processor time of one job, so that a busy machine fails nobody's. */
+  mostCpuMs: number;
+  /** Its memory, in megabytes. */
+  mostHeapMb: number;
+}
+
+/** What no job may last, however busy the machine is. */
+const MOST_MS = 5000;
+const LOOK_EVERY_MS = 50;
+
+interface Running {
+  worker: Worker;
+  ready: Promise<unknown>;
+}
+
+/**
+ * Returns a thread of its own that works one job at a time. It starts with the first job and is killed when one takes
+ * too long; the next job gets a new one. Its file posts one message when everything is loaded, and then one for each
+ * job.
+ */
+export function openBoundedThread<Job, Result extends object>(
+  file: URL,
+  limits: ThreadLimits,
+): BoundedThread<Job, Result> {
+  let running: Running | null = null;
+  let line: Promise<unknown> = Promise.resolve();
+
+  async function end(): Promise<void> {
+    const { worker } = running ?? {};
+    running = null;
+    await worker?.terminate();
+  }
+
+  async function workOn(job: Job): Promise<Result | undefined> {
+    const { worker, ready } = (running ??= startWorker(file, limits));
+    try {
+      await ready;
+      const before = await worker.cpuUsage();
+      const result = nextMessage<Result>(worker);
+      worker.postMessage(job);
+      for (let waitedMs = 0; waitedMs < MOST_MS; waitedMs += LOOK_EVERY_MS) {
+        const inTime = await Promise.race([result, pause(LOOK_EVERY_MS)]);
+        if (inTime) return inTime;
+        const { user, system } = await worker.cpuUsage(before);
+        if (user + system > limits.mostCpuMs * 1000) break;
+      }
+      const late = await Promise.race([result, pause(0)]);
+      if (late) return late;
+    } catch {
+      // The thread ran out of memory or could not start: nothing was found out.
+    }
+    await end();
+    return undefined;
+  }
+
+  return {
+    work(job) {
+      const result = line.then(() => workOn(job));
+      line = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await line;
+      await end();
+    },
+  };
+}
+
+function startWorker(file: URL, { mostHeapMb }: ThreadLimits): Running {
+  const worker = new Worker(file, {
+    resourceLimits: { maxOldGenerationSizeMb: mostHeapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    stdout: true,
+    stderr: true,
+  });
+  worker.unref();
+  const ready = nextMessage(worker);
+  worker.on("error", () => undefined);
+  return { worker, ready };
+}
+
+function nextMessage<Message>(worker: Worker): Promise<Message> {
+  const message = new Promise<Message>((resolve, reject) => {
+    const onExit = () => reject(new Error("the thread ended"));
+    worker.once("exit", onExit);
+    worker.once("message", (message: Message) => {
+      worker.off("exit", onExit);
+      resolve(message);
+    });
+  });
+  // Whoever waits hears of it; a thread that nobody waits for may fail in silence.
+  message.catch(() => undefined);
+  return message;
+}
+
+function pause(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, ms, undefined));
+}
