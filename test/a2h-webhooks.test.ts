@@ -1,43 +1,10 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { verifiedWebhookId, webhookSignature } from "../src/lib/standard-webhooks.ts";
 import { pauseAfter } from "../src/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "./a2h.ts";
+import { openAgentServer } from "./agent-server.ts";
 import { DATABASES } from "./world.ts";
-
-interface Told {
-  headers: IncomingHttpHeaders;
-  rawHeaders: string[];
-  text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
-  body: any;
-}
-
-/** An agent's own server, which answers as it is told and remembers what it heard. */
-async function openAgentServer(statuses: number[] = []) {
-  const told: Told[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      const text = Buffer.concat(parts).toString();
-      told.push({ headers: request.headers, rawHeaders: request.rawHeaders, text, body: JSON.parse(text) });
-      response.writeHead(statuses.shift() ?? 200, { location: "/elsewhere" }).end("heard");
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    told,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 /** Lets the server's loops look until something holds. */
 async function settle(scene: Scene, holds: () => boolean | Promise<boolean>, stepMs = 1000): Promise<void> {
