@@ -43,6 +43,8 @@ export function openBoundedThread<Job, Result extends object>(
 
   async function workOn(job: Job): Promise<Result | undefined> {
     const { worker, ready } = (running ??= startWorker(file, limits));
+    // A program that waits for nothing else stays for the result; between two jobs it may end.
+    worker.ref();
     try {
       await ready;
       const before = await worker.cpuUsage();
@@ -58,6 +60,8 @@ export function openBoundedThread<Job, Result extends object>(
       if (late) return late;
     } catch {
       // The thread ran out of memory or could not start: nothing was found out.
+    } finally {
+      worker.unref();
     }
     await end();
     return undefined;
