@@ -19,6 +19,9 @@ const channel = "^src/channels/([^/]+)";
 const responder = "^src/responders/([^/]+)";
 const channelContract = "^src/channels/channel\\.ts$";
 const responderContract = "^src/responders/responder\\.ts$";
+const answerRunner = "^src/responders/answer-runner/";
+/** The roles that a model may be given: the runner answers in them, the command line shows and tests them. */
+const roles = "^src/responders/roles/";
 const context = "^src/context\\.ts$";
 const refusals = "^src/refusals\\.ts$";
 const config = "^src/(config|settings?|settings-[a-z]+)\\.ts$";
@@ -45,10 +48,12 @@ const IMPORTS = [
   [loops, [lib, model, store, verbs, loops, channelContract, responderContract, refusals, context]],
   [channel, [lib, model, channelContract, own("channels"), refusals, context]],
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],
+  [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
   [context, [lib, model, store]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
+  [cli, [roles, answerRunner]],
   [server, ["^src/(?!cli/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],

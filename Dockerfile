@@ -23,6 +23,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
+COPY prompts prompts
 COPY sdk sdk
 COPY src src
 COPY --from=web /app/web/dist web/dist

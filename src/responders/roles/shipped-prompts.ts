@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the roles and prompts that come with Parley; a folder of the operator's stands before it. */
+export const SHIPPED_PROMPTS = fileURLToPath(new URL("../../../prompts/", import.meta.url));
+
+/** What every model is told first, whatever its role (contract-relay.md, section 11). */
+export const BASE_PROMPT = shippedText("base@v1.md");
+
+/** Returns what an executor is told about asking, for its own system prompt. */
+export function executorPrompt(): string {
+  return shippedText("executor@v1.md");
+}
+
+function shippedText(name: string): string {
+  return readFileSync(join(SHIPPED_PROMPTS, name), "utf8").trim();
+}
