@@ -7,9 +7,8 @@ import { until } from "./addressed.ts";
 import { openAgentServer, type Told } from "./agent-server.ts";
 import { DATABASES } from "./world.ts";
 
-/** More than ASCII, and numbers that a parser would spell in another way. */
-const STATE = { note: "Grüße, 東京 \u{1f44d}", big: 1152921504606846977n, tiny: 1e-7, nested: { none: null } };
-const stateJson = JSON.stringify(STATE, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value));
+/** More than ASCII, and a number that a parser would spell in another way. */
+const STATE = '{"note":"Grüße, 東京 \u{1f44d}","big":1152921504606846977,"nested":{"none":null}}';
 
 /** What a library reads: each header once, as it came. */
 function headersOf({ headers }: Told): Record<string, string> {
@@ -56,7 +55,7 @@ for (const on of DATABASES) {
       const asked = { channel: { human: { id: ana.id } } };
       const call = callBody(asked);
       const [contact, given] = [contactBody(asked), contactBody(asked)];
-      const body = JSON.stringify(call).replace('"spec":{', `"spec":{"state":${stateJson},`);
+      const body = JSON.stringify(call).replace('"spec":{', `"spec":{"state":${STATE},`);
       accepted(await scene.agent.post("/function_calls", body));
       accepted(await scene.agent.post("/human_contacts", contact));
       accepted(await scene.agent.post("/human_contacts", given));
@@ -74,7 +73,7 @@ for (const on of DATABASES) {
       assert.equal(agent.told.length, 13);
       for (const one of agent.told) assertBelieved(one, secrets.get(one.path) ?? assert.fail(one.path));
       const [told = assert.fail("nothing of the call")] = agent.told.filter(({ text }) => text.includes("später"));
-      assert.ok(told.text.includes("Grüße, 東京 \u{1f44d}"));
+      assert.ok(told.text.includes(`"state":${STATE}`), told.text);
     });
 
     it("are believed under both secrets while one takes the place of another, and when they come again", async () => {
