@@ -1,0 +1,111 @@
+import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import type { Document } from "yaml";
+
+export interface YamlLimits {
+  maxBytes: number;
+  maxAliases: number;
+}
+
+/** A YAML text that was read, and where in it things stand. */
+export interface ReadYaml {
+  value: unknown;
+  /** Returns the line of what stands at keys and places in lists, or of the nearest thing around it; from 1. */
+  lineOf(path: readonly (string | number)[]): number;
+}
+
+/** A text is not YAML, or more than plain YAML. */
+export class BadYaml extends Error {
+  readonly line: number;
+
+  constructor(message: string, line: number) {
+    super(message);
+    this.name = "BadYaml";
+    this.line = line;
+  }
+}
+
+/** Texts as they stand, lists, mappings, numbers, truth values and null: what every reader of YAML 1.2 reads alike. */
+const PLAIN_TAG = /^tag:yaml\.org,2002:(str|int|float|bool|null|seq|map)$/;
+
+/**
+ * Returns what a YAML text says: the core schema, with no tags of its own, few aliases, and no name twice.
+ *
+ * @throws {BadYaml}
+ */
+export function readYaml(text: string, limits: YamlLimits): ReadYaml {
+  const { document, lines } = parse(text, limits);
+  const lineAt = (offset: number) => lines.linePos(offset).line;
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: limits.maxAliases * 100 });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new BadYaml(`an alias cannot be resolved: ${error.message}`, 1);
+  }
+  return {
+    value,
+    lineOf(path) {
+      let offset = 0;
+      for (let length = 0; length <= path.length; length += 1) {
+        const node = document.getIn(path.slice(0, length), true);
+        if (isNode(node) && node.range) offset = node.range[0];
+      }
+      return lineAt(offset);
+    },
+  };
+}
+
+function parse(text: string, { maxBytes, maxAliases }: YamlLimits): { document: Document; lines: LineCounter } {
+  if (Buffer.byteLength(text) > maxBytes) throw new BadYaml(`the file has more than ${maxBytes / 1024} KiB`, 1);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { schema: "core", version: "1.2", lineCounter: lines, prettyErrors: false });
+  const [broken] = [...document.errors, ...document.warnings];
+  if (broken) {
+    const [said = ""] = broken.message.split("\n");
+    throw new BadYaml(`this is not valid YAML: ${said.charAt(0).toLowerCase()}${said.slice(1)}`, lineOfError(broken));
+  }
+  if (document.directives?.yaml.explicit || text.startsWith("%")) throw new BadYaml("it must have no directives", 1);
+
+  let aliases = 0;
+  visit(document, (_key, node) => {
+    const line = isNode(node) ? lines.linePos(node.range?.[0] ?? 0).line : 1;
+    if (isAlias(node) && (aliases += 1) > maxAliases) throw new BadYaml(`it has more than ${maxAliases} aliases`, line);
+    const tag = isScalar(node) || isCollection(node) ? node.tag : undefined;
+    if (tag !== undefined && !PLAIN_TAG.test(tag)) throw new BadYaml(`the tag ${tag} is not known`, line);
+  });
+  return { document, lines };
+
+  function lineOfError(error: { pos: [number, number] }): number {
+    return lines.linePos(error.pos[0]).line;
+  }
+}
+
+/**
+ * Returns a YAML text in which a list has one more item at its end, or a list of one where there was none. Comments and
+ * whatever else stands in it stay.
+ *
+ * @throws {BadYaml}
+ */
+export function withItem(text: string, key: string, item: unknown, limits: YamlLimits): string {
+  const { document } = parse(text, limits);
+  const list = document.get(key);
+  const node = document.createNode(item);
+  // What is short stands on one line, as people write it.
+  if (isMap(node)) for (const { value } of node.items) if (isCollection(value)) value.flow = true;
+  if (isSeq(list)) {
+    list.flow = false;
+    list.add(node);
+  } else document.set(key, document.createNode([node]));
+  return print(document);
+}
+
+/** Returns a YAML text in which a list has lost the item at a place, with the comments of that item. @throws {BadYaml} */
+export function withoutItem(text: string, key: string, place: number, limits: YamlLimits): string {
+  const { document } = parse(text, limits);
+  document.deleteIn([key, place]);
+  return print(document);
+}
+
+function print(document: Document): string {
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}

@@ -1,0 +1,156 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type { Logger } from "pino";
+import type { Clock } from "../../lib/clock.ts";
+import { replaceFile } from "../../lib/replace-file.ts";
+import type { Policy } from "../../model/policy.ts";
+import { PolicyMistake } from "../../model/policy-check.ts";
+import { FIRST_POLICY, parsePolicy } from "../../model/policy-text.ts";
+
+/**
+ * `ok`: the file is in force as it stands. `stale`: it holds a mistake, and what was read before it is in force.
+ * `missing`: there is no file any more, and what was read from it is in force.
+ */
+export type PolicyFileState = "ok" | "stale" | "missing";
+
+export interface LoadedPolicy {
+  policy: Policy;
+  /** The file's text; null where none could ever be read. */
+  text: string | null;
+  loadedAt: number;
+}
+
+/** The policy of an installation, as its file says. */
+export interface PolicyFile {
+  /** What is in force; an ask keeps what it was given first. */
+  current(): LoadedPolicy;
+  state(): PolicyFileState;
+  /** What is wrong with the file, in sentences for the operator; null while nothing is. */
+  problem(): string | null;
+  /** Reads the file if it has changed since it was last looked at; a loop's step, every two seconds. */
+  step(signal: AbortSignal): Promise<boolean>;
+  /** Reads the file now. */
+  reload(): Promise<void>;
+  /**
+   * The file holds what `change` made of its text, and it is in force here.
+   *
+   * @throws whatever `change` throws, with the file as it was
+   */
+  edit(change: (text: string) => string): Promise<void>;
+}
+
+/** What happened to the file: another version is in force, or what it says now is not. */
+export interface PolicyChange {
+  state: PolicyFileState;
+  policyVersion: string;
+  problem: string | null;
+}
+
+interface PolicyFileOptions {
+  path: string;
+  log: Pick<Logger, "info" | "error">;
+  clock: Clock;
+  /** Told whenever another version came into force, and whenever the state or the problem is another. */
+  onChange?: (change: PolicyChange) => void;
+}
+
+/** In force where no file could ever be read: people decide everything, and nothing is allowed for good. */
+const PEOPLE_DECIDE = {
+  version: 1,
+  defaults: { read: "ESCALATE", other: "ESCALATE" },
+  rules: [{ id: "no-policy", when: { action: "*" }, decision: "ESCALATE", standing: false }],
+} as const;
+
+/** Opens the policy of an installation: reads its file, and writes the first one where there is none. */
+export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
+  const name = basename(path);
+  let loaded: LoadedPolicy = {
+    policy: parsePolicy(JSON.stringify(PEOPLE_DECIDE), name),
+    text: null,
+    loadedAt: clock.now(),
+  };
+  let now: { state: PolicyFileState; problem: string | null } = { state: "missing", problem: null };
+  let seen = "";
+  // One look at a time, so that an edit and a step do not cross.
+  let last: Promise<unknown> = Promise.resolve();
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  }
+
+  /** What tells one version of a file from another; empty where there is none. */
+  async function stampOf(): Promise<string> {
+    try {
+      const { mtimeMs, size, ino } = await stat(path);
+      return `${mtimeMs} ${size} ${ino}`;
+    } catch (error) {
+      if (isMissing(error)) return "";
+      throw error;
+    }
+  }
+
+  async function look(): Promise<void> {
+    const before = loaded.policy.policyVersion;
+    const was = now;
+    try {
+      const stamp = await stampOf();
+      if (stamp === "") now = { state: "missing", problem: `${path} is not there` };
+      else {
+        const text = await readFile(path, "utf8");
+        // Somebody is writing it this very moment: the next look finds it whole.
+        if ((await stampOf()) !== stamp) return;
+        loaded = { policy: parsePolicy(text, name), text, loadedAt: clock.now() };
+        now = { state: "ok", problem: null };
+      }
+      seen = stamp;
+    } catch (error) {
+      if (error instanceof PolicyMistake) seen = await stampOf().catch(() => "");
+      now = { state: "stale", problem: error instanceof Error ? error.message : String(error) };
+    }
+    const { policyVersion } = loaded.policy;
+    if (policyVersion === before && now.state === was.state && now.problem === was.problem) return;
+    if (now.problem === null) log.info({ file: path, policy_version: policyVersion }, "this policy is in force");
+    else
+      log.error(
+        { file: path, problem: now.problem, policy_version: policyVersion },
+        "the policy before stays in force",
+      );
+    onChange?.({ ...now, policyVersion });
+  }
+
+  if ((await stampOf()) === "") {
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, FIRST_POLICY, { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      log.error({ err: error, file: path }, "the first policy cannot be written");
+      loaded = { policy: parsePolicy(FIRST_POLICY, name), text: null, loadedAt: clock.now() };
+    }
+  }
+  await look();
+
+  return {
+    current: () => loaded,
+    state: () => now.state,
+    problem: () => now.problem,
+    step: () =>
+      inTurn(async () => {
+        if ((await stampOf()) !== seen || now.state === "missing") await look();
+        return false;
+      }),
+    reload: () => inTurn(look),
+    edit: (change) =>
+      inTurn(async () => {
+        const before = await readFile(path, "utf8");
+        const after = change(before);
+        if (after !== before) await replaceFile(path, after);
+        await look();
+      }),
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
