@@ -57,6 +57,15 @@ export const REFUSALS = {
   schema_refused: { kind: "invalid", says: "The JSON Schema cannot be used." },
   code_missing: { kind: "forbidden", says: "The code from the message is missing or wrong." },
   link_dead: { kind: "not_found", says: "This link does not work." },
+  job_not_found: { kind: "not_found", says: "No such job" },
+  artifact_not_found: { kind: "not_found", says: "No such artifact" },
+  feature_disabled: { kind: "not_found", says: "phase2_ask_answer is off" },
+  job_id_taken: { kind: "conflict", says: "job_id was used with another body" },
+  job_closed: { kind: "conflict", says: "The job has ended" },
+  fenced: { kind: "conflict", says: "The lease is no longer valid" },
+  answer_mismatch: { kind: "conflict", says: "job_id or step_id does not belong to this Ask" },
+  person_needed: { kind: "forbidden", says: "Only a person may decide this Ask" },
+  secret_detected: { kind: "invalid", says: "A secret was found in the body" },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },
 } as const satisfies Record<string, { kind: RefusalKind; says: string }>;
 

@@ -65,8 +65,23 @@ export const DELIVERIES_TOPIC = "deliveries";
 /** Whoever tells agents what happened. */
 export const WEBHOOKS_TOPIC = "webhooks";
 
+/** Whoever waits for what people say to an agent. */
+export const saidTopic = (agent: string): string => `said:${agent}`;
+
 /** Whoever waits for one ask. */
 export const askTopic = (askId: string): string => `ask:${askId}`;
+
+/** Whoever waits for the answer to one ask of an executor. */
+export const relayTopic = (askId: string): string => `relay:${askId}`;
+
+/** Whoever waits for one job, or follows it. */
+export const jobTopic = (jobId: string): string => `job:${jobId}`;
+
+/** Whoever waits for a job to claim. */
+export const CLAIMS_TOPIC = "claims";
+
+/** Whoever answers what executors ask, before people do. */
+export const RESPOND_TOPIC = "respond";
 
 /** Whoever follows a numbered stream. */
 export const streamTopic = (stream: string): string => `stream:${stream}`;

@@ -114,6 +114,15 @@ const WIRE: Record<RefusalCode, Print> = {
   human_not_found: missing,
   route_not_found: (refusal, about) => missing(refusal, { ...about, noun: "path" }),
   link_dead: missing,
+  job_not_found: missing,
+  artifact_not_found: missing,
+  feature_disabled: missing,
+  job_id_taken: taken,
+  job_closed: as(409, "already_responded", "This request has already been answered."),
+  fenced: as(409, "already_responded", "This request has already been answered."),
+  answer_mismatch: taken,
+  person_needed: as(403, "responder_not_allowed", "This person was not asked."),
+  secret_detected: invalid,
   method_not_allowed: ({ details }) => {
     const allowed = (details["allowed"] as readonly string[]).join(", ");
     const message = `This path takes ${allowed}.`;

@@ -84,6 +84,7 @@ export const relay: Migration = {
        wire ${text} NOT NULL
      )${strict}`,
     `CREATE INDEX idx_asks_job ON asks (job_id, created_at, ask_id)`,
+    `CREATE INDEX asks_pending_of_job ON asks (job_id, epoch) WHERE status = 'PENDING'`,
     `CREATE INDEX asks_pending ON asks (status, expires_at)`,
     `CREATE INDEX asks_by_decision_key ON asks (decision_key) WHERE decision_key IS NOT NULL`,
     `CREATE INDEX asks_pending_of_principal ON asks (principal) WHERE status = 'PENDING'`,

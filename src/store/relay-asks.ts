@@ -1,0 +1,328 @@
+import type {
+  AskConstraints,
+  AskStatus,
+  AskType,
+  ChoiceOption,
+  ContextEnvelope,
+  RelayAsk,
+  Stage,
+  StageRecord,
+} from "../model/relay.ts";
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { empty, join, sql } from "./sql.ts";
+
+interface AskRow {
+  ask_id: string;
+  job_id: string;
+  step_id: string;
+  ask_type: AskType;
+  prompt: string;
+  context_hash: string;
+  constraints_json: string;
+  role_id: string | null;
+  meta_json: string;
+  created_at: number;
+  status: AskStatus;
+  epoch: number;
+  principal: string;
+  stage: Stage;
+  expires_at: number;
+  ended_at: number | null;
+  same_hash: string;
+  decision_key: string | null;
+  consent_digest: string | null;
+  joined_to: string | null;
+  addressed_id: string | null;
+  respond_at: number | null;
+  tries: number;
+  wire: string;
+  now: number;
+}
+
+/** What of an ask only its reading needs. */
+interface AskWire {
+  envelope: ContextEnvelope | null;
+  bodyHash: string;
+  options: readonly ChoiceOption[];
+  stages: readonly StageRecord[];
+  warnings: readonly { path: string; rule: string }[];
+  /** Its hash did not fit its envelope when it came. */
+  mismatch: boolean;
+}
+
+/** An ask with what only its handling needs, and the store's clock, read by one statement. */
+export interface RelayAskAt {
+  ask: RelayAsk;
+  bodyHash: string;
+  sameHash: string;
+  options: readonly ChoiceOption[];
+  warnings: readonly { path: string; rule: string }[];
+  mismatch: boolean;
+  tries: number;
+  now: number;
+}
+
+function toAt(row: AskRow): RelayAskAt {
+  const wire = JSON.parse(row.wire) as AskWire;
+  return {
+    ask: {
+      id: row.ask_id,
+      jobId: row.job_id,
+      stepId: row.step_id,
+      type: row.ask_type,
+      prompt: row.prompt,
+      contextHash: row.context_hash,
+      envelope: wire.envelope,
+      constraints: JSON.parse(row.constraints_json) as AskConstraints,
+      roleId: row.role_id,
+      meta: JSON.parse(row.meta_json) as Record<string, unknown>,
+      principal: row.principal,
+      epoch: row.epoch,
+      status: row.status,
+      stage: row.stage,
+      stages: wire.stages,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      joinedTo: row.joined_to,
+      addressedId: row.addressed_id,
+      decisionKey: row.decision_key,
+      consentDigest: row.consent_digest,
+    },
+    bodyHash: wire.bodyHash,
+    sameHash: row.same_hash,
+    options: wire.options,
+    warnings: wire.warnings,
+    mismatch: wire.mismatch,
+    tries: row.tries,
+    now: row.now,
+  };
+}
+
+/** A new ask; its times follow from its insertion. */
+export type NewRelayAsk = Pick<
+  RelayAsk,
+  | "id"
+  | "jobId"
+  | "stepId"
+  | "type"
+  | "prompt"
+  | "contextHash"
+  | "envelope"
+  | "constraints"
+  | "roleId"
+  | "meta"
+  | "principal"
+  | "epoch"
+  | "joinedTo"
+> & {
+  bodyHash: string;
+  sameHash: string;
+  options: readonly ChoiceOption[];
+  warnings: readonly { path: string; rule: string }[];
+  mismatch: boolean;
+  timeoutMs: number;
+  /** When whoever answers first takes it, if the one who stores it does not; null for one that joined another. */
+  respondInMs: number | null;
+};
+
+/** Stores an ask unless there is one of this id; returns nothing then. */
+export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<RelayAskAt | undefined> {
+  const { envelope, bodyHash, options, warnings, mismatch } = ask;
+  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch };
+  const row = await first<AskRow>(
+    tx,
+    sql`INSERT INTO asks (ask_id, job_id, step_id, ask_type, prompt, context_hash, constraints_json, role_id, meta_json,
+        created_at, status, epoch, principal, stage, expires_at, same_hash, joined_to, respond_at, tries, wire)
+      VALUES (${ask.id}, ${ask.jobId}, ${ask.stepId}, ${ask.type}, ${ask.prompt}, ${ask.contextHash},
+        ${JSON.stringify(ask.constraints)}, ${ask.roleId}, ${JSON.stringify(ask.meta)}, (SELECT parley_now()), 'PENDING',
+        ${ask.epoch}, ${ask.principal}, 'intake', (SELECT parley_now()) + ${ask.timeoutMs}, ${ask.sameHash},
+        ${ask.joinedTo}, (SELECT parley_now()) + ${ask.respondInMs}, 0, ${JSON.stringify(wire)})
+      ON CONFLICT (ask_id) DO NOTHING RETURNING *, created_at AS now`,
+  );
+  return row && toAt(row);
+}
+
+export async function findRelayAsk(on: Queryable, id: string): Promise<RelayAskAt | undefined> {
+  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${id}`);
+  return row && toAt(row);
+}
+
+/** Returns the ask that an ask to people stands for. */
+export async function findByAddressed(on: Queryable, addressedId: string): Promise<RelayAskAt | undefined> {
+  const row = await first<AskRow>(on, sql`SELECT *, parley_now() AS now FROM asks WHERE addressed_id = ${addressedId}`);
+  return row && toAt(row);
+}
+
+/** Holds an ask to the end of the transaction; its job is held before it. */
+export async function lockRelayAsk(tx: Tx, id: string): Promise<RelayAskAt | undefined> {
+  const row = await first<AskRow>(
+    tx,
+    sql`UPDATE asks SET status = status WHERE ask_id = ${id} RETURNING *, parley_now() AS now`,
+  );
+  return row && toAt(row);
+}
+
+/** Ends a held ask. @throws {Error} when it was over: our bug. */
+export async function endRelayAsk(
+  tx: Tx,
+  held: RelayAskAt,
+  end: { status: AskStatus; stage: Stage; stages: readonly StageRecord[]; at: number; consentDigest: string | null },
+): Promise<RelayAskAt> {
+  const row = await one<AskRow>(
+    tx,
+    sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at}, respond_at = NULL,
+        consent_digest = coalesce(consent_digest, ${end.consentDigest}), wire = ${wireWith(held, end.stages)}
+      WHERE ask_id = ${held.ask.id} AND status = 'PENDING' RETURNING *, parley_now() AS now`,
+  );
+  return toAt(row);
+}
+
+/** Where a pending ask goes next. */
+export interface Advance {
+  stage: Stage;
+  stages: readonly StageRecord[];
+  decisionKey?: string | null;
+  consentDigest?: string | null;
+  addressedId?: string;
+  /** When its present stage is offered it again, if nobody has finished by then; null where nobody is to. */
+  respondInMs: number | null;
+  /** Moves the deadline to so long from now. */
+  expiresInMs?: number;
+}
+
+/** Moves a pending ask to its next stage; returns nothing when it is over. */
+export async function advanceRelayAsk(tx: Tx, held: RelayAskAt, to: Advance): Promise<RelayAskAt | undefined> {
+  const deadline = to.expiresInMs === undefined ? sql`expires_at` : sql`parley_now() + ${to.expiresInMs}`;
+  const row = await first<AskRow>(
+    tx,
+    sql`UPDATE asks SET stage = ${to.stage}, expires_at = ${deadline}, respond_at = parley_now() + ${to.respondInMs},
+        decision_key = coalesce(${to.decisionKey ?? null}, decision_key),
+        consent_digest = coalesce(${to.consentDigest ?? null}, consent_digest),
+        addressed_id = coalesce(${to.addressedId ?? null}, addressed_id), wire = ${wireWith(held, to.stages)}
+      WHERE ask_id = ${held.ask.id} AND status = 'PENDING' RETURNING *, parley_now() AS now`,
+  );
+  return row && toAt(row);
+}
+
+function wireWith(held: RelayAskAt, stages: readonly StageRecord[]): string {
+  const { bodyHash, options, warnings, mismatch } = held;
+  const wire: AskWire = { envelope: held.ask.envelope, bodyHash, options, stages, warnings, mismatch };
+  return JSON.stringify(wire);
+}
+
+/** Takes a pending ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */
+export async function claimRelayAsk(tx: Tx, id: string, forMs: number): Promise<RelayAskAt | undefined> {
+  const row = await first<AskRow>(
+    tx,
+    sql`UPDATE asks SET respond_at = parley_now() + ${forMs}, tries = tries + 1
+      WHERE ask_id = ${id} AND status = 'PENDING' AND respond_at <= parley_now() RETURNING *, parley_now() AS now`,
+  );
+  return row && toAt(row);
+}
+
+/** Returns asks that somebody should answer who has not. */
+export async function findUnresponded(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE respond_at IS NOT NULL AND respond_at <= (SELECT parley_now())
+      ORDER BY respond_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Returns pending asks whose deadline has passed and that no ask to people stands for. */
+export async function findDueRelayAsks(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE status = 'PENDING' AND expires_at <= (SELECT parley_now()) AND addressed_id IS NULL
+      ORDER BY expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Returns a job's pending asks, of every epoch, or of one. */
+export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: number): Promise<RelayAskAt[]> {
+  const rows = await on.all<AskRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId} AND status = 'PENDING'
+      ${epoch === undefined ? empty : sql`AND epoch = ${epoch}`} ORDER BY created_at, ask_id`,
+  );
+  return rows.map(toAt);
+}
+
+/** Returns pending asks that share the answer of another. */
+export async function listJoined(on: Queryable, askId: string): Promise<RelayAskAt[]> {
+  const rows = await on.all<AskRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'`,
+  );
+  return rows.map(toAt);
+}
+
+/** Returns a job's newest ask of an earlier epoch that asked the same, and joined no other. */
+export async function findSameOfEarlierEpoch(
+  on: Queryable,
+  jobId: string,
+  epoch: number,
+  sameHash: string,
+): Promise<RelayAskAt | undefined> {
+  const row = await first<AskRow>(
+    on,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks
+      WHERE job_id = ${jobId} AND same_hash = ${sameHash} AND epoch < ${epoch} AND joined_to IS NULL
+      ORDER BY created_at DESC, ask_id DESC LIMIT 1`,
+  );
+  return row && toAt(row);
+}
+
+/** Returns how many asks of one job and of one principal are pending. */
+export async function countPending(
+  on: Queryable,
+  jobId: string,
+  principal: string,
+): Promise<{ ofJob: number; ofPrincipal: number }> {
+  const row = await one<{ of_job: number; of_principal: number }>(
+    on,
+    sql`SELECT (SELECT count(*) FROM asks WHERE job_id = ${jobId} AND status = 'PENDING') AS of_job,
+      (SELECT count(*) FROM asks WHERE principal = ${principal} AND status = 'PENDING') AS of_principal`,
+  );
+  return { ofJob: row.of_job, ofPrincipal: row.of_principal };
+}
+
+/** A place between two pages of asks. */
+export interface AskPlace {
+  at: number;
+  id: string;
+}
+
+/** Returns a job's asks of every epoch, oldest first. */
+export async function listAsksOfJob(
+  on: Queryable,
+  jobId: string,
+  { after, limit }: { after?: AskPlace; limit: number },
+): Promise<RelayAskAt[]> {
+  const rows = await on.all<AskRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId}
+      ${after === undefined ? empty : sql`AND (created_at > ${after.at} OR created_at = ${after.at} AND ask_id > ${after.id})`}
+      ORDER BY created_at, ask_id LIMIT ${limit}`,
+  );
+  return rows.map(toAt);
+}
+
+/** Returns pending asks, the one that ends first first; of one kind, or of all. */
+export async function listPendingAsks(
+  on: Queryable,
+  { types, after, limit }: { types?: readonly AskType[]; after?: AskPlace; limit: number },
+): Promise<RelayAskAt[]> {
+  const rows = await on.all<AskRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE status = 'PENDING' AND joined_to IS NULL
+      ${types === undefined ? empty : sql`AND ask_type IN (${join([...types])})`}
+      ${after === undefined ? empty : sql`AND (expires_at > ${after.at} OR expires_at = ${after.at} AND ask_id > ${after.id})`}
+      ORDER BY expires_at, ask_id LIMIT ${limit}`,
+  );
+  return rows.map(toAt);
+}
+
+/** Returns which of these asks are over, for the polling fallback of wake-ups. */
+export async function findEndedAsks(on: Queryable, askIds: readonly string[]): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM asks WHERE ask_id IN (${join([...askIds])}) AND status <> 'PENDING'`,
+  );
+  return rows.map((row) => row.ask_id);
+}
