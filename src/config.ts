@@ -158,7 +158,9 @@ function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: 
     const file = setting.secret ? env[`${variable}_FILE`] : undefined;
     if (!file) continue;
     try {
-      return { value: readFileSync(file, "utf8").trim(), where: `${variable}_FILE` };
+      const text = readFileSync(file, "utf8").trim();
+      const isList = innermost(setting.schema) instanceof z.ZodArray;
+      return { value: isList ? text.split(/\s*\n\s*/) : text, where: `${variable}_FILE` };
     } catch (error) {
       mistakes.push(`${variable}_FILE: ${file} cannot be read: ${reasonOf(error)}.`);
     }

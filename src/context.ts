@@ -4,6 +4,7 @@ import type { ForeignSchemas } from "./lib/foreign-schema.ts";
 import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { Random } from "./lib/random.ts";
+import type { SecretScan } from "./lib/secret-scan.ts";
 import type { AddressedRules } from "./model/addressed-rules.ts";
 import type { CrowdRules } from "./model/crowd-rules.ts";
 import type { Db } from "./store/db.ts";
@@ -26,6 +27,8 @@ export interface Context {
   addressed: AddressedRules;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
+  /** Looks for secrets in what would be stored or shown. */
+  secrets: SecretScan;
   /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
   stopping: AbortSignal;
 }

@@ -13,6 +13,7 @@ import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
+import { openSecretScan } from "./lib/secret-scan.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
 import { openDeliver, type Deliver } from "./loops/deliver.ts";
@@ -132,6 +133,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     crowd: config.crowd.rules,
     addressed: config.addressed,
     schemas: openForeignSchemas(),
+    secrets: openSecretScan(config.limits),
     stopping: stopping.signal,
   };
   const settings = { ...config };
@@ -186,7 +188,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     await twinClosed;
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
-    await ctx.schemas.close();
+    await Promise.all([ctx.schemas.close(), ctx.secrets.close()]);
     // point: stopped-before-close
     await store.close();
   }

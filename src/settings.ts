@@ -7,6 +7,7 @@ import { CHANNEL_SETTINGS } from "./settings-channels.ts";
 import { RELAY_SETTINGS } from "./settings-relay.ts";
 
 const ORIGIN_WORDS = "an http or https address without a path";
+const CANARY_WORDS = "a text of at least 8 characters";
 const MOST = 1_000_000_000;
 
 const DAY_MS = 86_400_000;
@@ -168,6 +169,11 @@ export const Settings = z.object({
     pushRegistrationsPerHour: setting(
       whole(1, MOST).default(rules.limits.pushRegistrationsPerHour),
       "Push registrations from one address.",
+    ),
+    canaries: setting(
+      listOf(z.string({ error: CANARY_WORDS }).min(8, { error: CANARY_WORDS })).default([]),
+      "Texts that count as secrets wherever they turn up, such as a made-up record in a database.",
+      { secret: true },
     ),
   }),
   ...CHANNEL_SETTINGS,

@@ -48,3 +48,8 @@ export function canonicalExact(value: unknown): string {
 export function sha256Digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
+
+/** Returns whether a value is an integer that kept its digits. */
+export function isExactNumber(value: unknown): boolean {
+  return exact.isRawJSON(value);
+}

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
+import { openSecretScan } from "../../src/lib/secret-scan.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import type { Keyring } from "../../src/lib/keyring.ts";
 import { type Loop, startLoop } from "../../src/lib/loop.ts";
@@ -106,6 +107,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     crowd: world.rules,
     addressed: DEFAULT_ADDRESSED_RULES,
     schemas: openForeignSchemas(),
+    secrets: openSecretScan({ canaries: [] }),
     stopping: stopping.signal,
   };
   let loops: Loop[] = [];

@@ -15,6 +15,7 @@ import { askIdOf, isId } from "../door-ids.ts";
 import { askOf, meantBy } from "../door-new-question.ts";
 import { agentPrincipal } from "../door-principals.ts";
 import { pollBody, pollUrl, wireStatus, wireTime } from "../door-question.ts";
+import { flagSecrets } from "../door-secrets.ts";
 import { peekLimit } from "../../verbs/limits.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
@@ -68,13 +69,14 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
       const fallback = fallbackOf(given);
       const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
+      const flags = await flagSecrets(door, meant, "prompt");
       const created = await createAsk(
         ctx,
         {
           ...askOf(meant),
           door: "ask-a-human",
           asker: principalOf(request),
-          wire: share_results ? {} : { share_results },
+          wire: { ...(!share_results && { share_results }), ...flags },
           ...(fallback && { fallback }),
         },
         idempotencyOf(request, idempotency_key, meant),

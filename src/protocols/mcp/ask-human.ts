@@ -2,6 +2,7 @@ import { digestOf } from "../../lib/canonical-json.ts";
 import { createAsk } from "../../verbs/create-ask.ts";
 import { checkFields, fields, optional } from "../door-fields.ts";
 import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../door-new-question.ts";
+import { flagSecrets } from "../door-secrets.ts";
 import { pollUrl, wireStatus, wireTime } from "../door-question.ts";
 import type { DoorContext } from "../door.ts";
 import { clientOf, type Call } from "./message.ts";
@@ -25,22 +26,19 @@ const HOW_TO_GO_ON =
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
-export async function askHuman(
-  { ctx, config }: DoorContext,
-  principal: string,
-  call: Call,
-  given: object,
-): Promise<Members> {
+export async function askHuman(door: DoorContext, principal: string, call: Call, given: object): Promise<Members> {
+  const { ctx, config } = door;
   const checked = checkFields(Question, given);
   if ("error" in checked) throw checked.error;
   const { question, type = "text", ...rest } = checked.value;
   const meant = meantBy(question, { type, ...rest });
+  const flags = await flagSecrets(door, meant, "question");
   const client = clientOf(call);
   const digest = digestOf(meant);
 
   const { ask, replayed } = await createAsk(
     ctx,
-    { ...askOf(meant), door: "mcp", asker: principal, wire: client ? { client } : {} },
+    { ...askOf(meant), door: "mcp", asker: principal, wire: { ...(client && { client }), ...flags } },
     { key: digest, bodyHash: digest, whileOpen: true },
   );
   const body = {

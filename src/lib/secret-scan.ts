@@ -1,0 +1,103 @@
+import { openBoundedThread } from "./bounded-thread.ts";
+import { mayHold, mergeSpans, type Span } from "./secret-rules.ts";
+import type { SecretJob } from "./secret-worker.ts";
+
+/** A text to look through, and how it is called in what is said of it. */
+export interface SecretText {
+  path: string;
+  text: string;
+  /** The name of the member whose value it is: what a password is called often says more than how it looks. */
+  name?: string | undefined;
+}
+
+/** Where a secret stands: characters (code points) of the text at `path`. */
+export interface Find {
+  path: string;
+  /** Such as `aws-access-key`. */
+  rule: string;
+  from: number;
+  to: number;
+}
+
+export interface Scan {
+  /** In the order of the texts. */
+  finds: readonly Find[];
+  /** There may be more: looking took too long. For the public that counts as a find, for a team as none. */
+  timedOut: boolean;
+}
+
+/** Looks for secrets in what agents and people write (security.md, section 5). */
+export interface SecretScan {
+  /**
+   * Returns where secrets stand: tokens of known formats, private keys, what is assigned to a name of a secret and
+   * looks like one, keys of our own, and the operator's canaries. `secret://<name>` is a reference, and never a find.
+   */
+  find(texts: readonly SecretText[]): Promise<Scan>;
+  /** Returns whether `find` would look at a text at all; true of every text it finds something in. */
+  isSuspect(text: string): boolean;
+  close(): Promise<void>;
+}
+
+const LIMITS = { mostCpuMs: 250, mostHeapMb: 64 };
+const NOTHING: Scan = { finds: [], timedOut: false };
+
+/**
+ * Returns a scanner that works in a thread of its own, which starts with the first text that may hold anything; most
+ * texts cannot, and cost the caller next to nothing.
+ */
+export function openSecretScan({ canaries }: { canaries: readonly string[] }): SecretScan {
+  const thread = openBoundedThread<SecretJob, readonly (readonly Span[])[]>(
+    new URL("./secret-worker.ts", import.meta.url),
+    LIMITS,
+  );
+
+  return {
+    isSuspect: (text) => mayHold(text) || canaries.some((canary) => text.includes(canary)),
+    async find(texts) {
+      const planted = texts.map(({ text }) => findCanaries(text, canaries));
+      const suspects = texts.filter(({ text, name }) => mayHold(text, name));
+      if (suspects.length === 0 && planted.every(({ length }) => length === 0)) return NOTHING;
+      const found = suspects.length > 0 ? await thread.work(suspects.map(({ text, name }) => ({ text, name }))) : [];
+      const finds = texts.flatMap((one, i) => {
+        const spans = found?.[suspects.indexOf(one)] ?? [];
+        return inCharacters(one, mergeSpans([...(planted[i] ?? []), ...spans]));
+      });
+      return { finds, timedOut: found === undefined };
+    },
+    close: () => thread.close(),
+  };
+}
+
+/** Returns the text with `[secret:<rule>]` in the place of each find. The finds are those of this one text. */
+export function redact(text: string, finds: readonly Omit<Find, "path">[]): string {
+  const characters = hasPairs(text) ? [...text] : null;
+  const part = (from: number, to?: number) => characters?.slice(from, to).join("") ?? text.slice(from, to);
+  let end = 0;
+  const kept = finds
+    .toSorted((one, other) => one.from - other.from)
+    .map(({ rule, from, to }) => {
+      const before = part(end, from);
+      end = to;
+      return `${before}[secret:${rule}]`;
+    });
+  return kept.join("") + part(end);
+}
+
+function findCanaries(text: string, canaries: readonly string[]): Span[] {
+  return canaries.flatMap((canary) => {
+    const spans: Span[] = [];
+    for (let from = text.indexOf(canary); from >= 0; from = text.indexOf(canary, from + canary.length)) {
+      spans.push({ rule: "canary", from, to: from + canary.length });
+    }
+    return spans;
+  });
+}
+
+function inCharacters({ path, text }: SecretText, spans: readonly Span[]): Find[] {
+  const count = (to: number) => (hasPairs(text) ? [...text.slice(0, to)].length : to);
+  return spans.map(({ rule, from, to }) => ({ path, rule, from: count(from), to: count(to) }));
+}
+
+function hasPairs(text: string): boolean {
+  return /[\uD800-\uDBFF]/.test(text);
+}

@@ -1,0 +1,64 @@
+import { parentPort } from "node:worker_threads";
+import { rules as preset } from "@secretlint/secretlint-rule-preset-recommend";
+import { findByOwnRules, settleFinds, type Span } from "./secret-rules.ts";
+
+/** What is looked through in one go. */
+export type SecretJob = readonly { text: string; name?: string | undefined }[];
+
+/** A rule of secretlint, as far as it is used. */
+interface Rule {
+  meta: { id: string };
+  create(context: object, options: object): { file(source: object): unknown };
+}
+interface Report {
+  message: { messageId: string; data?: Readonly<Record<string, string>> };
+  range: readonly [from: number, to: number];
+}
+
+/**
+ * Of the preset, these are not used: comments in a text would switch rules off; one looks at files alone; and passwords
+ * in addresses and private keys are found by rules of our own, in more forms and without what surrounds them.
+ */
+const UNUSED = /-rule-(?:filter-comments|gcp|basicauth|database-connection-string|privatekey)$/;
+/** Is no secret. */
+const ACCOUNT_ID = "AWSAccountID";
+const NAMES: Readonly<Record<string, string>> = {
+  AWSAccessKeyID: "aws-access-key",
+  AWSSecretAccessKey: "aws-secret-key",
+  PackageJSON_xOauthToken: "github-oauth-token",
+  Npmrc_authToken: "npm-auth-token",
+  IncomingWebhook: "slack-webhook",
+  OPS_TOKEN: "onepassword-token",
+};
+
+let reports: Report[] = [];
+const context = {
+  sharedOptions: {},
+  createTranslator: () => (messageId: string, data: object) => ({ messageId, data }),
+  report: (report: Report) => reports.push(report),
+  ignore: () => undefined,
+};
+const rules = (preset as unknown as Rule[])
+  .filter(({ meta }) => !UNUSED.test(meta.id))
+  .map((rule) => rule.create(context, { enableIDScanRule: true }));
+
+parentPort?.on("message", (job: SecretJob) => {
+  const finds = job.map(({ text, name }) => settleFinds(text, [...findByPreset(text), ...findByOwnRules(text, name)]));
+  parentPort?.postMessage(finds);
+});
+// The first message says that everything is loaded.
+parentPort?.postMessage([]);
+
+function findByPreset(text: string): Span[] {
+  reports = [];
+  for (const rule of rules) void rule.file({ content: text, filePath: "", ext: "", contentType: "text" });
+  return reports
+    .filter(({ message }) => message.messageId !== ACCOUNT_ID)
+    .map(({ message: { messageId, data = {} }, range: [start, end] }) => {
+      // Some rules tell where the assignment begins, but only how long the secret is.
+      const secret = Object.values(data)[0] ?? "";
+      const place = text.indexOf(secret, start);
+      const [from, to] = secret !== "" && place >= 0 ? [place, place + secret.length] : [start, end];
+      return { rule: NAMES[messageId] ?? messageId.toLowerCase().replaceAll("_", "-"), from, to };
+    });
+}
