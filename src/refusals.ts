@@ -66,6 +66,12 @@ export const REFUSALS = {
   answer_mismatch: { kind: "conflict", says: "job_id or step_id does not belong to this Ask" },
   person_needed: { kind: "forbidden", says: "Only a person may decide this Ask" },
   secret_detected: { kind: "invalid", says: "A secret was found in the body" },
+  policy_entry_not_found: {
+    kind: "not_found",
+    says: "There is no such standing permission, proposal or learned rule.",
+  },
+  not_grantable: { kind: "conflict", says: "This cannot be allowed for good: it does not say what would be done." },
+  policy_broken: { kind: "conflict", says: "The policy file holds a mistake; mend it first." },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },
 } as const satisfies Record<string, { kind: RefusalKind; says: string }>;
 

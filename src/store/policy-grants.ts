@@ -1,0 +1,96 @@
+import type { Grant } from "../model/policy.ts";
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { sql } from "./sql.ts";
+
+/** What a person allowed for good, as it is kept. */
+export interface KeptGrant extends Grant {
+  /** The ask it was made from. */
+  askId: string;
+  /** The person. */
+  madeBy: string;
+  createdAt: number;
+  expiresAt: number;
+  revokedAt: number | null;
+  /** How many questions it has spared people. */
+  uses: number;
+  usedAt: number | null;
+}
+
+interface GrantRow {
+  grant_id: string;
+  action: string;
+  resource: string;
+  env: string;
+  tool: string | null;
+  repo: string | null;
+  agent: string | null;
+  ask_id: string;
+  made_by: string;
+  created_at: number;
+  expires_at: number;
+  revoked_at: number | null;
+  uses: number;
+  used_at: number | null;
+}
+
+function toGrant(row: GrantRow): KeptGrant {
+  return {
+    ...{ id: row.grant_id, action: row.action, resource: row.resource, env: row.env },
+    ...{ tool: row.tool, repo: row.repo, agent: row.agent, askId: row.ask_id, madeBy: row.made_by },
+    ...{ createdAt: row.created_at, expiresAt: row.expires_at, revokedAt: row.revoked_at },
+    ...{ uses: row.uses, usedAt: row.used_at },
+  };
+}
+
+export async function insertGrant(
+  tx: Tx,
+  grant: Grant & Pick<KeptGrant, "askId" | "madeBy"> & { classKey: string; forMs: number },
+): Promise<KeptGrant> {
+  const row = await one<GrantRow>(
+    tx,
+    sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, ask_id, made_by,
+        created_at, expires_at, uses)
+      VALUES (${grant.id}, ${grant.classKey}, ${grant.action}, ${grant.resource}, ${grant.env}, ${grant.tool},
+        ${grant.repo}, ${grant.agent}, ${grant.askId}, ${grant.madeBy}, parley_now(), parley_now() + ${grant.forMs}, 0)
+      RETURNING *`,
+  );
+  return toGrant(row);
+}
+
+/** Returns the grants of a class that are neither revoked nor over, the longest good first. */
+export async function findLiveGrants(on: Queryable, classKey: string): Promise<Grant[]> {
+  const rows = await on.all<GrantRow>(
+    sql`SELECT * FROM policy_grants
+      WHERE class_key = ${classKey} AND revoked_at IS NULL AND expires_at > (SELECT parley_now())
+      ORDER BY expires_at DESC, grant_id LIMIT 10`,
+  );
+  return rows.map(toGrant);
+}
+
+/** Counts one use of a grant if it still is one; returns whether it is. The grant is held to the end. */
+export async function useGrantIfLive(tx: Tx, id: string): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`UPDATE policy_grants SET uses = uses + 1, used_at = (SELECT parley_now())
+      WHERE grant_id = ${id} AND revoked_at IS NULL AND expires_at > (SELECT parley_now()) RETURNING grant_id`,
+  );
+  return row !== undefined;
+}
+
+/** Returns the grant, which allows nothing from now on; who revoked it first stays written down. */
+export async function revokeGrant(tx: Tx, id: string, by: string): Promise<KeptGrant | undefined> {
+  const row = await first<GrantRow>(
+    tx,
+    sql`UPDATE policy_grants SET revoked_at = coalesce(revoked_at, parley_now()), revoked_by = coalesce(revoked_by, ${by})
+      WHERE grant_id = ${id} RETURNING *`,
+  );
+  return row && toGrant(row);
+}
+
+/** Returns grants, newest first; those that are over too. */
+export async function listGrants(on: Queryable, limit = 1000): Promise<KeptGrant[]> {
+  const rows = await on.all<GrantRow>(
+    sql`SELECT * FROM policy_grants ORDER BY created_at DESC, grant_id LIMIT ${limit}`,
+  );
+  return rows.map(toGrant);
+}
