@@ -2,6 +2,7 @@ import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../lib/clock.ts";
 import { isLoopback } from "../lib/network.ts";
+import { openTokenBuckets } from "../lib/token-bucket.ts";
 import { Refusal } from "../refusals.ts";
 import { LimitRefusal } from "../verbs/limits.ts";
 import type { DoorSettings } from "./door.ts";
@@ -61,6 +62,18 @@ export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): 
     if (stopping.aborted) reply.header("connection", "close");
     done(null, payload);
   });
+}
+
+/** Collects which methods each path takes, so that a door answers the others in its own words. */
+export function noteRoutes(app: FastifyInstance): Map<string, Set<string>> {
+  const taken = new Map<string, Set<string>>();
+  app.addHook("onRoute", (route) => {
+    if (route.config?.allowed) return;
+    const methods = taken.get(route.url) ?? new Set();
+    for (const method of [route.method].flat()) methods.add(method);
+    taken.set(route.url, methods);
+  });
+  return taken;
 }
 
 /** Answers every method that the known paths do not take; call it after a door's routes are in place. */
@@ -131,28 +144,16 @@ function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
   }
 }
 
-/** A bucket for each address that refills by the second; refuses what overflows it. */
+/** Refuses what overflows an address's bucket. */
 function openEdgeGuard({ limits }: DoorSettings, clock: Clock): (ip: string) => void {
-  const buckets = new Map<string, { tokens: number; at: number }>();
-  const most = 100_000;
-
+  const buckets = openTokenBuckets(clock, { perSecond: limits.edgePerSecond, burst: limits.edgeBurst });
   return (ip) => {
-    const at = clock.monotonic();
-    let bucket = buckets.get(ip);
-    if (!bucket) {
-      if (buckets.size >= most) buckets.clear();
-      buckets.set(ip, (bucket = { tokens: limits.edgeBurst, at }));
-    }
-    bucket.tokens = Math.min(limits.edgeBurst, bucket.tokens + ((at - bucket.at) / 1000) * limits.edgePerSecond);
-    bucket.at = at;
-    if (bucket.tokens < 1) {
-      const now = clock.now();
-      throw new LimitRefusal(
-        limits.edgePerSecond,
-        { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS },
-        EDGE_WINDOW_MS,
-      );
-    }
-    bucket.tokens -= 1;
+    if (buckets.take(ip)) return;
+    const now = clock.now();
+    throw new LimitRefusal(
+      limits.edgePerSecond,
+      { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS },
+      EDGE_WINDOW_MS,
+    );
   };
 }

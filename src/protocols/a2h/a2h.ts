@@ -1,10 +1,12 @@
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext } from "../door.ts";
-import { refuseOtherMethods } from "../door-guards.ts";
+import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
 import { callRoutes } from "./call-routes.ts";
 import { channelRoutes } from "./channel-routes.ts";
+import { conversationRoutes } from "./conversation-routes.ts";
 import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
+import { readKnownChannels } from "./known-channels.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -29,17 +31,21 @@ const FULL_ONLY = [
 /**
  * The A2H door: the draft's families at the root, everything under the two prefixes (contract-a2h.md). It parses, calls
  * one verb and prints; it decides nothing.
+ *
+ * @throws {Error} one sentence for a channel in the settings that cannot be meant
  */
 export function a2h(door: DoorContext): (app: Door) => Promise<void> {
+  const known = readKnownChannels(door);
   return async (app) => {
     for (const { prefix, ...more } of MOUNTS) {
       await app.register(
         async (mounted) => {
           answerOwnErrors(mounted, door);
           const taken = noteRoutes(mounted);
-          const mount: Mount = { app: mounted, door, prefix, ...more };
+          const mount: Mount = { app: mounted, door, prefix, known, ...more };
           callRoutes(mount);
           messageRoutes(mount);
+          conversationRoutes(mount);
           humanRoutes(mount);
           channelRoutes(mount);
           if (mount.full) {
@@ -60,18 +66,6 @@ function answerOwnErrors(app: Door, { ctx }: DoorContext): void {
   app.setErrorHandler((error, request, reply) => sendA2hError(ctx, error, request, reply));
   if (app.prefix === "") return;
   app.setNotFoundHandler((request, reply) => sendA2hError(ctx, new Refusal("route_not_found"), request, reply));
-}
-
-/** Collects which methods each path takes, so that this door answers the others in its own words. */
-function noteRoutes(app: Door): Map<string, Set<string>> {
-  const taken = new Map<string, Set<string>>();
-  app.addHook("onRoute", (route) => {
-    if (route.config?.allowed) return;
-    const methods = taken.get(route.url) ?? new Set();
-    for (const method of [route.method].flat()) methods.add(method);
-    taken.set(route.url, methods);
-  });
-  return taken;
 }
 
 function withoutPrefix(taken: ReadonlyMap<string, Set<string>>, prefix: string): Map<string, Set<string>> {

@@ -1,0 +1,124 @@
+import type { RouteShorthandOptions } from "fastify";
+import { z } from "zod";
+import { parseExactJson } from "../../lib/exact-json.ts";
+import { BadJson } from "../../lib/json-body.ts";
+import { Refusal } from "../../refusals.ts";
+import type { FastifyRequest } from "../door.ts";
+import { checkFields } from "../door-fields.ts";
+import { RELAY_BODY_BYTES } from "./errors.ts";
+
+const MOST_DEPTH = 32;
+
+/** What a route says of itself. */
+export interface About {
+  summary: string;
+  /** The schema of the JSON object it takes. */
+  body?: z.ZodType;
+  bodyOptional?: boolean;
+  /** It changes something without taking a body. */
+  writes?: boolean;
+  /** Answers for statuses, in words. */
+  replies?: Readonly<Record<number, string>>;
+}
+
+/** Returns the options of a route; its body is checked by `bodyOf`, after the credentials. */
+export function routeOptions({ summary, body, bodyOptional, writes, replies }: About): RouteShorthandOptions {
+  const response = replies ?? { 200: "As asked" };
+  return {
+    ...(body && { bodyLimit: RELAY_BODY_BYTES }),
+    config: {
+      ownMethods: true,
+      ...(body && { takesBody: true, maxBodyBytes: RELAY_BODY_BYTES, bodyOptional: bodyOptional ?? false }),
+      ...(!body && !writes && { alwaysAnswers: true }),
+    },
+    schema: {
+      ...{ tags: ["relay"], summary },
+      response: Object.fromEntries(
+        Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
+      ),
+    },
+  };
+}
+
+/**
+ * Returns the checked JSON object of a body; members that are null count as absent, and an integer beyond ±(2^53−1)
+ * keeps its digits.
+ *
+ * @throws {Refusal} `invalid_json`, `body_not_object`, `invalid_input`
+ */
+export function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
+  const value = jsonOf(request);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal("body_not_object");
+  const checked = checkFields(
+    schema,
+    Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)),
+  );
+  if ("error" in checked) throw checked.error;
+  return checked.value;
+}
+
+/** Returns the JSON of a body, whatever it is. @throws {Refusal} `invalid_json` */
+export function jsonOf(request: FastifyRequest): unknown {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
+  try {
+    return parseExactJson(bytes, { maxDepth: MOST_DEPTH });
+  } catch (error) {
+    if (error instanceof BadJson) throw new Refusal("invalid_json");
+    throw error;
+  }
+}
+
+/** Returns one field of the query, the last where it is given several times. */
+export function queryText(request: FastifyRequest, name: string): string | undefined {
+  const value = (request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
+  const last = typeof value === "string" ? value : value?.at(-1);
+  return last === "" ? undefined : last;
+}
+
+/** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
+export function queryNumber(
+  request: FastifyRequest,
+  name: string,
+  bounds: { min: number; max: number; usual: number },
+): number {
+  const text = queryText(request, name);
+  if (text === undefined) return bounds.usual;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= bounds.min && number <= bounds.max) return number;
+  throw new Refusal("invalid_input", { field: name, constraint: "range", min: bounds.min, max: bounds.max });
+}
+
+const WAIT = /^(\d+(?:\.\d+)?)(ms|s|m)?$/;
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
+
+/**
+ * Returns how long a request wants to wait, in milliseconds: `25s`, `500ms`, `1m`, or a bare number of seconds; the most
+ * there is where nothing is said, and never more.
+ *
+ * @throws {Refusal} `invalid_input`
+ */
+export function waitOf(text: string | undefined, mostMs: number): number {
+  if (text === undefined) return mostMs;
+  const [, number, unit = "s"] = WAIT.exec(text) ?? [];
+  if (number === undefined) throw new Refusal("invalid_input", { field: "wait", constraint: "format" });
+  return Math.min(mostMs, Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]);
+}
+
+/** Where the next page begins, as text that means nothing to clients. */
+export function cursorText(place: { at: number; id: string }): string {
+  return Buffer.from(JSON.stringify([place.at, place.id])).toString("base64url");
+}
+
+/** Reads such a text. @throws {Refusal} `invalid_input` */
+export function cursorOf(request: FastifyRequest): { at: number; id: string } | undefined {
+  const text = queryText(request, "cursor");
+  if (text === undefined) return undefined;
+  try {
+    const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
+    if (Number.isSafeInteger(at) && typeof id === "string") return { at: at as number, id };
+  } catch {
+    // Whatever it is, no page of ours ended there.
+  }
+  throw new Refusal("invalid_input", { field: "cursor", constraint: "format" });
+}
