@@ -1,0 +1,63 @@
+import type { Context } from "../context.ts";
+import { mayStand, type Grant, type PolicyInput, policyClassOf, type Verdict } from "../model/policy.ts";
+import { classKeyOf } from "../model/policy-class.ts";
+import { Refusal } from "../refusals.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
+import type { Queryable, Tx } from "../store/db.ts";
+import { findPerson } from "../store/people.ts";
+import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "../store/policy-grants.ts";
+import { countSaved } from "../store/policy-learning.ts";
+import { transact } from "../store/transact.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
+export async function readGrants(on: Queryable, input: PolicyInput): Promise<Grant[]> {
+  return findLiveGrants(on, classKeyOf(policyClassOf(input)));
+}
+
+/**
+ * What a person allowed is allowed for good: the same action on the same resource, env, tool and repo, by the same agent,
+ * for so many days. It is part of the transaction that settles the ask it comes from.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action
+ */
+export async function grantStanding(
+  ctx: Pick<Context, "newId">,
+  tx: Tx,
+  { input, askId, person: by, days }: { input: PolicyInput; askId: string; person: string; days: number },
+): Promise<KeptGrant> {
+  const person = await findPerson(tx, by);
+  if (person?.role !== "admin") {
+    throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may allow something for good.");
+  }
+  const what = policyClassOf(input);
+  if (!mayStand(what)) throw new Refusal("not_grantable", { action: what.action });
+  const grant = await insertGrant(tx, {
+    ...what,
+    ...{ id: ctx.newId("grant"), classKey: classKeyOf(what), askId, madeBy: by, forMs: days * DAY_MS },
+  });
+  const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
+  await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
+  return grant;
+}
+
+/** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */
+export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
+  return transact(ctx, async (tx) => {
+    const grant = await revokeGrant(tx, id, by.id);
+    if (!grant) throw new Refusal("policy_entry_not_found", { id });
+    await appendAudit(tx, { actor: by, action: "policy_grant.revoked", askId: grant.askId, data: { grant: id } });
+    return grant;
+  });
+}
+
+/**
+ * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
+ * grant has ended since it was read: then nothing is counted, and the ask has to be judged again.
+ */
+export async function noteSpared(tx: Tx, { countedAs, trace }: Verdict): Promise<boolean> {
+  if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
+  if (countedAs) await countSaved(tx, countedAs.rule, trace.policy_version);
+  return true;
+}
