@@ -51,7 +51,7 @@ const MOST_ALIASES = 10;
 export async function openRoles(options: {
   dirs: readonly (string | undefined)[];
   log: Pick<Logger, "info" | "warn">;
-  schemas: ForeignSchemas;
+  schemas: Pick<ForeignSchemas, "validate">;
 }): Promise<Roles> {
   const { log, schemas } = options;
   const dirs = [...new Set(options.dirs.filter((dir) => dir !== undefined))];
@@ -106,7 +106,7 @@ export async function openRoles(options: {
 async function readRole(
   file: string,
   name: string,
-  schemas: ForeignSchemas,
+  schemas: Pick<ForeignSchemas, "validate">,
 ): Promise<{ role: Role } | { problems: readonly string[] }> {
   let value: unknown;
   try {

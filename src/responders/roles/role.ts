@@ -6,6 +6,8 @@ import type { AskType } from "../../model/relay.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+type Judge = Pick<ForeignSchemas, "validate">;
+
 /** What a role may insist on. `must_return_json`: no downgrade to text; `truncate_long_snippets`: 4 KiB a tool result. */
 const GUARDRAILS = ["must_return_json", "truncate_long_snippets"] as const;
 export type Guardrail = (typeof GUARDRAILS)[number];
@@ -129,7 +131,7 @@ export function checkRole(value: unknown, fileName: string): { role: Role } | { 
 }
 
 /** Returns which of a role's examples say something else than its schema. */
-export async function exampleProblems(role: Role, schemas: ForeignSchemas): Promise<readonly string[]> {
+export async function exampleProblems(role: Role, schemas: Judge): Promise<readonly string[]> {
   const { outputSchema, examples } = role;
   if (!outputSchema) return [];
   const problems: string[] = [];
@@ -147,7 +149,7 @@ export async function exampleProblems(role: Role, schemas: ForeignSchemas): Prom
 export async function inputProblems(
   role: Role,
   meta: Readonly<Record<string, unknown>>,
-  schemas: ForeignSchemas,
+  schemas: Judge,
 ): Promise<readonly SchemaProblem[]> {
   const input = Object.hasOwn(meta, "input") ? meta["input"] : undefined;
   return role.inputSchema && input !== undefined && input !== null ? schemas.validate(role.inputSchema, input) : [];

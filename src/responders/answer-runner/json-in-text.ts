@@ -1,0 +1,86 @@
+import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
+
+/** A JSON value that stood in a text, or why what stood there cannot be taken for one. */
+export type FoundJson = { value: unknown; isWhole: boolean } | { unusable: string } | null;
+
+/** As every JSON field of the relay (contract-relay.md, section 1). */
+const MOST_DEPTH = 32;
+/** Brackets in a prose that opens more of them than this are no JSON. */
+const MOST_STARTS = 200;
+const FENCE = "```";
+const BACKSLASH = "\\";
+/** A run of what stands in JSON outside of strings and brackets. */
+const BARE = /[\s\d:,.+\-eEtrufalsn]+/y;
+
+/**
+ * Returns the JSON value in what a model said: the whole text, else its first fenced block, else the first balanced
+ * value (contract-relay.md, section 12). Takes linear time, whatever was said.
+ */
+export function findJson(text: string): FoundJson {
+  const whole = parse(text.trim());
+  if (whole) return "value" in whole ? { ...whole, isWhole: true } : whole;
+
+  const fenced = fencedBlock(text);
+  const inFence = fenced === null ? null : parse(fenced);
+  if (inFence) {
+    const isAlone = text.trim().startsWith(FENCE) && text.trim().endsWith(FENCE);
+    return "value" in inFence ? { ...inFence, isWhole: isAlone } : inFence;
+  }
+  return firstBalanced(text);
+}
+
+function parse(text: string): { value: unknown } | { unusable: string } | null {
+  if (text === "") return null;
+  try {
+    return { value: parseJsonBody(Buffer.from(text), { maxDepth: MOST_DEPTH }) };
+  } catch (error) {
+    if (!(error instanceof BadJson)) throw error;
+    return error.message === "not JSON" ? null : { unusable: `is JSON that cannot be taken: ${error.message}` };
+  }
+}
+
+/** Returns what stands between two lines that begin with three backticks. */
+function fencedBlock(text: string): string | null {
+  const opens = text.startsWith(FENCE) ? 0 : text.indexOf(`\n${FENCE}`) + 1;
+  if (opens === 0 && !text.startsWith(FENCE)) return null;
+  const begins = text.indexOf("\n", opens);
+  if (begins < 0) return null;
+  const ends = text.indexOf(`\n${FENCE}`, begins);
+  return ends < 0 ? null : text.slice(begins + 1, ends).trim();
+}
+
+function firstBalanced(text: string): FoundJson {
+  const opening = /[[{]/g;
+  for (let tries = 0; tries < MOST_STARTS; tries += 1) {
+    const start = opening.exec(text)?.index;
+    if (start === undefined) return null;
+    const end = balancedEnd(text, start);
+    if (end === "deep") return { unusable: "is nested too deep" };
+    const found = end === null ? null : parse(text.slice(start, end));
+    if (found) return "value" in found ? { ...found, isWhole: false } : found;
+    opening.lastIndex = start + 1;
+  }
+  return null;
+}
+
+/** Returns where the bracket at `start` is closed again; brackets within strings are none. */
+function balancedEnd(text: string, start: number): number | "deep" | null {
+  const closers: string[] = [];
+  for (let i = start; i < text.length; i += 1) {
+    const sign = text[i] ?? "";
+    if (sign === '"') {
+      for (i += 1; i < text.length && text[i] !== '"'; i += 1) if (text[i] === BACKSLASH) i += 1;
+    } else if (sign === "{" || sign === "[") {
+      closers.push(sign === "{" ? "}" : "]");
+      if (closers.length > MOST_DEPTH) return "deep";
+    } else if (sign === "}" || sign === "]") {
+      if (closers.pop() !== sign) return null;
+      if (closers.length === 0) return i + 1;
+    } else {
+      BARE.lastIndex = i;
+      if (!BARE.test(text)) return null;
+      i = BARE.lastIndex - 1;
+    }
+  }
+  return null;
+}
