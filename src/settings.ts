@@ -178,6 +178,13 @@ export const Settings = z.object({
   }),
   ...CHANNEL_SETTINGS,
   ...RELAY_SETTINGS,
+  policy: z.object({
+    grantDays: setting(whole(1, 3650).default(30), "Days for which something is allowed that an admin allows for good."),
+    learnAfter: setting(
+      whole(0, 1000).default(3),
+      "Approvals of the same thing within 30 days after which a rule for it is proposed; 0 proposes none.",
+    ),
+  }),
   log: z.object({
     level: setting(
       z
