@@ -9,8 +9,15 @@ import { referencePage } from "./reference-page.ts";
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** What whoever runs the server looks at: health, metrics, and what the API is. */
-export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => Promise<void> {
+/**
+ * What whoever runs the server looks at: health, metrics, and what the API is. A policy file that is not in force as it
+ * stands is told beside the word, and makes no server unready: what was read before still decides.
+ */
+export function opsRoutes(
+  door: DoorContext,
+  metrics: Metrics,
+  policy?: { state(): string },
+): (app: Door) => Promise<void> {
   const readiness = openReadiness(door.ctx);
   measureWork(metrics, door);
 
@@ -40,10 +47,11 @@ export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => P
       },
       async (_request, reply) => {
         const word = await readiness();
+        const policyState = policy?.state() ?? "ok";
         return reply
           .code(word === "ready" ? 200 : 503)
           .type(PLAIN)
-          .send(word);
+          .send(policyState === "ok" ? word : `${word}\npolicy: ${policyState}`);
       },
     );
 
