@@ -40,6 +40,8 @@ import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
+import { adminRoutes } from "./protocols/web/admin-routes.ts";
+import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
@@ -308,6 +310,8 @@ async function buildApp(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, channels.values()));
   await app.register(inboxRoutes(door));
+  await app.register(adminRoutes(door));
+  await app.register(adminStateRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });

@@ -169,7 +169,7 @@ for (const on of ["sqlite", "postgres"] as const) {
 
       const link = (await parley(["link", "--person", person, "--url", `${server.url}/`], store)).out.trim();
       const code = link.split("#start=")[1];
-      assert.equal(link, `${server.url}/console#start=${code}`);
+      assert.equal(link, `${server.url}/inbox#start=${code}`);
       const reply = await post(server.url, "/session", { code });
       assert.deepEqual(await reply.json(), { person: { id: person, name: "Ana Ruiz", role: "member" } });
     });

@@ -1,15 +1,13 @@
 import { parseArgs } from "node:util";
+import { signInAddress } from "../model/sign-in-address.ts";
 import { createSignInLink } from "../verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../verbs/prepare-first-start.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, STORE_FLAGS } from "./command.ts";
 
-/** Where a code becomes a session: it stands in the fragment, which no server, proxy or log ever sees. */
-export const signInAddress = (url: string, code: string): string => `${url.replace(/\/+$/, "")}/console#start=${code}`;
-
 export const link: Command = {
   usage: "[--person ID] [--url URL]",
-  does: "print a link that signs a person in, once, within 30 minutes",
+  does: "print a link that signs a person in, once, within 30 minutes; admins arrive in the console, others in the inbox",
   flags: {
     "--person ID": `whom; left out, ${OPERATOR}`,
     "--url URL": "where the person reaches the server, else PARLEY_URL, else the public URL of the settings",
@@ -22,8 +20,8 @@ export const link: Command = {
       options: { ...STORE_OPTIONS, person: { type: "string" }, url: { type: "string" } },
     });
     const address = await withStore(values, io, async (ctx, config) => {
-      const { code } = await createSignInLink(ctx, values.person ?? OPERATOR);
-      return signInAddress(values.url ?? (io.env["PARLEY_URL"] || config.publicUrl), code);
+      const { code, person } = await createSignInLink(ctx, values.person ?? OPERATOR);
+      return signInAddress(values.url ?? (io.env["PARLEY_URL"] || config.publicUrl), person.role, code);
     });
     io.out(address);
     return EXIT.done;

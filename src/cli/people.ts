@@ -1,6 +1,9 @@
 import { parseArgs } from "node:util";
 import { printable } from "../lib/printable.ts";
 import { addPerson, listPeople } from "../verbs/add-person.ts";
+import { removeHuman } from "../verbs/enroll-human.ts";
+import { listPeopleAndSessions } from "../verbs/list-people.ts";
+import { Refusal } from "../refusals.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { table } from "./table.ts";
@@ -39,6 +42,30 @@ export const peopleList: Command = {
     }
     const rows = people.map(({ id, role, name }) => [id, role, printable(name)]);
     for (const line of table(["PERSON", "ROLE", "NAME"], rows)) io.out(line);
+    return EXIT.done;
+  },
+};
+
+export const peopleRemove: Command = {
+  usage: "ID [--json]",
+  does: "retire somebody: sessions, links and keys of theirs end, and what only they were asked goes to who sees all",
+  flags: { "--json": "print JSON", ...STORE_FLAGS },
+  example: "parley people remove person_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...STORE_OPTIONS, json: { type: "boolean" } },
+    });
+    const wanted = onlyArgument(positionals, "ID");
+    const { id, name } = await withStore(values, io, async (ctx) => {
+      const person = (await listPeopleAndSessions(ctx)).find((one) => one.id === wanted);
+      if (!person) throw new Refusal("person_not_found", { person: wanted });
+      await removeHuman(ctx, person.number, { kind: "server", id: "command line" });
+      return person;
+    });
+    if (values.json) io.out(JSON.stringify({ id, name, removed: true }));
+    else io.tell(`${printable(name)} (${id}) can no longer be asked, sign in or answer.`);
     return EXIT.done;
   },
 };

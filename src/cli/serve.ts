@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from "../server.ts";
 import { createSignInLink } from "../verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../verbs/prepare-first-start.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
-import { signInAddress } from "./link.ts";
+import { signInAddress } from "../model/sign-in-address.ts";
 import { openLog } from "./log.ts";
 
 /** A stop that takes longer than this ends the process all the same. */
@@ -70,7 +70,7 @@ async function greeting(server: RunningServer, config: Config): Promise<string[]
   return [
     `Parley ${VERSION}  ${url}   ${reachText(config)}`,
     `  answer  ${url}/`,
-    `  you     ${signInAddress(url, code)}    works once, 30 minutes; another: parley link`,
+    `  you     ${signInAddress(url, "admin", code)}    works once, 30 minutes; another: parley link`,
     `  agents  export PARLEY_URL=${url}${exported}${keyHint}`,
     `  ask     curl ${url}/agent/questions -H "Content-Type: application/json"${bearer} -d '${JSON.stringify(question)}'`,
     `  data    ${placeText(config)}    ${server.describes}`,

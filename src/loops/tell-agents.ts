@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { AddressRefused, type GuardedFetch, type GuardedReply } from "../lib/guarded-fetch.ts";
 import { retryAfterMs } from "../lib/retry-after.ts";
 import { signedWebhookHeaders } from "../lib/standard-webhooks.ts";
+import { agentName } from "../model/ask-view.ts";
 import { ENDPOINT_GIVEN_UP_MS, pauseAfter } from "../model/webhook-events.ts";
 import { transact } from "../store/transact.ts";
 import {
@@ -14,16 +15,21 @@ import {
   type WebhookEndpoint,
   type WebhookEvent,
 } from "../store/webhooks.ts";
+import { tellAdminsIn } from "../verbs/tell-admins.ts";
 import { secretsOf } from "../verbs/webhook-endpoints.ts";
 
 /** A claimed event is a rival's again after this. */
 const LEASE_MS = 60_000;
 const PER_ENDPOINT = 4;
 const AT_ONCE = 32;
+const SEALED = "sealed:";
 const SLOW_DOWN = new Set([429, 502, 503, 504]);
 
 /** Returns what an endpoint is told of an event, or nothing where there is nothing left to tell. */
-export type PrintEvent = (endpoint: WebhookEndpoint, event: WebhookEvent) => Promise<string | null>;
+export type PrintEvent = (
+  endpoint: WebhookEndpoint,
+  event: WebhookEvent,
+) => Promise<{ body: string; secret: boolean } | null>;
 
 /**
  * Tells agents what they want to hear, signed, at least once, each endpoint at its own pace (contract-a2h.md, section
@@ -41,23 +47,31 @@ export async function tellAgents(
   async function tell(due: WebhookEvent): Promise<void> {
     const endpoint = await findEndpoint(ctx.db, due.endpointId, undefined);
     if (!endpoint) return;
-    const body = due.body ?? (await print(endpoint, due));
-    if (body === null) {
+    const printed = due.body === null ? await print(endpoint, due) : { body: due.body, secret: false };
+    if (printed === null) {
       await transact(ctx, (tx) =>
         updateEvent(tx, due, { ...NOTHING, state: "dead", error: "nothing is left to tell" }),
       );
       return;
     }
-    const event = await transact(ctx, (tx) => claimEvent(tx, due, body, LEASE_MS));
+    const kept = printed.secret ? SEALED + ctx.keyring.seal(printed.body, due.id) : printed.body;
+    const event = await transact(ctx, (tx) => claimEvent(tx, due, kept, LEASE_MS));
     if (!event) return;
-    const reply = await send(endpoint, event, event.body ?? body);
+    const reply = await send(endpoint, event, opened(event.id, event.body ?? kept));
     if (reply === null) return;
     await transact(ctx, async (tx) => {
       const to = outcomeOf(event, reply);
       if (!(await updateEvent(tx, event, to))) return;
       if ("status" in reply && reply.status === 410) await disableEndpoint(tx, endpoint.id);
       await noteEndpoint(tx, endpoint.id, to.state === "delivered", ENDPOINT_GIVEN_UP_MS);
+      const after = await findEndpoint(tx, endpoint.id, undefined);
+      if (endpoint.enabled && after?.enabled === false) await tellAdminsIn(ctx, tx, disabledNotice(after, to.error));
     });
+  }
+
+  /** Bodies are JSON objects: what begins in another way is one that is kept encrypted. */
+  function opened(id: string, body: string): string {
+    return body.startsWith(SEALED) ? ctx.keyring.open(body.slice(SEALED.length), id) : body;
   }
 
   /** Returns the reply, or the class of what went wrong; nothing where this server is stopping. */
@@ -92,6 +106,22 @@ export async function tellAgents(
     const inMs = pauseAfter(attempt, luck, retryAfter);
     return inMs === null ? { state: "dead", inMs: 0 } : { state: "pending", inMs };
   }
+}
+
+/** One for each time it is disabled: several events may fail at once. */
+function disabledNotice(
+  { id, agent, url, failingSince }: WebhookEndpoint,
+  error: string | null,
+): Parameters<typeof tellAdminsIn>[2] {
+  const name = agentName(agent);
+  return {
+    ref: `webhook:${id}:${failingSince ?? 0}`,
+    title: `A webhook of ${name} is disabled`,
+    words: [
+      `${new URL(url).host} took nothing for too long, or is gone for good; the last thing it said was: ${error ?? "nothing"}.`,
+      `The agent ${name} hears there no more how its requests end. Somebody who runs this server can enable it again in the console, under Webhooks.`,
+    ].join(" "),
+  };
 }
 
 const NOTHING = { state: "pending", inMs: 0, status: null, error: null, reply: null } as const;

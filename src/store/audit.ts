@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalExact } from "../lib/exact-json.ts";
+import { nextTurn } from "../lib/turn.ts";
 import { one, type Queryable, type Tx } from "./db.ts";
 import { empty, sql } from "./sql.ts";
 
@@ -73,10 +74,15 @@ export interface AuditFilter {
   sinceMs?: number;
   untilMs?: number;
   afterSeq: number;
+  /** The newest first, those before this one. */
+  beforeSeq?: number;
   limit: number;
 }
 
-/** Returns entries that follow `afterSeq`, oldest first, and the newest number and hash of the whole record. */
+/**
+ * Returns entries that follow `afterSeq`, oldest first, or those before `beforeSeq`, newest first; and the newest number
+ * and hash of the whole record.
+ */
 export async function listAudit(
   on: Queryable,
   filter: AuditFilter,
@@ -100,7 +106,8 @@ export async function listAudit(
         ${only("action", filter.action)}
         ${filter.sinceMs === undefined ? empty : sql`AND at >= ${filter.sinceMs}`}
         ${filter.untilMs === undefined ? empty : sql`AND at < ${filter.untilMs}`}
-      ORDER BY seq LIMIT ${filter.limit + 1}`,
+        ${filter.beforeSeq === undefined ? empty : sql`AND seq < ${filter.beforeSeq}`}
+      ORDER BY seq ${filter.beforeSeq === undefined ? empty : sql`DESC`} LIMIT ${filter.limit + 1}`,
   );
   const head = await one<{ seq: number; hash: string }>(on, sql`SELECT seq, hash FROM audit_head WHERE id = 1`);
   const items = rows.slice(0, filter.limit).map((row): AuditEntry => {
@@ -125,6 +132,7 @@ export async function findBrokenAudit(on: Queryable): Promise<number | undefined
       prev = row.hash;
       after = row.seq;
     }
+    await nextTurn();
     if (rows.length < 500) return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { Identity } from "../model/addressed-ask.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
+import { deleteSignInsOf } from "./sign-ins.ts";
 import { join, sql } from "./sql.ts";
 
 /** Somebody enrolled to be asked: a person with a number, channels in order, and what agents may know. */
@@ -72,8 +73,7 @@ export async function lockHumans(tx: Tx): Promise<void> {
  */
 export async function retireHuman(tx: Tx, person: string): Promise<void> {
   await tx.all(sql`DELETE FROM identities WHERE person = ${person}`);
-  await tx.all(sql`DELETE FROM sign_ins WHERE person = ${person}`);
-  await tx.all(sql`DELETE FROM sign_in_codes WHERE person = ${person}`);
+  await deleteSignInsOf(tx, person);
   await tx.all(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person}`);
   await tx.all(
     sql`UPDATE deliveries SET state = 'skipped', changed_at = (SELECT parley_now())

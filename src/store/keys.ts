@@ -14,6 +14,8 @@ export interface Key {
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
+  /** When it was last seen, to the hour. */
+  usedAt: number | null;
 }
 
 export interface NewKey {
@@ -36,6 +38,7 @@ interface KeyRow {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  used_at: number | null;
 }
 
 function toKey(row: KeyRow): Key {
@@ -48,6 +51,7 @@ function toKey(row: KeyRow): Key {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    usedAt: row.used_at,
   };
 }
 
@@ -57,19 +61,32 @@ export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
     sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, created_at, expires_at)
       VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, parley_now(),
         parley_now() + ${key.forMs})
-      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at`,
+      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+        used_at`,
   );
   return toKey(row);
 }
 
-/** Returns the key of this hash, unless it was revoked or has expired. */
-export async function findLiveKey(on: Queryable, hash: string): Promise<Key | undefined> {
-  const row = await first<KeyRow>(
+/** A key is written down as seen at most this often. */
+const SIGHTING_MS = 3_600_000;
+
+/** Returns the key of this hash, unless it was revoked or has expired, and whether its sighting is to be written down. */
+export async function findLiveKey(
+  on: Queryable,
+  hash: string,
+): Promise<(Key & { isSightingDue: boolean }) | undefined> {
+  const row = await first<KeyRow & { now: number }>(
     on,
-    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at FROM keys
+    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+        used_at, parley_now() AS now FROM keys
       WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
   );
-  return row && toKey(row);
+  return row && { ...toKey(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
+}
+
+/** The key was seen now. */
+export async function touchKey(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);
 }
 
 /** True when the person owns, or ever owned, a key that speaks for the principal. */
@@ -84,10 +101,18 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
   const rows = await on.all<KeyRow>(
-    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at FROM keys
+    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+        used_at FROM keys
       ORDER BY created_at DESC, key_id`,
   );
   return rows.map(toKey);
+}
+
+/** Every key of a scope that is a person's is good for nothing any more. */
+export async function revokeKeysOf(tx: Tx, person: string, scope: Scope): Promise<void> {
+  await tx.all(
+    sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person} AND scope = ${scope}`,
+  );
 }
 
 /** The key is good for nothing any more; the time of its first revocation stays. Returns nothing for an unknown id. */
@@ -95,7 +120,8 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
   const row = await first<KeyRow>(
     tx,
     sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
-      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at`,
+      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+        used_at`,
   );
   return row && toKey(row);
 }

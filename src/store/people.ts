@@ -49,6 +49,29 @@ export async function listPeople(on: Queryable): Promise<Person[]> {
   return rows.map(toPerson);
 }
 
+/** Returns everybody with the number that names them as a human, longest known first. */
+export async function listNumbered(on: Queryable): Promise<(Person & { number: number })[]> {
+  const rows = await on.all<PersonRow & { number: number }>(
+    sql`SELECT person_id, name, role, number FROM people WHERE left_at IS NULL ORDER BY number`,
+  );
+  return rows.map((row) => ({ ...toPerson(row), number: row.number }));
+}
+
+/** Returns everybody who may run this server, longest known first. */
+export async function listAdmins(on: Queryable): Promise<Person[]> {
+  return (await listPeople(on)).filter(({ role }) => role === "admin");
+}
+
+/** The person has this role from now on; returns nothing for somebody unknown. */
+export async function updateRole(tx: Tx, id: string, role: Role): Promise<Person | undefined> {
+  const row = await first<PersonRow>(
+    tx,
+    sql`UPDATE people SET role = ${role}, updated_at = (SELECT parley_now())
+      WHERE person_id = ${id} AND left_at IS NULL RETURNING person_id, name, role`,
+  );
+  return row && toPerson(row);
+}
+
 /** The participant's device is this person's from now on: what it answers counts as the person's answer. */
 export async function giveDeviceTo(tx: Tx, participantId: string, person: string): Promise<void> {
   await tx.all(sql`UPDATE participants SET person = ${person} WHERE participant_id = ${participantId}`);

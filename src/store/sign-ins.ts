@@ -57,6 +57,21 @@ export async function touchSignIn(tx: Tx, hash: string): Promise<void> {
   await tx.all(sql`UPDATE sign_ins SET seen_at = parley_now() WHERE hash = ${hash}`);
 }
 
+/** Returns how many sessions each person has that are not over. */
+export async function countSignIns(on: Queryable): Promise<Map<string, number>> {
+  const rows = await on.all<{ person: string; count: number }>(
+    sql`SELECT person, count(*) AS count FROM sign_ins WHERE seen_at > (SELECT parley_now()) - ${SESSION_MS}
+      GROUP BY person`,
+  );
+  return new Map(rows.map(({ person, count }) => [person, count]));
+}
+
+/** The person is signed in nowhere any more, and no link made so far signs them in. */
+export async function deleteSignInsOf(tx: Tx, person: string): Promise<void> {
+  await tx.all(sql`DELETE FROM sign_ins WHERE person = ${person}`);
+  await tx.all(sql`DELETE FROM sign_in_codes WHERE person = ${person}`);
+}
+
 export async function deleteSignIn(tx: Tx, hash: string): Promise<void> {
   await tx.all(sql`DELETE FROM sign_ins WHERE hash = ${hash}`);
 }

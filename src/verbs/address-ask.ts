@@ -18,6 +18,8 @@ export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   remindAfterMs: number | null;
   /** More people, asked later if nobody answered by then, with words that stand first. */
   rounds?: readonly Round[];
+  /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
+  inboxOnly?: boolean;
 };
 
 export interface Round {
@@ -37,41 +39,51 @@ const MINUTE_MS = 60_000;
  *
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
-export async function addressAsk(ctx: Context, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const { remindAfterMs, rounds = [], ...given } = wish;
-  const audience = withRounds(wish.audience, rounds);
-  return transact(ctx, async (tx) => {
-    const standing = await findByRef(tx, wish.asker, wish.ref);
-    if (standing) return replay(standing, wish.sameHash);
-    await chargeAsker(ctx, tx, wish.asker);
+export async function addressAsk(ctx: Asking, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  return transact(ctx, (tx) => addressAskIn(ctx, tx, wish));
+}
 
-    const id = ctx.newId("ask");
-    const inserted = await insertAddressedIfNew(tx, { ...given, audience, id }, readersOf(audience), NO_DEADLINE);
-    if (!inserted) {
-      // Somebody committed the same `ref` while this waited for it.
-      const other = await findByRef(tx, wish.asker, wish.ref);
-      if (!other) throw new Error("a ref is taken by nothing");
-      return replay(other, wish.sameHash);
-    }
-    await tellDevices(tx, id, audience);
-    // point: addressed-stored
-    await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
-    let firstStep = leavesOf(wish.audience).length;
-    for (const round of rounds) {
-      const later = withRounds(null, [round]);
-      await planDeliveries(ctx, tx, id, later, { firstStep, words: round.words });
-      firstStep += leavesOf(later).length;
-    }
-    if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
-    await appendAudit(tx, {
-      actor: { kind: "agent", id: wish.asker },
-      ...aboutAsk({ ...wish, id }, "created"),
-      ...(wish.digest !== null && { digest: wish.digest }),
-    });
-    tx.wake(INBOX_TOPIC);
-    tx.wake(DELIVERIES_TOPIC);
-    return { ask: inserted.ask, replayed: false };
+/** What asking people takes of the context. */
+export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed">;
+
+/** The same as part of a transaction under way. */
+export async function addressAskIn(
+  ctx: Pick<Asking, "newId" | "keyring" | "addressed">,
+  tx: Tx,
+  wish: AddressedWish,
+): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const { remindAfterMs, rounds = [], inboxOnly = false, ...given } = wish;
+  const audience = withRounds(wish.audience, rounds);
+  const standing = await findByRef(tx, wish.asker, wish.ref);
+  if (standing) return replay(standing, wish.sameHash);
+  await chargeAsker(ctx, tx, wish.asker);
+
+  const id = ctx.newId("ask");
+  const inserted = await insertAddressedIfNew(tx, { ...given, audience, id }, readersOf(audience), NO_DEADLINE);
+  if (!inserted) {
+    // Somebody committed the same `ref` while this waited for it.
+    const other = await findByRef(tx, wish.asker, wish.ref);
+    if (!other) throw new Error("a ref is taken by nothing");
+    return replay(other, wish.sameHash);
+  }
+  await tellDevices(tx, id, audience);
+  // point: addressed-stored
+  if (!inboxOnly) await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
+  let firstStep = leavesOf(wish.audience).length;
+  for (const round of rounds) {
+    const later = withRounds(null, [round]);
+    await planDeliveries(ctx, tx, id, later, { firstStep, words: round.words });
+    firstStep += leavesOf(later).length;
+  }
+  if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
+  await appendAudit(tx, {
+    actor: { kind: "agent", id: wish.asker },
+    ...aboutAsk({ ...wish, id }, "created"),
+    ...(wish.digest !== null && { digest: wish.digest }),
   });
+  tx.wake(INBOX_TOPIC);
+  tx.wake(DELIVERIES_TOPIC);
+  return { ask: inserted.ask, replayed: false };
 }
 
 /** Each round adds people, any of whom may answer from then on. */
@@ -89,7 +101,7 @@ function replay(
   return { ask, replayed: true };
 }
 
-async function chargeAsker(ctx: Context, tx: Tx, asker: string): Promise<void> {
+async function chargeAsker(ctx: Pick<Asking, "addressed">, tx: Tx, asker: string): Promise<void> {
   const { createsPerMinute, pendingPerAgent } = ctx.addressed;
   const { open, recent } = await countAddressed(tx, asker, MINUTE_MS);
   if (recent >= createsPerMinute) {

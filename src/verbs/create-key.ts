@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { makeKeyText, type Scope } from "../lib/key-text.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { Refusal } from "../refusals.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import { insertKey, type Key } from "../store/keys.ts";
 import { findPerson } from "../store/people.ts";
@@ -22,15 +23,26 @@ export interface KeyWish {
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The key is good from now on. Its text is returned this once; only its SHA-256 is stored.
+ * The key is good from now on. Its text is returned this once; only its SHA-256 is stored. Who made it over the network is
+ * written down.
  *
  * @throws {Refusal} `invalid_input`, `person_not_found`
  */
 export async function createKey(
   ctx: Pick<Context, "db" | "wake" | "random" | "newId">,
   wish: KeyWish,
+  by?: Actor,
 ): Promise<{ text: string; key: Key }> {
-  return transact(ctx, (tx) => createKeyIn(ctx, tx, wish));
+  return transact(ctx, async (tx) => {
+    const made = await createKeyIn(ctx, tx, wish);
+    if (by) await appendAudit(tx, { actor: by, action: "key.created", data: whatOf(made.key) });
+    return made;
+  });
+}
+
+/** Returns what the record says of a key. */
+export function whatOf({ id, scope, name, person, selfRespond }: Key): Readonly<Record<string, unknown>> {
+  return { key: id, scope, name, ...(person !== null && { person }), ...(selfRespond && { self_respond: true }) };
 }
 
 /** The same as part of a transaction under way. */

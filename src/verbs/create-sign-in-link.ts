@@ -1,24 +1,29 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { Refusal } from "../refusals.ts";
-import { findPerson } from "../store/people.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
+import { findPerson, type Person } from "../store/people.ts";
 import { insertCode } from "../store/sign-ins.ts";
 import { transact } from "../store/transact.ts";
 
 /**
  * Returns a code that signs the person in once, within 30 minutes; only its SHA-256 is stored.
  *
- * It belongs in the fragment of a link, which no server, proxy or log ever sees.
+ * It belongs in the fragment of a link, which no server, proxy or log ever sees. Who made it over the network is written
+ * down: whoever opens it acts as the person.
  *
  * @throws {Refusal} `person_not_found`
  */
 export async function createSignInLink(
   ctx: Pick<Context, "db" | "wake" | "random">,
-  person: string,
-): Promise<{ code: string; expiresAt: number }> {
+  personId: string,
+  by?: Actor,
+): Promise<{ code: string; person: Person; expiresAt: number }> {
   const code = Buffer.from(ctx.random(32)).toString("base64url");
   return transact(ctx, async (tx) => {
-    if (!(await findPerson(tx, person))) throw new Refusal("person_not_found", { person });
-    return { code, expiresAt: await insertCode(tx, sha256Hex(code), person) };
+    const person = await findPerson(tx, personId);
+    if (!person) throw new Refusal("person_not_found", { person: personId });
+    if (by) await appendAudit(tx, { actor: by, action: "human.sign_in_link_created", data: { person: personId } });
+    return { code, person, expiresAt: await insertCode(tx, sha256Hex(code), personId) };
   });
 }

@@ -113,7 +113,7 @@ function withOwner(one: HumanChannel, person: string): HumanChannel {
  *
  * @throws {Refusal} `human_not_found`, `invalid_input` for the person who runs the server
  */
-export async function removeHuman(ctx: Context, number: number, by: Actor): Promise<void> {
+export async function removeHuman(ctx: Pick<Context, "db" | "wake">, number: number, by: Actor): Promise<void> {
   await transact(ctx, async (tx) => {
     await lockHumans(tx);
     const human = await findHumanByNumber(tx, number);

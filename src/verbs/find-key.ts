@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
 import { readKeyText, type Scope } from "../lib/key-text.ts";
 import { sha256Hex } from "../lib/keyring.ts";
-import { findLiveKey } from "../store/keys.ts";
+import { findLiveKey, touchKey } from "../store/keys.ts";
+import { transact } from "../store/transact.ts";
 
 /** Who a key stands for. */
 export interface KeyIdentity {
@@ -17,12 +18,14 @@ export interface KeyIdentity {
 /**
  * Returns who holds a presented key, or null for anything but a live key.
  *
- * It is looked up each time, by hash: a revoked key is refused by the very next request, on every server.
+ * It is looked up each time, by hash: a revoked key is refused by the very next request, on every server. Once an hour it
+ * is written down that the key is in use.
  */
-export async function findKey(ctx: Pick<Context, "db">, presented: string): Promise<KeyIdentity | null> {
+export async function findKey(ctx: Pick<Context, "db" | "wake">, presented: string): Promise<KeyIdentity | null> {
   if (readKeyText(presented).is !== "key") return null;
   const key = await findLiveKey(ctx.db, sha256Hex(presented));
   if (!key) return null;
+  if (key.isSightingDue) await transact(ctx, (tx) => touchKey(tx, key.id));
   const { id: keyId, scope, name, person, selfRespond } = key;
   return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond };
 }

@@ -1,4 +1,3 @@
-import { Refusal } from "../../refusals.ts";
 import { readAudit } from "../../verbs/read-audit.ts";
 import type { FastifyRequest } from "../door.ts";
 import { keyHolder } from "../door-principals.ts";
@@ -33,19 +32,14 @@ export function serverRoutes(mount: Mount): void {
     return PROJECT;
   });
 
-  app.get(
-    "/contact_channel/:id",
-    routeOptions(mount, { noun: "channel", summary: "A conversation of the calling agent" }),
-    async (request) => {
-      await callerFrom(door, request, ["agent"]);
-      // Nobody has begun a conversation yet, so there is none to be found.
-      throw new Refusal("request_not_found");
-    },
-  );
-
   app.get("/audit", routeOptions(mount, { noun: "path", summary: "Who did what, chained" }), async (request) => {
     await callerFrom(door, request, ["admin"]);
     const agent = queryText(request, "agent");
+    const mostSeq = Number.MAX_SAFE_INTEGER;
+    const beforeSeq =
+      queryText(request, "before_seq") === undefined
+        ? undefined
+        : queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: mostSeq });
     const { items, hasMore, head } = await readAudit(ctx, {
       ...given({
         askId: queryText(request, "ask_id"),
@@ -54,8 +48,9 @@ export function serverRoutes(mount: Mount): void {
         action: queryText(request, "action"),
         sinceMs: queryTime(request, "since"),
         untilMs: queryTime(request, "until"),
+        beforeSeq,
       }),
-      afterSeq: queryNumber(request, "after_seq", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 }),
+      afterSeq: queryNumber(request, "after_seq", { min: 0, max: mostSeq, usual: 0 }),
       limit: queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 }),
     });
     return { items, has_more: hasMore, head };

@@ -18,6 +18,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         { name: "a2h", description: "For programs that ask named people: the protocol of HumanLayer's clients." },
         { name: "people", description: "For people who answer." },
         { name: "sessions", description: "For people with a name here." },
+        { name: "administration", description: "For admins, by their session or an admin key." },
         { name: "operations", description: "For whoever runs the server." },
       ],
       components: {
