@@ -1,0 +1,252 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../../lib/clock.ts";
+import {
+  type FailedTurn,
+  type FromChild,
+  lineOf,
+  type ModelAddress,
+  type ToChild,
+  type Tokens,
+  type Turn,
+} from "./wire.ts";
+
+/** How a turn ended. `gone`: the child died, or was killed because it did not end by itself. */
+export type TurnEnd = { text: string } | { why: FailedTurn | "gone"; says: string };
+
+/** What is done for a child while it takes its turn. */
+export interface TurnHelp {
+  maySpend(most: Tokens): Promise<boolean>;
+  spent(tokens: Tokens | null): void;
+  /** Null ends the turn: what the model wanted cannot be had. */
+  call(name: string, args: unknown): Promise<string | null>;
+}
+
+/** One process that speaks with the model for one ask. */
+export interface Child {
+  readonly pid: number | undefined;
+  /** Resolves when the turn has ended, at the latest a second after its limit; with null where `call` ended it. */
+  takeTurn(turn: Turn, help: TurnHelp): Promise<TurnEnd | null>;
+  /** The process is gone soon after this. */
+  end(): void;
+}
+
+/** The processes of one server. */
+export interface Children {
+  /** Returns a process of its own, usually one that has started already. */
+  take(): Child;
+  /** Why the last process could not begin, or null. */
+  readonly trouble: string | null;
+  close(): Promise<void>;
+}
+
+export interface ChildrenSettings {
+  address: ModelAddress;
+  /** What the child is given of the environment: PATH, LANG and the one key. */
+  env: Readonly<Record<string, string>>;
+  clock: Clock;
+  /** What a child that failed wrote about it. */
+  told(text: string): void;
+}
+
+const KEPT_READY = 2;
+const GRACE_MS = 1000;
+const MOST_HEAP_MB = 256;
+/** What a model may say at once, with room to spare; a longer line is no line of ours. */
+const MOST_LINE_CHARS = 4_194_304;
+const KEPT_STDERR_CHARS = 2000;
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const PROGRAM = at("./child.ts");
+/** The program and its packages. */
+const MAY_READ = [at("../../"), at("../../../node_modules/"), at("../../../package.json")];
+const FLAGS = [
+  "--permission",
+  ...MAY_READ.map((path) => `--allow-fs-read=${path}`),
+  "--disallow-code-generation-from-strings",
+  `--max-old-space-size=${MOST_HEAP_MB}`,
+  "--no-warnings",
+];
+
+/**
+ * Opens the answer-runner's processes (contract-relay.md, section 12). Two are kept started and idle; each serves one
+ * ask. One that died while it was idle is not replaced before an ask comes, so that a model that cannot be loaded does
+ * not start processes without end.
+ */
+export function openChildren(settings: ChildrenSettings): Children {
+  const idle: StartedChild[] = [];
+  const living = new Set<StartedChild>();
+  let isClosed = false;
+  let trouble: string | null = null;
+
+  function start(): StartedChild {
+    const child = startChild(settings, (text) => {
+      trouble = text;
+    });
+    living.add(child);
+    void child.gone.then(() => {
+      living.delete(child);
+      const place = idle.indexOf(child);
+      if (place >= 0) idle.splice(place, 1);
+    });
+    void child.ready.then((isReady) => {
+      if (isReady) trouble = null;
+    });
+    return child;
+  }
+  function fill(): void {
+    while (!isClosed && idle.length < KEPT_READY) idle.push(start());
+  }
+
+  fill();
+  return {
+    take() {
+      const child = idle.shift() ?? start();
+      fill();
+      return child;
+    },
+    get trouble() {
+      return trouble;
+    },
+    async close() {
+      isClosed = true;
+      for (const child of living) child.end();
+      await Promise.all([...living].map(({ gone }) => gone));
+    },
+  };
+}
+
+interface StartedChild extends Child {
+  ready: Promise<boolean>;
+  gone: Promise<void>;
+}
+
+function startChild({ address, env, clock, told }: ChildrenSettings, fails: (text: string) => void): StartedChild {
+  const process_ = spawn(process.execPath, [...FLAGS, PROGRAM], { env: { ...env }, stdio: "pipe" });
+  let stderr = "";
+  let hasBegun = false;
+  let wasEnded = false;
+  process_.stderr
+    .setEncoding("utf8")
+    .on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT_STDERR_CHARS)));
+  // A pipe breaks when its process dies, and that is heard of below.
+  process_.stdin.on("error", () => undefined);
+
+  const heard = hearing(process_);
+  const say = (message: ToChild): void => void process_.stdin.write(lineOf(message));
+  const gone = new Promise<void>((resolve) => {
+    const over = (): void => {
+      heard.end();
+      if (!wasEnded) {
+        const text = stderr.trim() || "it ended without a word";
+        told(text);
+        if (!hasBegun) fails(text.split("\n").at(0) ?? text);
+      }
+      resolve();
+    };
+    process_.once("close", over);
+    process_.once("error", (error) => {
+      stderr ||= error.message;
+      if (process_.pid === undefined) over();
+    });
+  });
+  say({ type: "begin", address });
+  const ready = heard.next().then((message) => {
+    hasBegun = message?.type === "ready";
+    return hasBegun;
+  });
+
+  function end(): void {
+    wasEnded = true;
+    process_.kill("SIGKILL");
+  }
+
+  async function follow(help: TurnHelp): Promise<TurnEnd | null> {
+    for (;;) {
+      const message = await heard.next();
+      switch (message?.type) {
+        case "spend":
+          say({ type: "spend", may: await help.maySpend(message.most) });
+          break;
+        case "spent":
+          help.spent(message.tokens);
+          break;
+        case "call": {
+          const text = await help.call(message.name, message.args);
+          if (text === null) return null;
+          say({ type: "result", text });
+          break;
+        }
+        case "done":
+          return { text: message.text };
+        case "failed":
+          return { why: message.why, says: message.says };
+        case "ready":
+        case undefined:
+          return { why: "gone", says: "the process of the model died" };
+      }
+    }
+  }
+
+  return {
+    pid: process_.pid,
+    ready,
+    gone,
+    end,
+    async takeTurn(turn, help) {
+      const over = new AbortController();
+      const late = clock.sleep(turn.limitMs + GRACE_MS, over.signal).then((): TurnEnd => {
+        if (!over.signal.aborted) end();
+        return { why: "time", says: `no answer in ${turn.limitMs} ms` };
+      });
+      const taken = ready.then((isReady): Promise<TurnEnd | null> | TurnEnd => {
+        if (!isReady) return { why: "gone", says: "the process of the model could not begin" };
+        say({ type: "turn", turn });
+        return follow(help);
+      });
+      // What comes after the limit has nobody who waits for it.
+      taken.catch(() => undefined);
+      try {
+        return await Promise.race([taken, late]);
+      } finally {
+        over.abort();
+      }
+    },
+  };
+}
+
+/** Reads what a child says, one message at a time; undefined once there is no more. */
+function hearing(child: ChildProcessWithoutNullStreams) {
+  const waiting: FromChild[] = [];
+  let rest = "";
+  let isOver = false;
+  let wake: (() => void) | null = null;
+
+  function ring(): void {
+    wake?.();
+    wake = null;
+  }
+  function end(): void {
+    isOver = true;
+    ring();
+  }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    try {
+      for (const line of lines) waiting.push(JSON.parse(line) as FromChild);
+      if (rest.length > MOST_LINE_CHARS) throw new Error("the line is too long");
+    } catch {
+      child.kill("SIGKILL");
+    }
+    ring();
+  });
+
+  return {
+    end,
+    async next(): Promise<FromChild | undefined> {
+      while (waiting.length === 0 && !isOver) await new Promise<void>((resolve) => (wake = resolve));
+      return waiting.shift();
+    },
+  };
+}

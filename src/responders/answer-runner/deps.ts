@@ -1,0 +1,101 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
+import type { AskType, Job, RelayAsk } from "../../model/relay.ts";
+import type { Answered, Passed } from "../responder.ts";
+import type { Role } from "../roles/role.ts";
+import type { Tokens } from "./wire.ts";
+
+/** The settings of the model (`runner`), as they stand in the settings file. */
+export interface RunnerSettings {
+  /** `provider/model`; absent: there is no runner. */
+  model?: string | undefined;
+  baseUrl?: string | undefined;
+  apiKeyEnv?: string | undefined;
+  temperature: number;
+}
+
+/** How a server of tools is reached (`mcp_servers`). */
+export interface ServerSettings {
+  command?: readonly string[] | undefined;
+  url?: string | undefined;
+  /** Header to the name of the environment variable that holds its value. */
+  headers_env?: Readonly<Record<string, string>> | undefined;
+  /** A command that prints short-lived credentials for one ask. */
+  mint?: readonly string[] | undefined;
+}
+
+/** One tool, under the name that asks and roles call it (`tools`). */
+export interface ToolSettings {
+  server: string;
+  tool: string;
+  read_only: boolean;
+  timeout_ms: number;
+  caps_args: Readonly<Record<string, string>>;
+}
+
+/** What the model may cost. Nothing is spent that was not reserved before. */
+export interface Budget {
+  /** True while this month has anything left. */
+  isLeft(): Promise<boolean>;
+  /** Takes this much from what is left of the month, all or nothing. */
+  reserve(most: Tokens): Promise<boolean>;
+  /** Gives back what was reserved and not used; null where nobody knows what was used. */
+  settle(most: Tokens, used: Tokens | null): Promise<void>;
+}
+
+/** What a server of tools says one of them is. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** What became of a run that identical asks share. */
+export type RunOutcome = Answered | Passed;
+
+/** What happened in a run, for whoever counts. */
+export type RunnerEvent =
+  | { is: "tokens"; tokens: Tokens; role: string | null; model: string }
+  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; askId: string; jobId: string }
+  | { is: "misfit"; role: string | null; attempt: 1 | 2 }
+  | { is: "run"; outcome: "answered" | "passed" | "failed"; ms: number };
+
+export type ToolOutcome = "done" | "refused" | "failed" | "timeout";
+
+/** Everything that the answer-runner needs and is not. */
+export interface RunnerDeps {
+  settings: RunnerSettings;
+  servers: Readonly<Record<string, ServerSettings>>;
+  tools: Readonly<Record<string, ToolSettings>>;
+  /** Where keys and headers are looked up, by the names in the settings. */
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+  schemas: Pick<ForeignSchemas, "validate" | "examine">;
+  log: { warn(details: object, message: string): void; info(details: object, message: string): void };
+  roles: { find(roleId: string): Role | null; defaultOf(type: AskType): string | null };
+  budget: Budget;
+  /** Says whether a tool is what it was when it was first used, or last accepted. */
+  pins: { check(tool: string, definition: ToolDefinition): Promise<"same" | "changed"> };
+  /** Runs `run` for the first of identical asks; the others get what it gave. */
+  share(key: string, askId: string, signal: AbortSignal, run: () => Promise<RunOutcome>): Promise<RunOutcome | null>;
+  /** Asks the policy whether a tool that may change something may be called, and resolves once its trace is committed. */
+  allowWrite(call: { ask: RelayAsk; job: Job; tool: string; resource: string }): Promise<WriteVerdict>;
+  artifacts: {
+    /** @throws {Refusal} where the path or the size is not allowed */
+    write(job: { id: string; epoch: number }, path: string, bytes: Uint8Array): Promise<void>;
+  };
+  /** Returns a JSON value without the secrets in it. */
+  redact<T>(value: T): Promise<T>;
+  /** The text of the policy in force, for an opinion on one decision. */
+  policyText(): string;
+  policyAdvice: boolean;
+  maxAskBackRounds: number;
+  observe?(event: RunnerEvent): void;
+}
+
+export interface WriteVerdict {
+  isAllowed: boolean;
+  /** What the model is told where it is not. */
+  reason: string;
+}

@@ -1,0 +1,223 @@
+import type { AskType } from "../../model/relay.ts";
+import type { Answered, Offer, Passed, Responder } from "../responder.ts";
+import { inputProblems, type Role } from "../roles/role.ts";
+import { openChildren } from "./children.ts";
+import type { RunnerDeps, RunnerSettings } from "./deps.ts";
+import { openPlaces } from "./places.ts";
+import { runOnce } from "./run.ts";
+import { ARTIFACT_WRITE, type PlannedTool, planTools } from "./tool-plan.ts";
+import type { ModelAddress } from "./wire.ts";
+
+/** Where the answer-runner stands. */
+export interface RunnerState {
+  model: string | null;
+  /** Why it answers nothing, or null. */
+  trouble: string | null;
+  busy: number;
+  queued: number;
+}
+
+export interface Runner {
+  responder: Responder;
+  state(): RunnerState;
+  /** Ends every process and connection. */
+  close(): Promise<void>;
+}
+
+const MOST_BUSY = 8;
+const MOST_QUEUED = 256;
+const MOST_MS = 60_000;
+const GRACE_MS = 1000;
+const USUAL_TOKENS = 512;
+const MOST_TOKENS = 8192;
+
+/** Where each provider's own programs look for its key. */
+const USUAL_KEY: Readonly<Record<ModelAddress["provider"], string | null>> = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+  google: "GOOGLE_GENERATIVE_AI_API_KEY",
+  // A model of one's own, such as Ollama or vLLM, often wants none.
+  "openai-compatible": null,
+};
+
+/**
+ * Opens the responder that has a model answer (contract-relay.md, section 12). Off, with the reason in every pass, until
+ * a model and its key are set.
+ */
+export function openRunner(deps: RunnerDeps): Runner {
+  const found = addressOf(deps.settings, deps.env);
+  if ("off" in found) return offRunner(deps.settings.model ?? null, found.off);
+
+  const { address, key } = found;
+  const modelName = `${address.provider}/${address.model}`;
+  const children = openChildren({
+    address,
+    env: { ...pick(deps.env, ["PATH", "LANG"]), ...key },
+    clock: deps.clock,
+    told: (text) =>
+      void deps.redact(text).then((said) => deps.log.warn({ said }, "a process of the answer-runner failed")),
+  });
+  const places = openPlaces(MOST_BUSY, MOST_QUEUED);
+  const closing = new Set<Promise<unknown>>();
+  let isOverBudget = false;
+
+  function keepClosing(work: Promise<unknown>): void {
+    const done = work.catch(() => undefined).finally(() => closing.delete(done));
+    closing.add(done);
+  }
+
+  async function respond(offer: Offer, signal: AbortSignal): Promise<Answered | Passed> {
+    const from = deps.clock.monotonic();
+    const order = await orderFor(offer, deps);
+    if ("is" in order) return order;
+    isOverBudget = !(await deps.budget.isLeft());
+    if (isOverBudget) return pass("over budget");
+
+    const work = () => takeTurn({ ...order, offer }, from, signal);
+    const { ask } = offer;
+    // What a run leaves with its job, another job's ask cannot share.
+    const isShared = ask.decisionKey !== null && !order.plan.some(({ name }) => name === ARTIFACT_WRITE);
+    if (!isShared || ask.decisionKey === null) return work();
+    return (await deps.share(ask.decisionKey, ask.id, signal, work)) ?? pass("the run it shares did not end");
+  }
+
+  async function takeTurn(
+    order: Order & { offer: Offer },
+    from: number,
+    signal: AbortSignal,
+  ): Promise<Answered | Passed> {
+    const entered = await places.enter(signal);
+    if (entered === null) return pass("saturated");
+    if (!entered) return pass("stopped");
+    try {
+      const leftMs = order.offer.leftMs - (deps.clock.monotonic() - from);
+      const limitMs = Math.floor(Math.min(leftMs, order.timeoutMs, MOST_MS));
+      if (limitMs <= 0) return pass("no time left");
+      return await bounded(order, limitMs, signal);
+    } finally {
+      places.leave();
+    }
+  }
+
+  /** Ends within a second of the limit, whatever hangs. */
+  async function bounded(
+    order: Order & { offer: Offer },
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<Answered | Passed> {
+    const stop = new AbortController();
+    const from = deps.clock.monotonic();
+    const child = children.take();
+    const run = runOnce(
+      { ...order, limitMs },
+      { deps, child, modelName, signal: AbortSignal.any([signal, stop.signal]), closing: keepClosing },
+    );
+    const said = `no answer in ${limitMs} ms`;
+    const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): Passed => {
+      child.end();
+      return signal.aborted ? pass("stopped") : pass(`failed: ${said}`, { code: "E_MODEL", text: said });
+    });
+    keepClosing(run);
+    const outcome = await Promise.race([run, late]);
+    stop.abort();
+    const isFailed = outcome.error !== undefined;
+    const kind = isFailed ? "failed" : outcome.is === "answer" ? "answered" : "passed";
+    deps.observe?.({ is: "run", outcome: kind, ms: Math.round(deps.clock.monotonic() - from) });
+    return outcome;
+  }
+
+  return {
+    responder: { name: "runner", respond },
+    state: () => ({
+      model: modelName,
+      trouble: isOverBudget ? "over budget" : children.trouble,
+      busy: places.busy,
+      queued: places.queued,
+    }),
+    async close() {
+      await children.close();
+      await Promise.all(closing);
+    },
+  };
+}
+
+interface Order {
+  role: Role | null;
+  plan: readonly PlannedTool[];
+  maxTokens: number;
+  timeoutMs: number;
+  input?: unknown;
+}
+
+/** Returns what a run is to do, or why there is none. */
+async function orderFor({ ask }: Offer, deps: RunnerDeps): Promise<Order | Answered | Passed> {
+  if (ask.type === "APPROVAL") return pass("never asked for an approval");
+  if (ask.type === "POLICY_DECISION" && !deps.policyAdvice) return pass("off for policy decisions");
+  const role = roleOf(ask, deps);
+  if (role === "missing") return fail("E_ROLE_NOT_FOUND", `there is no role ${ask.roleId}`);
+
+  if (role) {
+    const [problem] = await inputProblems(role, ask.meta, deps.schemas);
+    if (problem) return fail("E_ROLE_INPUT", `${problem.path || "meta.input"} ${problem.message}`);
+  }
+  const plan = planTools(ask, role, deps.tools);
+  if ("skip" in plan) return pass(plan.skip);
+  if ("violation" in plan) return fail("E_CAPS_VIOLATION", plan.violation);
+
+  const { maxTokens, timeoutS } = role?.limits ?? { maxTokens: null, timeoutS: null };
+  const isAdvice = ask.type === "POLICY_DECISION";
+  return {
+    role,
+    // An opinion is formed from what is written, and from nothing else.
+    plan: isAdvice || (role?.limits.maxToolCalls ?? 1) === 0 ? [] : plan.tools,
+    maxTokens: Math.min(ask.constraints.maxTokens ?? maxTokens ?? USUAL_TOKENS, MOST_TOKENS),
+    timeoutMs: (timeoutS ?? MOST_MS / 1000) * 1000,
+    ...(isAdvice && { input: adviceInput(ask.meta, deps) }),
+  };
+}
+
+function roleOf(ask: { type: AskType; roleId: string | null }, { roles }: RunnerDeps): Role | null | "missing" {
+  if (ask.roleId !== null) return roles.find(ask.roleId) ?? "missing";
+  const usual = roles.defaultOf(ask.type);
+  return usual === null ? null : roles.find(usual);
+}
+
+function adviceInput(meta: Readonly<Record<string, unknown>>, { policyText }: RunnerDeps): unknown {
+  return { action: meta["action"] ?? "unknown", resource: meta["resource"] ?? "", policy_yaml: policyText() };
+}
+
+function pass(because: string, error?: Passed["error"]): Passed {
+  return { is: "pass", because, ...(error && { error }) };
+}
+
+function fail(code: "E_ROLE_NOT_FOUND" | "E_ROLE_INPUT" | "E_CAPS_VIOLATION", text: string): Answered {
+  return { is: "answer", status: "ERROR", cacheable: false, error: { code, text }, because: `failed: ${code}` };
+}
+
+function offRunner(model: string | null, off: string): Runner {
+  return {
+    responder: { name: "runner", respond: async () => pass(off) },
+    state: () => ({ model, trouble: off, busy: 0, queued: 0 }),
+    close: async () => undefined,
+  };
+}
+
+function addressOf(
+  { model, baseUrl, apiKeyEnv, temperature }: RunnerSettings,
+  env: RunnerDeps["env"],
+): { address: ModelAddress; key: Record<string, string> } | { off: string } {
+  if (model === undefined) return { off: "no model is set" };
+  const slash = model.indexOf("/");
+  const provider = model.slice(0, slash) as ModelAddress["provider"];
+  if (!Object.hasOwn(USUAL_KEY, provider)) return { off: `there is no provider ${provider}` };
+  if (provider === "openai-compatible" && baseUrl === undefined) return { off: "the model's address is not set" };
+  const keyName = apiKeyEnv ?? USUAL_KEY[provider];
+  const key = keyName === null ? {} : pick(env, [keyName]);
+  if (keyName !== null && !key[keyName]) return { off: `the environment has no ${keyName}` };
+  return { address: { provider, model: model.slice(slash + 1), baseUrl: baseUrl ?? null, keyName, temperature }, key };
+}
+
+function pick(env: RunnerDeps["env"], names: readonly string[]): Record<string, string> {
+  const entries = names.map((name) => [name, env[name]] as const);
+  return Object.fromEntries(entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,190 @@
+import { openDeadline } from "../../lib/deadline.ts";
+import type { Job, RelayAsk } from "../../model/relay.ts";
+import { Refusal } from "../../refusals.ts";
+import { applyCaps } from "./caps.ts";
+import { runCode } from "./code-run.ts";
+import type { RunnerDeps, ToolOutcome } from "./deps.ts";
+import { ARTIFACT_WRITE, CODE_RUN } from "./tool-plan.ts";
+import { type OpenTool, sentenceOf, ToolFailure } from "./tools.ts";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** What the model's calls are judged by. */
+export interface CallRules {
+  ask: RelayAsk;
+  job: Job;
+  mostCalls: number;
+  /** What one result may be long; the rest is cut. */
+  mostResultBytes: number;
+}
+
+/** The calls of one run. */
+export interface ToolCalls {
+  /**
+   * Returns what the model is told. A call that may not be, or is not made right, is told to the model as well, and costs
+   * one of its calls.
+   *
+   * @throws {ToolFailure} when the tool failed: that ends the ask
+   */
+  call(shownName: string, args: unknown): Promise<string>;
+  /** Those really called. */
+  used(): readonly string[];
+  /** What was written. */
+  artifacts(): readonly string[];
+  /** Whether a repetition of the answer would leave something undone. */
+  hasChangedAnything(): boolean;
+}
+
+/** A call that does not happen, and what the model is told instead. */
+class NotCalled extends Error {}
+
+const CODE_WITHIN_MS = 2000;
+
+/** Returns the tools of one run as the model may call them (contract-relay.md, section 12). */
+export function openCalls(
+  tools: readonly OpenTool[],
+  rules: CallRules,
+  deps: RunnerDeps,
+  signal: AbortSignal,
+): ToolCalls {
+  const used = new Set<string>();
+  const written = new Set<string>();
+  const results: { tool: string; result: string }[] = [];
+  let calls = 0;
+  let hasReadData = false;
+  let hasChanged = false;
+
+  async function prepare(tool: OpenTool, given: unknown): Promise<Args> {
+    const { plan, shown } = tool;
+    const problems = await deps.schemas.validate(shown.inputSchema, given);
+    if (problems.length > 0 || typeof given !== "object" || given === null) {
+      const list = problems.map(({ path, message }) => `${path || "the arguments"} ${message}`).join("; ");
+      throw new NotCalled(`The arguments do not fit: ${list || "they must be an object"}`);
+    }
+    const capsArgs = plan.settings?.caps_args ?? {};
+    const capped = applyCaps(given as Args, plan.caps, { capsArgs, inputSchema: shown.inputSchema });
+    if ("problem" in capped) throw new NotCalled(`E_CAPS_VIOLATION: ${capped.problem}`);
+    if (!tool.isReadOnly) await permit(tool);
+    return capped.args;
+  }
+
+  /** Whoever wrote the prompt is not trusted: a run that has read something may send nothing out any more. */
+  async function permit({ plan: { name, caps, settings } }: OpenTool): Promise<void> {
+    if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
+    if (!settings) return;
+    if (hasReadData) throw new NotCalled("E_POLICY_DENY: this run has read data, so it may change nothing");
+    const { ask, job } = rules;
+    const resource = typeof ask.meta["resource"] === "string" ? ask.meta["resource"] : "";
+    const { isAllowed, reason } = await deps.allowWrite({ ask, job, tool: name, resource });
+    if (!isAllowed) throw new NotCalled(`E_POLICY_DENY: ${reason}`);
+  }
+
+  async function perform({ plan, server, isReadOnly }: OpenTool, args: Args, stop: AbortSignal): Promise<string> {
+    if (server && plan.settings) {
+      const within = { ms: timeoutOf(plan.settings.timeout_ms, plan.caps.timeout_ms) + 1000, signal: stop };
+      const text = await server.call(plan.settings.tool, args, within);
+      if (isReadOnly) hasReadData = true;
+      return text;
+    }
+    if (plan.name === CODE_RUN) return runCode(codeJob(args), deps.clock, stop);
+    if (plan.name === ARTIFACT_WRITE) return write(args);
+    throw new Error(`nothing knows the tool ${plan.name}`);
+  }
+
+  function codeJob(args: Args) {
+    const { meta, envelope } = rules.ask;
+    return { code: String(args["code"]), input: meta["input"] ?? envelope?.facts ?? null, results };
+  }
+
+  async function write(args: Args): Promise<string> {
+    const path = String(args["path"]);
+    const bytes = new TextEncoder().encode(await deps.redact(String(args["content"])));
+    try {
+      await deps.artifacts.write({ id: rules.job.id, epoch: rules.ask.epoch }, path, bytes);
+    } catch (error) {
+      if (error instanceof Refusal) throw new NotCalled(`${path} was not written: ${error.message}`);
+      throw error;
+    }
+    written.add(path);
+    return `Written: ${path}, ${bytes.length} bytes`;
+  }
+
+  /** Waits no longer than the tool may take, whether it listens to the signal or not. */
+  async function inTime(tool: OpenTool, args: Args): Promise<string> {
+    const ms = timeoutOf(tool.plan.settings?.timeout_ms ?? CODE_WITHIN_MS * 6, tool.plan.caps.timeout_ms);
+    using deadline = openDeadline(deps.clock, ms, signal);
+    const late = new Promise<never>((_, reject) => {
+      deadline.signal.addEventListener("abort", () => reject(new Error("it took too long")), { once: true });
+    });
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([perform(tool, args, deadline.signal), late]);
+    } catch (error) {
+      if (error instanceof NotCalled) throw error;
+      const { name } = tool.plan;
+      if (deadline.signal.aborted && !signal.aborted) {
+        throw new ToolFailure("E_TOOL_TIMEOUT", `${name} gave no result in ${ms / 1000} s`);
+      }
+      throw new ToolFailure("E_TOOL_ERROR", `${name}: ${await deps.redact(sentenceOf(error))}`);
+    }
+  }
+
+  async function judged(
+    shownName: string,
+    given: unknown,
+  ): Promise<{ outcome: ToolOutcome; text: string; tool: string }> {
+    const tool = tools.find(({ shown }) => shown.name === shownName);
+    const name = tool?.plan.name ?? "other";
+    try {
+      if (calls++ >= rules.mostCalls) throw new NotCalled("There are no calls left. Reply now.");
+      if (!tool) throw new NotCalled("There is no such tool.");
+      const args = await prepare(tool, given);
+      used.add(name);
+      hasChanged ||= !tool.isReadOnly;
+      const text = cut(await deps.redact(await inTime(tool, args)), rules.mostResultBytes);
+      results.push({ tool: name, result: text });
+      return { outcome: "done", text, tool: name };
+    } catch (error) {
+      if (error instanceof NotCalled) return { outcome: "refused", text: error.message, tool: name };
+      throw error;
+    }
+  }
+
+  return {
+    async call(shownName, given) {
+      const from = deps.clock.monotonic();
+      const { id: askId, jobId } = rules.ask;
+      const told = (tool: string, outcome: ToolOutcome, bytes: number): void => {
+        const ms = Math.round(deps.clock.monotonic() - from);
+        deps.observe?.({ is: "tool", tool, outcome, ms, bytes, askId, jobId });
+        deps.log.info({ tool, ms, bytes, outcome, ask_id: askId, job_id: jobId }, "a tool was called");
+      };
+      try {
+        const { outcome, text, tool } = await judged(shownName, given);
+        told(tool, outcome, Buffer.byteLength(text));
+        return text;
+      } catch (error) {
+        const tool = tools.find(({ shown }) => shown.name === shownName)?.plan.name ?? "other";
+        told(tool, error instanceof ToolFailure && error.code === "E_TOOL_TIMEOUT" ? "timeout" : "failed", 0);
+        throw error;
+      }
+    },
+    used: () => [...used].sort(),
+    artifacts: () => [...written],
+    hasChangedAnything: () => hasChanged,
+  };
+}
+
+function timeoutOf(usualMs: number, capMs: number | undefined): number {
+  return capMs === undefined ? usualMs : Math.min(usualMs, capMs);
+}
+
+/** Cuts a text to a number of bytes, at the end of a character. */
+function cut(text: string, mostBytes: number): string {
+  if (Buffer.byteLength(text) <= mostBytes) return text;
+  const kept = Buffer.from(text)
+    .subarray(0, mostBytes)
+    .toString("utf8")
+    .replace(/\uFFFD+$/u, "");
+  return `${kept}\n[cut: ${Buffer.byteLength(text)} bytes]`;
+}
