@@ -7,6 +7,7 @@ import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secret-scan.ts";
 import type { AddressedRules } from "./model/addressed-rules.ts";
 import type { CrowdRules } from "./model/crowd-rules.ts";
+import type { RelayRules } from "./model/relay-rules.ts";
 import type { Db } from "./store/db.ts";
 import type { Readers } from "./store/readers.ts";
 import type { Wake } from "./store/wake.ts";
@@ -25,6 +26,7 @@ export interface Context {
   readers: Readers;
   crowd: CrowdRules;
   addressed: AddressedRules;
+  relay: RelayRules;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
   /** Looks for secrets in what would be stored or shown. */

@@ -134,6 +134,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     readers: openReaders(clock),
     crowd: config.crowd.rules,
     addressed: config.addressed,
+    relay: config.relayRules,
     schemas: openForeignSchemas(),
     secrets: openSecretScan(config.limits),
     stopping: stopping.signal,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isLoopback } from "./lib/network.ts";
+import type { RelayRules } from "./model/relay-rules.ts";
 import { setting, text, whole, yesOrNo } from "./setting.ts";
 
 const MOST = 1_000_000_000;
@@ -167,4 +168,28 @@ function isModelAddress(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === "https:" || (protocol === "http:" && (hostname === "localhost" || isLoopback(hostname)));
+}
+
+type Relay = z.infer<typeof RELAY_SETTINGS.relay>;
+type Feature = z.infer<typeof RELAY_SETTINGS.features.shape.phase2AskAnswer>;
+
+/** Returns the relay's rules that follow from its settings. */
+export function relayRulesOf(feature: Feature, relay: Relay): RelayRules {
+  const { jobs, labels } = typeof feature === "boolean" ? {} : feature;
+  return {
+    feature: typeof feature === "boolean" ? feature : { ...(jobs && { jobs }), ...(labels && { labels }) },
+    people:
+      relay.people === false ? null : { default: relay.people.default ?? null, public: relay.people.public ?? false },
+    peopleDeadlineMs: relay.peopleDeadlineS * 1000,
+    cacheTtlS: relay.cacheTtlS,
+    secrets: relay.secrets,
+    askBack: relay.askBack,
+    maxAskBackRounds: relay.maxAskBackRounds,
+    policyAdvice: relay.policyAdvice,
+    strictJobs: relay.strictJobs,
+    keptMs: relay.retentionDays * 86_400_000,
+    requestsPerSecond: relay.requestsPerSecond,
+    pendingPerJob: relay.pendingPerJob,
+    pendingPerAgent: relay.pendingPerAgent,
+  };
 }

@@ -4,7 +4,8 @@ import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "./model/addressed-
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
 import { isAddressRange, isOrigin, listOf, setting, text, whole, yesOrNo } from "./setting.ts";
 import { CHANNEL_SETTINGS } from "./settings-channels.ts";
-import { RELAY_SETTINGS } from "./settings-relay.ts";
+import { CONVERSATION_SETTINGS, entryPointsOf } from "./settings-conversations.ts";
+import { RELAY_SETTINGS, relayRulesOf } from "./settings-relay.ts";
 
 const ORIGIN_WORDS = "an http or https address without a path";
 const CANARY_WORDS = "a text of at least 8 characters";
@@ -132,6 +133,7 @@ export const Settings = z.object({
       listOf(text("an address, a number or a Slack ID, with * for anything")).default([]),
       "Addresses, numbers and Slack IDs, with * for anything, such as *@example.com.",
     ),
+    ...CONVERSATION_SETTINGS,
   }),
   delivery: z.object({
     fallbackSeconds: setting(
@@ -179,7 +181,10 @@ export const Settings = z.object({
   ...CHANNEL_SETTINGS,
   ...RELAY_SETTINGS,
   policy: z.object({
-    grantDays: setting(whole(1, 3650).default(30), "Days for which something is allowed that an admin allows for good."),
+    grantDays: setting(
+      whole(1, 3650).default(30),
+      "Days for which something is allowed that an admin allows for good.",
+    ),
     learnAfter: setting(
       whole(0, 1000).default(3),
       "Approvals of the same thing within 30 days after which a rule for it is proposed; 0 proposes none.",
@@ -213,12 +218,15 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     fallbackMs: delivery.fallbackSeconds * 1000,
     keptMs: a2h.retentionDays * DAY_MS,
     slackMembersApprove: rest.slack.channelApprovers === "members",
+    entryPoints: entryPointsOf(a2h.entryPoints),
   };
   return {
     ...rest,
     addressed: addressedRules,
     /** Whom agents may have written to; null for anybody. */
     recipients: a2h.recipients === "listed" ? a2h.recipientPatterns : null,
+    /** Channels that have a name here, and the usual one. */
+    contacts: { channels: a2h.channels ?? {}, defaultChannel: a2h.defaultChannel },
     /** Only programs and people of this computer can connect. */
     loopbackOnly,
     /** Agents may ask without a key. */
@@ -227,6 +235,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     /** What others on the internet can be told to call; without it nobody is. */
     callableUrl: rest.publicUrl,
     keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
+    relayRules: relayRulesOf(rest.features.phase2AskAnswer, rest.relay),
     relay: {
       ...rest.relay,
       policyFile: rest.relay.policyFile ?? `${rest.dataDir}/policy.yaml`,

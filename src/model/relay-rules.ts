@@ -17,6 +17,22 @@ export interface RelayRules {
   pendingPerAgent: number;
 }
 
+export const DEFAULT_RELAY_RULES: RelayRules = {
+  feature: true,
+  people: { default: null, public: false },
+  peopleDeadlineMs: 86_400_000,
+  cacheTtlS: 86_400,
+  secrets: "redact",
+  askBack: "people_first",
+  maxAskBackRounds: 1,
+  policyAdvice: false,
+  strictJobs: false,
+  keptMs: 30 * 86_400_000,
+  requestsPerSecond: 100,
+  pendingPerJob: 100,
+  pendingPerAgent: 1000,
+};
+
 /** How long machines may take where the asker set no deadline. */
 export const MACHINE_MS = 60_000;
 

@@ -1,4 +1,5 @@
 import { DEFAULT_ADDRESSED_RULES } from "../../src/model/addressed-rules.ts";
+import { DEFAULT_RELAY_RULES } from "../../src/model/relay-rules.ts";
 import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -106,6 +107,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     readers: openReaders(clock),
     crowd: world.rules,
     addressed: DEFAULT_ADDRESSED_RULES,
+    relay: DEFAULT_RELAY_RULES,
     schemas: openForeignSchemas(),
     secrets: openSecretScan({ canaries: [] }),
     stopping: stopping.signal,
