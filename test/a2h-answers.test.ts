@@ -6,6 +6,7 @@ import {
   callBody,
   contactBody,
   messageBody,
+  openCall,
   openScene,
   sharedScene,
   type KeyHolder,
@@ -97,6 +98,16 @@ for (const on of DATABASES) {
       const first = (await asked.status()).failed_validation_details;
       const head = { at: iso(scene), via: "api", responder: { name: "Ana Ruiz" } };
       assert.deepEqual(first, { ...head, reason: "unknown_option", input: "x", attempts: 1 });
+      const both = await openCall(scene, { reject_options: [{ name: "later" }] });
+      assert.equal(
+        (await both.ana.answer.post(both.respond, { approved: true, reject_option_name: "later" })).status,
+        422,
+      );
+      const seen = accepted(await scene.agent.get(`/function_calls/${both.body.call_id}`)).status;
+      assert.deepEqual(
+        [seen.approved, seen.failed_validation_details],
+        [undefined, { ...head, reason: "unknown_option", input: "later", attempts: 1 }],
+      );
       // Of somebody who sees the request only because everybody's are shown to them.
       const cy = await scene.human("Cy", { inboxScope: "all" });
       assert.equal((await asked.answer(cy.answer, { response: "mine!" })).status, 403);

@@ -157,6 +157,20 @@ for (const on of DATABASES) {
       assert.equal((await say({ id: "1", ...from("U9") })).is, "not_allowed");
       assert.equal((await say({ id: "2", ...from("U1", false) })).is, "not_allowed");
       assert.equal((await readAddressed(ctx, ask.id)).refused?.attempts, 2);
+      // What a stranger says makes no sense, and reaches nobody.
+      const { thread = "" } = (await listDeliveries(ctx.db, ask.id))[0]?.externalIds ?? {};
+      const words = await say({
+        id: "5",
+        ...from("U9"),
+        match: { thread },
+        said: { text: "the vault's code is 4711" },
+      });
+      assert.equal(words.is, "not_allowed");
+      const { refused } = await readAddressed(ctx, ask.id);
+      assert.deepEqual(
+        [refused?.reason, refused?.responder, refused?.input],
+        [...["responder_not_allowed", "unknown"], undefined],
+      );
       const told = await Promise.all([say({ id: "3" }), say({ id: "3" }), say({ id: "3" })]);
       assert.deepEqual(told.map(({ is }) => is).sort(), ["accepted", "repeated", "repeated"]);
       assert.equal(

@@ -73,9 +73,9 @@ export interface Responder {
   called?: string;
 }
 
-/** What somebody decided. `digest` is of what this person was shown. */
+/** What somebody decided. `digest` is of what this person was shown. An approval beside an option contradicts itself. */
 export type Decision =
-  | { kind: "approve"; comment?: string; kwargs?: string; digest?: string }
+  | { kind: "approve"; comment?: string; kwargs?: string; option?: string; digest?: string }
   | { kind: "reject"; comment?: string; option?: string; digest?: string }
   | { kind: "reply"; text?: string; option?: string }
   | { kind: "value"; text: string; value?: unknown };

@@ -10,19 +10,24 @@ export function heardDecision(ask: AddressedAsk, { said }: Heard, code: string):
 
 /** Returns what a press means, or nothing where it was not offered. */
 function decisionOf(ask: AddressedAsk, choice: Choice): Decision | null {
-  if (choice.is === "approve") return ask.form.kind === "approval" ? { kind: "approve" } : null;
+  if (choice.is === "approve") {
+    if (ask.form.kind !== "approval") return null;
+    return { kind: "approve", ...(choice.name !== undefined && { option: choice.name }) };
+  }
   if (choice.is === "reject") {
     if (ask.form.kind !== "approval") return null;
     return { kind: "reject", ...(choice.comment !== undefined && { comment: choice.comment }) };
   }
   const options = optionsOf(ask);
   const option = choice.is === "option" ? options[choice.index] : options.find(({ name }) => name === choice.name);
-  if (!option) return null;
-  const words = choice.text ?? option.promptFill;
+  // A name that was not offered is refused by the rule for every answer, which says what was.
+  const name = option?.name ?? (choice.is === "option named" ? choice.name : undefined);
+  if (name === undefined || ask.form.kind === "value") return null;
+  const words = choice.text ?? option?.promptFill;
   if (ask.form.kind === "approval") {
-    return { kind: "reject", option: option.name, ...(words !== undefined && { comment: words }) };
+    return { kind: "reject", option: name, ...(words !== undefined && { comment: words }) };
   }
-  return { kind: "reply", option: option.name, ...(words !== undefined && { text: words }) };
+  return { kind: "reply", option: name, ...(words !== undefined && { text: words }) };
 }
 
 /** Returns what words mean, or nothing where they are not understood. `code` is the message's own. */

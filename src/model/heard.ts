@@ -2,7 +2,8 @@ import type { RefusedAnswer } from "./addressed-ask.ts";
 
 /** What a person said by a press: a choice among what was offered. */
 export type Choice =
-  | { is: "approve" }
+  /** Whoever names an option beside it contradicts themselves. */
+  | { is: "approve"; name?: string }
   | { is: "reject"; comment?: string }
   /** By its place among `view.options`, from 0; with the text of an editor where there was one. */
   | { is: "option"; index: number; text?: string }
@@ -48,4 +49,6 @@ export interface Verdict {
   says: string;
   link?: string;
   reason?: RefusedAnswer["reason"];
+  /** Of an option that was not offered: the names of those that were. */
+  options?: readonly string[];
 }

@@ -104,7 +104,7 @@ function checkShape(ask: AddressedAsk, decision: Decision): void {
     }
     if (decision.kind === "approve" && decision.kwargs !== undefined && !form.editable)
       throw new Refusal("not_editable");
-    if (decision.kind === "reject") checkOption(decision.option, form.rejectOptions);
+    checkOption(decision.option, decision.kind === "reject" ? form.rejectOptions : [], form.rejectOptions);
   } else if (decision.kind !== form.kind) {
     throw new Refusal("wrong_decision");
   } else if (form.kind === "reply" && decision.kind === "reply") {
@@ -112,8 +112,12 @@ function checkShape(ask: AddressedAsk, decision: Decision): void {
   }
 }
 
-function checkOption(option: string | undefined, offered: readonly { name: string }[]): void {
-  if (option === undefined || offered.some(({ name }) => name === option)) return;
+function checkOption(
+  option: string | undefined,
+  fitting: readonly { name: string }[],
+  offered: readonly { name: string }[] = fitting,
+): void {
+  if (option === undefined || fitting.some(({ name }) => name === option)) return;
   throw new Refusal("unknown_option", { options: offered.map(({ name }) => name) });
 }
 

@@ -127,7 +127,11 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
 function isSame(ask: AddressedAsk, former: CountedDecision, decision: Decision): boolean {
   switch (decision.kind) {
     case "approve":
-      return former.approved === true && (decision.kwargs === undefined || decision.kwargs === ask.outcome?.kwargs);
+      return (
+        former.approved === true &&
+        decision.option === undefined &&
+        (decision.kwargs === undefined || decision.kwargs === ask.outcome?.kwargs)
+      );
     case "reject":
       return former.approved === false && (decision.option === undefined || decision.option === ask.outcome?.option);
     case "reply":
@@ -189,7 +193,8 @@ async function noteRefused(
   const reason = REASONS[refusal.code];
   if (!reason) return;
   const wasAsked = reason === "schema" || reason === "unknown_option";
-  const words = "text" in decision ? decision.text : undefined;
+  const words =
+    ("text" in decision ? decision.text : undefined) ?? ("option" in decision ? decision.option : undefined);
   await noteRefusedAnswer(ctx, askId, {
     via: responder.via,
     responder: responder.person ?? responder.called ?? "unknown",

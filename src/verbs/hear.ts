@@ -9,6 +9,7 @@ import {
   type Responder,
   type Via,
 } from "../model/addressed-ask.ts";
+import { isAsked } from "../model/audience.ts";
 import type { Heard, Verdict } from "../model/heard.ts";
 import { heardDecision } from "../model/heard-decision.ts";
 import { takeCode } from "../model/reply-grammar.ts";
@@ -103,16 +104,12 @@ async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, li
   const responder = await responderFor(ctx, delivery, heard);
   if (!responder) {
     if (await isRepeat(ctx, heard)) return REPEATED;
-    await noteRefusedAnswer(ctx, ask.id, {
-      via: viaOf(delivery),
-      responder: "unknown",
-      reason: "responder_not_allowed",
-    });
-    return { is: "not_allowed", says: "You were not asked.", reason: "responder_not_allowed" };
+    return refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
   }
   const meant = await meaningOf(ctx, ask, delivery, heard, link);
   if ("is" in meant) {
     if (await isRepeat(ctx, heard)) return REPEATED;
+    if (!(await wasAsked(ctx.db, ask.id, responder))) return refuseStranger(ctx, ask.id, responder);
     if (ask.state !== "open") return standingVerdict(ctx.db, ask);
     const { reason } = meant;
     if (reason) await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, reason, heard));
@@ -229,6 +226,20 @@ async function meaningOf(
   return { decision };
 }
 
+/** Nothing that somebody says who was not asked reaches the agent (contract-a2h.md, section 5.5). */
+async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Responder, "via">): Promise<Verdict> {
+  const reason = "responder_not_allowed";
+  await noteRefusedAnswer(ctx, askId, { via, responder: "unknown", reason });
+  return { is: "not_allowed", says: "You were not asked.", reason };
+}
+
+async function wasAsked(on: Queryable, askId: string, responder: Responder): Promise<boolean> {
+  const found = await findAddressed(on, askId);
+  if (!found) return false;
+  const { ask, now } = found;
+  return isAsked(ask.audience, responder, ask.form.kind, now - ask.createdAt);
+}
+
 function refusedBy(
   responder: Responder,
   reason: RefusedAnswer["reason"],
@@ -256,9 +267,16 @@ async function refusalVerdict(
     const now = await findAddressed(ctx.db, ask.id);
     return standingVerdict(ctx.db, now?.ask ?? ask);
   }
-  if (code === "not_asked" || code === "self_response") {
-    await noteRefusedAnswer(ctx, ask.id, { via: responder.via, responder: "unknown", reason: "responder_not_allowed" });
-    return { is: "not_allowed", says: "You were not asked.", reason: "responder_not_allowed" };
+  if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, ask.id, responder);
+  if (code === "unknown_option") {
+    const options = refusal.details["options"] as readonly string[];
+    const { said } = heard;
+    const input = "text" in said ? said.text : "name" in said.choice ? said.choice.name : undefined;
+    await noteRefusedAnswer(ctx, ask.id, {
+      ...refusedBy(responder, code, heard),
+      ...(input !== undefined && { input: input.slice(0, 2000) }),
+    });
+    return { is: "not_understood", says: refusal.message, reason: code, options, link };
   }
   if (code === "answer_misfit") {
     const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;

@@ -15,7 +15,7 @@ import { findAddressed } from "../../src/store/addressed-asks.ts";
 import { listDeliveries } from "../../src/store/deliveries.ts";
 import { findHuman } from "../../src/store/humans.ts";
 import { askPeople, callWish, enrol, leaf } from "../addressed.ts";
-import { openWorld, type World } from "../world.ts";
+import { openWorld, type Reply, type World } from "../world.ts";
 
 const SECRET = `whsec_${Buffer.from("parley-webhook-test-key!canary-1").toString("base64")}`;
 const OTHER = `whsec_${Buffer.from("parley-webhook-test-key!canary-2").toString("base64")}`;
@@ -234,10 +234,18 @@ describe("requests to the operator's own programs", () => {
     return { askId: id, delivery: event.delivery, digest: event.request.consent_digest };
   }
   let messages = 0;
+  const saidBy = (delivery: string, id: string, said: object) => sendBack({ delivery, responder: { id }, ...said });
   async function callback(
     body: unknown,
-    { name = "desk", secret = SECRET, id = `msg_${(messages += 1)}`, at = Date.now() } = {},
+    more: Parameters<typeof sendBack>[1] = {},
   ): Promise<[status: number, code: string | undefined]> {
+    const reply = await sendBack(body, more);
+    return [reply.status, reply.body.error?.code ?? reply.body.status];
+  }
+  async function sendBack(
+    body: unknown,
+    { name = "desk", secret = SECRET, id = `msg_${(messages += 1)}`, at = Date.now() } = {},
+  ): Promise<Reply> {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const headers = {
       "content-type": "application/json",
@@ -247,7 +255,7 @@ describe("requests to the operator's own programs", () => {
     };
     const reply = await here().call("POST", `/hooks/webhook/${name}`, { headers, body: text });
     if (reply.body.error) assert.equal(reply.body.detail, reply.body.error.message);
-    return [reply.status, reply.body.error?.code ?? reply.body.status];
+    return reply;
   }
   async function ana(): Promise<string> {
     const person = await enrol(here().server.ctx, "Ana Ruiz");
@@ -293,13 +301,51 @@ describe("requests to the operator's own programs", () => {
     const chosen = await delivered(reply);
     const choose = (response_option_name: string) =>
       callback({ delivery: chosen.delivery, responder: { id }, response_option_name });
-    assert.deepEqual(await choose("asia"), [422, "validation_failed"]);
+    assert.deepEqual(await choose("asia"), [422, "unknown_option"]);
+    assert.equal((await findAddressed(here().server.ctx.db, chosen.askId))?.ask.refused?.input, "asia");
     assert.deepEqual(await choose("us"), [200, "accepted"]);
     assert.equal((await outcomeOf(chosen.askId))?.option, "us");
 
     const answered = await delivered(reply);
     await callback({ delivery: answered.delivery, responder: { id }, response: "Neither, ask Bo." });
     assert.equal((await outcomeOf(answered.askId))?.text, "Neither, ask Bo.");
+  });
+
+  it("name an option that was offered, and none beside an approval, or hear which there are", async () => {
+    const id = await ana();
+    const rejectOptions = [
+      { name: "wrong_account", title: "Wrong account", interactive: false },
+      { name: "later", interactive: false },
+    ];
+    const { form } = callWish();
+    const { askId, delivery, digest } = await delivered({ form: { ...form, rejectOptions } as typeof form });
+    const error = {
+      code: "unknown_option",
+      message: "This option was not offered.",
+      options: ["wrong_account", "later"],
+    };
+    for (const said of [
+      { approved: false, reject_option_name: "never" },
+      { approved: true, reject_option_name: "later", consent_digest: digest },
+    ]) {
+      const { status, body } = await saidBy(delivery, id, said);
+      assert.deepEqual([status, body], [422, { error, detail: error.message }]);
+    }
+    const { ask: { refused } = assert.fail() } = (await findAddressed(here().server.ctx.db, askId)) ?? {};
+    assert.deepEqual([refused?.reason, refused?.input, refused?.attempts], ["unknown_option", "later", 2]);
+    assert.equal(await outcomeOf(askId), null);
+
+    // Of somebody for whom the target may not speak nothing reaches the agent.
+    const bo = await enrol(here().server.ctx, "Bo Lind");
+    const number = String((await findHuman(here().server.ctx.db, bo))?.number);
+    const stranger = await saidBy(delivery, number, { approved: false, reject_option_name: "secret words" });
+    assert.equal(stranger.body.error.code, "responder_not_allowed");
+    const after = (await findAddressed(here().server.ctx.db, askId))?.ask.refused;
+    assert.deepEqual([after?.reason, after?.input], ["responder_not_allowed", undefined]);
+
+    const rejected = await saidBy(delivery, id, { approved: false, reject_option_name: "later" });
+    assert.equal(rejected.status, 200);
+    assert.deepEqual([(await outcomeOf(askId))?.approved, (await outcomeOf(askId))?.option], [false, "later"]);
   });
 
   it("believe nothing that is unsigned, stale, of the future, or signed by another target", async () => {
@@ -328,7 +374,6 @@ describe("requests to the operator's own programs", () => {
       { delivery: DELIVERY, responder: {}, approved: false },
       { delivery: DELIVERY, responder, approved: "yes" },
       { delivery: DELIVERY, responder, approved: true, consent_digest: 5 },
-      { delivery: DELIVERY, responder, approved: true, consent_digest: "x", reject_option_name: "later" },
       { delivery: DELIVERY, responder, approved: false, comment: 5 },
       { delivery: DELIVERY, responder },
     ]) {

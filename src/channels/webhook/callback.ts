@@ -53,15 +53,16 @@ const REFUSALS = {
   locked: [403, "responder_not_allowed"],
 } as const satisfies Record<Exclude<Verdict["is"], "accepted" | "repeated">, readonly [number, string]>;
 
-function replyOf({ is, says, reason }: Verdict): HookReply {
+function replyOf({ is, says, reason, options }: Verdict): HookReply {
   if (is === "accepted" || is === "repeated") return json(200, { status: "accepted" });
   if (reason === "digest_mismatch") return refusal(409, reason, says);
+  if (reason === "unknown_option") return refusal(422, reason, says, { options });
   const [status, code] = REFUSALS[is];
   return refusal(status, code, says);
 }
 
-function refusal(status: number, code: string, message: string): HookReply {
-  return json(status, { error: { code, message }, detail: message });
+function refusal(status: number, code: string, message: string, facts: object = {}): HookReply {
+  return json(status, { error: { code, message, ...facts }, detail: message });
 }
 
 function json(status: number, body: object): HookReply {
@@ -101,8 +102,8 @@ function saidIn(body: Record<string, unknown>, digest: string | undefined): Hear
   if (option !== undefined && typeof option !== "string") return "an option is given by its name";
 
   if (approved === true) {
-    if (option !== undefined) return "an option rejects; it cannot stand beside approved: true";
-    return digest === undefined ? "consent_digest is required to approve" : { choice: { is: "approve" } };
+    if (digest === undefined) return "consent_digest is required to approve";
+    return { choice: { is: "approve", ...(option !== undefined && { name: option }) } };
   }
   const words = typeof response === "string" ? response : comment;
   if (option !== undefined) {

@@ -1,7 +1,6 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
 import type { AddressedAsk, Decision, Responder } from "../../model/addressed-ask.ts";
-import { optionsOf } from "../../model/ask-view.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf, type Decided } from "../../verbs/decide-ask.ts";
 import type { A2hCaller } from "./caller.ts";
@@ -13,7 +12,7 @@ const BODY = ["body"] as const;
  * Records what an answer key's person, or an agent that may answer itself, decided (contract-a2h.md, section 9). A whole
  * status may be posted: what is not the decision is passed over.
  *
- * @throws {Refusal} `self_response`, `invalid_input`, `unknown_option`, `not_editable`, and what `decideAsk` throws
+ * @throws {Refusal} `self_response`, `invalid_input`, `not_editable`, and what `decideAsk` throws
  */
 export async function respond(
   ctx: Context,
@@ -43,10 +42,8 @@ function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
   if (said.approved !== true) {
     return { kind: "reject", ...given({ comment, option: said.option, digest }) };
   }
-  if (said.option !== undefined) {
-    throw new Refusal("unknown_option", { options: optionsOf(ask).map(({ name }) => name) });
-  }
-  return { kind: "approve", ...given({ comment, digest, kwargs: said.kwargs && canonicalExact(said.kwargs) }) };
+  const kwargs = said.kwargs && canonicalExact(said.kwargs);
+  return { kind: "approve", ...given({ comment, digest, option: said.option, kwargs }) };
 }
 
 function replyDecision(body: JsonObject): Decision {
