@@ -15,7 +15,8 @@ const HARNESSES = [
   { name: "kill", share: 0.15 },
   { name: "deliver", share: 0.05 },
   { name: "model", share: 0.2 },
-  { name: "race", share: 0.2 },
+  { name: "policy", share: 0.02 },
+  { name: "race", share: 0.18 },
   { name: "plant", share: 0.05 },
 ] as const;
 const NAMES: readonly string[] = HARNESSES.map(({ name }) => name);

@@ -1,0 +1,420 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { evaluate, policyInput, policyInputOf, type Grant, type PolicyWords } from "../src/model/policy.ts";
+import { checkPolicy, PolicyMistake } from "../src/model/policy-check.ts";
+import { classKeyOf, learnedRule } from "../src/model/policy-class.ts";
+import { lintPolicy } from "../src/model/policy-lint.ts";
+import { fits, patternOf } from "../src/model/policy-match.ts";
+import { addRule, FIRST_POLICY, parsePolicy, removeRule } from "../src/model/policy-text.ts";
+import type { RelayAsk } from "../src/model/relay.ts";
+import { ASKS_PER_POLICY, differenceOf } from "./proof/policy-cases.ts";
+
+/** The example of the specification, word for word. */
+const SEED = `version: 1
+rules:
+  - when: { env: prod, action: write }
+    decision: DENY
+    reason: "Write in prod forbidden"
+  - when: { env: staging, action: open_pr }
+    decision: ALLOW
+  - when: { env: prod, action: open_pr }
+    decision: ESCALATE
+`;
+
+const RULES = `version: 1
+defaults: { read: ALLOW, other: ESCALATE }
+rules:
+  - id: prod-writes
+    when: { env: prod, action: [write, apply_diff] }
+    unless: { resource: "docs/*" }
+    decision: DENY
+    reason: "Production data is changed by releases only"
+  - id: prod-deploys
+    when: { env: prod, action: deploy }
+    decision: ESCALATE
+    to: release-team
+    need: 2
+    standing: false
+`;
+
+const decide = (text: string, words: PolicyWords, grants: readonly Grant[] = []) =>
+  evaluate(parsePolicy(text), grants, policyInput(words));
+
+const ask = (more: Partial<RelayAsk> = {}) => ({
+  ...{ type: "APPROVAL", roleId: null, meta: {}, envelope: null, principal: "agent:ana-bot" },
+  ...more,
+});
+const job = (more: { env?: string; repo?: string } = {}) => ({ id: "J-1", env: null, repo: null, ...more });
+
+describe("the policy engine", () => {
+  it("decides by the specification's example, and gives it the version that the contract names", () => {
+    assert.equal(parsePolicy(SEED).policyVersion, "1:227da1dce09c");
+    const denied = decide(SEED, { action: "write", env: "prod" });
+    assert.deepEqual(denied.trace, {
+      policy: "policy.yaml@v1",
+      policy_version: "1:227da1dce09c",
+      decision: "DENY",
+      reason: "Write in prod forbidden",
+      rule_index: 0,
+      matched: [0],
+      defaulted: false,
+      input: { action: "write", resource: "", env: "prod" },
+      grant: null,
+    });
+    assert.equal(decide(SEED, { action: "open_pr", env: "staging" }).decision, "ALLOW");
+    assert.equal(decide(SEED, { action: "open_pr", env: "prod" }).decision, "ESCALATE");
+    assert.equal(decide(SEED, { action: "open_pr" }).trace.defaulted, true);
+  });
+
+  it("traces a decision as the contract writes it", () => {
+    const { trace, to, need, standing, because } = decide(RULES, {
+      ...{ action: "deploy", resource: "shop-api", env: "prod" },
+    });
+    assert.deepEqual(trace, {
+      policy: "prod-deploys@v1",
+      policy_version: parsePolicy(RULES).policyVersion,
+      decision: "ESCALATE",
+      rule_index: 1,
+      matched: [1],
+      defaulted: false,
+      input: { action: "deploy", resource: "shop-api", env: "prod" },
+      grant: null,
+    });
+    assert.deepEqual([to, need, standing, because], ["release-team", 2, false, "prod-deploys says ESCALATE"]);
+  });
+
+  it("takes the action from the kind of question where the ask names none", () => {
+    const actionOf = (type: RelayAsk["type"], meta = {}) => policyInputOf(ask({ type, meta }), job()).action;
+    assert.deepEqual(
+      (["CLARIFICATION", "CHOICE", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL"] as const).map((type) =>
+        actionOf(type),
+      ),
+      ["clarify", "choose", "read", "unknown", "unknown"],
+    );
+    assert.equal(actionOf("CLARIFICATION", { action: " Write" }), "write");
+    assert.equal(actionOf("CLARIFICATION", { action: "  " }), "clarify");
+    assert.equal(actionOf("CLARIFICATION", { action: { not: "a text" } }), "clarify");
+  });
+
+  it("takes env from the job, else the ask, else the envelope, else dev, and notes a claim that is overruled", () => {
+    const envelope = { job_snapshot: { env_profile: "staging", repo: "shop" }, role: "default" };
+    const read = (one: ReturnType<typeof ask>, of = job()) => {
+      const { env, repo, claimed } = policyInputOf(one, of);
+      return { env, repo, claimed };
+    };
+    assert.deepEqual(read(ask()), { env: "dev", repo: null, claimed: {} });
+    assert.deepEqual(read(ask({ envelope })), { env: "staging", repo: "shop", claimed: {} });
+    assert.deepEqual(read(ask({ envelope, meta: { env: "Prod" } })).env, "prod");
+    assert.deepEqual(read(ask({ envelope, meta: { env: "dev" } }), job({ env: "PROD", repo: "billing" })), {
+      env: "prod",
+      repo: "billing",
+      claimed: { env: "dev", repo: "shop" },
+    });
+    assert.deepEqual(read(ask({ meta: { env: " ｐｒｏｄ" } }), job({ env: "prod" })).claimed, {});
+    const { trace } = evaluate(
+      parsePolicy(RULES),
+      [],
+      policyInputOf(ask({ meta: { env: "dev" } }), job({ env: "prod" })),
+    );
+    assert.deepEqual(trace.claimed, { env: "dev" });
+  });
+
+  it("knows asker, job, role, tool and what the asker sent along", () => {
+    const one = ask({ roleId: "role.x@v1", meta: { ticket: 7, urgent: true, parts: [1], none: null } });
+    const input = policyInputOf(one, job(), { action: "write", tool: "db.write", resource: "invoices" });
+    assert.deepEqual(
+      [input.action, input.resource, input.tool, input.agent, input.job, input.role, input.ask_type],
+      ["write", "invoices", "db.write", "ana-bot", "J-1", "role.x@v1", "APPROVAL"],
+    );
+    assert.deepEqual(
+      [...input.meta],
+      [
+        ["ticket", "7"],
+        ["urgent", "true"],
+      ],
+    );
+    assert.equal(policyInputOf(ask({ principal: "open:ana-bot" }), job()).agent, "open:ana-bot");
+  });
+
+  it("compares action and env without case, width and space, and everything else exactly", () => {
+    const rule = (when: string) => `version: 1\nrules: [{ when: ${when}, decision: DENY }]`;
+    const holds = (when: string, words: PolicyWords) => decide(rule(when), words).trace.matched.length > 0;
+    assert.ok(holds("{ env: Prod, action: WRITE }", { env: " ｐｒｏｄ ", action: "ｗrite" }));
+    assert.ok(!holds("{ resource: Docs }", { resource: "docs" }));
+    assert.ok(holds('{ resource: "caf\\u00e9" }', { resource: "cafe\u0301" }));
+    assert.ok(!holds("{ resource: ab }", { resource: "ａｂ" }));
+    assert.ok(holds("{ repo: null }", { action: "x" }));
+    assert.ok(!holds("{ repo: '*' }", { action: "x" }));
+    assert.ok(!holds("{ repo: null }", { repo: "shop" }));
+    assert.ok(holds("{ meta.tier: [2, 3] }", { meta: { tier: "3" } }));
+    assert.ok(holds("{ meta.a.b: x }", { meta: { "a.b": "x" } }));
+    assert.ok(!holds("{ meta.constructor: '*' }", { meta: {} }));
+  });
+
+  it("knows one wildcard, and no other", () => {
+    const like = (pattern: string, text: string) => fits(patternOf("resource", pattern), text);
+    for (const [pattern, text] of [
+      ["*", ""],
+      ["docs/*", "docs/"],
+      ["docs/*", "docs/a/b"],
+      ["*/secret/*", "a/secret/b"],
+      ["a*b*c", "a-b-b-c"],
+      ["*b*b", "ab-b"],
+      ["**", "x"],
+      ["a.c", "a.c"],
+    ] as const)
+      assert.ok(like(pattern, text), `${pattern} ${text}`);
+    for (const [pattern, text] of [
+      ["docs/*", "Docs/a"],
+      ["a*a", "a"],
+      ["*b*b", "ab"],
+      ["a.c", "abc"],
+      ["a?c", "abc"],
+      ["[ab]", "a"],
+      ["＊", "anything"],
+    ] as const)
+      assert.ok(!like(pattern, text), `${pattern} ${text}`);
+    assert.ok(!fits(patternOf("action", "＊"), "write"), "what normalising makes of another star is no wildcard");
+    const long = "a".repeat(60_000);
+    assert.ok(!like("*a".repeat(200) + "b", long));
+  });
+
+  it("makes an exception only where everything of it holds", () => {
+    const text = `version: 1
+rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot }, decision: DENY }]`;
+    const matched = (words: PolicyWords) => decide(text, { action: "write", ...words }).trace.matched.length;
+    assert.equal(matched({ resource: "docs/a", agent: "ana-bot" }), 0);
+    assert.equal(matched({ resource: "docs/a", agent: "bo-bot" }), 1);
+    assert.equal(matched({ resource: "src/a", agent: "ana-bot" }), 1);
+  });
+
+  it("ranks DENY, ESCALATE for good, standing ALLOW, ESCALATE, ALLOW and the defaults, in any order of rules", () => {
+    const grant: Grant = {
+      ...{ id: "grant_1", action: "write", resource: "a", env: "dev" },
+      ...{ tool: null, repo: null, agent: "ana-bot" },
+    };
+    const words = { action: "write", resource: "a", agent: "ana-bot" };
+    const ranked = [
+      { id: "deny", decision: "DENY" },
+      { id: "always-ask", decision: "ESCALATE", standing: false },
+      { id: "ask", decision: "ESCALATE" },
+      { id: "allow", decision: "ALLOW" },
+    ].map((rule) => ({ ...rule, when: { action: "write" } }));
+    const winners = [
+      { policy: "deny@v1", grant: null, decision: "DENY" },
+      { policy: "always-ask@v1", grant: null, decision: "ESCALATE" },
+      { policy: "policy.yaml@v1", grant: "grant_1", decision: "ALLOW" },
+      { policy: "policy.yaml@v1", grant: "grant_1", decision: "ALLOW" },
+    ];
+    for (let weakest = 0; weakest <= ranked.length; weakest += 1) {
+      for (const rules of permutations(ranked.slice(weakest))) {
+        const policy = checkPolicy({ version: 1, rules });
+        const { trace, matchedRule } = evaluate(policy, [grant], policyInput(words));
+        const { policy: name, grant: by, decision } = trace;
+        assert.deepEqual({ policy: name, grant: by, decision }, winners[weakest] ?? winners[3]);
+        assert.ok(matchedRule);
+        const without = evaluate(policy, [], policyInput(words));
+        assert.equal(without.trace.policy, rules.length > 0 ? `${ranked[weakest]?.id}@v1` : "policy.yaml@v1");
+        assert.equal(without.matchedRule, rules.length > 0);
+      }
+    }
+  });
+
+  it("asks as many people as any rule of its rank wants, in any order of rules", () => {
+    const rule = (id: string, need: number) => ({ id, when: { action: "deploy" }, decision: "ESCALATE", need });
+    for (const rules of permutations([rule("one", 1), rule("two", 2), rule("three", 1)])) {
+      const { need, trace } = evaluate(checkPolicy({ version: 1, rules }), [], policyInput({ action: "deploy" }));
+      assert.deepEqual([need, trace.policy, trace.matched], [2, "two@v1", [0, 1, 2]]);
+    }
+    const equal = [rule("b", 1), rule("a", 1)];
+    const { trace } = evaluate(checkPolicy({ version: 1, rules: equal }), [], policyInput({ action: "deploy" }));
+    assert.deepEqual([trace.policy, trace.rule_index], ["b@v1", 0]);
+  });
+
+  it("takes a grant for exactly its action, resource, env, tool, repo and agent", () => {
+    const grant: Grant = {
+      ...{ id: "grant_1", action: "write", resource: "a", env: "dev" },
+      ...{ tool: "t", repo: "r", agent: "ana-bot" },
+    };
+    const words = { action: "write", resource: "a", tool: "t", repo: "r", agent: "ana-bot" };
+    const allowed = (more: PolicyWords) => decide(FIRST_POLICY, { ...words, ...more }, [grant]).decision === "ALLOW";
+    assert.ok(allowed({}));
+    for (const name of ["action", "resource", "env", "tool", "repo", "agent"] as const)
+      assert.ok(!allowed({ [name]: "other" }), name);
+    assert.ok(!allowed({ tool: null }));
+  });
+
+  it("has defaults for what no rule speaks of, and a default is no rule", () => {
+    for (const action of ["clarify", "choose", "read"]) {
+      assert.equal(decide("version: 1", { action }).decision, "ALLOW");
+      assert.equal(decide("version: 1\ndefaults: { read: DENY }", { action }).decision, "DENY");
+    }
+    const other = decide("version: 1\ndefaults: { other: DENY }", { action: "write" });
+    assert.deepEqual([other.decision, other.matchedRule, other.countedAs], ["DENY", false, null]);
+    assert.equal(decide("version: 1", { action: "write" }).decision, "ESCALATE");
+    assert.equal(decide("version: 1", { ask_type: "APPROVAL" }).standing, false, "an ask that names no action");
+    assert.equal(decide("version: 1", { ask_type: "APPROVAL", action: "write" }).standing, true);
+  });
+
+  it("names rules that can never win, and no others", () => {
+    const lint = (rules: readonly unknown[]) =>
+      lintPolicy(checkPolicy({ version: 1, rules })).map(({ rule, says }) => [rule, says]);
+    const deny = { id: "deny", when: { action: "w*" }, decision: "DENY" };
+    assert.deepEqual(lint([{ when: { action: ["write", "wipe"], env: "prod" }, decision: "ALLOW" }, deny]), [
+      [0, "rules[0] can never win: wherever it holds, deny says DENY"],
+    ]);
+    assert.deepEqual(lint([{ when: { action: ["write", "read"] }, decision: "ALLOW" }, deny]), []);
+    assert.deepEqual(
+      lint([
+        { when: { action: "write" }, decision: "ALLOW" },
+        { ...deny, unless: { env: "dev" } },
+      ]),
+      [],
+    );
+    assert.deepEqual(lint([{ id: "a", when: { env: "prod" }, unless: { env: ["p*"] }, decision: "DENY" }]), [
+      [0, "a can never win: its unless takes everything its when is about"],
+    ]);
+    assert.deepEqual(lint([deny, { ...deny, id: "again" }]), [
+      [1, "again can never win: wherever it holds, deny says the same of at least as much"],
+    ]);
+  });
+
+  it("decides 20,000 random cases as a second implementation does, and the same in another order of rules", () => {
+    for (let seed = 1; seed <= 20_000 / ASKS_PER_POLICY; seed += 1) {
+      assert.equal(differenceOf(seed)?.says, undefined, `npm run prove -- policy --seed ${seed}`);
+    }
+  });
+});
+
+describe("a policy file", () => {
+  it("is refused with a sentence for each mistake, and the place of it", () => {
+    const REFUSED: readonly [text: string, ...sentences: string[]][] = [
+      ["", "policy.yaml:1: the policy must be a block of names and values."],
+      ["- a", "policy.yaml:1: the policy must be a block of names and values, not a list."],
+      ["rules: []", "policy.yaml:1: version must be a whole number from 1."],
+      ['version: "1"', 'policy.yaml:1: version must be a whole number from 1, not "1".'],
+      ["version: 1\nrule: []", 'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules.'],
+      [
+        "version: 1\ndefaults:\n  other: ALLOW",
+        "policy.yaml:3: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.",
+      ],
+      ["version: 1\ndefaults: { read: }", "policy.yaml:2: defaults.read must be ALLOW, DENY or ESCALATE."],
+      ["version: 1\nrules: [x]", 'policy.yaml:2: rules[0] must be a block of names and values, not "x".'],
+      [
+        "version: 1\nrules:\n  - when: { action: x }\n    decision: allow",
+        'policy.yaml:4: rules[0].decision must be ALLOW, DENY or ESCALATE, not "allow".',
+      ],
+      ["version: 1\nrules: [{ decision: DENY }]", "policy.yaml:2: rules[0] has no when, which says what it is about."],
+      [
+        "version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job and meta.<key>.',
+      ],
+      [
+        "version: 1\nrules: [{ when: {}, decision: ALLOW }]",
+        'policy.yaml:2: rules[0].when names nothing; write action: "*" for whatever there is.',
+      ],
+      [
+        "version: 1\nrules: [{ when: { env: 7, action: null, repo: [] }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when.env must be a text, not "7"; put it in quotes.',
+        "policy.yaml:2: rules[0].when.action must be a text: action is never missing.",
+        "policy.yaml:2: rules[0].when.repo must have 1 to 100 values, not 0.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { ask_type: approval }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when.ask_type must be one of CLARIFICATION, RESOURCE_FETCH, POLICY_DECISION, APPROVAL, CHOICE, not "approval".',
+      ],
+      [
+        "version: 1\nrules: [{ when: { action: x }, decision: ALLOW, need: 2, to: dana, standing: true }]",
+        "policy.yaml:2: rules[0].to is for rules that ESCALATE: others ask nobody.",
+        "policy.yaml:2: rules[0].need is for rules that ESCALATE: others ask nobody.",
+        "policy.yaml:2: rules[0].standing is for rules that ESCALATE: others ask nobody.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { action: x }, decision: ESCALATE, need: 11, standing: 1, id: a b }]",
+        'policy.yaml:2: rules[0].id must be 1 to 64 letters, digits, dots, dashes and underscores, not "a b".',
+        'policy.yaml:2: rules[0].need must be a whole number from 1 to 10, not "11".',
+        'policy.yaml:2: rules[0].standing must be true or false, not "1".',
+      ],
+      [
+        "version: 1\nrules:\n- { id: a, when: { action: x }, decision: DENY }\n- { id: a, when: { action: y }, decision: DENY }",
+        'policy.yaml:4: rules[1].id is "a", as is that of rules[0].',
+      ],
+      ["version: 1\nversion: 2", "policy.yaml:2: this is not valid YAML: map keys must be unique."],
+      ["%YAML 1.1\n---\nversion: 1", "policy.yaml:1: it must have no directives."],
+      ["version: !v 1", "policy.yaml:1: this is not valid YAML: unresolved tag: !v."],
+      ["version: !!binary aaaa", "policy.yaml:1: the tag tag:yaml.org,2002:binary is not known."],
+    ];
+    for (const [text, ...sentences] of REFUSED) {
+      assert.throws(
+        () => parsePolicy(text),
+        (error: unknown) => {
+          assert.ok(error instanceof PolicyMistake, String(error));
+          assert.deepEqual(error.message.split("\n"), sentences, text);
+          return true;
+        },
+      );
+    }
+  });
+
+  it("has limits: 256 KiB, 2,000 rules, 10 aliases", () => {
+    const rule = "- { when: { action: x }, decision: DENY }\n";
+    assert.equal(parsePolicy(`version: 1\nrules:\n${rule.repeat(2000)}`).rules.length, 2000);
+    assert.throws(() => parsePolicy(`version: 1\nrules:\n${rule.repeat(2001)}`), /has 2001 rules; 2000 is the most/);
+    assert.throws(() => parsePolicy(`version: 1\n#${"x".repeat(256 * 1024)}`), /more than 256 KiB/);
+    const aliases = (count: number) =>
+      `version: 1\nrules:\n- &a { when: { action: x }, decision: DENY }\n${"- *a\n".repeat(count)}`;
+    assert.equal(parsePolicy(aliases(10)).rules.length, 11);
+    assert.throws(() => parsePolicy(aliases(11)), /policy\.yaml:14: it has more than 10 aliases/);
+    assert.throws(() => parsePolicy("version: 1\nrules: &a [*a]"), PolicyMistake);
+    assert.throws(() => parsePolicy("version: 1\nrules: [{ when: &w { action: *w }, decision: DENY }]"), PolicyMistake);
+  });
+
+  it("is another version with every change of what it says, and the same with other comments and order of keys", () => {
+    const { policyVersion } = parsePolicy(SEED);
+    assert.equal(
+      parsePolicy(SEED.replace("env: prod, action: write", "action: write, env: prod")).policyVersion,
+      policyVersion,
+    );
+    assert.equal(parsePolicy(`# nothing\n${SEED}`).policyVersion, policyVersion);
+    assert.notEqual(parsePolicy(SEED.replace("ALLOW", "DENY")).policyVersion, policyVersion);
+    assert.match(parsePolicy(SEED.replace("version: 1", "version: 2")).policyVersion, /^2:/);
+  });
+
+  it("begins with one that allows reading, denies writing in prod, and puts the rest to people", () => {
+    const { decision } = decide(FIRST_POLICY, { ask_type: "RESOURCE_FETCH", env: "prod" });
+    assert.equal(decision, "ALLOW");
+    assert.equal(decide(FIRST_POLICY, { action: "write", env: "prod" }).decision, "DENY");
+    assert.equal(decide(FIRST_POLICY, { action: "write", env: "dev" }).decision, "ESCALATE");
+    assert.deepEqual(lintPolicy(parsePolicy(FIRST_POLICY)), []);
+  });
+
+  it("takes a learned rule and loses it again, with its comments kept", () => {
+    const what = { action: "deploy", resource: "shop, api", env: "dev", tool: null, repo: "true", agent: "ana-bot" };
+    const rule = learnedRule(what, 3) ?? assert.fail();
+    const changed = addRule(FIRST_POLICY, rule);
+    for (const line of FIRST_POLICY.split("\n")) assert.ok(changed.includes(line), line);
+    const { decision, trace } = decide(changed, what);
+    assert.deepEqual([decision, trace.policy], ["ALLOW", `${rule.id}@v1`]);
+    for (const name of Object.keys(what)) {
+      const { matched } = decide(changed, { ...what, [name]: "other" }).trace;
+      assert.deepEqual(matched, [], `${name} is part of the rule`);
+    }
+    assert.equal(parsePolicy(removeRule(changed, rule.id)).policyVersion, parsePolicy(FIRST_POLICY).policyVersion);
+    assert.equal(removeRule(FIRST_POLICY, "nobody"), FIRST_POLICY);
+    assert.equal(decide(addRule("version: 1 # no rules yet\n", rule), what).decision, "ALLOW");
+  });
+
+  it("never takes a learned rule that is about more than what people approved", () => {
+    const what = { action: "deploy", resource: "shop-api", env: "dev", tool: null, repo: null, agent: "ana-bot" };
+    assert.equal(learnedRule({ ...what, resource: "*" }, 3), null);
+    assert.equal(learnedRule({ ...what, action: "a*" }, 3), null);
+    assert.equal(learnedRule({ ...what, action: "unknown" }, 3), null);
+    assert.equal(classKeyOf(what), classKeyOf({ ...what }));
+    assert.notEqual(classKeyOf({ ...what, tool: "null" }), classKeyOf(what));
+  });
+});
+
+function permutations<T>(list: readonly T[]): T[][] {
+  if (list.length === 0) return [[]];
+  return list.flatMap((one, i) => permutations(list.toSpliced(i, 1)).map((rest) => [one, ...rest]));
+}

@@ -1,0 +1,224 @@
+import { isDeepStrictEqual } from "node:util";
+import { evaluate, policyInputOf } from "../../src/model/policy.ts";
+import { checkPolicy } from "../../src/model/policy-check.ts";
+import { lintPolicy } from "../../src/model/policy-lint.ts";
+import type { RelayAsk } from "../../src/model/relay.ts";
+import { decide, type Decided, type RawAsk, type RawGrant, type RawPolicy, type RawRule } from "./policy-model.ts";
+import { diceOf, type Dice } from "./sim-dice.ts";
+
+/** So many asks are put to each random policy. */
+export const ASKS_PER_POLICY = 20;
+
+const TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"];
+const DECISIONS = ["ALLOW", "DENY", "ESCALATE"];
+/** Texts that are equal in some inputs and not in others, and stars that are none. */
+const ACTIONS = [
+  "write",
+  "WRITE",
+  " write ",
+  "ｗｒｉｔｅ",
+  "deploy",
+  "read",
+  "clarify",
+  "unknown",
+  "a*b",
+  "ab",
+  "a＊b",
+];
+const ENVS = ["prod", "Prod", "ｐｒｏｄ", "staging", "dev", "pro", ""];
+const WORDS = ["", "a", "b", "ab", "aab", "abab", "é", "e\u0301", "A", "docs/a", "docs/a/b", "*", "＊", "null"];
+const NAMES = ["ana-bot", "bo-bot"];
+
+/** What was put to the engine, and what came back different. */
+interface Difference {
+  says: string;
+}
+
+/**
+ * Makes the policy of a seed and puts asks to it, here and in the second implementation; then once more with the rules
+ * in another order, where every decision has to be the same. Returns what differs, or null.
+ */
+export function differenceOf(seed: number): Difference | null {
+  const dice = diceOf(seed);
+  const raw = policyOf(dice);
+  const policy = checkPolicy(raw);
+  const shuffled = raw.rules && { ...raw, rules: dice.shuffle([...raw.rules]) };
+  const other = shuffled && checkPolicy(shuffled);
+  const idle = new Set(lintPolicy(policy).map(({ rule }) => rule));
+
+  for (let i = 0; i < ASKS_PER_POLICY; i += 1) {
+    const ask = askOf(dice);
+    const input = policyInputOf(relayAskOf(ask), ask.job, ask.tool === undefined ? {} : { tool: ask.tool });
+    const grants = dice.chance(0.4) ? [grantOf(dice), { ...input, id: "g_exact" }] : [grantOf(dice)];
+    const verdict = evaluate(policy, grants, input);
+    const said: Decided = {
+      decision: verdict.decision,
+      matched: [...verdict.trace.matched],
+      defaulted: verdict.trace.defaulted,
+      grant: verdict.trace.grant ?? null,
+      rule: verdict.trace.rule_index,
+      reason: verdict.trace.reason,
+      to: verdict.to,
+      need: verdict.need,
+      input: { action: input.action, resource: input.resource, env: input.env },
+      claimed: { ...input.claimed },
+    };
+    const expected = decide(raw, grants.map(plainGrant), ask);
+    const put = () => `policy ${JSON.stringify(raw)}, ask ${JSON.stringify(ask)}, grants ${JSON.stringify(grants)}`;
+    if (!isDeepStrictEqual(said, expected))
+      return { says: `said ${JSON.stringify(said)}, expected ${JSON.stringify(expected)}: ${put()}` };
+    if (verdict.matchedRule === verdict.trace.defaulted) return { says: `a default is no rule: ${put()}` };
+    if (said.rule !== undefined && idle.has(said.rule))
+      return { says: `rules[${said.rule}] won, which lint says can never win: ${put()}` };
+    if (!other) continue;
+    const again = evaluate(other, grants, input);
+    if (again.decision !== verdict.decision || again.need !== verdict.need || again.trace.grant !== verdict.trace.grant)
+      return { says: `${again.decision} in another order of rules, and ${verdict.decision} before: ${put()}` };
+  }
+  return null;
+}
+
+function plainGrant({ id, action, resource, env, tool, repo, agent }: RawGrant): RawGrant {
+  return { id, action, resource, env, tool, repo, agent };
+}
+
+function policyOf(dice: Dice): RawPolicy {
+  const rules = Array.from({ length: dice.int(7) }, (_, index) => ruleOf(dice, index));
+  return {
+    version: dice.between(1, 9),
+    ...(dice.chance(0.4) && {
+      defaults: {
+        ...(dice.chance(0.7) && { read: dice.pick(DECISIONS) }),
+        ...(dice.chance(0.7) && { other: dice.pick(["DENY", "ESCALATE"]) }),
+      },
+    }),
+    ...((rules.length > 0 || dice.chance(0.5)) && { rules }),
+  };
+}
+
+function ruleOf(dice: Dice, index: number): RawRule {
+  const decision = dice.pick(DECISIONS);
+  return {
+    ...(dice.chance(0.5) && { id: `rule-${index}` }),
+    when: blockOf(dice),
+    ...(dice.chance(0.3) && { unless: blockOf(dice) }),
+    decision,
+    ...(dice.chance(0.3) && { reason: `reason ${index}` }),
+    ...(decision === "ESCALATE" && {
+      ...(dice.chance(0.4) && { to: dice.pick(["release-team", "dana"]) }),
+      ...(dice.chance(0.4) && { need: dice.between(1, 3) }),
+      ...(dice.chance(0.4) && { standing: dice.chance(0.3) }),
+    }),
+  };
+}
+
+const BLOCK_NAMES = [
+  "action",
+  "env",
+  "resource",
+  "ask_type",
+  "role",
+  "tool",
+  "agent",
+  "repo",
+  "job",
+  "meta.k",
+  "meta.n",
+];
+
+function blockOf(dice: Dice): Record<string, unknown> {
+  const names = dice.shuffle([...BLOCK_NAMES]).slice(0, dice.chance(0.6) ? 1 : dice.between(2, 3));
+  // What is asked about most is spoken of most, so that many rules match.
+  if (dice.chance(0.6)) names.push(dice.pick(["action", "env"]));
+  return Object.fromEntries(
+    [...new Set(names)].map((name) => {
+      if (dice.chance(0.7)) return [name, wantedOf(dice, name)];
+      return [name, Array.from({ length: dice.between(1, 3) }, () => wantedOf(dice, name))];
+    }),
+  );
+}
+
+function wantedOf(dice: Dice, name: string): unknown {
+  switch (name) {
+    case "action":
+      return starred(dice, dice.pick(ACTIONS));
+    case "env":
+      return starred(dice, dice.pick(ENVS.slice(0, -1)));
+    case "ask_type":
+      return dice.pick([...TYPES, "*", "C*"]);
+    case "agent":
+      return dice.pick([...NAMES, "*-bot", "open:*"]);
+    case "job":
+      return dice.pick(["J-1", "J-*"]);
+    case "meta.n":
+      return dice.pick([3, true, "3", "true", null, "*"]);
+    case "resource":
+      return starred(dice, dice.pick(WORDS));
+    default:
+      return dice.chance(0.2) ? null : starred(dice, dice.pick(WORDS.filter((word) => word !== "")));
+  }
+}
+
+/** Puts stars into a text, or takes some of it away for one. */
+function starred(dice: Dice, text: string): string {
+  if (dice.chance(0.5)) return text;
+  const at = dice.int(text.length + 1);
+  const to = at + dice.int(text.length - at + 1);
+  const one = `${text.slice(0, at)}*${text.slice(to)}`;
+  // Texts between two stars, too, some of which are also at the end.
+  return dice.chance(0.4) ? `${dice.pick(["", "a", "*"])}${dice.pick(["", "a", "b"])}*${one}` : one;
+}
+
+function askOf(dice: Dice): RawAsk {
+  const some = <T>(p: number, make: () => T) => (dice.chance(p) ? make() : undefined);
+  const odd = (list: readonly string[]): unknown =>
+    dice.chance(0.05) ? dice.pick([7, false, ["x"], { x: 1 }]) : dice.pick(list);
+  const meta: Record<string, unknown> = {};
+  if (dice.chance(0.7)) meta["action"] = odd(ACTIONS);
+  if (dice.chance(0.7)) meta["resource"] = odd(WORDS);
+  if (dice.chance(0.6)) meta["env"] = odd(ENVS);
+  if (dice.chance(0.5)) meta["k"] = odd(WORDS);
+  if (dice.chance(0.5)) meta["n"] = dice.pick([3, true, "3", "true", 4, false]);
+  const tool = some(0.3, () => dice.pick(WORDS.slice(1)));
+  const envProfile = some(0.4, () => dice.pick(ENVS));
+  const snapshotRepo = some(0.4, () => dice.pick(WORDS.slice(1)));
+  return {
+    type: dice.pick(TYPES),
+    meta,
+    ...(envProfile !== undefined && { envProfile }),
+    ...(snapshotRepo !== undefined && { snapshotRepo }),
+    roleId: dice.chance(0.6) ? null : dice.pick(["a", "b", "ab"]),
+    principal: `${dice.pick(["agent", "executor", "open"])}:${dice.pick(NAMES)}`,
+    ...(tool !== undefined && { tool: tool.normalize("NFC") }),
+    job: {
+      id: dice.pick(["J-1", "J-2", "K-1"]),
+      env: dice.chance(0.5) ? null : dice.pick(ENVS.slice(0, -1)),
+      repo: dice.chance(0.5) ? null : dice.pick(WORDS.slice(1)),
+    },
+  };
+}
+
+function grantOf(dice: Dice): RawGrant {
+  return {
+    id: "g_other",
+    action: dice.pick(["write", "deploy", "read"]),
+    resource: dice.pick(["", "a", "b"]),
+    env: dice.pick(["prod", "dev"]),
+    tool: dice.chance(0.8) ? null : "a",
+    repo: dice.chance(0.8) ? null : "a",
+    agent: dice.pick(NAMES),
+  };
+}
+
+function relayAskOf(ask: RawAsk): Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal"> {
+  const { envProfile, snapshotRepo } = ask;
+  const snapshot = {
+    ...(envProfile !== undefined && { env_profile: envProfile }),
+    ...(snapshotRepo !== undefined && { repo: snapshotRepo }),
+  };
+  const hasEnvelope = Object.keys(snapshot).length > 0;
+  return {
+    ...{ type: ask.type as RelayAsk["type"], roleId: ask.roleId, meta: ask.meta, principal: ask.principal },
+    envelope: hasEnvelope ? { job_snapshot: snapshot, role: "default" } : null,
+  };
+}

@@ -1,0 +1,169 @@
+/** A policy file, parsed and not yet looked at. */
+export interface RawPolicy {
+  version: number;
+  defaults?: { read?: string; other?: string };
+  rules?: RawRule[];
+}
+export interface RawRule {
+  id?: string;
+  when: Record<string, unknown>;
+  unless?: Record<string, unknown>;
+  decision: string;
+  reason?: string;
+  to?: string;
+  need?: number;
+  standing?: boolean;
+}
+
+/** What an ask and its job say, as far as a policy looks at it. */
+export interface RawAsk {
+  type: string;
+  meta: Record<string, unknown>;
+  envProfile?: string;
+  snapshotRepo?: string;
+  roleId: string | null;
+  principal: string;
+  tool?: string;
+  job: { id: string; env: string | null; repo: string | null };
+}
+
+export interface RawGrant {
+  id: string;
+  action: string;
+  resource: string;
+  env: string;
+  tool: string | null;
+  repo: string | null;
+  agent: string | null;
+}
+
+/** What the second implementation says, in the fields that are compared. */
+export interface Decided {
+  decision: string;
+  matched: number[];
+  defaulted: boolean;
+  grant: string | null;
+  rule: number | undefined;
+  reason: string | undefined;
+  to: string | undefined;
+  need: number | undefined;
+  input: { action: string; resource: string; env: string };
+  claimed: Record<string, string>;
+}
+
+const STAR = "\0";
+
+/**
+ * Decides once more what `src/model/policy.ts` decides, from contract-relay.md section 8 alone and in the plainest way:
+ * stars by trying every split, precedence by sorting everything that speaks of an ask.
+ */
+export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawAsk): Decided {
+  const { values, claimed } = inputOf(ask);
+  const action = String(values["action"]);
+  const rules = policy.rules ?? [];
+  const matched = rules.map((rule, index) => ({ rule, index })).filter(({ rule }) => speaks(rule, values));
+
+  interface Voice {
+    rank: number;
+    need: number;
+    index: number;
+    decision: string;
+    rule?: RawRule;
+    grant?: string;
+  }
+  const voices: Voice[] = matched.map(({ rule, index }) => ({
+    ...{ rank: rankOf(rule), need: rule.need ?? 1, index, decision: rule.decision, rule },
+  }));
+  grants.forEach((grant, index) => {
+    const isExact = ["action", "resource", "env", "tool", "repo", "agent"].every(
+      (name) => grant[name as keyof RawGrant] === values[name],
+    );
+    if (isExact) voices.push({ rank: 3, need: 1, index, decision: "ALLOW", grant: grant.id });
+  });
+  const isRead = action === "clarify" || action === "choose" || action === "read";
+  const standard = isRead ? (policy.defaults?.read ?? "ALLOW") : (policy.defaults?.other ?? "ESCALATE");
+  voices.push({ rank: 6, need: 1, index: 0, decision: standard });
+
+  voices.sort((one, other) => one.rank - other.rank || other.need - one.need || one.index - other.index);
+  const [loudest] = voices;
+  if (!loudest) throw new Error("nobody speaks");
+  return {
+    decision: loudest.decision,
+    matched: matched.map(({ index }) => index),
+    defaulted: loudest.rank === 6,
+    grant: loudest.grant ?? null,
+    rule: loudest.rule && loudest.index,
+    reason: loudest.rule?.reason,
+    to: loudest.rule?.to,
+    need: loudest.decision === "ESCALATE" ? loudest.need : undefined,
+    input: { action, resource: String(values["resource"]), env: String(values["env"]) },
+    claimed,
+  };
+}
+
+function rankOf(rule: RawRule): number {
+  if (rule.decision === "DENY") return 1;
+  if (rule.decision === "ESCALATE") return rule.standing === false ? 2 : 4;
+  return 5;
+}
+
+function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>): boolean {
+  const all = (block: Record<string, unknown>) =>
+    Object.entries(block).every(([name, wanted]) =>
+      (Array.isArray(wanted) ? (wanted as unknown[]) : [wanted]).some((one) => agrees(name, one, values[name] ?? null)),
+    );
+  return all(rule.when) && !(rule.unless !== undefined && all(rule.unless));
+}
+
+function agrees(name: string, wanted: unknown, value: string | null): boolean {
+  if (wanted === null) return value === null;
+  if (value === null) return false;
+  return like(tidy(name, String(wanted).replaceAll("*", STAR)), value);
+}
+
+function like(pattern: string, text: string): boolean {
+  if (pattern === "") return text === "";
+  if (pattern[0] !== STAR) return pattern[0] === text[0] && like(pattern.slice(1), text.slice(1));
+  for (let from = 0; from <= text.length; from += 1) if (like(pattern.slice(1), text.slice(from))) return true;
+  return false;
+}
+
+function tidy(name: string, text: string): string {
+  return ["action", "env"].includes(name) ? text.normalize("NFKC").trim().toLowerCase() : text.normalize("NFC");
+}
+
+function inputOf(ask: RawAsk): { values: Record<string, string | null>; claimed: Record<string, string> } {
+  const scalar = (value: unknown) =>
+    ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+  const filled = (name: string, ...those: unknown[]) =>
+    those.map(scalar).find((text) => text !== undefined && tidy(name, text) !== "");
+  const byType: Record<string, string> = { CLARIFICATION: "clarify", CHOICE: "choose", RESOURCE_FETCH: "read" };
+
+  const claims = { env: [ask.meta["env"], ask.envProfile], repo: [ask.snapshotRepo] };
+  const env = ask.job.env ?? filled("env", ...claims.env) ?? "dev";
+  const repo = ask.job.repo ?? filled("repo", ...claims.repo) ?? null;
+  const claimed: Record<string, string> = {};
+  for (const name of ["env", "repo"] as const) {
+    const registered = ask.job[name];
+    if (registered === null) continue;
+    const different = claims[name].map(scalar).filter((text) => text !== undefined && tidy(name, text) !== "");
+    const first = different.find((text) => tidy(name, text ?? "") !== tidy(name, registered));
+    if (first !== undefined) claimed[name] = first;
+  }
+  const values: Record<string, string | null> = {
+    action: tidy("action", filled("action", ask.meta["action"]) ?? byType[ask.type] ?? "unknown"),
+    resource: tidy("resource", scalar(ask.meta["resource"]) ?? ""),
+    env: tidy("env", env),
+    ask_type: ask.type,
+    role: ask.roleId,
+    tool: ask.tool ?? null,
+    agent: ask.principal.replace(/^(agent:|executor:)/, ""),
+    repo: repo === null ? null : tidy("repo", repo),
+    job: ask.job.id,
+  };
+  for (const [key, value] of Object.entries(ask.meta)) {
+    const text = scalar(value);
+    if (text !== undefined) values[`meta.${key}`] = text.normalize("NFC");
+  }
+  return { values, claimed };
+}
