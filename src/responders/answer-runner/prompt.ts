@@ -97,7 +97,6 @@ function contextLayer(parts: PromptParts, room: number): { context: string; cut:
     type: ask.type,
     constraints: { timeout_s: timeoutS, max_tokens: maxTokens, allowed_tools: allowedTools },
     tools: toolNames,
-    job_snapshot: ask.envelope?.job_snapshot,
   };
   const earlier = rounds.map(({ prompt, askBack, text, json }) => ({
     prompt,
@@ -109,6 +108,7 @@ function contextLayer(parts: PromptParts, room: number): { context: string; cut:
   const cut: string[] = (wishesOf(ask.meta)?.length ?? 0) > MOST_WISHES_CHARS ? ["wishes"] : [];
   let left = room - JSON.stringify(told).length - CUT_NOTE_CHARS;
   for (const [name, value] of [
+    ["job_snapshot", ask.envelope?.job_snapshot],
     ["input", parts.input ?? ask.meta["input"]],
     ["earlier", earlier],
     ["meta", meta],
