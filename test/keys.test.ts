@@ -99,6 +99,8 @@ for (const on of ["sqlite", "postgres"] as const) {
         principal: "agent:ana-bot",
         person: null,
         selfRespond: false,
+        channel: null,
+        conversation: null,
       });
       const found = await findKey(ctx, other.text);
       assert.deepEqual([found?.principal, found?.person, found?.selfRespond], ["agent:ana-bot", OPERATOR, true]);

@@ -2,7 +2,7 @@ import type { Via } from "../model/addressed-ask.ts";
 import type { AskView } from "../model/ask-view.ts";
 import type { Heard, Verdict } from "../model/heard.ts";
 
-export type { Choice, Heard, Verdict } from "../model/heard.ts";
+export type { Choice, Heard, Talk, Verdict } from "../model/heard.ts";
 
 export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
 

@@ -161,3 +161,5 @@ export interface AddressedAsk {
   /** What only its door understands. */
   wire: Readonly<Record<string, unknown>>;
 }
+  /** The number of the conversation it is part of. */
+  conversation?: number;

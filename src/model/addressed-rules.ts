@@ -1,3 +1,5 @@
+import type { EntryPoint } from "./entry-point.ts";
+
 /** How asks to named people are limited, how long they are kept, and how people are reminded. */
 export interface AddressedRules {
   createsPerMinute: number;
@@ -10,6 +12,8 @@ export interface AddressedRules {
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
   slackMembersApprove: boolean;
+  /** Where people may begin conversations. */
+  entryPoints: readonly EntryPoint[];
 }
 
 export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
@@ -19,6 +23,7 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   fallbackMs: 900_000,
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
+  entryPoints: [],
 };
 
 /** Requests with at least so much time remind once, at four fifths of it. */

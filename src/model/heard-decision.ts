@@ -4,7 +4,7 @@ import type { Choice, Heard } from "./heard.ts";
 import { readReply, takeCode } from "./reply-grammar.ts";
 
 /** Returns what somebody said as a decision, or nothing where it is none; never guesses (channels.md, section 3.2). */
-export function heardDecision(ask: AddressedAsk, { said }: Heard, code: string): Decision | null {
+export function heardDecision(ask: AddressedAsk, { said }: Pick<Heard, "said">, code: string): Decision | null {
   return "choice" in said ? decisionOf(ask, said.choice) : decisionInWords(ask, said.text, code);
 }
 
@@ -35,8 +35,9 @@ function decisionInWords(ask: AddressedAsk, said: string, code: string): Decisio
   const read = (text: string) => readReply(text, { kind: ask.form.kind, options: optionsOf(ask) });
   const taken = takeCode(said);
   // Four letters at an end are a code where they are this message's, or leave nothing but a yes; else they are words.
-  const isCode = taken.code?.toUpperCase() === code || (taken.code !== undefined && read(taken.rest).is === "approve");
-  const meant = read(ask.form.kind === "approval" && isCode ? taken.rest : said);
+  const isOwn = taken.code?.toUpperCase() === code && taken.rest !== "";
+  const isYes = ask.form.kind === "approval" && taken.code !== undefined && read(taken.rest).is === "approve";
+  const meant = read(isOwn || isYes ? taken.rest : said);
   switch (meant.is) {
     case "approve":
       return { kind: "approve" };

@@ -1,4 +1,5 @@
-import type { RefusedAnswer } from "./addressed-ask.ts";
+import type { RefusedAnswer, Target } from "./addressed-ask.ts";
+import type { Place } from "./entry-point.ts";
 
 /** What a person said by a press: a choice among what was offered. */
 export type Choice =
@@ -33,6 +34,32 @@ export interface Heard {
   code?: string;
   /** Of a webhook: the digest the decider was shown. */
   digest?: string;
+  /** Left out where it can answer something and nothing else. */
+  talk?: Talk;
+}
+
+/** What it takes to begin a conversation with something heard, or to go on with one. */
+export interface Talk {
+  /** Null for a mail that was sent to a reply address alone. */
+  at: Place | null;
+  /** Somebody speaks to the agent, and not only where an agent once spoke. */
+  begins: boolean;
+  /** False for what is told a second time of words that stand in a thread: it may begin there, and nothing else. */
+  goesOn: boolean;
+  /** The threads it stands in, the nearest first. */
+  threads: readonly string[];
+  /** The thread that it is part of from now on. */
+  thread: string;
+  /** The same for the same words, however often and in whichever way they are told. */
+  source: string;
+  /** Who speaks is proved, and not only claimed. */
+  proved: boolean;
+  /** The words to begin with, where they are more than what was said. */
+  opening?: string;
+  /** Where an agent answers. */
+  target: Target;
+  /** What came in, in the shape of its channel (contract-a2h.md, section 17). */
+  raw: Readonly<Record<string, unknown>>;
 }
 
 /** What became of it; each channel words it in its own way, with `says` as the sentence. */
@@ -45,7 +72,9 @@ export interface Verdict {
     | "not_allowed"
     | "already_decided"
     | "no_match"
-    | "locked";
+    | "locked"
+    /** It answers nothing, and was passed on to an agent. */
+    | "passed_on";
   says: string;
   link?: string;
   reason?: RefusedAnswer["reason"];

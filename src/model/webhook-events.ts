@@ -11,6 +11,15 @@ export type WebhookFormat = keyof typeof WEBHOOK_FORMATS;
 /** The door whose requests agents are told of. */
 export const WEBHOOK_DOOR = "a2h";
 
+/** The format whose news of a conversation bring a key that is good for it alone. */
+export const keyedFormat: WebhookFormat = "v1beta3";
+
+/** Returns what an agent is told when a person says something on a channel. */
+export function eventsOf(channel: string): readonly string[] {
+  const own = { email: ["agent_email.received"], slack: ["agent_slack.received"] }[channel] ?? [];
+  return ["conversation.created", ...own];
+}
+
 /** Pauses before each further attempt: 75 hours and a half in all. */
 const PAUSES_MS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000);
 const JITTER = 0.1;

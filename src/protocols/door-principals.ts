@@ -29,7 +29,8 @@ export async function agentPrincipal(door: DoorContext, request: FastifyRequest)
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
   const key = await findKey(door.ctx, text);
   if (!key) throw new Refusal("key_required");
-  if (key.scope !== "agent") throw new Refusal("wrong_scope");
+  // A key of one conversation speaks there and nowhere else.
+  if (key.scope !== "agent" || key.conversation !== null) throw new Refusal("wrong_scope");
   return key.principal;
 }
 

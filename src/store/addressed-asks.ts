@@ -22,6 +22,7 @@ interface Row {
   outcome: string | null;
   refused: string | null;
   wire: string;
+  conversation: number | null;
   now: number;
 }
 
@@ -50,6 +51,7 @@ function toAsk(row: Row): AddressedAsk {
     outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
     refused: row.refused === null ? null : (JSON.parse(row.refused) as RefusedAnswer),
     wire: JSON.parse(row.wire) as Record<string, unknown>,
+    ...(row.conversation !== null && { conversation: row.conversation }),
   };
 }
 
@@ -58,7 +60,7 @@ const toAt = (row: Row): AddressedAt => ({ ask: toAsk(row), now: row.now });
 /** A new addressed ask; its state and times follow from its insertion. */
 export type NewAddressedAsk = Pick<
   AddressedAsk,
-  "id" | "door" | "asker" | "ref" | "title" | "words" | "form" | "audience" | "digest" | "wire"
+  "id" | "door" | "asker" | "ref" | "title" | "words" | "form" | "audience" | "digest" | "wire" | "conversation"
 > & {
   /** Hash of what makes a second request with the same `ref` the same request. */
   sameHash: string;
@@ -74,14 +76,14 @@ export async function insertAddressedIfNew(
   noDeadline: number,
 ): Promise<AddressedAt | undefined> {
   const expiresAt =
-    ask.timeoutSeconds === null ? sql`${noDeadline}` : sql`(SELECT parley_now()) + ${ask.timeoutSeconds * 1000}`;
+    ask.timeoutSeconds === null ? sql`${noDeadline}` : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
   const row = await first<Row>(
     tx,
     sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, audience, digest, state,
-        version, created_at, expires_at, wire)
+        version, created_at, expires_at, wire, conversation)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1, (SELECT parley_now()),
-        ${expiresAt}, ${JSON.stringify(ask.wire)})
+        ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null})
       ON CONFLICT (asker, ref) DO NOTHING RETURNING *, created_at AS now`,
   );
   if (!row) return undefined;
@@ -196,7 +198,7 @@ export async function countAddressed(
 /** Returns one page of open asks, oldest first, of one asker, or of whoever may read as one of `readers`. */
 export async function listPending(
   on: Queryable,
-  of: { asker?: string; readers?: readonly string[]; refStart?: string },
+  of: { asker?: string; readers?: readonly string[]; refStart?: string; conversation?: number },
   page: { limit: number; offset: number },
 ): Promise<{ items: AddressedAt[]; total: number }> {
   const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
@@ -205,7 +207,8 @@ export async function listPending(
       ? empty
       : sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...of.readers])}))`;
   const start = of.refStart === undefined ? empty : sql`AND a.ref LIKE ${`${of.refStart}%`}`;
-  const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start}`;
+  const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
+  const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
   const rows = await on.all<Row>(
     sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
       ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,
@@ -215,6 +218,19 @@ export async function listPending(
     sql`SELECT count(*) AS total FROM addressed_asks a WHERE ${where}`,
   );
   return { items: rows.map(toAt), total };
+}
+
+/** Returns the newest asks of a conversation, oldest first. */
+export async function listAsksInConversation(
+  on: Queryable,
+  conversation: number,
+  limit: number,
+): Promise<AddressedAsk[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE conversation = ${conversation}
+      ORDER BY created_at DESC, ask_id DESC LIMIT ${limit}`,
+  );
+  return rows.map(toAsk).reverse();
 }
 
 /** Returns the asks somebody reads as one of `readers`: open ones, or those that are over, newest first. */

@@ -210,6 +210,16 @@ export async function findDeliveriesByThread(on: Queryable, thread: string): Pro
   return rows.map(toDelivery);
 }
 
+/** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */
+export async function findDeliveriesInConversation(on: Queryable, conversation: number): Promise<Delivery[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+      WHERE a.conversation = ${conversation} AND a.state = 'open' AND d.kind <> 'tell'
+        AND d.state IN ('sending', 'sent') ORDER BY d.created_at DESC LIMIT 20`,
+  );
+  return rows.map(toDelivery);
+}
+
 /** Takes one of so many tries at a message's code, holding the row; returns false when none is left. */
 export async function takeTryIfLeft(tx: Tx, id: string, most: number): Promise<boolean> {
   const rows = await tx.all(

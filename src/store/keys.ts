@@ -11,6 +11,10 @@ export interface Key {
   person: string | null;
   /** May answer what it asked itself. */
   selfRespond: boolean;
+  /** What its requests ask that name nobody: a human's id, a conversation's, or the name of a configured channel. */
+  channel: string | null;
+  /** The one conversation it is good for; null where it is not bound to any. */
+  conversation: number | null;
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -25,6 +29,8 @@ export interface NewKey {
   hash: string;
   person: string | null;
   selfRespond: boolean;
+  channel: string | null;
+  conversation: number | null;
   /** How long it is good for; null for ever. */
   forMs: number | null;
 }
@@ -35,6 +41,8 @@ interface KeyRow {
   scope: Scope;
   person: string | null;
   self_respond: number;
+  channel: string | null;
+  conversation: number | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -48,6 +56,8 @@ function toKey(row: KeyRow): Key {
     scope: row.scope,
     person: row.person,
     selfRespond: row.self_respond === 1,
+    channel: row.channel,
+    conversation: row.conversation,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
@@ -58,11 +68,12 @@ function toKey(row: KeyRow): Key {
 export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
   const row = await one<KeyRow>(
     tx,
-    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, created_at, expires_at)
-      VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, parley_now(),
-        parley_now() + ${key.forMs})
-      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
-        used_at`,
+    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, channel, conversation, created_at,
+        expires_at)
+      VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, ${key.channel},
+        ${key.conversation}, parley_now(), parley_now() + ${key.forMs})
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at,
+        revoked_at, used_at`,
   );
   return toKey(row);
 }
@@ -77,7 +88,7 @@ export async function findLiveKey(
 ): Promise<(Key & { isSightingDue: boolean }) | undefined> {
   const row = await first<KeyRow & { now: number }>(
     on,
-    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at, revoked_at,
         used_at, parley_now() AS now FROM keys
       WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
   );
@@ -101,7 +112,7 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
   const rows = await on.all<KeyRow>(
-    sql`SELECT key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at, revoked_at,
         used_at FROM keys
       ORDER BY created_at DESC, key_id`,
   );
@@ -120,8 +131,8 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
   const row = await first<KeyRow>(
     tx,
     sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
-      RETURNING key_id, name, scope, person, self_respond, created_at, expires_at, revoked_at,
-        used_at`,
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at,
+        revoked_at, used_at`,
   );
   return row && toKey(row);
 }

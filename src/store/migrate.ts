@@ -11,6 +11,7 @@ import { fallbacks } from "./migrations/0008-fallbacks.ts";
 import { webhooks } from "./migrations/0009-webhooks.ts";
 import { questions } from "./migrations/0010-questions.ts";
 import { relay } from "./migrations/0011-relay.ts";
+import { conversations } from "./migrations/0012-conversations.ts";
 import { keyUsed } from "./migrations/0013-key-used.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -28,6 +29,7 @@ const MIGRATIONS: readonly Migration[] = [
   relay,
   keyUsed,
 ];
+  conversations,
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

@@ -24,6 +24,8 @@ export interface WebhookEvent {
   endpointId: string;
   event: string;
   askId: string | null;
+  /** The uid of what somebody said, where it tells of that. */
+  message: string | null;
   /** Written down at the first attempt, and the same ever after. */
   body: string | null;
   state: "pending" | "delivered" | "dead";
@@ -63,6 +65,7 @@ interface EventRow {
   endpoint_id: string;
   event: string;
   ask_id: string | null;
+  message: string | null;
   body: string | null;
   state: WebhookEvent["state"];
   due_at: number;
@@ -76,7 +79,8 @@ interface EventRow {
 
 function toEvent(row: EventRow): WebhookEvent {
   return {
-    ...{ id: row.event_id, endpointId: row.endpoint_id, event: row.event, askId: row.ask_id, body: row.body },
+    ...{ id: row.event_id, endpointId: row.endpoint_id, event: row.event, askId: row.ask_id },
+    ...{ message: row.message, body: row.body },
     ...{ state: row.state, dueAt: row.due_at, attempt: row.attempt, epoch: row.epoch, status: row.status },
     ...{ error: row.error, createdAt: row.created_at, changedAt: row.changed_at },
   };
@@ -142,12 +146,13 @@ export async function listEndpoints(on: Queryable, agent: string | undefined): P
 /** Plans that an endpoint is told something, once for each id. */
 export async function insertEvent(
   tx: Tx,
-  event: { id: string; endpointId: string; event: string; askId: string | null; body: string | null },
+  event: Pick<WebhookEvent, "id" | "endpointId" | "event"> & { askId?: string; message?: string; body?: string },
 ): Promise<void> {
   await tx.all(
-    sql`INSERT INTO webhook_events (event_id, endpoint_id, event, ask_id, body, state, due_at, attempt, epoch,
-        created_at, changed_at)
-      VALUES (${event.id}, ${event.endpointId}, ${event.event}, ${event.askId}, ${event.body}, 'pending',
+    sql`INSERT INTO webhook_events (event_id, endpoint_id, event, ask_id, message, body, state, due_at, attempt,
+        epoch, created_at, changed_at)
+      VALUES (${event.id}, ${event.endpointId}, ${event.event}, ${event.askId ?? null}, ${event.message ?? null},
+        ${event.body ?? null}, 'pending',
         (SELECT parley_now()), 0, 0, (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (event_id) DO NOTHING`,
   );

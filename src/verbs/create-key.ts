@@ -17,8 +17,13 @@ export interface KeyWish {
   expiresInMs?: number | undefined;
   /** Lets an `agent` key answer what it asked itself. */
   selfRespond?: boolean | undefined;
+  /** What an `agent` key's requests ask that name nobody: a human's id, or the name of a configured channel. */
+  channel?: string | undefined;
+  /** The one conversation an `agent` key is good for. */
+  conversation?: number | undefined;
 }
 
+const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
 /** Visible ASCII, as in `X-Agent-Id`. */
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
@@ -55,6 +60,9 @@ export async function createKeyIn(
   if (wish.selfRespond && wish.scope !== "agent") {
     throw invalid("self_respond", "Only a key of scope agent asks, so only such a key can answer itself.");
   }
+  if (wish.channel !== undefined && (wish.scope !== "agent" || !CHANNEL.test(wish.channel))) {
+    throw invalid("channel", "A channel is a human's id or the name of a configured channel, for keys of scope agent.");
+  }
   const person = wish.person ?? null;
   if (person !== null && !(await findPerson(tx, person))) throw new Refusal("person_not_found", { person });
 
@@ -66,6 +74,8 @@ export async function createKeyIn(
     hash: sha256Hex(text),
     person,
     selfRespond: wish.selfRespond ?? false,
+    channel: wish.channel ?? null,
+    conversation: wish.conversation ?? null,
     forMs: wish.expiresInMs ?? null,
   });
   return { text, key };

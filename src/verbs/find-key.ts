@@ -13,6 +13,10 @@ export interface KeyIdentity {
   principal: string;
   person: string | null;
   selfRespond: boolean;
+  /** What its requests ask that name nobody. */
+  channel: string | null;
+  /** The one conversation it is good for. */
+  conversation: number | null;
 }
 
 /**
@@ -26,6 +30,6 @@ export async function findKey(ctx: Pick<Context, "db" | "wake">, presented: stri
   const key = await findLiveKey(ctx.db, sha256Hex(presented));
   if (!key) return null;
   if (key.isSightingDue) await transact(ctx, (tx) => touchKey(tx, key.id));
-  const { id: keyId, scope, name, person, selfRespond } = key;
-  return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond };
+  const { id: keyId, scope, name, person, selfRespond, channel, conversation } = key;
+  return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond, channel, conversation };
 }

@@ -15,10 +15,12 @@ import { heardDecision } from "../model/heard-decision.ts";
 import { takeCode } from "../model/reply-grammar.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../store/addressed-asks.ts";
+import type { Conversation } from "../store/conversations.ts";
 import type { Queryable } from "../store/db.ts";
 import {
   findDelivery,
   findDeliveriesByThread,
+  findDeliveriesInConversation,
   findDeliveryByHash,
   insertDelivery,
   insertHeardIfNew,
@@ -27,6 +29,7 @@ import {
 import { findHumanByIdentity, findHumanByNumber, findHuman, listIdentities } from "../store/humans.ts";
 import { transact } from "../store/transact.ts";
 import { DELIVERIES_TOPIC } from "../store/wake.ts";
+import { converse, talkingOf, type Talking } from "./converse.ts";
 import { decideIn, misfitOf, noteRefusedAnswer } from "./decide-ask.ts";
 import { tokensOf } from "./delivery-tokens.ts";
 import { tryCode } from "./try-code.ts";
@@ -45,7 +48,14 @@ interface Matched {
  * changes nothing twice (channels.md, section 1.4). Resolves with what to tell whoever said it.
  */
 export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promise<Verdict> {
-  const matched = await match(ctx, heard);
+  const talking = await talkingOf(ctx.db, heard);
+  if (talking?.isKept) return REPEATED;
+  const matched = await match(ctx, heard, talking);
+  if (talking && !talking.talk.goesOn && matched !== NOTHING) return REPEATED;
+  if (talking && (matched === NOTHING || isOver(ctx, matched, heard))) {
+    const passedOn = await converse(ctx, heard, talking);
+    if (passedOn) return passedOn;
+  }
   if ("is" in matched) return (await isRepeat(ctx, heard)) ? REPEATED : matched;
   const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
   const verdict = await answer(ctx, matched, heard, link);
@@ -54,24 +64,29 @@ export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promi
 }
 
 const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
+const NOTHING: Verdict = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+
+/** True for words that stand where something was asked that is over, and that do not name it by its code. */
+function isOver(ctx: Context, matched: Matched | Verdict, heard: Heard): boolean {
+  if ("is" in matched || matched.ask.state === "open") return false;
+  return codeOf(heard) !== tokensOf(ctx, matched.delivery.id).code;
+}
 
 async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
   return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
 }
 
-async function match(ctx: Context, heard: Heard): Promise<Matched | Verdict> {
-  const candidates = await candidatesOf(ctx.db, heard);
-  const matched: Matched[] = [];
-  for (const delivery of candidates) {
-    const found = await findAddressed(ctx.db, delivery.askId);
-    if (found) matched.push({ delivery, ask: found.ask });
+async function match(ctx: Context, heard: Heard, talking: Talking | null): Promise<Matched | Verdict> {
+  const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, heard));
+  if (talking && matched.every(({ ask }) => ask.state !== "open")) {
+    matched.unshift(...(await waitingIn(ctx.db, heard, talking)));
   }
   const open = matched.filter(({ ask }) => ask.state === "open");
   const code = codeOf(heard);
   const byCode = code && matched.find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
   const [only, ...others] = open.length > 0 ? distinct(open) : matched.slice(0, 1);
   if (byCode) return byCode;
-  if (!only) return { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+  if (!only) return NOTHING;
   if (others.length === 0) return only;
   const list = [only, ...others].map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${ask.title}`);
   return {
@@ -79,6 +94,31 @@ async function match(ctx: Context, heard: Heard): Promise<Matched | Verdict> {
     reason: "unparseable",
     says: `Several requests are waiting. Put the code of the one you mean first:\n${list.join("\n")}`,
   };
+}
+
+/**
+ * Returns what waits in the conversation that words belong to. Whoever answers a message that is over means no approval
+ * of something else by it, and an unproved author answers nothing but what was sent to him.
+ */
+async function waitingIn(on: Queryable, { match: by }: Heard, { talk, isReply, going }: Talking): Promise<Matched[]> {
+  if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
+  const here = (await findDeliveriesInConversation(on, going.number)).filter(({ target }) => isSame(target, going));
+  const named = "token" in by || "delivery" in by;
+  return (await withAsks(on, here)).filter(({ ask }) => !named || ask.form.kind !== "approval");
+}
+
+/** A call whose opener may not decide it goes to others, and waits elsewhere. */
+function isSame(target: Delivery["target"], { target: here }: Conversation): boolean {
+  return target.via === here.via && "to" in target && "to" in here && target.to === here.to;
+}
+
+async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
+  const matched: Matched[] = [];
+  for (const delivery of deliveries) {
+    const found = await findAddressed(on, delivery.askId);
+    if (found) matched.push({ delivery, ask: found.ask });
+  }
+  return matched;
 }
 
 /** Several messages may be about one ask: the newest stands for it. */

@@ -107,7 +107,7 @@ export async function sendTestEvent(
 ): Promise<string> {
   const eventId = ctx.newId("msg");
   await transact(ctx, async (tx) => {
-    await store.insertEvent(tx, { id: eventId, endpointId: id, event, askId: null, body: null });
+    await store.insertEvent(tx, { id: eventId, endpointId: id, event });
     tx.wake(WEBHOOKS_TOPIC);
   });
   return eventId;
@@ -141,7 +141,7 @@ export async function planWebhooks(tx: Tx, ask: AddressedAsk, event: string): Pr
   if (ask.door !== WEBHOOK_DOOR) return;
   for (const { id, format, events, enabled } of await store.listEndpoints(tx, ask.asker)) {
     if (!enabled || !wantsEvent(format, events, event)) continue;
-    await store.insertEvent(tx, { id: `msg_${ask.id}_${id}`, endpointId: id, event, askId: ask.id, body: null });
+    await store.insertEvent(tx, { id: `msg_${ask.id}_${id}`, endpointId: id, event, askId: ask.id });
     tx.wake(WEBHOOKS_TOPIC);
   }
 }

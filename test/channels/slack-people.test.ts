@@ -210,7 +210,9 @@ describe("words in a Slack thread", () => {
   it("are heard with the thread they stand in", async () => {
     await using scene = await openSlackScene();
     const reply = aReply("reject, too expensive");
-    assert.deepEqual(await say(scene, reply), {
+    const { talk, ...heard } = (await say(scene, reply)) ?? assert.fail("nothing was heard");
+    assert.deepEqual([talk?.begins, talk?.goesOn, talk?.threads], [false, true, ["slack:C024BE91L/1763632800.000001"]]);
+    assert.deepEqual(heard, {
       provider: "slack",
       id: `event ${reply.event_id}`,
       at: scene.clock.now(),
@@ -262,7 +264,6 @@ describe("words in a Slack thread", () => {
     ["the first message of a thread", { thread_ts: "1.1", ts: "1.1" }],
     ["messages without words", { text: " " }],
     ["reactions", { type: "reaction_added" }],
-    ["mentions in a thread, which come as messages too", { type: "app_mention" }],
   ];
   for (const [what, more] of UNHEARD) {
     it(`are not heard of ${what}`, async () => {
@@ -305,15 +306,55 @@ describe("words in a Slack thread", () => {
     assert.equal(scene.heard.length, 7);
   });
 
-  it("spoken to the app outside of a thread lead to a friendly note", async () => {
+  it("spoken to the app begin a conversation: by a mention in the thread of it, in a direct message in all that is said", async () => {
     await using scene = await openSlackScene();
+    scene.verdict = { is: "passed_on", says: "Passed on to the agent support." };
     const inDm = { thread_ts: undefined, channel_type: "im", channel: "D0ANA" };
-    assert.equal(await say(scene, aReply("hello", inDm)), undefined);
-    assert.equal(
-      await say(scene, aReply("<@U0PARLEY> hello", { type: "app_mention", thread_ts: undefined })),
-      undefined,
-    );
+    const direct = await say(scene, aReply("hello", { ...inDm, ts: "1.5" }));
+    assert.deepEqual([direct?.said, direct?.match], [{ text: "hello" }, { thread: "D0ANA/1.5" }]);
+    assert.deepEqual(direct?.talk, {
+      at: { channel: "slack", app: null },
+      ...{ begins: true, goesOn: true, proved: true, source: "slack D0ANA 1.5" },
+      ...{ threads: ["slack:D0ANA"], thread: "slack:D0ANA", target: { via: "slack", to: "U0ANA", settings: {} } },
+      raw: {
+        ...{ thread_ts: "1.5", channel_id: "D0ANA", team_id: TEAM },
+        events: [
+          ...[{ from_user_id: "U0ANA", channel_id: "D0ANA", content: "hello", message_id: "1.5", message_ts: "1.5" }],
+        ],
+      },
+    });
+    const mention = { type: "app_mention", thread_ts: undefined, ts: "2.5" };
+    const inChannel = await say(scene, aReply("<@U0PARLEY> hello &amp; hi", mention));
+    assert.deepEqual(inChannel?.said, { text: "hello & hi" });
+    const { talk } = inChannel ?? {};
+    assert.deepEqual([talk?.begins, talk?.goesOn, talk?.thread], [true, true, "slack:C024BE91L/2.5"]);
+    const target = { via: "slack", to: "C024BE91L", allowed: ["U0ANA"], settings: { threadTs: "2.5" } };
+    assert.deepEqual(talk?.target, target);
+    const inThread = await say(scene, aReply("<@U0PARLEY> and you?", { type: "app_mention" }));
+    assert.deepEqual([inThread?.talk?.begins, inThread?.talk?.goesOn], [true, false]);
+    assert.match(toldTo(scene).join("\n"), /^U0ANA: Passed on to the agent support\./);
+  });
+
+  it("spoken to the app where no agent takes any lead to a friendly note", async () => {
+    await using scene = await openSlackScene();
+    scene.verdict = { is: "no_match", says: "Nothing is waiting." };
+    await say(scene, aReply("hello", { thread_ts: undefined, channel_type: "im", channel: "D0ANA" }));
+    await say(scene, aReply("<@U0PARLEY> hello", { type: "app_mention", thread_ts: undefined }));
     assert.match(toldTo(scene).join("\n"), /^U0ANA: Answer a question by its buttons[^\n]*\nU0ANA: Answer/);
+  });
+
+  it("are told to Slack as taken once they are kept, and come again where they could not be", async () => {
+    await using scene = await openSlackScene();
+    const { receive } = scene;
+    scene.receive = async () => {
+      throw new Error("the store is away");
+    };
+    const mention = aReply("<@U0PARLEY> hello", { type: "app_mention", thread_ts: undefined });
+    assert.equal((await scene.signed(EVENTS, mention)).status, 500);
+    assert.deepEqual(toldTo(scene), []);
+    scene.receive = receive;
+    assert.equal((await scene.signed(EVENTS, mention)).status, 200);
+    assert.equal(scene.heard.length, 1);
   });
 });
 

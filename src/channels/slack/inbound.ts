@@ -1,10 +1,11 @@
-import type { Heard, Hook, Receive, Verdict } from "../channel.ts";
+import type { Heard, Hook, Receive, Talk, Verdict } from "../channel.ts";
 import { escaped, section } from "./blocks.ts";
 import type { Members } from "./members.ts";
 import { modalFor } from "./modal.ts";
 import { type By, readPayload, type Wanted } from "./payload.ts";
 import type { SlackApp, SlackOutside } from "./settings.ts";
 import { findSigner } from "./signature.ts";
+import { talkIn } from "./talk.ts";
 import { type Call, loggable, textAt } from "./web.ts";
 
 const MOST_BYTES = 1_048_576;
@@ -13,12 +14,17 @@ const ROOTS = ["/hooks/slack", "/humanlayer/v1/slack"];
 const NOTES_PER_HOUR = 3;
 const MOST_NOTED = 1000;
 const HOUR_MS = 3_600_000;
+const NO_ENTRY = "Answer a question by its buttons or in its thread. No agent takes new conversations here.";
 
 /** Takes in what Slack says people did. */
 export interface Inbound {
   hooks: readonly Hook[];
-  /** Starts what a payload asks for; its origin is proved. Returns before it is done, so that Slack is answered in time. */
-  take(app: SlackApp, payload: unknown, receive: Receive): void;
+  /**
+   * Starts what a payload asks for; its origin is proved. A press is followed after Slack was answered, because whoever
+   * pressed can press again. Words are kept before: then it returns what resolves once they are on disk, with false
+   * where Slack has to say them again.
+   */
+  take(app: SlackApp, payload: unknown, receive: Receive): Promise<boolean> | null;
   /** Resolves when nothing is under way. */
   settled(): Promise<void>;
 }
@@ -26,7 +32,7 @@ export interface Inbound {
 export function openInbound(apps: readonly SlackApp[], call: Call, members: Members, outside: SlackOutside): Inbound {
   const { clock, log } = outside;
   const signers = apps.flatMap((app) => (app.signingSecret ? [{ app, signingSecret: app.signingSecret }] : []));
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<boolean>>();
   const noted = new Map<string, number[]>();
 
   function hook(path: string, read: (body: string) => string): Hook {
@@ -42,8 +48,7 @@ export function openInbound(apps: readonly SlackApp[], call: Call, members: Memb
         if (textAt(payload, "type") === "url_verification") {
           return { status: 200, type: "text/plain", body: textAt(payload, "challenge") };
         }
-        take(signer.app, payload, receive);
-        return { status: 200 };
+        return { status: (await (take(signer.app, payload, receive) ?? true)) ? 200 : 500 };
       },
     };
   }
@@ -55,35 +60,51 @@ export function openInbound(apps: readonly SlackApp[], call: Call, members: Memb
     return app.appId === undefined && !apps.some(({ appId }) => appId === named);
   }
 
-  function take(app: SlackApp, payload: unknown, receive: Receive): void {
+  function take(app: SlackApp, payload: unknown, receive: Receive): Promise<boolean> | null {
     const wanted = readPayload(payload);
-    if (!wanted) return;
+    if (!wanted) return null;
+    const isWords = wanted.is === "say" || wanted.is === "address";
     const work = follow(app, wanted, receive)
-      .catch(async (error: unknown) => {
-        log.error({ ...loggable(error), channel: "slack" }, "something heard could not be followed");
-        await note(app, wanted.by, "This could not be recorded just now. Please try again.");
-      })
+      .then(
+        () => true,
+        async (error: unknown) => {
+          log.error({ ...loggable(error), channel: "slack" }, "something heard could not be followed");
+          if (!isWords) await note(app, wanted.by, "This could not be recorded just now. Please try again.");
+          return false;
+        },
+      )
       .finally(() => underWay.delete(work));
     underWay.add(work);
+    return isWords ? work : null;
   }
 
   async function follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void> {
     const { by } = wanted;
-    if (wanted.is === "address") {
-      const says = "Answer a question by its buttons or in its thread. New conversations cannot be begun here yet.";
-      if (isNoteLeft(`address ${by.user}`)) await note(app, by, says);
-      return;
-    }
     const member = await members.isMember(app, by.user, by.team);
-    const hear = (match: Heard["match"], said: Heard["said"]): Promise<Verdict> => {
+    const hear = (match: Heard["match"], said: Heard["said"], talk?: Talk): Promise<Verdict> => {
       const sender = { kind: "slack", id: by.user, team: by.team, member, channel: by.channel } as const;
-      return receive({ provider: "slack", id: wanted.id, at: clock.now(), match, sender, trust: "signed", said });
+      const heard = {
+        provider: "slack",
+        id: wanted.id,
+        at: clock.now(),
+        match,
+        sender,
+        trust: "signed",
+        said,
+      } as const;
+      return receive({ ...heard, ...(talk && { talk }) });
     };
     switch (wanted.is) {
       case "say": {
-        const verdict = await hear({ thread: wanted.thread }, { text: wanted.text });
+        const verdict = await hear({ thread: wanted.thread }, { text: wanted.text }, talkIn(app, wanted));
         // In most threads nothing was asked, and people talk.
         if (verdict.is !== "no_match" && isNoteLeft(`${wanted.thread} ${by.user}`)) await tellVerdict(verdict);
+        return;
+      }
+      case "address": {
+        const verdict = await hear({ thread: wanted.thread }, { text: wanted.text }, talkIn(app, wanted));
+        const isNoEntry = verdict.is === "no_match";
+        if (isNoteLeft(`address ${by.user}`)) await tellVerdict(isNoEntry ? { ...verdict, says: NO_ENTRY } : verdict);
         return;
       }
       case "enter":

@@ -14,9 +14,20 @@ export interface By {
 export type Wanted =
   | { is: "press"; by: By; id: string; delivery: string; does: { is: "approve" } | Purpose; trigger: string }
   | { is: "enter"; by: By; id: string; entered: Entered }
-  | { is: "say"; by: By; id: string; thread: string; text: string }
-  /** Somebody speaks to the app outside of any thread. */
-  | { is: "address"; by: By };
+  | { is: "say"; by: By; id: string; thread: string; text: string; words: Words }
+  /** Somebody speaks to the app: by a mention, or in a direct message. */
+  | { is: "address"; by: By; id: string; thread: string; text: string; words: Words };
+
+/** Words as they stand on Slack. */
+export interface Words {
+  ts: string;
+  /** The first message of their thread, where they stand in one. */
+  threadTs: string | null;
+  /** In a direct message with the app. */
+  direct: boolean;
+  /** With Slack's own marks. */
+  marked: string;
+}
 
 const DELIVERY = /^[\w-]{1,64}$/;
 /** Messages of people that are no ordinary ones, and yet are words. */
@@ -75,13 +86,17 @@ function readEvent(payload: unknown): Wanted | null {
   const team = textAt(event, "user_team") || textAt(event, "team") || textAt(payload, "team_id");
   const threadTs = textAt(event, "thread_ts");
   const by: By = { user, team, channel, ...(threadTs && { threadTs }) };
-  if (type === "app_mention") return threadTs ? null : { is: "address", by };
-  if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
-  if (!threadTs) return textAt(event, "channel_type") === "im" ? { is: "address", by } : null;
-  const text = readText(textAt(event, "text"));
+  const marked = textAt(event, "text");
+  const text = readText(marked);
   if (threadTs === ts || text === "") return null;
+  const direct = textAt(event, "channel_type") === "im";
+  const words: Words = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
-  return { is: "say", by, id, thread: threadName(channel, threadTs), text };
+  const said = { by, id, thread: threadName(channel, threadTs || ts), text, words };
+  if (type === "app_mention") return { is: "address", ...said };
+  if (type !== "message" || !SUBTYPES.has(textAt(event, "subtype"))) return null;
+  if (threadTs) return { is: "say", ...said };
+  return direct ? { is: "address", ...said } : null;
 }
 
 /** Returns what a person wrote, without what Slack adds to it: marks of links, a mention in front, a fence around all. */

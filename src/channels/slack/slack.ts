@@ -31,8 +31,9 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
   const sockets = apps.flatMap((app) => (app.appToken ? [{ app, appToken: app.appToken }] : []));
 
   /** @throws {DeliveryError} when the token that came with the ask is gone */
-  async function tokenFor({ settings: { botToken: reference } }: SlackTarget): Promise<string> {
-    if (reference === undefined) return apps[0]?.botToken ?? "";
+  async function tokenFor({ settings: { botToken: reference, app: appId } }: SlackTarget): Promise<string> {
+    if (appId !== undefined) return apps.find((app) => app.appId === appId)?.botToken ?? mainToken ?? "";
+    if (reference === undefined) return mainToken ?? "";
     const token = await outside.openToken?.(reference);
     if (token === undefined) {
       throw new DeliveryError("The bot token is not kept any more", { retry: false, providerCode: "no_token" });

@@ -10,14 +10,14 @@ const HELLO_WITHIN_MS = 30_000;
 const CLOSE_WITHIN_MS = 2000;
 
 /**
- * Keeps a Socket Mode connection until aborted; every envelope is acknowledged as it comes, and its payload handed on.
+ * Keeps a Socket Mode connection until aborted. A press is acknowledged as it comes, words once they are on disk.
  *
  * Reconnects by itself: the client's own way waits five seconds before it opens the next connection, and lets a failure
  * then become an unhandled rejection, which ends the process.
  */
 export async function keepSocket(
   appToken: string,
-  take: (payload: unknown) => void,
+  take: (payload: unknown) => Promise<boolean> | null,
   { settings, outside, signal }: { settings: SlackSettings; outside: SlackOutside; signal: AbortSignal },
 ): Promise<void> {
   const { SocketModeClient } = await import("@slack/socket-mode");
@@ -35,9 +35,9 @@ export async function keepSocket(
     });
     client.on("disconnected", () => ended.abort());
     client.on("slack_event", ({ ack, body }: { ack: () => Promise<void>; body: unknown }) => {
-      // What could not be acknowledged comes again, and is known by its id.
-      ack().catch(() => undefined);
-      take(body);
+      // What was not acknowledged, or not in time, comes again, and is known by its id.
+      const acknowledge = (isKept: boolean) => (isKept ? ack().catch(() => undefined) : undefined);
+      void (take(body)?.then(acknowledge) ?? acknowledge(true));
     });
     const started = client.start();
     try {

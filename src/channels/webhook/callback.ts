@@ -51,6 +51,7 @@ const REFUSALS = {
   already_decided: [409, "already_responded"],
   no_match: [404, "not_found"],
   locked: [403, "responder_not_allowed"],
+  passed_on: [404, "not_found"],
 } as const satisfies Record<Exclude<Verdict["is"], "accepted" | "repeated">, readonly [number, string]>;
 
 function replyOf({ is, says, reason, options }: Verdict): HookReply {

@@ -1,30 +1,136 @@
 import type { Context } from "../../context.ts";
-import type { Audience, Identity, Target } from "../../model/addressed-ask.ts";
+import type { AddressedForm, Audience, Identity, Target } from "../../model/addressed-ask.ts";
 import { isSlackUser } from "../../model/audience.ts";
 import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../verbs/enroll-human.ts";
 import { keepSecret } from "../../verbs/keep-secret.ts";
-import type { ChannelTree, ReadChannel } from "./contact-channel.ts";
+import { findConversationOf, type Conversation } from "../../verbs/read-conversations.ts";
+import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 
-/** Whoever sees all there is in the inbox (contract-a2h.md, section 8). */
-export const DEFAULT_AUDIENCE: Audience = { is: "leaf", target: { via: "inbox" } };
+/** Whoever sees all there is in the inbox. */
+const EVERYBODY: Audience = { is: "leaf", target: { via: "inbox" } };
+
+/** The channels that the operator wrote down. */
+export interface KnownChannels {
+  named: ReadonlyMap<string, ReadChannel>;
+  /** Whom requests ask that name nobody, where their key says nothing either. */
+  usual: ReadChannel | undefined;
+}
+
+/** Who asks, as far as it matters for whom. */
+export interface Asker {
+  principal: string;
+  /** What its key says of requests that name nobody. */
+  channel: string | null;
+  /** The one conversation its key is good for. */
+  conversation: number | null;
+  known: KnownChannels;
+}
+
+/** Whom a request asks, and the conversation it is part of. */
+export interface Route {
+  audience: Audience;
+  conversation?: number;
+  /** It stays where the person began it. */
+  inboxOnly?: boolean;
+}
+
+type Decides = AddressedForm["kind"];
+
+/**
+ * Returns whom a request asks: those it names, else those of its key, else the usual ones, else everybody who sees all
+ * there is (contract-a2h.md, section 8).
+ *
+ * @throws {Refusal} `human_unknown`, `channel_not_found`, `invalid_input`; `scope_missing` where a key of one
+ *   conversation would ask somewhere else
+ */
+export async function routeOf(
+  ctx: Context,
+  asker: Asker,
+  channel: ReadChannel | undefined,
+  decides: Decides,
+): Promise<Route> {
+  if (channel) keepToConversation(asker, channel);
+  const id = channel ? idOf(channel) : asker.conversation === null ? null : String(asker.conversation);
+  const conversation = id === null ? undefined : await conversationOf(ctx, asker, id);
+  if (conversation) {
+    const { number } = conversation;
+    const inboxOnly = conversation.channel === "inbox";
+    return { audience: await placeIn(ctx, asker, conversation, decides), conversation: number, inboxOnly };
+  }
+  if (channel) return { audience: await audienceOf(ctx, asker, channel, decides) };
+  return { audience: await usualAudience(ctx, asker, decides) };
+}
+
+/** @throws {Refusal} `scope_missing` where a key of one conversation names anything else */
+function keepToConversation({ conversation }: Asker, channel: Pick<ReadChannel, "tree">): void {
+  if (conversation === null || idOf(channel) === String(conversation)) return;
+  throw new Refusal("scope_missing", { scope: "agent" });
+}
+
+function idOf({ tree }: Pick<ReadChannel, "tree">): string | null {
+  return tree.is === "id" ? tree.id : null;
+}
+
+async function conversationOf(ctx: Context, { principal }: Asker, id: string): Promise<Conversation | undefined> {
+  return /^[1-9]\d{0,14}$/.test(id) ? findConversationOf(ctx, { agent: principal }, Number(id)) : undefined;
+}
+
+/** Whoever began a conversation answers in it; of calls only humans who are enrolled decide (section 9). */
+async function placeIn(
+  ctx: Context,
+  asker: Asker,
+  { person, target }: Conversation,
+  decides: Decides,
+): Promise<Audience> {
+  if (person === null && decides === "approval") return usualAudience(ctx, { ...asker, channel: null }, decides);
+  return { is: "leaf", target };
+}
+
+/** What is written down may have become nobody's: then everybody who sees all is asked, and never nobody. */
+async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Promise<Audience> {
+  const ofKey: ChannelTree | undefined =
+    asker.channel === null ? undefined : { is: "id", id: asker.channel, loc: ["body", "spec", "channel"] };
+  for (const tree of [ofKey, asker.known.usual?.tree]) {
+    if (!tree) continue;
+    try {
+      return await audienceOf(ctx, asker, { tree, tokens: [] }, decides);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.kind !== "invalid") throw error;
+      ctx.log.warn({ code: error.code }, "the usual channel of a request reaches nobody");
+    }
+  }
+  return EVERYBODY;
+}
 
 /**
  * Returns whom a channel asks, with the people it names looked up and the tokens that came with it stored.
  *
  * Where several have to agree, only enrolled humans count, so whoever is named there has to be one (section 12).
  *
- * @throws {Refusal} `human_unknown`, `channel_not_found`, `invalid_input`
+ * @throws {Refusal} `human_unknown`, `channel_not_found`, `invalid_input`; `scope_missing` where a key of one
+ *   conversation would ask somewhere else
  */
-export async function audienceOf(ctx: Context, { tree, tokens }: Omit<ReadChannel, "echo">): Promise<Audience> {
-  const audience = await resolve(ctx, tree, false);
+export async function audienceOf(
+  ctx: Context,
+  asker: Asker,
+  { tree, tokens }: Omit<ReadChannel, "echo">,
+  decides: Decides,
+): Promise<Audience> {
+  keepToConversation(asker, { tree });
+  const audience = await resolve(ctx, { asker, decides }, tree, false);
   if (tokens.length === 0) return audience;
   const names = await Promise.all(tokens.map((token) => keepSecret(ctx, "bot_token", token)));
   return withTokenNames(audience, names);
 }
 
-async function resolve(ctx: Context, tree: ChannelTree, joint: boolean): Promise<Audience> {
+interface For {
+  asker: Asker;
+  decides: Decides;
+}
+
+async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean): Promise<Audience> {
   switch (tree.is) {
     case "targets": {
       if (joint) await refuseStrangers(ctx, tree.targets, tree.loc);
@@ -33,16 +139,43 @@ async function resolve(ctx: Context, tree: ChannelTree, joint: boolean): Promise
     case "human":
       return personLeaf(ctx, tree.id, () => new Refusal("human_unknown", { id: tree.id, loc: tree.loc }));
     case "id":
-      return personLeaf(ctx, tree.id, () => new Refusal("channel_not_found", { id: tree.id, loc: tree.loc }));
+      return resolveId(ctx, of, tree, joint);
     case "any": {
-      const nodes = await Promise.all(tree.of.map(({ node }) => resolve(ctx, node, joint)));
+      const nodes = await Promise.all(tree.of.map(({ node }) => resolve(ctx, of, node, joint)));
       return { is: "any", of: nodes.map((node, i) => ({ afterMs: (tree.of[i]?.afterSeconds ?? 0) * 1000, node })) };
     }
     case "all":
-      return { is: "all", of: await Promise.all(tree.of.map((node) => resolve(ctx, node, true))) };
+      return { is: "all", of: await Promise.all(tree.of.map((node) => resolve(ctx, of, node, true))) };
     case "quorum":
-      return { is: "quorum", min: tree.min, of: await Promise.all(tree.of.map((node) => resolve(ctx, node, true))) };
+      return {
+        is: "quorum",
+        min: tree.min,
+        of: await Promise.all(tree.of.map((node) => resolve(ctx, of, node, true))),
+      };
   }
+}
+
+/** Returns whom an id asks: a name that the operator wrote down, a human, or whoever began a conversation. */
+async function resolveId(
+  ctx: Context,
+  of: For,
+  { id, loc }: Extract<ChannelTree, { is: "id" }>,
+  joint: boolean,
+): Promise<Audience> {
+  const named = of.asker.known.named.get(id);
+  if (named) {
+    if (of.decides !== "approval" && isJoint(named.tree)) {
+      const problems: Problem[] = [];
+      complain(problems, loc, "pattern", "names several who have to agree, which is for function calls only");
+      throw refuse(problems);
+    }
+    return resolve(ctx, of, named.tree, joint);
+  }
+  const conversation = await conversationOf(ctx, of.asker, id);
+  if (!conversation) return personLeaf(ctx, id, () => new Refusal("channel_not_found", { id, loc }));
+  const audience = await placeIn(ctx, of.asker, conversation, of.decides);
+  if (joint && conversation.person === null) await refuseStrangers(ctx, [conversation.target], loc);
+  return audience;
 }
 
 function anyOf(targets: readonly Target[]): Audience {

@@ -1,8 +1,10 @@
 import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { Refusal } from "../../refusals.ts";
 import { cancelAddressed, escalateAddressed } from "../../verbs/end-addressed.ts";
 import { listPending, readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { actorOf, callerFrom, type A2hCaller } from "./caller.ts";
+import type { Asker } from "./addressees.ts";
+import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
 import type { ChannelRules } from "./contact-channel.ts";
 import { createCall, createContact } from "./create.ts";
 import { escalationTargets, readEscalation } from "./escalation.ts";
@@ -38,6 +40,11 @@ export function rulesFor({ door }: Mount, caller: A2hCaller): ChannelRules {
   return { catalogue: door.channels, recipients, isOpen, joint: true, composite: true };
 }
 
+/** Returns who asks, as far as it matters for whom. */
+export function askerOf({ known }: Mount, { principal, channel, conversation }: AgentCaller): Asker {
+  return { principal, channel, conversation, known };
+}
+
 function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
@@ -53,12 +60,12 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
         kind === "call"
           ? await createCall(
               ctx,
-              caller.principal,
+              askerOf(mount, caller),
               checked((problems) => readCall(body, problems, rules)),
             )
           : await createContact(
               ctx,
-              caller.principal,
+              askerOf(mount, caller),
               checked((problems) => readContact(body, problems, rules)),
             );
       if (replayed) reply.header("idempotency-replayed", "true");
@@ -102,7 +109,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
       const offset = queryNumber(request, "offset", { min: 0, max: 1_000_000, usual: 0 });
       const whose =
         caller.scope === "agent"
-          ? { asker: caller.principal }
+          ? { asker: caller.principal, ...(caller.conversation !== null && { conversation: caller.conversation }) }
           : caller.scope === "answer"
             ? { person: caller.person }
             : {};
@@ -149,6 +156,9 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "escalation" }),
     async (request, reply) => {
       const { ask, by, caller } = await ownOrAny(request);
+      // It asks by mail, which is another place than its conversation.
+      if (caller.scope === "agent" && caller.conversation !== null)
+        throw new Refusal("scope_missing", { scope: "agent" });
       const body = bodyOf(request);
       const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
       const { words, targets } = checked((problems) => {

@@ -12,6 +12,10 @@ export type A2hCaller =
       isOpen: boolean;
       /** May answer what it asked itself. */
       selfRespond: boolean;
+      /** What its requests ask that name nobody. */
+      channel: string | null;
+      /** The one conversation its key is good for. */
+      conversation: number | null;
     }
   | { scope: "answer"; principal: string; person: string }
   | {
@@ -22,6 +26,14 @@ export type A2hCaller =
     };
 
 export type CallerScope = A2hCaller["scope"];
+
+/** An agent, or somebody who speaks for one. */
+export type AgentCaller = Extract<A2hCaller, { scope: "agent" }>;
+
+/** Returns what an agent may read: everything of its own, or with a key of one conversation what is part of that. */
+export function ownOf({ principal, conversation }: AgentCaller): { agent: string; conversation?: number } {
+  return { agent: principal, ...(conversation !== null && { conversation }) };
+}
 
 /**
  * Returns who speaks, if it is somebody of one of these scopes. Where admins are welcome, an admin's own session does as
@@ -52,9 +64,12 @@ async function signedInAdmin(door: DoorContext, request: FastifyRequest): Promis
 
 async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
   const key = await keyHolder(door, request);
-  if ("open" in key) return { scope: "agent", principal: key.open, isOpen: true, selfRespond: false };
-  const { scope, principal, person, selfRespond } = key;
-  if (scope === "agent") return { scope, principal, isOpen: false, selfRespond };
+  if ("open" in key) {
+    const nothing = { selfRespond: false, channel: null, conversation: null };
+    return { scope: "agent", principal: key.open, isOpen: true, ...nothing };
+  }
+  const { scope, principal, person, selfRespond, channel, conversation } = key;
+  if (scope === "agent") return { scope, principal, isOpen: false, selfRespond, channel, conversation };
   if (scope === "answer") return person === null ? null : { scope, principal, person };
   return scope === "admin" ? { scope, principal, by: { kind: "admin", id: principal } } : null;
 }

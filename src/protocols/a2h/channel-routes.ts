@@ -3,8 +3,8 @@ import { OUTSIDE_CHANNELS } from "../../model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
 import { goneSignal, type FastifyReply } from "../door.ts";
 import { audienceOf } from "./addressees.ts";
-import { callerFrom } from "./caller.ts";
-import { rulesFor } from "./call-routes.ts";
+import { callerFrom, type A2hCaller } from "./caller.ts";
+import { askerOf, rulesFor } from "./call-routes.ts";
 import { readChannel, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
 import { bodyOf, queryText, routeOptions, type Mount } from "./route.ts";
@@ -44,7 +44,7 @@ export function channelRoutes(mount: Mount): void {
       const errors = problems.map(errorOf);
       if (errors.length === 0 && !read)
         errors.push({ path: "", code: "required", message: "Name at least one channel." });
-      if (errors.length === 0 && read) errors.push(...(await unknownIn(read)));
+      if (errors.length === 0 && read) errors.push(...(await unknownIn(read, caller)));
       if (errors.length === 0 && read && queryText(request, "deep") === "true") {
         errors.push(...(await deepErrors(reply, read)));
       }
@@ -52,12 +52,14 @@ export function channelRoutes(mount: Mount): void {
     },
   );
 
-  async function unknownIn({ tree }: ReadChannel): Promise<ChannelError[]> {
+  async function unknownIn({ tree }: ReadChannel, caller: A2hCaller): Promise<ChannelError[]> {
+    const free = { channel: null, conversation: null, known: mount.known };
+    const asker = caller.scope === "agent" ? askerOf(mount, caller) : { ...free, principal: caller.principal };
     try {
-      await audienceOf(door.ctx, { tree, tokens: [] });
+      await audienceOf(door.ctx, asker, { tree, tokens: [] }, "approval");
       return [];
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof Refusal) || error.kind === "forbidden") throw error;
       const path = pointer((error.details["loc"] as Loc | undefined) ?? []);
       if (error.code === "human_unknown")
         return [{ path: `${path}/id`, code: "unknown_human", message: error.message }];

@@ -241,6 +241,12 @@ export function readChannel(
   }
 }
 
+/** True where several have to agree. */
+export function isJoint(tree: ChannelTree): boolean {
+  if (tree.is === "all" || tree.is === "quorum") return true;
+  return tree.is === "any" && tree.of.some(({ node }) => isJoint(node));
+}
+
 /** True where this server may write to a target; its own people and webhooks are the admin's already. */
 function isWritable(target: Target, patterns: readonly string[] | null): boolean {
   if (patterns === null || target.via === "webhook" || !("to" in target)) return true;

@@ -1,12 +1,12 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import type { AddressedAsk, Audience } from "../../model/addressed-ask.ts";
+import type { AddressedAsk, AddressedForm } from "../../model/addressed-ask.ts";
 import { reminderSeconds } from "../../model/addressed-rules.ts";
 import { consentText } from "../../model/consent.ts";
 import { titleOf } from "../../model/title.ts";
 import { addressAsk, type AddressedWish } from "../../verbs/address-ask.ts";
 import { secretName } from "../../verbs/keep-secret.ts";
-import { audienceOf, DEFAULT_AUDIENCE } from "./addressees.ts";
+import { audienceOf, routeOf, type Asker } from "./addressees.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
 export const DOOR = "a2h";
@@ -16,15 +16,15 @@ type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
 /**
  * Asks people whether a function call may run; the ask is bound to the digest of exactly these arguments.
  *
- * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
-export async function createCall(ctx: Context, asker: string, call: ReadCall): Created {
+export async function createCall(ctx: Context, by: Asker, call: ReadCall): Created {
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
   const kwargs = canonicalExact(call.kwargs);
   const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
   return addressAsk(ctx, {
-    ...(await timed(ctx, call, ctx.addressed.approvalTimeoutSeconds)),
-    ...{ door: DOOR, asker, ref: `call:${callId}`, title: fn, words: "" },
+    ...(await timed(ctx, by, call, "approval", ctx.addressed.approvalTimeoutSeconds)),
+    ...{ door: DOOR, asker: by.principal, ref: `call:${callId}`, title: fn, words: "" },
     sameHash: sameHashOf(ctx, call, { run_id: runId }),
     form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
     digest: sha256Digest(consentText(fn, kwargs)),
@@ -35,13 +35,13 @@ export async function createCall(ctx: Context, asker: string, call: ReadCall): C
 /**
  * Asks people for a reply.
  *
- * @throws {Refusal} `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
-export async function createContact(ctx: Context, asker: string, contact: ReadContact): Created {
+export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
   const { runId, callId, msg, subject, options } = contact;
   return addressAsk(ctx, {
-    ...(await timed(ctx, contact, null)),
-    ...{ door: DOOR, asker, ref: `contact:${callId}`, title: titleOf(subject || msg), words: msg },
+    ...(await timed(ctx, by, contact, "reply", null)),
+    ...{ door: DOOR, asker: by.principal, ref: `contact:${callId}`, title: titleOf(subject || msg), words: msg },
     sameHash: sameHashOf(ctx, contact, { run_id: runId }),
     form: { kind: "reply", options },
     digest: null,
@@ -52,14 +52,14 @@ export async function createContact(ctx: Context, asker: string, contact: ReadCo
 /**
  * Asks people for a value that fits a schema, or for any words where there is none.
  *
- * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
-export async function createMessage(ctx: Context, asker: string, message: ReadMessage): Created {
+export async function createMessage(ctx: Context, by: Asker, message: ReadMessage): Created {
   refuseBadSchema(ctx.schemas, "response_schema", message.schema);
   const uid = message.uid ?? ctx.newId("m");
   return addressAsk(ctx, {
-    ...(await timed(ctx, message, null)),
-    ...{ door: DOOR, asker, ref: `message:${uid}`, title: titleOf(message.message) },
+    ...(await timed(ctx, by, message, "value", null)),
+    ...{ door: DOOR, asker: by.principal, ref: `message:${uid}`, title: titleOf(message.message) },
     words: message.message,
     sameHash: sameHashOf(ctx, message, {}),
     form: { kind: "value", schema: message.schema ?? null },
@@ -77,18 +77,23 @@ function sameHashOf(ctx: Context, { echo, channel }: ReadSpec, more: object): st
 /** Returns whom a request asks and when (contract-a2h.md, sections 8 and 11). */
 async function timed(
   ctx: Context,
+  by: Asker,
   { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
+  decides: AddressedForm["kind"],
   usualSeconds: number | null,
-): Promise<Pick<AddressedWish, "audience" | "timeoutSeconds" | "remindAfterMs" | "rounds">> {
+): Promise<
+  Pick<AddressedWish, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
+> {
   const seconds = given ?? usualSeconds;
   const remindAfterS = keep ? seconds : reminderSeconds(seconds);
-  const audience: Audience = channel ? await audienceOf(ctx, channel) : DEFAULT_AUDIENCE;
+  const route = await routeOf(ctx, by, channel, decides);
   const rounds = [];
   for (const { afterSeconds, channel: more, words } of escalation) {
-    rounds.push({ afterMs: afterSeconds * 1000, audience: await audienceOf(ctx, more), words });
+    rounds.push({ afterMs: afterSeconds * 1000, audience: await audienceOf(ctx, by, more, decides), words });
   }
   return {
-    ...{ audience, rounds, timeoutSeconds: keep ? null : seconds },
+    ...route,
+    ...{ rounds, timeoutSeconds: keep ? null : seconds },
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
   };
 }

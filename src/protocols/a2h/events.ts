@@ -3,30 +3,63 @@ import type { WebhookFormat } from "../../model/webhook-events.ts";
 import { Refusal } from "../../refusals.ts";
 import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../../verbs/webhook-endpoints.ts";
+import { findTold, keyOf } from "../../verbs/read-conversations.ts";
+import { conversationCreated, newConversation, rawOf } from "./print-conversation.ts";
 import { printMessage, printRequest, wireTime } from "./print.ts";
 import { API_VERSION } from "./specs.ts";
 
 /** Existing consumers know test mails by their sender. */
 const TEST_SENDER = "overworked-admin@coolcompany.com";
 
+/** What an endpoint is told; what is secret is kept encrypted. */
+export interface PrintedEvent {
+  body: string;
+  secret: boolean;
+}
+
 /**
- * Returns what an endpoint is told of a request that is over, or of a test; nothing where the request is kept no longer.
+ * Returns what an endpoint is told of a request that is over, of what somebody said, or of a test; nothing where the
+ * request or the words are kept no longer.
  */
 export async function printEvent(
   ctx: Context,
   { format }: WebhookEndpoint,
-  { event, askId, createdAt }: WebhookEvent,
-): Promise<string | null> {
-  if (askId === null) return testEvent(format, event, wireTime(createdAt));
+  { event, askId, message, createdAt }: WebhookEvent,
+): Promise<PrintedEvent | null> {
+  if (message !== null) return printSaid(ctx, format, event, message);
+  if (askId === null) return open(testEvent(format, event, wireTime(createdAt)));
   try {
     const ask = await readAddressed(ctx, askId);
     const details = await readDetails(ctx, ask);
-    if (ask.form.kind === "value") return printMessage(ask, details);
-    return wrapped(format, event, printRequest(ask, details), false);
+    if (ask.form.kind === "value") return open(printMessage(ask, details));
+    const printed = printRequest(ask, details);
+    if (format !== "v1beta3" || ask.conversation === undefined) return open(wrapped(format, event, printed, false));
+    const placed = `${printed.slice(0, -1)},"contact_channel_id":${ask.conversation}}`;
+    return open(wrapped(format, event, placed, false));
   } catch (error) {
     if (error instanceof Refusal && error.code === "request_not_found") return null;
     throw error;
   }
+}
+
+const open = (body: string): PrintedEvent => ({ body, secret: false });
+
+async function printSaid(
+  ctx: Context,
+  format: WebhookFormat,
+  event: string,
+  uid: string,
+): Promise<PrintedEvent | null> {
+  const told = await findTold(ctx, uid);
+  if (!told) return null;
+  if (event !== "conversation.created") {
+    const raw = rawOf(told.message);
+    const body = format === "v1beta1" ? raw : { is_test: false, type: event, event: raw };
+    return open(JSON.stringify(body));
+  }
+  if (format === "a2h") return open(JSON.stringify(newConversation(told)));
+  const key = keyOf(ctx, told.conversation);
+  return { body: JSON.stringify(conversationCreated(told, key)), secret: key !== null };
 }
 
 /** Puts a call or a contact, as JSON text, into the shape of a format (contract-a2h.md, section 17). */

@@ -2,7 +2,7 @@ import type { AddressedAsk } from "../../model/addressed-ask.ts";
 import { cancelAddressed } from "../../verbs/end-addressed.ts";
 import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
 import type { FastifyReply } from "../door.ts";
-import { rulesFor } from "./call-routes.ts";
+import { askerOf, rulesFor } from "./call-routes.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import { createMessage } from "./create.ts";
 import { checked, optional, text } from "./fields.ts";
@@ -30,7 +30,7 @@ export function messageRoutes(mount: Mount): void {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
       const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
-      const { ask, replayed } = await createMessage(ctx, caller.principal, message);
+      const { ask, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
       if (replayed) reply.header("idempotency-replayed", "true");
       reply.code(replayed ? 200 : 201).header("location", `${prefix}/messages/${String(ask.wire["uid"])}`);
       return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);

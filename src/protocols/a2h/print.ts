@@ -65,10 +65,25 @@ function statusOf(ask: AddressedAsk, details: AddressedDetails): Record<string, 
     ...ending(ask),
     ask_id: ask.id,
     user_info: userOf(ask, ask.outcome?.by, details),
+    slack_context: slackContextOf(ask, details),
     slack_message_ts: slack?.externalIds?.["ts"],
     failed_validation_details: failureOf(ask, details),
     deliveries: deliveries.length > 0 ? deliveries : undefined,
   });
+}
+
+/** Where on Slack it was answered, and by whom; nothing where agents asked a human, and Slack was our choice. */
+function slackContextOf(ask: AddressedAsk, { deliveries, decisions }: AddressedDetails): object | undefined {
+  const { by } = ask.outcome ?? {};
+  if (by?.via !== "slack") return undefined;
+  const responder = decisions.find(({ decision }) => decision.by.id === by.id)?.responder;
+  const posted = deliveries.filter(({ channel, externalIds }) => channel === "slack" && externalIds?.["ts"]);
+  const heardIn = responder?.slackMember?.channel;
+  const one = posted.find(({ externalIds }) => externalIds?.["channel"] === heardIn) ?? posted[0];
+  if (!one || one.person !== null) return undefined;
+  const { team, channel, ts, threadTs } = one.externalIds ?? {};
+  const user = responder?.called;
+  return given({ team_id: team, channel_id: channel, user_id: user, message_ts: ts, thread_ts: threadTs });
 }
 
 const DELIVERY_STATE = {

@@ -10,7 +10,7 @@ import {
 } from "../../verbs/read-addressed.ts";
 import { goneSignal, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
 import { LimitRefusal } from "../../verbs/limits.ts";
-import type { A2hCaller } from "./caller.ts";
+import type { A2hCaller, AgentCaller } from "./caller.ts";
 import { DOOR } from "./create.ts";
 import { nameOf } from "./print.ts";
 import { queryNumber } from "./route.ts";
@@ -36,7 +36,7 @@ export async function findRequest(
 ): Promise<AddressedAsk> {
   if (!CALL_ID.test(id)) throw new Refusal("request_not_found");
   const ref = `${kind}:${id}`;
-  if (caller.scope === "agent") return ours(await readByRef(ctx, caller.principal, ref), kind);
+  if (caller.scope === "agent") return within(ours(await readByRef(ctx, caller.principal, ref), kind), caller);
   const ask = ours(ASK_ID.test(id) ? await readByEither() : await readAnyByRef(ctx, ref), kind);
   return caller.scope === "answer" ? readInInbox(ctx, caller.person, ask.id) : ask;
 
@@ -46,6 +46,12 @@ export async function findRequest(
       throw error;
     });
   }
+}
+
+/** A key of one conversation sees nothing of the others. */
+function within(ask: AddressedAsk, { conversation }: AgentCaller): AddressedAsk {
+  if (conversation !== null && ask.conversation !== conversation) throw new Refusal("request_not_found");
+  return ask;
 }
 
 /** Other doors' requests are nobody's here. */

@@ -4,6 +4,7 @@ import { BadJson } from "../../lib/json-body.ts";
 import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import type { KnownChannels } from "./addressees.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
 import { BODIES } from "./wire-schemas.ts";
 import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
@@ -21,6 +22,8 @@ export interface Mount {
   full: boolean;
   /** Its routes stand in the reference. */
   documented: boolean;
+  /** The channels that the operator wrote down. */
+  known: KnownChannels;
 }
 
 /** What a route is, for its errors and for the reference. */

@@ -1,7 +1,7 @@
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import type { ForeignSchema, ResponseOption } from "../../model/addressed-ask.ts";
 import { Refusal } from "../../refusals.ts";
-import { readChannel, type ChannelRules, type ReadChannel } from "./contact-channel.ts";
+import { isJoint, readChannel, type ChannelRules, type ReadChannel } from "./contact-channel.ts";
 import {
   complain,
   flag,
@@ -78,7 +78,7 @@ export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRu
   const timing = timingIn(spec, problems, rules);
   const editable = optional(spec, "editable", flag, SPEC, problems) ?? false;
   const kwargsSchema = optional(spec, "kwargs_schema", object, SPEC, problems);
-  if (editable && channel && isJoint(channel)) {
+  if (editable && channel && isJoint(channel.tree)) {
     complain(problems, [...SPEC, "editable"], "pattern", "cannot go with all_of or quorum");
   }
   if (head.runId === undefined || head.callId === undefined || fn === undefined || !kwargs) return undefined;
@@ -129,12 +129,6 @@ function readHead(body: JsonObject, problems: Problem[]) {
 
 function channelIn(spec: JsonObject, problems: Problem[], rules: ChannelRules): ReadChannel | undefined {
   return optional(spec, "channel", (value, loc, into) => readChannel(value, loc, into, rules), SPEC, problems);
-}
-
-function isJoint({ tree }: ReadChannel): boolean {
-  const look = (node: ReadChannel["tree"]): boolean =>
-    node.is === "all" || node.is === "quorum" || (node.is === "any" && node.of.some((one) => look(one.node)));
-  return look(tree);
 }
 
 const option: Rule<{ read: ResponseOption; echo: JsonObject }> = (value, loc, problems) => {

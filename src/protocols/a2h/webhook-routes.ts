@@ -156,7 +156,8 @@ export function webhookRoutes(mount: Mount): void {
 
   async function caller(request: FastifyRequest) {
     const who = await callerFrom(door, request, ["agent", "admin"]);
-    if (who.scope === "agent" && who.isOpen) throw new Refusal("scope_missing", { scope: "agent" });
+    if (who.scope === "agent" && (who.isOpen || who.conversation !== null))
+      throw new Refusal("scope_missing", { scope: "agent" });
     return { agent: who.scope === "agent" ? who.principal : undefined, by: actorOf(who) };
   }
 

@@ -1,0 +1,89 @@
+import { ackSaid, readConversation, readOneSaid, readSaid } from "../../verbs/read-conversations.ts";
+import { LimitRefusal } from "../../verbs/limits.ts";
+import { goneSignal, type DoorContext } from "../door.ts";
+import { Refusal } from "../../refusals.ts";
+import { callerFrom, ownOf } from "./caller.ts";
+import { given } from "./fields.ts";
+import { newConversation } from "./print-conversation.ts";
+import { badQuery, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+
+interface WithUid {
+  Params: { uid: string };
+}
+interface WithId {
+  Params: { id: string };
+}
+
+const MOST_WAIT_S = 55;
+
+/** What people begin with an agent, to be pulled (contract-a2h.md, section 14). */
+export function conversationRoutes(mount: Mount): void {
+  const { app, door, full } = mount;
+  const { ctx } = door;
+
+  app.get(
+    "/conversations",
+    routeOptions(mount, {
+      noun: "conversation",
+      summary: "What people said and is not acknowledged, oldest first; all of it with ?all=true; held with ?wait=",
+    }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
+      const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
+      const all = queryText(request, "all") ?? "false";
+      if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
+      using place = waitS === 0 ? null : parkedFor(door, caller.principal);
+      const { items, hasMore } = await readSaid(ctx, ownOf(caller), {
+        ...given({ after: queryText(request, "after") }),
+        ...{ all: all === "true", limit, waitMs: place ? waitS * 1000 : 0, signal: goneSignal(reply) },
+      });
+      return { items: items.map(newConversation), has_more: hasMore };
+    },
+  );
+
+  app.get<WithUid>(
+    "/conversations/:uid",
+    routeOptions(mount, { noun: "conversation", summary: "One thing that somebody said" }),
+    async (request) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      return newConversation(await readOneSaid(ctx, ownOf(caller), request.params.uid));
+    },
+  );
+
+  app.post<WithUid>(
+    "/conversations/:uid/ack",
+    routeOptions(mount, {
+      ...{ noun: "conversation", summary: "Take it, so that it is not listed again", writes: true },
+      replies: { 204: "Taken" },
+    }),
+    async (request, reply) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      await ackSaid(ctx, ownOf(caller), request.params.uid);
+      return reply.code(204).send();
+    },
+  );
+
+  if (!full) return;
+  app.get<WithId>(
+    "/contact_channel/:id",
+    routeOptions(mount, { noun: "channel", summary: "A conversation of the calling agent" }),
+    async (request) => {
+      const caller = await callerFrom(door, request, ["agent"]);
+      const { id } = request.params;
+      if (!/^[1-9]\d{0,14}$/.test(id)) throw new Refusal("request_not_found");
+      const { number, channel, agent } = await readConversation(ctx, ownOf(caller), Number(id));
+      return { id: number, channel_type: channel, agent_name: agent.slice(agent.indexOf(":") + 1), status: "ready" };
+    },
+  );
+}
+
+/** Too many waits are not held. */
+function parkedFor({ parked, config }: DoorContext, principal: string): Disposable | null {
+  try {
+    return parked.park("long-polls", principal, config.limits.longPolls);
+  } catch (error) {
+    if (error instanceof LimitRefusal) return null;
+    throw error;
+  }
+}

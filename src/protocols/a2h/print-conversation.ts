@@ -1,0 +1,37 @@
+import { agentName } from "../../model/ask-view.ts";
+import type { Told } from "../../verbs/read-conversations.ts";
+import { given } from "./fields.ts";
+import { API_VERSION } from "./specs.ts";
+
+/** Returns something that somebody said, as the agent is told (contract-a2h.md, sections 5.6 and 14). */
+export function newConversation({ message, conversation, entry }: Told): object {
+  const { uid, words, followUp } = message;
+  return {
+    ...{ apiVersion: API_VERSION, kind: "NewConversation", metadata: { uid } },
+    spec: given({
+      ...{ message: words, user_message: words, channel_id: String(conversation.number) },
+      agent_name: agentName(conversation.agent),
+      response_schema: entry?.responseSchema ?? undefined,
+      raw: { ...rawOf(message), follow_up: followUp },
+    }),
+  };
+}
+
+/** Returns the event of format `v1beta3`, whose key is good for this conversation alone. */
+export function conversationCreated({ message, conversation }: Told, key: string | null): object {
+  return {
+    ...{ is_test: false, type: "conversation.created" },
+    ...(key !== null && { channel_api_key: key }),
+    event: {
+      user_message: message.words,
+      contact_channel_id: conversation.number,
+      agent_name: agentName(conversation.agent),
+      thread_id: String(conversation.number),
+    },
+  };
+}
+
+/** Returns what came in, in the shape of its channel. */
+export function rawOf({ raw }: Told["message"]): object {
+  return JSON.parse(raw) as object;
+}
