@@ -13,6 +13,8 @@ import { questions } from "./migrations/0010-questions.ts";
 import { relay } from "./migrations/0011-relay.ts";
 import { conversations } from "./migrations/0012-conversations.ts";
 import { keyUsed } from "./migrations/0013-key-used.ts";
+import { policy } from "./migrations/0014-policy.ts";
+import { runner } from "./migrations/0015-runner.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -27,9 +29,11 @@ const MIGRATIONS: readonly Migration[] = [
   webhooks,
   questions,
   relay,
-  keyUsed,
-];
   conversations,
+  keyUsed,
+  policy,
+  runner,
+];
 
 /** The schema this program reads and writes. */
 export const SCHEMA_NUMBER = MIGRATIONS.at(-1)?.number ?? 0;

@@ -85,8 +85,8 @@ export interface RunnerDeps {
     /** @throws {Refusal} where the path or the size is not allowed */
     write(job: { id: string; epoch: number }, path: string, bytes: Uint8Array): Promise<void>;
   };
-  /** Returns a JSON value without the secrets in it. */
-  redact<T>(value: T): Promise<T>;
+  /** Returns a text without the secrets in it. */
+  redact(text: string): Promise<string>;
   /** The text of the policy in force, for an opinion on one decision. */
   policyText(): string;
   policyAdvice: boolean;

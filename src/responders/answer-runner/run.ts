@@ -2,10 +2,11 @@ import { type Deadline, openDeadline } from "../../lib/deadline.ts";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
 import type { Attestation, ErrorCode } from "../../model/relay.ts";
 import type { Answered, Offer, Passed } from "../responder.ts";
-import type { Role } from "../roles/role.ts";
+import { type Role, roleName } from "../roles/role.ts";
 import type { Child, TurnEnd } from "./children.ts";
 import type { RunnerDeps } from "./deps.ts";
 import { buildPrompt, MOST_INPUT_CHARS, type Prompt } from "./prompt.ts";
+import { outcomeOf } from "./outcome.ts";
 import { effectiveSchema, firstChars, type Reading, readAnswer } from "./reading.ts";
 import { openCalls, type ToolCalls } from "./tool-calls.ts";
 import type { PlannedTool } from "./tool-plan.ts";
@@ -35,7 +36,6 @@ export interface RunWith {
 const MOST_RESULT_BYTES = 65_536;
 const MOST_SNIPPET_BYTES = 4096;
 const USUAL_CALLS = 5;
-const MOST_DOWNGRADED = 1000;
 const ASK_FOR_LESS = "Ask for a smaller part, such as a single table, file or record.";
 
 /** What a reply came to, and what it came from. */
@@ -68,7 +68,7 @@ export async function runOnce(order: RunOrder, run: RunWith): Promise<Answered |
     const calls = openCalls(tools.tools, rulesOf(order), run.deps, deadline.signal);
     const leftMs = (): number => order.limitMs - (run.deps.clock.monotonic() - from);
     const said = await converse({ order, run, tools, calls, leftMs });
-    return await outcomeOf(said, order, run, calls);
+    return finished(said, order, run, calls);
   } catch (error) {
     return endedBy(error, { order, run, deadline });
   } finally {
@@ -98,7 +98,7 @@ interface Conversation {
 
 async function converse(conversation: Conversation): Promise<Said> {
   const { order, run } = conversation;
-  const role = order.role && `${order.role.id}@v${order.role.version}`;
+  const role = order.role && roleName(order.role);
   const first = await say(conversation, []);
   if (first.reading.misfits.length === 0) return first;
   run.deps.observe?.({ is: "misfit", role, attempt: 1 });
@@ -165,7 +165,7 @@ function spending({ deps, modelName }: RunWith, role: Role | null) {
       settled.catch((error: unknown) =>
         deps.log.warn({ error: String(error) }, "what a model took was not written down"),
       );
-      const name = role && `${role.id}@v${role.version}`;
+      const name = role && roleName(role);
       if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName });
     },
   };
@@ -208,66 +208,39 @@ function endedBy(
   return { is: "pass", because: "failed: E_INTERNAL", error: { code: "E_INTERNAL", text: "the answer-runner failed" } };
 }
 
-async function outcomeOf(said: Said, order: RunOrder, run: RunWith, calls: ToolCalls): Promise<Answered | Passed> {
-  const { reading, reply, prompt } = said;
-  const { offer, role } = order;
+/** Returns what the last reply comes to, with what only the server may say of it. */
+function finished(
+  { reading, reply, prompt }: Said,
+  order: RunOrder,
+  run: RunWith,
+  calls: ToolCalls,
+): Answered | Passed {
+  const { ask, options, trace, rounds } = order.offer;
+  const role = order.role;
+  if (ask.type === "POLICY_DECISION") return { is: "pass", because: `machine opinion: ${opinionIn(reading)}` };
+
+  const outcome = outcomeOf(reading, reply, { role, options });
+  if (outcome.is === "pass") {
+    const { askBack, ...rest } = outcome;
+    // After enough rounds people are asked without another question back.
+    return rounds.length < run.deps.maxAskBackRounds ? outcome : askBack === undefined ? outcome : rest;
+  }
+  const written = new Set(calls.artifacts());
+  const { artifacts = [], ...answer } = outcome;
+  const kept = artifacts.filter((path) => written.has(path));
+  const dropped = artifacts.length - kept.length;
+  if (dropped > 0) run.deps.log.warn({ ask_id: ask.id, dropped }, "a model named artifacts that it did not write");
   const attestation: Attestation = {
-    context_hash: offer.ask.contextHash,
+    context_hash: ask.contextHash,
     role_id: role?.id ?? "none",
     role_version: role?.version ?? 0,
     model: run.modelName,
     prompt_fingerprint: prompt.fingerprint,
     tools_used: calls.used(),
-    policy_version: offer.trace.policy_version,
+    policy_version: trace.policy_version,
   };
-  if (reading.misfits.length > 0) return downgraded(reading, reply, { order, attestation });
-  if (offer.ask.type === "POLICY_DECISION") return { is: "pass", because: `machine opinion: ${opinionIn(reading)}` };
-  if (reading.error !== undefined) {
-    const error = { code: "E_MODEL" as const, text: reading.error };
-    return { is: "pass", because: "the model could not answer", error, ...roundBack(reading, order, run) };
-  }
-  if (reading.askBack !== undefined || reading.isUnsure) {
-    return { is: "pass", because: "insufficient", ...roundBack(reading, order, run) };
-  }
-  const written = new Set(calls.artifacts());
-  const named = (reading.artifacts ?? []).filter((path) => written.has(path));
-  const dropped = (reading.artifacts?.length ?? 0) - named.length;
-  if (dropped > 0)
-    run.deps.log.warn({ ask_id: offer.ask.id, dropped }, "a model named artifacts that it did not write");
-  return {
-    is: "answer",
-    status: "ANSWERED",
-    ...(reading.text !== undefined && { text: reading.text }),
-    ...(reading.json !== undefined && { json: reading.json }),
-    ...(named.length > 0 && { artifacts: named }),
-    ...(reading.truncated && { truncated: true }),
-    cacheable: !calls.hasChangedAnything(),
-    attestation,
-    because: "answered",
-  };
-}
-
-function downgraded(
-  { misfits, code = "E_JSON_SCHEMA" }: Reading,
-  reply: string,
-  { order, attestation }: { order: RunOrder; attestation: Attestation },
-): Answered | Passed {
-  const { offer, role } = order;
-  const text = misfits.map(({ path, message }) => `${path || "the reply"} ${message}`).join("; ");
-  const error = { code, text: firstChars(text, 500) };
-  const { type } = offer.ask;
-  // Of options somebody has to pick one, and of an opinion nobody needs half.
-  if (type === "POLICY_DECISION" || (type === "CHOICE" && offer.options.length > 0)) {
-    return { is: "pass", because: `failed: ${code}`, error };
-  }
-  const common = { is: "answer" as const, cacheable: false, error, attestation, because: `downgraded: ${code}` };
-  if (role?.guardrails.has("must_return_json")) return { ...common, status: "ERROR" };
-  return { ...common, status: "ANSWERED", text: firstChars(reply.trim(), MOST_DOWNGRADED) };
-}
-
-/** The question that people are shown beside the ask; none where there were enough rounds already. */
-function roundBack({ askBack }: Reading, { offer }: RunOrder, { deps }: RunWith): { askBack?: string } {
-  return askBack !== undefined && offer.rounds.length < deps.maxAskBackRounds ? { askBack } : {};
+  const cacheable = answer.cacheable && !calls.hasChangedAnything();
+  return { ...answer, cacheable, ...(kept.length > 0 && { artifacts: kept }), attestation };
 }
 
 function opinionIn({ json, text = "" }: Reading): string {

@@ -1,0 +1,38 @@
+import type { Context } from "../context.ts";
+import { claimRun, findRun, finishRun, runTopic } from "../store/runner-runs.ts";
+import { transact } from "../store/transact.ts";
+import { watch } from "../store/wake.ts";
+
+/** A run, its wait for a place and some grace: after this whoever had it is gone. */
+const CLAIM_MS = 125_000;
+const LOOK_EVERY_MS = 1000;
+
+/**
+ * Has `run` done once for identical asks that come at one time: the first does it, the others get what it gave. Resolves
+ * with null where the signal was aborted first (contract-relay.md, section 7; invariants.md, P5).
+ *
+ * What `run` gives must be plain JSON.
+ */
+export async function shareRun<Outcome>(
+  ctx: Pick<Context, "db" | "wake" | "clock">,
+  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  run: () => Promise<Outcome>,
+): Promise<Outcome | null> {
+  using waiting = watch(ctx, [runTopic(key)], [signal]);
+  let leader: string | null = null;
+  while (!signal.aborted) {
+    const shared = await findRun(ctx.db, key);
+    if (leader !== null && shared?.askId === leader && shared.outcome !== null) {
+      return JSON.parse(shared.outcome) as Outcome;
+    }
+    const isFree = !shared || shared.outcome !== null || shared.isOver;
+    if (isFree && (await claimRun(ctx.db, key, askId, CLAIM_MS))) {
+      const outcome = await run();
+      await transact(ctx, (tx) => finishRun(tx, key, askId, JSON.stringify(outcome)));
+      return outcome;
+    }
+    leader = isFree ? null : shared.askId;
+    if (leader !== null) await waiting.next(LOOK_EVERY_MS);
+  }
+  return null;
+}
