@@ -6,9 +6,11 @@ import { deleteOldWindows } from "../store/limit-windows.ts";
 import { eraseParticipant, findForgotten, lockIfForgotten } from "../store/participants.ts";
 import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
 import { deleteOldNotices } from "../store/notices.ts";
+import { deleteOldApprovals } from "../store/policy-learning.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 import { deleteOldEvents } from "../store/webhooks.ts";
+import { LEARNED_WITHIN_MS } from "../verbs/policy-proposals.ts";
 
 const DAY_MS = 86_400_000;
 const ROWS_PER_STEP = 200;
@@ -40,6 +42,8 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
   const told = await transact(ctx, (tx) => deleteOldEvents(tx, ctx.addressed.keptMs, ROWS_PER_STEP));
 
+  const approvals = await transact(ctx, (tx) => deleteOldApprovals(tx, LEARNED_WITHIN_MS, ROWS_PER_STEP));
+
   const addressed = await findOutlivedAddressed(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
   if (addressed.length > 0) await transact(ctx, (tx) => deleteAddressed(tx, addressed));
 
@@ -58,6 +62,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     marks ||
     notices ||
     events ||
-    told
+    told ||
+    approvals
   );
 }
