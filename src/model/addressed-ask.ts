@@ -23,8 +23,19 @@ export type AddressedForm =
       editable: boolean;
       kwargsSchema?: ForeignSchema;
     }
-  | { kind: "reply"; options: readonly ResponseOption[] }
-  | { kind: "value"; schema: ForeignSchema | null };
+  | {
+      kind: "reply";
+      options: readonly ResponseOption[];
+      /** Only one of the options is an answer; words alone are not. */
+      listed?: boolean;
+      declinable?: boolean;
+    }
+  | {
+      kind: "value";
+      schema: ForeignSchema | null;
+      /** Whoever is asked may decline, with a comment. */
+      declinable?: boolean;
+    };
 
 /** How words or a press reached us. */
 export const VIAS = ["web", "slack", "email", "sms", "whatsapp", "webhook", "api", "policy"] as const;
@@ -75,7 +86,15 @@ export interface Responder {
 
 /** What somebody decided. `digest` is of what this person was shown. An approval beside an option contradicts itself. */
 export type Decision =
-  | { kind: "approve"; comment?: string; kwargs?: string; option?: string; digest?: string }
+  | {
+      kind: "approve";
+      comment?: string;
+      kwargs?: string;
+      option?: string;
+      digest?: string;
+      /** The same may be done from now on without asking. */
+      standing?: boolean;
+    }
   | { kind: "reject"; comment?: string; option?: string; digest?: string }
   | { kind: "reply"; text?: string; option?: string }
   | { kind: "value"; text: string; value?: unknown };
@@ -95,6 +114,8 @@ export interface Outcome {
   edited?: boolean;
   digest?: string;
   by?: DecidedBy;
+  /** Whoever approved wants the same to be allowed for good. */
+  standing?: boolean;
 }
 
 /** Who decided: a person, somebody known by a channel only, or a rule that a person wrote. */
@@ -160,6 +181,6 @@ export interface AddressedAsk {
   refused: RefusedAnswer | null;
   /** What only its door understands. */
   wire: Readonly<Record<string, unknown>>;
-}
   /** The number of the conversation it is part of. */
   conversation?: number;
+}

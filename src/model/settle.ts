@@ -89,6 +89,7 @@ export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judg
           ...(ask.digest !== null && { digest: ask.digest }),
           ...(comment !== undefined && { comment }),
           ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
+          ...(decision.standing && { standing: true }),
         },
       };
     }
@@ -105,9 +106,12 @@ function checkShape(ask: AddressedAsk, decision: Decision): void {
     if (decision.kind === "approve" && decision.kwargs !== undefined && !form.editable)
       throw new Refusal("not_editable");
     checkOption(decision.option, decision.kind === "reject" ? form.rejectOptions : [], form.rejectOptions);
+  } else if (decision.kind === "reject" && form.declinable) {
+    checkOption(decision.option, []);
   } else if (decision.kind !== form.kind) {
     throw new Refusal("wrong_decision");
   } else if (form.kind === "reply" && decision.kind === "reply") {
+    if (form.listed && decision.option === undefined) throw notOffered(form.options);
     checkOption(decision.option, form.options);
   }
 }
@@ -118,7 +122,11 @@ function checkOption(
   offered: readonly { name: string }[] = fitting,
 ): void {
   if (option === undefined || fitting.some(({ name }) => name === option)) return;
-  throw new Refusal("unknown_option", { options: offered.map(({ name }) => name) });
+  throw notOffered(offered);
+}
+
+function notOffered(offered: readonly { name: string }[]): Refusal {
+  return new Refusal("unknown_option", { options: offered.map(({ name }) => name) });
 }
 
 /** One person's comment stands alone; those of several are each named (contract-a2h.md, section 12). */

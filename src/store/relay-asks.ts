@@ -166,12 +166,20 @@ export async function lockRelayAsk(tx: Tx, id: string): Promise<RelayAskAt | und
 export async function endRelayAsk(
   tx: Tx,
   held: RelayAskAt,
-  end: { status: AskStatus; stage: Stage; stages: readonly StageRecord[]; at: number; consentDigest: string | null },
+  end: {
+    status: AskStatus;
+    stage: Stage;
+    stages: readonly StageRecord[];
+    at: number;
+    consentDigest: string | null;
+    /** Something is to be learned from how it ended. */
+    teaches?: boolean;
+  },
 ): Promise<RelayAskAt> {
   const row = await one<AskRow>(
     tx,
-    sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at}, respond_at = NULL,
-        consent_digest = coalesce(consent_digest, ${end.consentDigest}), wire = ${wireWith(held, end.stages)}
+    sql`UPDATE asks SET status = ${end.status}, stage = ${end.stage}, ended_at = ${end.at},
+        respond_at = CASE WHEN ${end.teaches ? 1 : 0} = 1 THEN parley_now() ELSE NULL END, consent_digest = coalesce(consent_digest, ${end.consentDigest}), wire = ${wireWith(held, end.stages)}
       WHERE ask_id = ${held.ask.id} AND status = 'PENDING' RETURNING *, parley_now() AS now`,
   );
   return toAt(row);
@@ -210,17 +218,22 @@ function wireWith(held: RelayAskAt, stages: readonly StageRecord[]): string {
   return JSON.stringify(wire);
 }
 
-/** Takes a pending ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */
+/** Takes an ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */
 export async function claimRelayAsk(tx: Tx, id: string, forMs: number): Promise<RelayAskAt | undefined> {
   const row = await first<AskRow>(
     tx,
     sql`UPDATE asks SET respond_at = parley_now() + ${forMs}, tries = tries + 1
-      WHERE ask_id = ${id} AND status = 'PENDING' AND respond_at <= parley_now() RETURNING *, parley_now() AS now`,
+      WHERE ask_id = ${id} AND respond_at <= parley_now() RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);
 }
 
-/** Returns asks that somebody should answer who has not. */
+/** What was to be learned from an ask has been. */
+export async function noteLearned(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE asks SET respond_at = NULL WHERE ask_id = ${id} AND status <> 'PENDING'`);
+}
+
+/** Returns asks that somebody should see to who has not. */
 export async function findUnresponded(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE respond_at IS NOT NULL AND respond_at <= (SELECT parley_now())
@@ -234,6 +247,15 @@ export async function findDueRelayAsks(on: Queryable, limit: number): Promise<st
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE status = 'PENDING' AND expires_at <= (SELECT parley_now()) AND addressed_id IS NULL
       ORDER BY expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Returns asks to people that are open though what they stand for is over. */
+export async function findOrphans(on: Queryable, door: string, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT p.ask_id FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id
+      WHERE p.state = 'open' AND p.door = ${door} AND a.status <> 'PENDING' LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }

@@ -20,6 +20,8 @@ export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   rounds?: readonly Round[];
   /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
   inboxOnly?: boolean;
+  /** It counts towards no limit of the asker: another was kept already. */
+  uncharged?: boolean;
 };
 
 export interface Round {
@@ -52,11 +54,11 @@ export async function addressAskIn(
   tx: Tx,
   wish: AddressedWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const { remindAfterMs, rounds = [], inboxOnly = false, ...given } = wish;
+  const { remindAfterMs, rounds = [], inboxOnly = false, uncharged = false, ...given } = wish;
   const audience = withRounds(wish.audience, rounds);
   const standing = await findByRef(tx, wish.asker, wish.ref);
   if (standing) return replay(standing, wish.sameHash);
-  await chargeAsker(ctx, tx, wish.asker);
+  if (!uncharged) await chargeAsker(ctx, tx, wish.asker);
 
   const id = ctx.newId("ask");
   const inserted = await insertAddressedIfNew(tx, { ...given, audience, id }, readersOf(audience), NO_DEADLINE);

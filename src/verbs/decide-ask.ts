@@ -28,6 +28,7 @@ import { ownsKeyOf } from "../store/keys.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../store/wake.ts";
 import { aboutAsk } from "./address-ask.ts";
+import { RELAY_DOOR, stillWanted } from "./relay-people.ts";
 import { endHeldIfDue, finishAddressed, settledRefusal } from "./end-addressed.ts";
 
 export interface DecisionInput {
@@ -94,6 +95,10 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
   // Ending it must last, so the refusal is returned and not thrown.
   const ended = await endHeldIfDue(tx, held);
   if (ended) return settledRefusal(ended);
+  if (ask.door === RELAY_DOOR && !(await stillWanted(tx, ask.id))) {
+    const by = { kind: "server", id: "relay" } as const;
+    return settledRefusal(await finishAddressed(tx, ask, { status: "cancelled" }, now, { by, action: "cancelled" }));
+  }
   if (input.byKey && !responder.self && responder.person !== null) {
     if (await ownsKeyOf(tx, responder.person, ask.asker)) throw new Refusal("self_response");
   }

@@ -15,6 +15,7 @@ import { closeDeliveries } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
 import { aboutAsk, auditNoun, planDeliveries } from "./address-ask.ts";
+import { RELAY_DOOR, settleFromPeople } from "./relay-people.ts";
 import { planWebhooks } from "./webhook-endpoints.ts";
 import { tellDevices } from "./tell-devices.ts";
 
@@ -30,9 +31,11 @@ export async function finishAddressed(
   how: { by: DecidedBy | Actor; action: string; data?: Record<string, unknown> },
 ): Promise<AddressedAsk> {
   const over = await endAddressed(tx, ask.id, outcome, at);
+  const isRelayed = ask.door === RELAY_DOOR;
+  if (isRelayed) await settleFromPeople(tx, over);
   // point: addressed-between-outcome-and-closing
   await closeDeliveries(tx, ask.id);
-  await planWebhooks(tx, over, `${auditNoun(ask)}.completed`);
+  if (!isRelayed) await planWebhooks(tx, over, `${auditNoun(ask)}.completed`);
   await appendAudit(tx, {
     actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
     ...aboutAsk(ask, how.action),

@@ -23,6 +23,8 @@ export interface EndedIn {
   stages: readonly StageRecord[];
   /** Hash of the request that gave the answer, by which it is known when it comes again. */
   bodyHash?: string;
+  /** Something is to be learned from it. */
+  teaches?: boolean;
 }
 
 /**
@@ -44,8 +46,12 @@ export async function settleAskIn(
   const notes: AuditNote[] = [];
   for (const one of [held.ask, ...(await listJoined(tx, ask.id))]) {
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
-    const { stage, stages } = ended;
-    await endRelayAsk(tx, one, { stage, stages, at, status: given.status, consentDigest: given.consentDigest ?? null });
+    const { stage, stages, teaches = false } = ended;
+    const consentDigest = given.consentDigest ?? null;
+    await endRelayAsk(tx, one, {
+      ...{ stage, stages, at, consentDigest, status: given.status },
+      teaches: teaches && one === held.ask,
+    });
     // point: relay-between-ask-and-answer
     await insertAnswer(tx, own, one === held.ask ? (ended.bodyHash ?? null) : null);
     events.push(
@@ -116,7 +122,8 @@ export async function moveJobIn(
   const { id, state: from } = held.job;
   if (!mayMove(from, to)) throw new Error(`a job never goes from ${from} to ${to}`);
   const over = isOver(to);
-  const epochStep = bumpsEpoch(from, to) || wish.reason === "LEASE_LOST" ? 1 : 0;
+  // What the clock fails was taken from its holder.
+  const epochStep = bumpsEpoch(from, to) || by.kind === "clock" ? 1 : 0;
   const after = await updateJobState(tx, id, { ...wish, from, to, epochStep });
   // point: job-between-state-and-asks
   const events: NewJobEvent[] = [];

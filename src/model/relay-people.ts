@@ -1,0 +1,97 @@
+import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
+import type { AddressedForm, ForeignSchema, Outcome } from "./addressed-ask.ts";
+import { chosenAt } from "./choice-options.ts";
+import { consentText } from "./consent.ts";
+import type { PolicyInput } from "./policy.ts";
+import { errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type RelayAsk } from "./relay.ts";
+import { cutTo } from "./title.ts";
+
+/** The longest text of an answer; what is longer is cut and marked (contract-relay.md, section 4). */
+export const MOST_ANSWER_CHARS = 8000;
+
+/** What people are asked to approve where an ask names no action. */
+const UNNAMED = "relay.approval";
+
+/** Returns whether an ask is a decision that only people and rules may make. */
+export function isDecision({ type }: Pick<RelayAsk, "type">): boolean {
+  return type === "APPROVAL" || type === "POLICY_DECISION";
+}
+
+/**
+ * Returns what people are shown of an APPROVAL or a POLICY_DECISION, with its digest: rendered by the server, from what
+ * would run (section 13).
+ */
+export function consentOf(
+  ask: Pick<RelayAsk, "prompt" | "meta">,
+  input: Pick<PolicyInput, "env">,
+): { fn: string; kwargs: string; digest: string } {
+  const { action, args, resource } = ask.meta;
+  const fn = typeof action === "string" && action.trim() !== "" ? action : UNNAMED;
+  const kwargs = canonicalExact({ args, env: input.env, prompt: ask.prompt, resource });
+  return { fn, kwargs, digest: sha256Digest(consentText(fn, kwargs)) };
+}
+
+/** Returns what people are asked for: approve or reject, one of the options, a value that fits the schema, or words. */
+export function formOf(
+  ask: Pick<RelayAsk, "type" | "prompt" | "meta">,
+  more: { input: Pick<PolicyInput, "env">; options: readonly ChoiceOption[]; schema: ForeignSchema | null },
+): AddressedForm {
+  if (isDecision(ask)) {
+    const { fn, kwargs } = consentOf(ask, more.input);
+    return { kind: "approval", fn, kwargs, rejectOptions: [], editable: false };
+  }
+  if (more.options.length > 0) {
+    const options = more.options.map(({ label }, i) => ({ name: String(i + 1), title: label, interactive: false }));
+    return { kind: "reply", options, listed: true, declinable: true };
+  }
+  if (more.schema) return { kind: "value", schema: more.schema, declinable: true };
+  return { kind: "reply", options: [], declinable: true };
+}
+
+/** What of an answer follows from how people ended an ask. */
+type FromPeople = Pick<RelayAnswer, "status" | "cacheable" | "truncated"> &
+  Partial<Pick<RelayAnswer, "text" | "json" | "error" | "errorCode" | "consentDigest">>;
+
+/** Returns the answer that people's outcome is (section 13). */
+export function answerFrom(
+  ask: Pick<RelayAsk, "type" | "createdAt" | "expiresAt">,
+  options: readonly ChoiceOption[],
+  outcome: Outcome,
+): FromPeople {
+  const base = { cacheable: false, truncated: false };
+  const failed = (status: RelayAnswer["status"], code: ErrorCode, text: string): FromPeople => ({
+    ...{ ...base, status, errorCode: code, error: errorText(code, text) },
+    ...(outcome.digest !== undefined && { consentDigest: outcome.digest }),
+  });
+  if (outcome.status === "expired") return failed("TIMEOUT", "E_TIMEOUT", timeoutText(ask));
+  if (outcome.status === "cancelled") return failed("ERROR", "E_CANCELED", "the ask was withdrawn");
+  if (outcome.approved === false) {
+    return failed("REJECTED", "E_HUMAN_REJECT", outcome.comment ?? outcome.text ?? "a person declined");
+  }
+  if (outcome.approved === true) {
+    const json =
+      ask.type === "POLICY_DECISION"
+        ? { decision: "ALLOW", rules: [], by: "person" }
+        : { approved: true, by: "person" };
+    return {
+      ...{ ...base, status: "ANSWERED", json },
+      ...(outcome.comment !== undefined && cut(outcome.comment)),
+      ...(outcome.digest !== undefined && { consentDigest: outcome.digest }),
+    };
+  }
+  const chosen = outcome.option === undefined ? null : chosenAt(options, Number(outcome.option) - 1);
+  if (chosen) return { ...base, status: "ANSWERED", text: chosen.text, json: chosen.json };
+  const json = outcome.value === undefined ? undefined : (JSON.parse(outcome.value) as unknown);
+  if (json !== undefined) return { ...base, status: "ANSWERED", json };
+  return { ...base, status: "ANSWERED", ...cut(outcome.text ?? "") };
+}
+
+function cut(text: string): { text: string; truncated: boolean } {
+  const short = cutTo(MOST_ANSWER_CHARS, text);
+  return { text: short, truncated: short !== text };
+}
+
+/** Returns why an ask that nobody answered timed out. */
+export function timeoutText({ createdAt, expiresAt }: Pick<RelayAsk, "createdAt" | "expiresAt">): string {
+  return `no answer within ${Math.round((expiresAt - createdAt) / 1000)} s`;
+}

@@ -1,0 +1,169 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { uuidV7 } from "../lib/uuid.ts";
+import { choiceOptionsOf } from "../model/choice-options.ts";
+import { sameAskHash } from "../model/decision-key.ts";
+import { EXTERNAL_IDLE_MS } from "../model/job-rules.ts";
+import { isOver, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
+import { isServed, MACHINE_MS } from "../model/relay-rules.ts";
+import { Refusal } from "../refusals.ts";
+import type { AuditNote } from "../store/audit.ts";
+import type { Tx } from "../store/db.ts";
+import { appendJobEvents, extendExternal, insertJobIfNew, lockJob, type JobAt } from "../store/jobs.ts";
+import { findAnswer, wasDelivered } from "../store/relay-answers.ts";
+import {
+  countPending,
+  findRelayAsk,
+  findSameOfEarlierEpoch,
+  insertRelayAskIfNew,
+  type RelayAskAt,
+} from "../store/relay-asks.ts";
+import { transact } from "../store/transact.ts";
+import { RESPOND_TOPIC } from "../store/wake.ts";
+import { logOf, moveNote, recountIn, settleAskIn, statusOf, writeNotes } from "./relay-settle.ts";
+
+/** A checked ask, but for what the store gives it. */
+export type AskWish = Pick<
+  RelayAsk,
+  "jobId" | "stepId" | "type" | "prompt" | "contextHash" | "envelope" | "constraints" | "roleId" | "meta" | "principal"
+> & {
+  /** Absent: it gets one. */
+  id?: string;
+  bodyHash: string;
+  /** What of it was taken out because it looked like a secret. */
+  warnings: readonly { path: string; rule: string }[];
+  /** Its hash did not fit its envelope. */
+  mismatch: boolean;
+  /** Proof that it comes from whoever holds the job; without it the present holder is meant. */
+  lease?: string;
+};
+
+/** For so long whoever stores an ask has it to itself; then anybody may answer it. */
+const OWN_MS = 5000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Stores an ask, and its job with it where that is unknown and may be; or returns the one its id already stands for.
+ *
+ * A replay comes before the job and the limits, so that a retry always succeeds. An ask of a later epoch that asks the
+ * same as one before joins it, so that people are not asked twice (contract-relay.md, sections 2 and 5).
+ *
+ * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `quota_exceeded`
+ */
+export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: RelayAskAt; replayed: boolean }> {
+  if (ctx.relay.feature === false) throw new Refusal("feature_disabled");
+  const id = wish.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
+  return transact(ctx, async (tx) => {
+    const standing = wish.id === undefined ? undefined : await findRelayAsk(tx, id);
+    if (standing) return replay(standing, wish);
+
+    const notes: AuditNote[] = [];
+    const job = await holdJob(ctx, tx, wish, notes);
+    if (wish.lease !== undefined && !holdsLease(job, wish.lease)) throw fenced(job);
+    await checkQuota(ctx, tx, wish);
+
+    const earlier = await findEarlier(tx, job, wish);
+    const inserted = await insertRelayAskIfNew(tx, {
+      ...{ ...wish, id, epoch: job.job.epoch, sameHash: sameAskHash(wish) },
+      options: wish.type === "CHOICE" ? choiceOptionsOf(wish) : [],
+      joinedTo: earlier?.pending ?? null,
+      timeoutMs: wish.constraints.timeoutS === undefined ? MACHINE_MS : wish.constraints.timeoutS * 1000,
+      respondInMs: earlier ? null : OWN_MS,
+    });
+    if (!inserted) {
+      // Somebody committed the same id for another job while this one's was held.
+      const other = await findRelayAsk(tx, id);
+      if (!other) throw new Error("an ask's id is taken by nothing");
+      return replay(other, wish);
+    }
+    // point: ask-stored
+    await appendJobEvents(tx, wish.jobId, [
+      logOf(job, "ask.created", inserted, { message: `${wish.type} asked`, fields: { ask_type: wish.type } }),
+    ]);
+    const waiting = await recountIn(tx, job);
+    notes.push(...waiting.notes);
+    if (earlier?.answer) {
+      const held = { job: waiting.job, ask: inserted };
+      const settled = await settleAskIn(tx, held, earlier.answer, { stage: earlier.answer.stage, stages: [] });
+      notes.push(...settled.notes);
+    }
+    await writeNotes(tx, notes);
+    tx.wake(RESPOND_TOPIC);
+    return { held: inserted, replayed: false };
+  });
+}
+
+function replay(standing: RelayAskAt, wish: AskWish): { held: RelayAskAt; replayed: boolean } {
+  if (standing.ask.principal !== wish.principal || standing.bodyHash !== wish.bodyHash) {
+    throw new Refusal("ref_taken", { ask_id: standing.ask.id });
+  }
+  return { held: standing, replayed: true };
+}
+
+/** Holds the job of an ask, which is registered with its first one where that is allowed. */
+async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]): Promise<JobAt> {
+  const { principal, jobId } = wish;
+  const known = await lockJob(tx, jobId);
+  if (known) return checkJob(ctx, tx, known, wish);
+  if (!isServed(ctx.relay, { id: jobId, labels: {} })) throw new Refusal("feature_disabled");
+  if (ctx.relay.strictJobs) throw new Refusal("job_not_found");
+  const made = await insertJobIfNew(tx, {
+    ...{ id: jobId, kind: "default", external: true, owner: principal, spec: undefined, env: null, repo: null },
+    ...{ labels: {}, priority: "P1", maxAttempts: 1, bodyHash: "", ttlMs: Math.max(EXTERNAL_IDLE_MS, DAY_MS) },
+  });
+  if (!made) {
+    const other = await lockJob(tx, jobId);
+    if (!other) throw new Error("a job's id is taken by nothing");
+    return checkJob(ctx, tx, other, wish);
+  }
+  await appendJobEvents(tx, jobId, [statusOf(made, null)]);
+  notes.push(moveNote(made, null, { kind: "agent", id: principal }));
+  return made;
+}
+
+async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWish): Promise<JobAt> {
+  const { id, owner, holder, state, labels, external } = held.job;
+  if (owner !== principal && holder !== principal) throw new Refusal("job_not_found");
+  if (!isServed(ctx.relay, { id, labels })) throw new Refusal("feature_disabled");
+  if (isOver(state)) throw new Refusal("job_closed", { id, state });
+  // Nobody holds it: whoever asks has lost it.
+  if (state === "QUEUED") throw fenced(held);
+  if (external) await extendExternal(tx, id, EXTERNAL_IDLE_MS);
+  return held;
+}
+
+/** Returns whether a token is that of the present lease. */
+export function holdsLease({ leaseHash, job, now }: JobAt, token: string): boolean {
+  return leaseHash !== null && job.leaseUntil !== null && job.leaseUntil > now && leaseHash === sha256Hex(token);
+}
+
+/** Returns the refusal of whoever holds a job no longer. */
+export function fenced({ job }: JobAt): Refusal {
+  return new Refusal("fenced", { epoch: job.epoch, state: job.state });
+}
+
+async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): Promise<void> {
+  const { pendingPerJob, pendingPerAgent } = ctx.relay;
+  const { ofJob, ofPrincipal } = await countPending(tx, jobId, principal);
+  const over = ofJob >= pendingPerJob ? [pendingPerJob, ofJob] : [pendingPerAgent, ofPrincipal];
+  const [limit = 0, open = 0] = over;
+  if (open >= limit) throw new Refusal("quota_exceeded", { limit, open, retry_after: 5 });
+}
+
+/** What an earlier epoch asked that is the same: its id while it is pending, or its answer where that may serve again. */
+async function findEarlier(
+  tx: Tx,
+  { job }: JobAt,
+  wish: AskWish,
+): Promise<{ pending?: string; answer?: RelayAnswer & { stage: RelayAsk["stage"] } } | null> {
+  if (job.epoch === 0) return null;
+  const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(wish));
+  if (!earlier) return null;
+  if (earlier.ask.status === "PENDING") return { pending: earlier.ask.id };
+  if (earlier.ask.status !== "ANSWERED" && earlier.ask.status !== "REJECTED") return null;
+  const isDecision = wish.type === "APPROVAL" || wish.type === "POLICY_DECISION";
+  // What was delivered may have been done: only what was never delivered is decided for this one too.
+  if (isDecision && (await wasDelivered(tx, earlier.ask.id))) return null;
+  const found = await findAnswer(tx, earlier.ask.id);
+  return found ? { answer: { ...found.answer, stage: earlier.ask.stage } } : null;
+}
