@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { accepted, callBody, contactBody, freshId, messageBody, openScene, sharedScene, type Scene } from "./a2h.ts";
+import { until } from "./addressed.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
 const iso = (scene: Scene, afterMs = 0) => new Date(scene.world.clock.now() + afterMs).toISOString();
@@ -259,6 +261,26 @@ for (const on of DATABASES) {
       assert.equal((await scene.agent.post("/human_contacts", differs)).status, 409);
       const audit = await scene.admin.get("/audit?limit=1000");
       for (const text of [reply.text, audit.text]) assert.doesNotMatch(text, /xoxb-/);
+    });
+
+    it("reach everybody in a long list of long addresses, each once", async () => {
+      const scene = shared();
+      // No two share enough to be told in fewer bytes.
+      const random = (bytes: number) => randomBytes(bytes).toString("hex");
+      const addresses = Array.from({ length: 21 }, () => `${random(30)}@${random(30)}.${random(30)}.example`);
+      const [address, ...others] = addresses;
+      const additional_recipients = others.map((one) => ({ address: one }));
+      const body = callBody({ channel: { email: { address, additional_recipients } } });
+      accepted(await scene.agent.post("/function_calls", body));
+      const reached = () =>
+        scene.email.sent.map(({ target }) => (target as { to: string }).to).filter((to) => addresses.includes(to));
+      await until(async () => {
+        await scene.world.advance(1000);
+        return reached().length >= addresses.length;
+      });
+      accepted(await scene.agent.post("/function_calls", body));
+      await scene.world.advance(1000);
+      assert.deepEqual(reached().sort(), addresses.sort());
     });
 
     it("escalate by themselves, with words that stand first", async () => {

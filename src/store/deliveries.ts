@@ -1,3 +1,4 @@
+import { sha256Hex } from "../lib/keyring.ts";
 import type { Target } from "../model/addressed-ask.ts";
 import { first, type Queryable, type Tx } from "./db.ts";
 import { join, sql } from "./sql.ts";
@@ -35,7 +36,9 @@ interface Row {
   ask_id: string;
   kind: Delivery["kind"];
   channel: string;
+  /** JSON, or the digest of what is in `long_target`. */
   target: string;
+  long_target: string | null;
   person: string | null;
   step: number;
   state: DeliveryState;
@@ -57,7 +60,7 @@ function toDelivery(row: Row): Delivery {
     askId: row.ask_id,
     kind: row.kind,
     channel: row.channel,
-    target: JSON.parse(row.target) as Target,
+    target: JSON.parse(row.long_target ?? row.target) as Target,
     person: row.person,
     step: row.step,
     state: row.state,
@@ -90,13 +93,18 @@ export interface NewDelivery {
   replyHash?: string;
 }
 
+/** PostgreSQL takes no more than 2,704 bytes into an index. */
+const MOST_INDEXED_BYTES = 1000;
+
 /** Plans a message, once for each step, channel and target. Returns whether it is new. */
 export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean> {
+  const target = JSON.stringify(one.target);
+  const isLong = Buffer.byteLength(target) > MOST_INDEXED_BYTES;
   const rows = await tx.all(
-    sql`INSERT INTO deliveries (delivery_id, ask_id, kind, channel, target, person, step, state, due_at, attempt, epoch,
-        words, link_hash, reply_hash, tries, created_at, changed_at)
-      VALUES (${one.id}, ${one.askId}, ${one.kind}, ${one.channel}, ${JSON.stringify(one.target)}, ${one.person},
-        ${one.step}, 'queued', (SELECT parley_now()) + ${one.inMs}, 0, 0, ${one.words ?? null}, ${one.linkHash ?? null},
+    sql`INSERT INTO deliveries (delivery_id, ask_id, kind, channel, target, long_target, person, step, state, due_at,
+        attempt, epoch, words, link_hash, reply_hash, tries, created_at, changed_at)
+      VALUES (${one.id}, ${one.askId}, ${one.kind}, ${one.channel}, ${isLong ? sha256Hex(target) : target},
+        ${isLong ? target : null}, ${one.person}, ${one.step}, 'queued', (SELECT parley_now()) + ${one.inMs}, 0, 0, ${one.words ?? null}, ${one.linkHash ?? null},
         ${one.replyHash ?? null}, 0, (SELECT parley_now()), (SELECT parley_now()))
       ON CONFLICT (ask_id, kind, step, channel, target) DO NOTHING RETURNING delivery_id`,
   );

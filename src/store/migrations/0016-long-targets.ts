@@ -1,0 +1,8 @@
+import type { Migration } from "./migration.ts";
+
+/** Whom a message goes to, where that is too long for the index that lets each message be planned once. */
+export const longTargets: Migration = {
+  number: 16,
+  name: "long targets",
+  statements: ({ text }) => [`ALTER TABLE deliveries ADD COLUMN long_target ${text}`],
+};
