@@ -197,6 +197,8 @@ export interface Job {
   leaseUntil: number | null;
   spec: unknown;
   result: unknown;
+  /** Paths of those artifacts that are its result; null where none were named. */
+  artifacts: readonly string[] | null;
   env: string | null;
   repo: string | null;
   labels: Readonly<Record<string, string>>;

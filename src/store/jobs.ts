@@ -19,6 +19,7 @@ interface JobRow {
   lease_ms: number | null;
   spec_json: string | null;
   result_json: string | null;
+  artifacts_json: string | null;
   env: string | null;
   repo: string | null;
   labels_json: string;
@@ -64,6 +65,7 @@ function toAt(row: JobRow): JobAt {
       leaseUntil: row.lease_until,
       spec: parsed(row.spec_json),
       result: parsed(row.result_json),
+      artifacts: row.artifacts_json === null ? null : (JSON.parse(row.artifacts_json) as string[]),
       env: row.env,
       repo: row.repo,
       labels: JSON.parse(row.labels_json) as Record<string, string>,
@@ -124,13 +126,19 @@ export interface JobMove {
   epochStep: 0 | 1;
   reason?: string;
   result?: unknown;
+  /** Paths of those artifacts that are the result. */
+  artifacts?: readonly string[];
   /** True where the attempt that ends now is not counted. */
   uncounted?: boolean;
 }
 
-/** Moves a held job, and ends it where the new state is an end. @throws {Error} when it was not in `from`: our bug. */
+/**
+ * Moves a held job, and ends it where the new state is an end. A lease is that of one epoch: it goes with its number.
+ *
+ * @throws {Error} when it was not in `from`: our bug
+ */
 export async function updateJobState(tx: Tx, id: string, move: JobMove): Promise<JobAt> {
-  const { to, from, epochStep, reason, result, uncounted = false } = move;
+  const { to, from, epochStep, reason, result, artifacts, uncounted = false } = move;
   const freed = to === "QUEUED";
   const over = to === "SUCCEEDED" || to === "FAILED" || to === "CANCELED" || to === "EXPIRED";
   const row = await one<JobRow>(
@@ -139,11 +147,12 @@ export async function updateJobState(tx: Tx, id: string, move: JobMove): Promise
         attempts = attempts - ${uncounted ? 1 : 0},
         pending_asks = CASE WHEN ${over || freed ? 1 : 0} = 1 THEN 0 ELSE pending_asks END,
         holder = CASE WHEN ${freed ? 1 : 0} = 1 THEN NULL ELSE holder END,
-        lease_hash = CASE WHEN ${freed ? 1 : 0} = 1 THEN NULL ELSE lease_hash END,
+        lease_hash = CASE WHEN ${epochStep} = 1 THEN NULL ELSE lease_hash END,
         lease_until = CASE WHEN ${over || freed ? 1 : 0} = 1 THEN NULL ELSE lease_until END,
         queued_at = CASE WHEN ${to === "QUEUED" ? 1 : 0} = 1 THEN parley_now() ELSE queued_at END,
         ended_at = CASE WHEN ${over ? 1 : 0} = 1 THEN parley_now() ELSE ended_at END,
-        reason = ${reason ?? null}, result_json = ${result === undefined ? null : JSON.stringify(result)}
+        reason = ${reason ?? null}, result_json = ${result === undefined ? null : JSON.stringify(result)},
+        artifacts_json = ${artifacts === undefined ? null : JSON.stringify(artifacts)}
       WHERE job_id = ${id} AND state = ${from} RETURNING *, parley_now() AS now`,
   );
   return toAt(row);
@@ -194,17 +203,21 @@ export async function claimJob(
 export async function hasClaimable(on: Queryable, kinds: readonly string[]): Promise<boolean> {
   const row = await first(
     on,
-    sql`SELECT 1 AS found FROM jobs WHERE state = 'QUEUED' AND kind IN (${join([...kinds])}) LIMIT 1`,
+    sql`SELECT 1 AS found FROM jobs WHERE state = 'QUEUED' AND kind IN (${join([...kinds])})
+      AND ttl_until > (SELECT parley_now()) LIMIT 1`,
   );
   return row !== undefined;
 }
 
-/** Holds a job's lease for as long again, where it is still that of `epoch`; returns nothing otherwise. */
+/**
+ * Holds a job's lease for as long again, where it is still that of `epoch`; returns nothing otherwise. One that has just
+ * run out is held too, as long as nobody has taken it away: the number is what fences.
+ */
 export async function renewLease(tx: Tx, id: string, epoch: number): Promise<JobAt | undefined> {
   const row = await first<JobRow>(
     tx,
     sql`UPDATE jobs SET lease_until = parley_now() + lease_ms
-      WHERE job_id = ${id} AND epoch = ${epoch} AND lease_until > parley_now()
+      WHERE job_id = ${id} AND epoch = ${epoch} AND lease_until IS NOT NULL
         AND state IN ('RUNNING', 'WAITING_ON_ANSWER') RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);
@@ -236,9 +249,9 @@ export async function findOutlivedJobs(on: Queryable, limit: number): Promise<st
   return rows.map((row) => row.job_id);
 }
 
-/** Which jobs a list shows: those of one owner, or all. */
+/** Which jobs a list shows: those that somebody made or holds, or all. */
 export interface JobFilter {
-  owner: string | null;
+  principal: string | null;
   states?: readonly JobState[];
   kind?: string;
   /** The last one of the page before. */
@@ -248,10 +261,10 @@ export interface JobFilter {
 
 /** Returns jobs, the newest first. */
 export async function listJobs(on: Queryable, filter: JobFilter): Promise<Job[]> {
-  const { owner, states, kind, after, limit } = filter;
+  const { principal, states, kind, after, limit } = filter;
   const rows = await on.all<JobRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM jobs WHERE 1 = 1
-      ${owner === null ? empty : sql`AND owner = ${owner}`}
+      ${principal === null ? empty : sql`AND (owner = ${principal} OR holder = ${principal})`}
       ${states === undefined ? empty : sql`AND state IN (${join([...states])})`}
       ${kind === undefined ? empty : sql`AND kind = ${kind}`}
       ${after === undefined ? empty : sql`AND (created_at < ${after.createdAt} OR created_at = ${after.createdAt} AND job_id < ${after.id})`}

@@ -91,6 +91,7 @@ export function jobWire(job: Job): Wire {
     pending_asks: job.pendingAsks,
     spec: job.spec,
     result: job.result,
+    artifacts: job.artifacts,
     created_at: job.createdAt,
     updated_at: job.updatedAt,
     lease_expires_at: job.leaseUntil,

@@ -25,6 +25,7 @@ export const relay: Migration = {
        lease_ms ${integer},
        spec_json ${text},
        result_json ${text},
+       artifacts_json ${text},
        env ${text},
        repo ${text},
        labels_json ${text} NOT NULL,
@@ -45,7 +46,17 @@ export const relay: Migration = {
     `CREATE INDEX jobs_leases ON jobs (lease_until) WHERE lease_until IS NOT NULL`,
     `CREATE INDEX jobs_due ON jobs (ttl_until) WHERE ended_at IS NULL`,
     `CREATE INDEX jobs_of_owner ON jobs (owner, created_at, job_id)`,
+    `CREATE INDEX jobs_of_holder ON jobs (holder, created_at, job_id) WHERE holder IS NOT NULL`,
     `CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL`,
+
+    `CREATE TABLE job_claims (
+       job_id ${text} NOT NULL REFERENCES jobs (job_id),
+       epoch ${integer} NOT NULL,
+       holder ${text} NOT NULL,
+       worker ${text} NOT NULL,
+       at ${integer} NOT NULL,
+       PRIMARY KEY (job_id, epoch)
+     )${strict}`,
 
     `CREATE TABLE job_events (
        job_id ${text} NOT NULL REFERENCES jobs (job_id),

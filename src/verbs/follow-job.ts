@@ -1,0 +1,92 @@
+import type { Context } from "../context.ts";
+import { isOver, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
+import { Refusal } from "../refusals.ts";
+import { findJob, listJobEvents, type JobAt, type JobEvent } from "../store/jobs.ts";
+import { findAnswers } from "../store/relay-answers.ts";
+import { listPendingOfJob } from "../store/relay-asks.ts";
+import { jobTopic, watch } from "../store/wake.ts";
+import { statusOf } from "./relay-settle.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** What a follower of a job is told, under the number of the newest event it covers. */
+export type JobNews =
+  | { kind: "status" | "log"; seq: number; body: Body }
+  | { kind: "answer"; seq: number; answer: RelayAnswer }
+  /** How the job is, for whoever follows from now on. */
+  | { kind: "snapshot"; seq: number; body: Body }
+  /** The same, in full, for whoever cannot be told everything since. */
+  | { kind: "reset"; seq: number; body: Body; job: JobAt["job"]; pending: readonly RelayAsk[] };
+
+const EVENTS_PER_READ = 200;
+const LONGEST_WAIT_MS = 60_000;
+/** For so long after its last event a job that has ended is still followed. */
+const LINGER_MS = 60_000;
+
+/**
+ * Yields everything that happens to a job after event `since`, in commit order, until it has been over for a minute or a
+ * signal is aborted. Without `since` it begins with how the job is. A number that is too old or unknown yields one
+ * `reset`, then what is new (contract-relay.md, section 5; invariants.md, S1 to S4). Whether the job may be seen is known.
+ *
+ * @throws {Refusal} `job_not_found`
+ */
+export async function* followJob(
+  ctx: Context,
+  id: string,
+  { since, signal }: { since?: number; signal: AbortSignal },
+): AsyncGenerator<JobNews> {
+  using changes = watch(ctx, [jobTopic(id)], [ctx.stopping, signal]);
+
+  const start = await findJob(ctx.db, id);
+  if (!start) throw new Refusal("job_not_found");
+  let after = since ?? start.seq;
+  if (since === undefined) yield { kind: "snapshot", seq: after, body: statusOf(start, null).body };
+  else if (after > start.seq || after < start.keptFrom - 1) {
+    after = start.seq;
+    yield resetAt(start, await listPendingOfJob(ctx.db, id));
+  }
+
+  while (!ctx.stopping.aborted && !signal.aborted) {
+    const job = await findJob(ctx.db, id);
+    if (!job) return;
+    const events = await listJobEvents(ctx.db, id, after, EVENTS_PER_READ);
+    if (events[0] ? events[0].seq !== after + 1 : after < job.seq) {
+      // Retention overtook a reader who was slow.
+      after = job.seq;
+      yield resetAt(job, await listPendingOfJob(ctx.db, id));
+      continue;
+    }
+    yield* newsOf(ctx, events);
+    after = events.at(-1)?.seq ?? after;
+    if (events.length > 0) continue;
+    const leftMs = isOver(job.job.state) ? (await lastEventAt(ctx, job)) + LINGER_MS - job.now : LONGEST_WAIT_MS;
+    if (leftMs <= 0) return;
+    await changes.next(leftMs);
+  }
+}
+
+function resetAt(at: JobAt, pending: Awaited<ReturnType<typeof listPendingOfJob>>): JobNews {
+  const { job, seq } = at;
+  return { kind: "reset", seq, body: statusOf(at, null).body, job, pending: pending.map(({ ask }) => ask) };
+}
+
+async function* newsOf(ctx: Context, events: readonly JobEvent[]): AsyncGenerator<JobNews> {
+  const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
+  const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
+  const answers = await findAnswers(ctx.db, [...new Set(ids)]);
+  for (const event of events) {
+    const { seq, body } = event;
+    if (event.event !== "answer") {
+      yield { kind: event.event, seq, body };
+      continue;
+    }
+    const answer = answers.get(askIdOf(event));
+    if (!answer) throw new Error("an answer was told of that is not there");
+    yield { kind: "answer", seq, answer };
+  }
+}
+
+async function lastEventAt(ctx: Context, { job, seq }: JobAt): Promise<number> {
+  const [last] = await listJobEvents(ctx.db, job.id, seq - 1, 1);
+  return last?.at ?? job.updatedAt;
+}
