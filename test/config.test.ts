@@ -105,6 +105,9 @@ describe("settings", () => {
   it("read a secret from the file that a variable names", () => {
     const DATABASE_URL_FILE = fileWith("postgres://db/from-file\n");
     assert.equal(loadConfig({ env: { HOME, DATABASE_URL_FILE } }).databaseUrl, "postgres://db/from-file");
+    const PARLEY_LIMITS_CANARIES_FILE = fileWith("Quokka, Feldberg 7\n\n  another canary\n");
+    const { canaries } = loadConfig({ env: { HOME, PARLEY_LIMITS_CANARIES_FILE } }).limits;
+    assert.deepEqual(canaries, ["Quokka, Feldberg 7", "another canary"]);
   });
 
   it("let the crowd be opened in either block, but not be contradicted", () => {
@@ -157,6 +160,7 @@ describe("mistakes in settings", () => {
       "twilio: { api_url: 'http://10.0.0.1:4010' }\n",
       `FILE:1: twilio.api_url must be an http address of this machine, not "http://10.0.0.1:4010".`,
     ],
+    ["limits: { canaries: [canary] }\n", "FILE:1: limits.canaries[0] must be a text of at least 8 characters."],
     ["wait_cap_s: 61\n", `FILE:1: wait_cap_s must be a whole number between 1 and 60, not 61.`],
     [
       "log: { level: loud }\n",

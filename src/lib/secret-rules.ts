@@ -11,7 +11,7 @@ export interface Span {
 const SIGNS = new RegExp(
   [
     "A3T[A-Z0-9]|A(?:KI|GP|ID|RO|IP|NP|NV|SI)A[A-Z0-9]",
-    "gh[pousr]_|github_pat_|glpat-|npm_|_authToken=|x-oauth-basic|dckr_pat_|pypi-",
+    "gh[pousr]_|github_pat_|glpat-|npm_|dckr_pat_|pypi-",
     "xox|xapp-|hooks\\.slack\\.com",
     "[sr]k_(?:live|test)_|sk-[\\w-]{16}|gsk_|hf_|lin_api_|ntn_|SG\\.|shp(?:pa|ca|at|ss)_|gl(?:c|sa)_|ops_ey|hv[sbr]\\.",
     "vc[piark]_|dapi|figd_|cf(?:k|ut|at)_|tskey-|do[opr]_v1_|whsec_|parley_|AGE-SECRET",
@@ -64,9 +64,10 @@ const HARMLESS = /(?:page|next|continuation|sync|csrf|xsrf|cancellation|cancel)[
 
 /** Points to a secret, or stands in its place. */
 const REFERENCE = /^(?:<|\$[{(]|\{\{|%\w+%$|secret:\/\/)|\$\{|\{\{/;
-const PLACEHOLDER = /your|example|changeme|change-me|placeholder|redacted|insert-|replace|dummy|x{5}|\*{3}|\.{3}|…/i;
+const PLACEHOLDER =
+  /your[_-]|example|changeme|change-me|placeholder|redacted|insert-|replace|dummy|x{5}|\*{3}|\.{3}|…/i;
 const USUAL_PASSWORDS =
-  /^(?:pass(?:word|wd|wort)?|pw|pwd|secret|mysecret|mypassword|postgres|root|admin|user|guest|test|token|[x*]+)\d{0,3}$/i;
+  /^(?:some|my|the|db|app)?[_-]?(?:pass(?:word|wd|wort)?|pw|pwd|secret|postgres|root|admin|user|guest|test|token|[x*]+)\d{0,3}$/i;
 const SECRET_REFERENCE = /secret:\/\/[\w./-]+/g;
 
 /**
@@ -88,9 +89,12 @@ export function findByOwnRules(text: string, name?: string): Span[] {
     if (isKeyBody(body)) finds.push({ rule: "private-key", from: index, to: index + whole.trimEnd().length });
   }
   for (const { 0: whole, 1: user = "", 2: password = "", index } of text.matchAll(URL_PASSWORD)) {
-    const isKnown = password === user || USUAL_PASSWORDS.test(password) || REFERENCE.test(password);
-    const to = index + whole.lastIndexOf("@");
-    if (!isKnown) finds.push({ rule: "url-password", from: to - password.length, to });
+    // GitHub takes the token as the user's name, beside a password that says so.
+    const isUser = password === "x-oauth-basic";
+    const from = index + whole.indexOf("://") + "://".length + (isUser ? 0 : user.length + 1);
+    const secret = isUser ? user : password;
+    const isKnown = password === user || USUAL_PASSWORDS.test(secret) || REFERENCE.test(secret);
+    if (!isKnown) finds.push({ rule: "url-password", from, to: from + secret.length });
   }
   finds.push(...findAssigned(text, ASSIGNED), ...findAssigned(text, FLAGGED), ...findAssigned(text, BORNE));
   if (name !== undefined && isSecretName(name) && isSecretValue(name, text)) {
@@ -162,22 +166,37 @@ function isSecretValue(word: string, value: string): boolean {
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const HEX = /^(?:[0-9a-f]{16,}|[0-9A-F]{16,})$/;
 const GROUPS = /^[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,}$/;
 
+/** Two letters that hardly follow one another in a word, in English or in German. */
+const RARE_PAIR =
+  /a[aejoq]|b[dfghkmnpqvwxz]|c[bdfgjmnpqvwxz]|d[fhjknpqtvwxz]|ez|f[bcdghjkmnpqvwxz]|g[bdfjkpqvwxyz]|h[bcdfghjkpqvwxyz]|i[hijquwy]|j[bcdfghijklmnpqrtvwxyz]|k[bcdfghjkmpqrvwxyz]|l[hjmnqrwxz]|m[cdfghjknqrtvwxyz]|n[hjqx]|o[hqz]|p[bcgjknqvwxz]|q[^u]|r[hjqxz]|s[bjrvxz]|t[bjknqvx]|u[hjquvwxyz]|v[bcdfghjklmnpqrstuvwxyz]|w[bcdfgjkmpqtuvwxyz]|x[bdfghjklmnoqrsuvwxyz]|y[bcdfghjkqruvwxyz]|z[bcdfghjklmnpqrstvwxyz]/;
+const SWITCH = /[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z]/;
+/** Of random characters two pairs in three are odd; of what people write, one in ten. */
+const ODD_SHARE = 0.3;
+
 /**
- * Returns whether nobody would make up or remember such a text. What people write changes between capitals, small
- * letters and digits every few characters at most; what a machine draws does so at every other one.
+ * Returns whether nobody would make up or remember such a text: every other pair of its characters is of letters that
+ * no word has side by side, or changes between capitals, small letters and digits.
  */
 export function looksRandom(text: string): boolean {
   if (UUID.test(text)) return true;
   if (GROUPS.test(text)) return /\d/.test(text) && /[A-Z]/.test(text);
   const parts = text.match(/[A-Za-z0-9]+/g) ?? [];
   const joined = parts.join("");
-  if (joined.length < 12 || joined.length / parts.length < 6 || !/[A-Za-z]/.test(joined)) return false;
-  const hasDigit = /\d/.test(joined);
-  if (hasDigit && joined.length >= 16 && /^(?:[0-9a-f]+|[0-9A-F]+)$/.test(joined)) return true;
-  const runs = parts.flatMap((part) => part.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? []);
-  return (hasDigit || joined.length >= 20) && joined.length / runs.length <= 2.7;
+  if (joined.length < 12 || joined.length / parts.length <= 4 || !/[A-Za-z]/.test(joined)) return false;
+  if (parts.some((part) => HEX.test(part) && /\d/.test(part) && /[A-Fa-f]/.test(part))) return true;
+  let pairs = 0;
+  let odd = 0;
+  for (const part of parts) {
+    for (let i = 1; i < part.length; i += 1) {
+      const pair = part.slice(i - 1, i + 1);
+      pairs += 1;
+      if (SWITCH.test(pair) || RARE_PAIR.test(pair.toLowerCase())) odd += 1;
+    }
+  }
+  return odd / pairs >= ODD_SHARE;
 }
 
 /** Returns whether a text is of so many kinds of characters as passwords have to be. */

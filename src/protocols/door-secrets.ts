@@ -18,7 +18,7 @@ export interface SecretFlags {
  * @throws {Refusal} `invalid_input` with the constraint `secret`, the rule and the position
  */
 export async function flagSecrets(
-  { ctx, config }: DoorContext,
+  { ctx, config }: Pick<DoorContext, "ctx" | "config">,
   { prompt, options = [] }: MeantQuestion,
   name: string,
 ): Promise<SecretFlags> {
