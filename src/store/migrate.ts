@@ -15,6 +15,7 @@ import { conversations } from "./migrations/0012-conversations.ts";
 import { keyUsed } from "./migrations/0013-key-used.ts";
 import { policy } from "./migrations/0014-policy.ts";
 import { runner } from "./migrations/0015-runner.ts";
+import { longTargets } from "./migrations/0016-long-targets.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly Migration[] = [
   keyUsed,
   policy,
   runner,
+  longTargets,
 ];
 
 /** The schema this program reads and writes. */
