@@ -26,7 +26,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "webhook list": async () => (await import("./cli/webhook.ts")).webhookList,
   "webhook test": async () => (await import("./cli/webhook.ts")).webhookTest,
   verify: async () => (await import("./cli/verify.ts")).verify,
+  "roles list": async () => (await import("./cli/roles.ts")).rolesList,
+  "roles show": async () => (await import("./cli/roles.ts")).rolesShow,
+  "roles test": async () => (await import("./cli/roles.ts")).rolesTest,
+  "roles check": async () => (await import("./cli/roles.ts")).rolesCheck,
+  "prompt executor": async () => (await import("./cli/roles.ts")).promptExecutor,
   "slack manifest": async () => (await import("./cli/slack.ts")).slackManifest,
+  "tools list": async () => (await import("./cli/tools.ts")).toolsList,
+  "tools accept": async () => (await import("./cli/tools.ts")).toolsAccept,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
 };
 

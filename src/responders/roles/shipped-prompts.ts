@@ -16,3 +16,8 @@ export function executorPrompt(): string {
 function shippedText(name: string): string {
   return readFileSync(join(SHIPPED_PROMPTS, name), "utf8").trim();
 }
+
+/** Returns the folders that roles stand in, the operator's before ours. */
+export function roleDirs(settings: { promptsDir: string | undefined; dataDir: string }): readonly string[] {
+  return [settings.promptsDir ?? join(settings.dataDir, "prompts"), SHIPPED_PROMPTS];
+}

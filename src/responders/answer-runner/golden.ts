@@ -1,0 +1,148 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
+import { choiceOptionsOf } from "../../model/choice-options.ts";
+import { ASK_TYPES, type ContextEnvelope } from "../../model/relay.ts";
+import type { RoleOnDisk } from "../roles/role-catalogue.ts";
+import { inputProblems, roleName, type Role } from "../roles/role.ts";
+import { outcomeOf } from "./outcome.ts";
+import { buildPrompt } from "./prompt.ts";
+import { effectiveSchema, readAnswer } from "./reading.ts";
+
+/** One thing that was tried with a role, without any model. */
+export interface Tried {
+  name: string;
+  /** Why it is not as it was recorded; nothing where it is. */
+  problem: string | null;
+}
+
+const record = z.record(z.string(), z.unknown());
+
+/** What a role was asked, the prompt that this made, and what replies came to. */
+const Golden = z.strictObject({
+  cases: z.array(
+    z.strictObject({
+      name: z.string().min(1),
+      ask: z.strictObject({
+        type: z.enum(ASK_TYPES),
+        prompt: z.string().min(1),
+        facts: record.optional(),
+        job_snapshot: record.optional(),
+        meta: record.default({}),
+        tools: z.array(z.string()).default([]),
+      }),
+      prompt: z.string().optional(),
+      replies: z.array(z.strictObject({ says: z.string(), outcome: record.optional() })).default([]),
+    }),
+  ),
+});
+type GoldenCase = z.infer<typeof Golden>["cases"][number];
+type Judge = Pick<ForeignSchemas, "validate">;
+
+/**
+ * Returns what became of a role's examples and of its recorded cases: whether its prompts are still those recorded, and
+ * its model's replies still come to the same (contract-relay.md, section 11). With `isRenewed`, what there is now is
+ * recorded instead.
+ *
+ * The cases of `prompts/role.x@v1.yaml` stand in `prompts/golden/role.x@v1.yaml`; a role may have none.
+ */
+export async function tryRole(
+  { role, file }: RoleOnDisk,
+  schemas: Judge,
+  { isRenewed = false }: { isRenewed?: boolean } = {},
+): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  for (const [i, example] of role.examples.entries()) {
+    tried.push({ name: `example ${i + 1}`, problem: await exampleProblem(role, example, schemas) });
+  }
+  const path = join(dirname(file), "golden", `${roleName(role)}.yaml`);
+  const text = await textOf(path);
+  if (text === null) return tried;
+
+  const document = parseDocument(text, { schema: "core" });
+  const golden = document.errors.length > 0 ? null : Golden.safeParse(document.toJS({ maxAliasCount: 10 }));
+  if (!golden?.success) return [...tried, { name: "golden", problem: `${path} does not hold cases` }];
+  for (const [i, one] of golden.data.cases.entries()) {
+    const now = await runCase(role, one, schemas);
+    if (isRenewed) {
+      document.setIn(["cases", i, "prompt"], now.prompt);
+      for (const [k, outcome] of now.outcomes.entries()) {
+        document.setIn(["cases", i, "replies", k, "outcome"], document.createNode(outcome));
+      }
+    }
+    tried.push({ name: one.name, problem: isRenewed ? null : caseProblem(one, now) });
+  }
+  if (isRenewed) await writeFile(path, document.toString({ lineWidth: 0 }));
+  return tried;
+}
+
+interface Run {
+  prompt: string;
+  outcomes: readonly unknown[];
+}
+
+async function runCase(role: Role, { ask: given, replies }: GoldenCase, schemas: Judge): Promise<Run> {
+  const envelope: ContextEnvelope = {
+    job_snapshot: given.job_snapshot ?? {},
+    ...(given.facts && { facts: given.facts }),
+    role: roleName(role),
+  };
+  const { type, prompt, meta, tools } = given;
+  const constraints = { allowedTools: tools };
+  const ask = { jobId: "J-1", stepId: "S-1", type, prompt, meta, envelope, constraints };
+  const options = type === "CHOICE" ? choiceOptionsOf(ask) : [];
+  const schema = effectiveSchema(ask, role);
+  const { system, user } = buildPrompt({
+    ask,
+    job: { id: "J-1" },
+    role,
+    options,
+    toolNames: tools.filter((tool) => role.toolWhitelist?.includes(tool) ?? true),
+    rounds: [],
+    schema,
+  });
+  const outcomes: unknown[] = [];
+  for (const { says } of replies) {
+    const reading = await readAnswer(says, { ask, role, options }, schemas);
+    outcomes.push(JSON.parse(JSON.stringify(outcomeOf(reading, says, { role, options }))));
+  }
+  return { prompt: `${system}\n---\n${user}\n`, outcomes };
+}
+
+function caseProblem({ prompt, replies }: GoldenCase, now: Run): string | null {
+  if (prompt !== now.prompt) return `the prompt is another one: ${firstDifference(prompt ?? "", now.prompt)}`;
+  const changed = replies.findIndex(({ outcome }, i) => !isDeepStrictEqual(outcome, now.outcomes[i]));
+  return changed < 0 ? null : `reply ${changed + 1} now comes to ${JSON.stringify(now.outcomes[changed])}`;
+}
+
+async function exampleProblem(
+  role: Role,
+  { input, output }: Role["examples"][number],
+  schemas: Judge,
+): Promise<string | null> {
+  const meta = { input };
+  const [misfit] = await inputProblems(role, meta, schemas);
+  if (misfit) return `input${misfit.path} ${misfit.message}`;
+  const says = JSON.stringify(typeof output === "string" ? { answer_text: output } : { answer_json: output });
+  const read = await readAnswer(says, { ask: { type: "CLARIFICATION", meta }, role, options: [] }, schemas);
+  const [problem] = read.misfits;
+  return problem ? `output${problem.path} ${problem.message}` : null;
+}
+
+function firstDifference(before: string, now: string): string {
+  const [old, fresh] = [before.split("\n"), now.split("\n")];
+  const line = fresh.findIndex((text, i) => text !== old[i]);
+  return line < 0 ? `it has ${fresh.length} lines instead of ${old.length}` : `line ${line + 1} is ${fresh[line]}`;
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
