@@ -4,10 +4,33 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { parse, stringify } from "yaml";
+import type { Command } from "../src/cli/command.ts";
+import { rolesCheck, rolesList, rolesShow, rolesTest } from "../src/cli/roles.ts";
 import { checkRole } from "../src/responders/roles/role.ts";
 import { SHIPPED_PROMPTS } from "../src/responders/roles/shipped-prompts.ts";
 import { blocksOf } from "./documents.ts";
 import { newFolder, parley } from "./program.ts";
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  list: rolesList,
+  show: rolesShow,
+  check: rolesCheck,
+  test: rolesTest,
+};
+
+/** Runs one of the commands in this process, as the program runs it. */
+async function roles(args: readonly string[], env: Record<string, string>) {
+  const [name = "", ...argv] = args;
+  let [out, err] = ["", ""];
+  const code = await COMMANDS[name]?.run(argv, {
+    env,
+    out: (line) => void (out += `${line}\n`),
+    tell: (line) => void (err += `${line}\n`),
+    progress: () => {},
+    interrupted: new AbortController().signal,
+  });
+  return { code, out, err };
+}
 
 const CLARIFIER = "role.clarifier@v1";
 
@@ -52,13 +75,13 @@ describe("roles list, show, check", () => {
     assert.ok(rows[1]?.endsWith(join(dataDir, "prompts", "role.counter@v3.yaml")));
     assert.ok(rows[0]?.endsWith(join(SHIPPED_PROMPTS, `${CLARIFIER}.yaml`)));
 
-    const shown = await parley(["roles", "show", "role.counter", "--json"], env);
+    const shown = await roles(["show", "role.counter", "--json"], env);
     const { hash, file, limits, guardrails, ...rest } = JSON.parse(shown.out) as Record<string, unknown>;
     assert.deepEqual(rest, COUNTER);
     assert.deepEqual([limits, guardrails], [{ max_tool_calls: 5 }, []]);
     assert.equal(typeof hash, "string");
     assert.equal(file, join(dataDir, "prompts", "role.counter@v3.yaml"));
-    assert.match((await parley(["roles", "show", CLARIFIER], env)).out, /^tools {7}none$/m);
+    assert.match((await roles(["show", CLARIFIER], env)).out, /^tools {7}none$/m);
   });
 
   it("say in one sentence that there is no such role, and what is wrong with a file", async () => {
@@ -68,24 +91,24 @@ describe("roles list, show, check", () => {
       [missing.code, missing.err],
       [1, "parley: there is no role role.counter; parley roles list shows those there are.\n"],
     );
-    const checked = await parley(["roles", "check"], env);
+    const checked = await roles(["check"], env);
     assert.equal(checked.code, 1);
     assert.match(checked.out, /role\.counter@v3\.yaml: rules is no field of a role\n$/);
-    assert.match((await parley(["roles", "list"], env)).err, /^1 of the files cannot be used/);
-    const { code, out } = await parley(["roles", "check"], { PARLEY_DATA_DIR: newFolder() });
+    assert.match((await roles(["list"], env)).err, /^1 of the files cannot be used/);
+    const { code, out } = await roles(["check"], { PARLEY_DATA_DIR: newFolder() });
     assert.deepEqual([code, out], [0, "All 4 roles can be used.\n"]);
   });
 
   it("takes the folder that the settings name", async () => {
     const { dataDir } = folderWith({ "role.counter@v3.yaml": stringify(COUNTER) });
     const env = { PARLEY_DATA_DIR: newFolder(), PARLEY_RELAY_PROMPTS_DIR: join(dataDir, "prompts") };
-    assert.equal((await parley(["roles", "show", "role.counter@v3"], env)).code, 0);
+    assert.equal((await roles(["show", "role.counter@v3"], env)).code, 0);
   });
 });
 
 describe("roles test", () => {
   it("finds every role that comes along as it was recorded, each with a case", async () => {
-    const { code, out } = await parley(["roles", "test", "--json"], { PARLEY_DATA_DIR: newFolder() });
+    const { code, out } = await roles(["test", "--json"], { PARLEY_DATA_DIR: newFolder() });
     const { holds, tried } = JSON.parse(out) as Tried;
     assert.deepEqual(
       tried.filter(({ problem }) => problem !== null),
@@ -109,7 +132,7 @@ describe("roles test", () => {
       writeFileSync(pathOf(name), text.replace(from, to));
     };
     const failures = async (...flags: string[]): Promise<string[]> => {
-      const { code, out } = await parley(["roles", "test", "role.clarifier", "--json", ...flags], env);
+      const { code, out } = await roles(["test", "role.clarifier", "--json", ...flags], env);
       const { holds, tried } = JSON.parse(out) as Tried;
       assert.deepEqual([code, holds], tried.every(({ problem }) => problem === null) ? [0, true] : [1, false]);
       return tried.flatMap(({ problem }) => problem ?? []);
@@ -126,13 +149,13 @@ describe("roles test", () => {
     change(golden, "askBack: Which shop?", "askBack: Which one?");
     assert.match((await failures())[0] ?? "", /^reply 3 now comes to .*Which shop\?/);
     change(role, "confidence: 1 }", "confidence: 2 }");
-    assert.match((await parley(["roles", "check"], env)).out, /examples\[0\]\.output\/confidence /);
+    assert.match((await roles(["check"], env)).out, /examples\[0\]\.output\/confidence /);
   });
 
   it("needs no recorded cases, and says what an example's input lacks", async () => {
     const counter = { ...COUNTER, input_schema: { type: "object" } };
     const { env } = folderWith({ "role.counter@v3.yaml": stringify(counter) });
-    const { code, out } = await parley(["roles", "test", "role.counter"], env);
+    const { code, out } = await roles(["test", "role.counter"], env);
     assert.equal(code, 1);
     assert.equal(out, "FAILS  role.counter@v3: example 1\n       input must be an object\n1 of 1 do not hold.\n");
   });
