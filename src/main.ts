@@ -34,6 +34,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "slack manifest": async () => (await import("./cli/slack.ts")).slackManifest,
   "tools list": async () => (await import("./cli/tools.ts")).toolsList,
   "tools accept": async () => (await import("./cli/tools.ts")).toolsAccept,
+  "policy test": async () => (await import("./cli/policy.ts")).policyTest,
+  "policy lint": async () => (await import("./cli/policy.ts")).policyLint,
+  "policy explain": async () => (await import("./cli/policy.ts")).policyExplain,
+  "policy show": async () => (await import("./cli/policy-store.ts")).policyShow,
+  "policy accept": async () => (await import("./cli/policy-store.ts")).policyAccept,
+  "policy dismiss": async () => (await import("./cli/policy-store.ts")).policyDismiss,
+  "policy reload": async () => (await import("./cli/policy-store.ts")).policyReload,
+  "policy revoke": async () => (await import("./cli/policy-store.ts")).policyRevoke,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
 };
 

@@ -41,7 +41,8 @@ const decide = (text: string, words: PolicyWords, grants: readonly Grant[] = [])
   evaluate(parsePolicy(text), grants, policyInput(words));
 
 const ask = (more: Partial<RelayAsk> = {}) => ({
-  ...{ type: "APPROVAL", roleId: null, meta: {}, envelope: null, principal: "agent:ana-bot" },
+  ...{ type: "APPROVAL" as RelayAsk["type"], roleId: null, meta: {} as RelayAsk["meta"] },
+  ...{ envelope: null as RelayAsk["envelope"], principal: "agent:ana-bot" },
   ...more,
 });
 const job = (more: { env?: string; repo?: string } = {}) => ({ id: "J-1", env: null, repo: null, ...more });

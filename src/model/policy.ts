@@ -180,7 +180,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const grant = deciding ? undefined : grants.find((one) => sameClass(one, input));
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
 
-  const byDefault = READS.has(input.action) ? policy.defaults.read : policy.defaults.other;
+  const byDefault = isRead(input) ? policy.defaults.read : policy.defaults.other;
   const decision = grant ? "ALLOW" : (rule?.decision ?? byDefault);
   const defaulted = !rule && !grant;
   const trace: PolicyTrace = {
@@ -202,6 +202,11 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(input),
     because: rule ? (rule.reason ?? `${nameOf(rule)} says ${decision}`) : grantWords(policy, grant),
   };
+}
+
+/** Returns whether an input is a question or a reading, which have a default of their own. */
+export function isRead({ action }: Pick<PolicyInput, "action">): boolean {
+  return READS.has(action);
 }
 
 /** Returns how a rule is named to people. */

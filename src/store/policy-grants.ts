@@ -87,10 +87,12 @@ export async function revokeGrant(tx: Tx, id: string, by: string): Promise<KeptG
   return row && toGrant(row);
 }
 
-/** Returns grants, newest first; those that are over too. */
-export async function listGrants(on: Queryable, limit = 1000): Promise<KeptGrant[]> {
-  const rows = await on.all<GrantRow>(
-    sql`SELECT * FROM policy_grants ORDER BY created_at DESC, grant_id LIMIT ${limit}`,
+/** Returns grants, newest first, and whether each still allows something. */
+export async function listGrants(on: Queryable, limit = 1000): Promise<(KeptGrant & { isLive: boolean })[]> {
+  const rows = await on.all<GrantRow & { live: number }>(
+    sql`SELECT policy_grants.*,
+        CASE WHEN revoked_at IS NULL AND expires_at > (SELECT parley_now()) THEN 1 ELSE 0 END AS live
+      FROM policy_grants ORDER BY created_at DESC, grant_id LIMIT ${limit}`,
   );
-  return rows.map(toGrant);
+  return rows.map((row) => ({ ...toGrant(row), isLive: row.live === 1 }));
 }

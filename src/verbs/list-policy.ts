@@ -10,7 +10,7 @@ export type { Proposal, Savings } from "../store/policy-learning.ts";
 /** What stands beside the policy file. */
 export interface PolicyBeside {
   /** Newest first; those that are over or revoked too. */
-  grants: KeptGrant[];
+  grants: (KeptGrant & { isLive: boolean })[];
   /** Newest first, whatever became of them. */
   proposals: Proposal[];
   /** How many questions each rule has spared people, by what rules are counted under. */

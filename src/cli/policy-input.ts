@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { loadConfig } from "../config.ts";
+import { replaceFile } from "../lib/replace-file.ts";
+import { ASK_TYPES } from "../model/relay.ts";
+import type { Policy, PolicyWords } from "../model/policy.ts";
+import { parsePolicy } from "../model/policy-text.ts";
+import type { PolicyText } from "../verbs/policy-proposals.ts";
+import { type Io, WrongUsage } from "./command.ts";
+
+/** A file cannot be read, or holds a mistake: one could not look (exit 2). */
+export class UnreadableFile extends Error {}
+
+/** What is asked about, as flags. */
+export const INPUT_OPTIONS = {
+  action: { type: "string" },
+  resource: { type: "string" },
+  env: { type: "string" },
+  tool: { type: "string" },
+  repo: { type: "string" },
+  agent: { type: "string" },
+  role: { type: "string" },
+  job: { type: "string" },
+  type: { type: "string" },
+  meta: { type: "string", multiple: true },
+} as const;
+
+export const INPUT_USAGE =
+  "[--action A --resource R --env E --tool T --repo R --agent A --role R --job J --type TYPE --meta KEY=VALUE]";
+
+export const INPUT_FLAGS = {
+  "--action A": "what would be done, such as write or deploy",
+  "--resource R": "to what",
+  "--env E": "where; left out, dev",
+  "--tool T": "by which tool",
+  "--repo R": "in which repository",
+  "--agent A": "by which agent",
+  "--role R": "in which role",
+  "--job J": "as part of which job",
+  "--type TYPE": `what is asked: ${ASK_TYPES.join(", ")}`,
+  "--meta KEY=VALUE": "what the asker sends along; may be given again",
+} as const;
+
+type InputValues = { [name in Exclude<keyof typeof INPUT_OPTIONS, "meta">]?: string | undefined } & {
+  meta?: string[] | undefined;
+};
+
+/** Returns what the flags ask about; null where they name nothing. */
+export function wordsOf({ type, meta = [], ...rest }: InputValues): PolicyWords | null {
+  const askType = ASK_TYPES.find((known) => known === type?.toUpperCase());
+  if (type !== undefined && !askType) throw new WrongUsage(`--type must be one of ${ASK_TYPES.join(", ")}`);
+  const pairs = meta.map((pair) => {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+    if (key === undefined) throw new WrongUsage("--meta must be KEY=VALUE");
+    return [key, value] as const;
+  });
+  const { action, resource, env, tool, repo, agent, role, job } = rest;
+  const words = { action, resource, env, tool, repo, agent, role, job, ask_type: askType };
+  if (pairs.length === 0 && Object.values(words).every((value) => value === undefined)) return null;
+  return { ...words, meta: Object.fromEntries(pairs) };
+}
+
+/** Returns where the policy of the installation is. */
+export function policyPath(values: { "data-dir"?: string | undefined; config?: string | undefined }, io: Io): string {
+  return loadConfig({ flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config }).relay.policyFile;
+}
+
+/** Returns the policy a file holds. @throws {UnreadableFile} */
+export function readPolicy(path: string): Policy {
+  const text = readText(path);
+  try {
+    return parsePolicy(text, basename(path));
+  } catch (error) {
+    throw new UnreadableFile(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** @throws {UnreadableFile} */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const why = isMissing ? "it does not exist" : error instanceof Error ? error.message : String(error);
+    throw new UnreadableFile(`${path} cannot be read: ${why}.`);
+  }
+}
+
+/** The policy file of the installation, to be changed. */
+export function policyTextAt(path: string): PolicyText {
+  return {
+    async edit(change) {
+      const before = readText(path);
+      const after = change(before);
+      if (after !== before) await replaceFile(path, after);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { parseArgs } from "node:util";
+import { printable } from "../lib/printable.ts";
+import { nameOf, type Policy } from "../model/policy.ts";
+import { conditionsText } from "../model/policy-explain.ts";
+import { listPolicy, proposalDiff, type PolicyBeside } from "../verbs/list-policy.ts";
+import { revokeStanding } from "../verbs/policy-grants.ts";
+import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../verbs/policy-proposals.ts";
+import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
+import { lookAt } from "./policy.ts";
+import { policyPath, policyTextAt, readPolicy, readText } from "./policy-input.ts";
+import { table } from "./table.ts";
+
+/** Whoever may open the store may change what is allowed; the record says that it was at the command line. */
+const BY = { kind: "server", id: "command line" } as const;
+const LEARNED = "learned-";
+
+export const policyShow: Command = {
+  usage: "[--json]",
+  does: "show rules, what is allowed for good and what is proposed, with the questions each has spared people",
+  flags: { "--json": "print JSON", ...STORE_FLAGS },
+  example: "parley policy show",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
+    const path = policyPath(values, io);
+    return lookAt(io, async () => {
+      const policy = readPolicy(path);
+      const beside = await withStore(values, io, (ctx) => listPolicy(ctx));
+      if (values.json) io.out(JSON.stringify(toWire(path, policy, beside)));
+      else show(path, policy, beside, io);
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyReload: Command = {
+  usage: "",
+  does: "have every server read its policy file again within a second",
+  flags: { ...STORE_FLAGS },
+  example: "parley policy reload",
+  async run(argv, io) {
+    const { values } = parseArgs({ args: [...argv], options: STORE_OPTIONS });
+    return lookAt(io, async () => {
+      const { policyVersion } = readPolicy(policyPath(values, io));
+      await withStore(values, io, (ctx) => reloadPolicy(ctx));
+      io.tell(`${policyVersion} is read again by every server within a second.`);
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyRevoke: Command = {
+  usage: "ID",
+  does: "end what somebody allowed for good, or take a learned rule out of the policy file",
+  flags: { ...STORE_FLAGS },
+  example: "parley policy revoke grant_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const id = onlyArgument(positionals, "ID");
+    return lookAt(io, async () => {
+      const file = policyTextAt(policyPath(values, io));
+      await withStore(values, io, async (ctx) => {
+        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, BY, file);
+        else await revokeStanding(ctx, id, BY);
+      });
+      io.tell(`${printable(id)} allows nothing any more.`);
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyAccept: Command = {
+  usage: "ID",
+  does: "write a proposed rule into the policy file",
+  flags: { ...STORE_FLAGS },
+  example: "parley policy accept proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const id = onlyArgument(positionals, "ID");
+    return lookAt(io, async () => {
+      const file = policyTextAt(policyPath(values, io));
+      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, BY, file));
+      io.out(rule.id);
+      io.tell(`${rule.id} is in force within a second; parley policy revoke ${rule.id} takes it back.`);
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyDismiss: Command = {
+  usage: "ID",
+  does: "dismiss a proposed rule; the same is never proposed again",
+  flags: { ...STORE_FLAGS },
+  example: "parley policy dismiss proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const id = onlyArgument(positionals, "ID");
+    await withStore(values, io, (ctx) => dismissProposal(ctx, id, BY));
+    io.tell(`${printable(id)} is dismissed.`);
+    return EXIT.done;
+  },
+};
+
+function show(path: string, policy: Policy, { grants, proposals, savings }: PolicyBeside, io: Io): void {
+  const saved = new Map(savings.map((one) => [one.rule, one.saved]));
+  io.tell(`${path}: version ${policy.policyVersion}`);
+  const rules = policy.rules.map((rule) => {
+    return [nameOf(rule), rule.decision, String(saved.get(rule.key) ?? 0), printable(conditionsText(rule))];
+  });
+  const defaults = Object.entries(policy.defaults).map(([name, decision]) => [`default ${name}`, decision, "-", "-"]);
+  for (const line of table(["RULE", "DECISION", "SPARED", "ABOUT"], [...rules, ...defaults])) io.out(line);
+
+  const live = grants.filter(({ isLive }) => isLive);
+  if (live.length > 0) {
+    const rows = live.map((one) => {
+      const { action, resource, env, tool, repo, agent } = one;
+      const about = Object.entries({ action, resource, env, tool, repo, agent })
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+      return [one.id, one.madeBy, String(one.uses), timeText(one.expiresAt), printable(about.join(", "))];
+    });
+    io.out("");
+    for (const line of table(["ALLOWED FOR GOOD", "BY", "SPARED", "UNTIL", "ABOUT"], rows)) io.out(line);
+  }
+
+  const text = readText(path);
+  for (const proposal of proposals.filter(({ state }) => state === "open")) {
+    io.out("");
+    io.out(`${proposal.id} proposes, after ${proposal.approvals} approvals of the same:`);
+    for (const line of proposalDiff(text, proposal)) io.out(printable(line));
+  }
+}
+
+function toWire(path: string, policy: Policy, { grants, proposals, savings }: PolicyBeside): object {
+  const saved = new Map(savings.map((one) => [one.rule, one.saved]));
+  const text = readText(path);
+  return {
+    file: path,
+    policy_version: policy.policyVersion,
+    defaults: policy.defaults,
+    rules: policy.rules.map((rule) => ({
+      ...{ rule: nameOf(rule), decision: rule.decision, about: conditionsText(rule) },
+      spared: saved.get(rule.key) ?? 0,
+    })),
+    grants: grants.map(({ id, action, resource, env, tool, repo, agent, ...grant }) => ({
+      ...{ id, action, resource, env, tool, repo, agent, by: grant.madeBy, ask_id: grant.askId },
+      created_at: timeText(grant.createdAt),
+      expires_at: timeText(grant.expiresAt),
+      revoked_at: grant.revokedAt === null ? null : timeText(grant.revokedAt),
+      live: grant.isLive,
+      spared: grant.uses,
+    })),
+    proposals: proposals.map((proposal) => ({
+      ...{ id: proposal.id, state: proposal.state, rule: proposal.rule, approvals: proposal.approvals },
+      created_at: timeText(proposal.createdAt),
+      ...(proposal.state === "open" && { diff: proposalDiff(text, proposal).join("\n") }),
+    })),
+  };
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");

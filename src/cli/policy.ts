@@ -1,0 +1,167 @@
+import { basename } from "node:path";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { printable } from "../lib/printable.ts";
+import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
+import { evaluate, nameOf, type Policy, policyInput, type Verdict } from "../model/policy.ts";
+import { pathText } from "../model/policy-check.ts";
+import { explainVerdict } from "../model/policy-explain.ts";
+import { lintPolicy } from "../model/policy-lint.ts";
+import { ASK_TYPES } from "../model/relay.ts";
+import { readGrants } from "../verbs/policy-grants.ts";
+import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
+import {
+  INPUT_FLAGS,
+  INPUT_OPTIONS,
+  INPUT_USAGE,
+  policyPath,
+  readPolicy,
+  readText,
+  UnreadableFile,
+  wordsOf,
+} from "./policy-input.ts";
+
+const FILE_FLAGS = { FILE: "a policy file; left out, that of the installation", ...STORE_FLAGS } as const;
+
+export const policyTest: Command = {
+  usage: `[FILE] (--cases CASES | ${INPUT_USAGE.slice(1, -1)})`,
+  does: "say what a policy file would decide, or check it against written cases; standing grants do not count",
+  flags: { "--cases CASES": "a file of cases: name, input, decision, rule", ...INPUT_FLAGS, ...FILE_FLAGS },
+  example: "parley policy test --action write --env prod",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS, cases: { type: "string" } },
+    });
+    const path = fileOf(positionals) ?? policyPath(values, io);
+    const words = wordsOf(values);
+    if ((words === null) === (values.cases === undefined)) {
+      throw new WrongUsage(words ? "--cases names its own inputs" : "say what to test: --action, or --cases FILE");
+    }
+    return lookAt(io, () => {
+      const policy = readPolicy(path);
+      warn(policy, io);
+      if (values.cases !== undefined) return runCases(policy, values.cases, io);
+      io.out(JSON.stringify(evaluate(policy, [], policyInput(words ?? {})).trace, null, 2));
+      return EXIT.done;
+    });
+  },
+};
+
+export const policyLint: Command = {
+  usage: "[FILE]",
+  does: "check a policy file, and name rules that can never win",
+  flags: FILE_FLAGS,
+  example: "parley policy lint",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
+    const path = fileOf(positionals) ?? policyPath(values, io);
+    return lookAt(io, () => {
+      const policy = readPolicy(path);
+      const notes = lintPolicy(policy);
+      for (const { says } of notes) io.out(printable(says));
+      const count = policy.rules.length;
+      io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
+      return notes.length > 0 ? EXIT.refused : EXIT.done;
+    });
+  },
+};
+
+export const policyExplain: Command = {
+  usage: `[FILE] ${INPUT_USAGE}`,
+  does: "say in words what would be decided and why; without FILE standing grants count too",
+  flags: { ...INPUT_FLAGS, ...FILE_FLAGS },
+  example: "parley policy explain --action deploy --env prod --agent build-bot",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { ...STORE_OPTIONS, ...INPUT_OPTIONS },
+    });
+    const words = wordsOf(values);
+    if (!words) throw new WrongUsage("say what to explain, with --action or another flag");
+    const file = fileOf(positionals);
+    return lookAt(io, async () => {
+      const policy = readPolicy(file ?? policyPath(values, io));
+      const input = policyInput(words);
+      const grants = file === undefined ? await withStore(values, io, (ctx) => readGrants(ctx.db, input)) : [];
+      for (const line of explainVerdict(policy, input, evaluate(policy, grants, input))) io.out(printable(line));
+      return EXIT.done;
+    });
+  },
+};
+
+/** A file that cannot be read or holds a mistake means that one could not look. */
+export async function lookAt(io: Io, work: () => number | Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    for (const line of error.message.split("\n")) io.tell(`parley: ${printable(line)}`);
+    return EXIT.usage;
+  }
+}
+
+function fileOf(positionals: readonly string[]): string | undefined {
+  if (positionals.length > 1) throw new WrongUsage("there is one FILE");
+  return positionals[0];
+}
+
+function warn(policy: Policy, io: Io): void {
+  for (const { says } of lintPolicy(policy)) io.tell(`${policy.name}: ${printable(says)}`);
+}
+
+const LIMITS = { maxBytes: 256 * 1024, maxAliases: 100 };
+const text = z.string().optional();
+const Cases = z.strictObject({
+  cases: z.array(
+    z.strictObject({
+      name: z.string(),
+      input: z.strictObject({
+        ...{ action: text, resource: text, env: text, tool: text, repo: text, agent: text, role: text, job: text },
+        ask_type: z.enum(ASK_TYPES).optional(),
+        meta: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+      }),
+      decision: z.enum(["ALLOW", "DENY", "ESCALATE"]),
+      /** The id of the rule that shall decide, or its place, `rules[0]`; "default" for none. */
+      rule: z.string().optional(),
+    }),
+  ),
+});
+
+function runCases(policy: Policy, file: string, io: Io): number {
+  let failed = 0;
+  for (const { name, input, decision, rule } of readCases(file).cases) {
+    const verdict = evaluate(policy, [], policyInput(input));
+    const by = decidedBy(policy, verdict);
+    const isAsSaid = verdict.decision === decision && (rule === undefined || rule === by);
+    if (!isAsSaid) failed += 1;
+    const wanted = rule === undefined ? decision : `${decision} by ${rule}`;
+    io.out(printable(isAsSaid ? `ok      ${name}` : `FAILED  ${name}: ${verdict.decision} by ${by}, not ${wanted}`));
+  }
+  return failed > 0 ? EXIT.refused : EXIT.done;
+}
+
+function decidedBy(policy: Policy, { trace }: Verdict): string {
+  const rule = trace.rule_index === undefined ? undefined : policy.rules[trace.rule_index];
+  return rule ? nameOf(rule) : "default";
+}
+
+function readCases(file: string): z.output<typeof Cases> {
+  const name = basename(file);
+  try {
+    const yaml = readYaml(readText(file), LIMITS);
+    const read = Cases.safeParse(yaml.value);
+    if (read.success) return read.data;
+    const sentences = read.error.issues.map(({ path, message }) => {
+      const place = path.filter((part) => typeof part !== "symbol");
+      return `${name}:${yaml.lineOf(place)}: ${place.length > 0 ? pathText(place) : "the file"}: ${message}.`;
+    });
+    throw new UnreadableFile(sentences.join("\n"));
+  } catch (error) {
+    if (!(error instanceof BadYaml)) throw error;
+    throw new UnreadableFile(`${name}:${error.line}: ${error.message}.`);
+  }
+}
