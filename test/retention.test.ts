@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
 import { sweep } from "../src/loops/sweep.ts";
+import { insertHeardIfNew } from "../src/store/deliveries.ts";
+import { sql } from "../src/store/sql.ts";
+import { transact } from "../src/store/transact.ts";
 import { DATABASES, openWorld, type Reply } from "./world.ts";
 
 const DAY_MS = 86_400_000;
@@ -38,6 +41,38 @@ for (const on of DATABASES) {
       await world.advance(1);
       await sweep(world.server.ctx);
       assert.deepEqual(await statuses(answered.id, open.id), [404, 200]);
+    });
+
+    it("forgets what was heard after thirty days, and what Twilio said never", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const providers = ["slack", "email", "webhook:desk", "inbox", "twilio"];
+      const hear = (provider: string, id: string) => transact(ctx, (tx) => insertHeardIfNew(tx, provider, id));
+      const sweepAll = async () => {
+        while (await sweep(ctx));
+      };
+      for (const provider of providers) assert.equal(await hear(provider, "1"), true);
+      // More than one step deletes.
+      for (let i = 0; i < 250; i += 1) await hear("slack", `more ${i}`);
+
+      await world.advance(30 * DAY_MS - 1);
+      await sweepAll();
+      for (const provider of providers) assert.equal(await hear(provider, "1"), false, provider);
+      await hear("slack", "new");
+
+      await world.advance(1);
+      await sweepAll();
+      const left = await ctx.db.all<{ id: string }>(sql`SELECT provider, id FROM heard ORDER BY provider`);
+      assert.deepEqual(
+        left.map((row) => ({ ...row })),
+        [
+          { provider: "slack", id: "new" },
+          { provider: "twilio", id: "1" },
+        ],
+      );
+      await world.advance(365 * DAY_MS);
+      await sweepAll();
+      assert.equal(await hear("twilio", "1"), false);
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { deleteAddressed, findOutlivedAddressed } from "../store/addressed-asks.ts";
 import { deleteOldMarks } from "../store/crowd-marks.ts";
+import { deleteOldHeard } from "../store/deliveries.ts";
 import { deleteExpiredKeys } from "../store/idempotency.ts";
 import { deleteOldWindows } from "../store/limit-windows.ts";
 import { eraseParticipant, findForgotten, lockIfForgotten } from "../store/participants.ts";
@@ -19,6 +20,8 @@ const EVENTS_KEPT_MS = DAY_MS;
 const VIEWS_KEPT_MS = 2 * DAY_MS;
 /** A question lives a day at most, an ask to people a month unless it has no deadline at all. */
 const NOTICES_KEPT = { crowdMs: 2 * DAY_MS, addressedMs: 32 * DAY_MS };
+/** By then no provider says a thing again. */
+const HEARD_KEPT_MS = 30 * DAY_MS;
 const PARTICIPANTS_KEPT_MS = 400 * DAY_MS;
 
 /**
@@ -38,6 +41,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const keys = await transact(ctx, (tx) => deleteExpiredKeys(tx, ROWS_PER_STEP));
   const windows = await transact(ctx, (tx) => deleteOldWindows(tx, ROWS_PER_STEP));
   const marks = await transact(ctx, (tx) => deleteOldMarks(tx, VIEWS_KEPT_MS, ROWS_PER_STEP));
+  const heard = await transact(ctx, (tx) => deleteOldHeard(tx, HEARD_KEPT_MS, ROWS_PER_STEP));
   const notices = await transact(ctx, (tx) => deleteOldNotices(tx, NOTICES_KEPT, ROWS_PER_STEP));
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
   const told = await transact(ctx, (tx) => deleteOldEvents(tx, ctx.addressed.keptMs, ROWS_PER_STEP));
@@ -60,6 +64,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     keys ||
     windows ||
     marks ||
+    heard ||
     notices ||
     events ||
     told ||

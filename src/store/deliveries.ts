@@ -249,3 +249,17 @@ export async function insertHeardIfNew(tx: Tx, provider: string, id: string): Pr
   );
   return rows.length > 0;
 }
+
+/**
+ * Forgets up to `limit` things heard longer ago than this; true when there may be more. What Twilio signs has no time in
+ * it, so that it would count again for ever: that is remembered for ever (channels.md, section 1.4).
+ */
+export async function deleteOldHeard(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM heard WHERE (provider, id) IN
+      (SELECT provider, id FROM heard
+        WHERE provider <> 'twilio' AND at <= (SELECT parley_now()) - ${keptMs} ORDER BY at LIMIT ${limit})
+      RETURNING id`,
+  );
+  return rows.length === limit;
+}

@@ -16,6 +16,7 @@ import { keyUsed } from "./migrations/0013-key-used.ts";
 import { policy } from "./migrations/0014-policy.ts";
 import { runner } from "./migrations/0015-runner.ts";
 import { longTargets } from "./migrations/0016-long-targets.ts";
+import { heardSwept } from "./migrations/0017-heard-swept.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -35,6 +36,7 @@ const MIGRATIONS: readonly Migration[] = [
   policy,
   runner,
   longTargets,
+  heardSwept,
 ];
 
 /** The schema this program reads and writes. */
