@@ -18,8 +18,13 @@ export interface SpendingRules {
 /** Nothing is spent that was not reserved before, so that the limit holds whatever dies in between. */
 export interface ModelBudget {
   isLeft(): Promise<boolean>;
-  reserve(most: Tokens): Promise<boolean>;
-  settle(most: Tokens, used: Tokens | null): Promise<void>;
+  /** Null where there is not that much left. */
+  reserve(most: Tokens): Promise<Reservation | null>;
+}
+
+export interface Reservation {
+  /** Gives back what was not used; null where nobody knows what was. */
+  settle(used: Tokens | null): Promise<void>;
 }
 
 const TOKENS_A_MONTH = 2_000_000;
@@ -38,9 +43,6 @@ export function openModelBudget(ctx: Spender, { prices, budgetUsdMonth }: Spendi
   const unit = prices ? "nano_usd" : "tokens";
   const limit = prices ? Math.floor(budgetUsdMonth * NANO) : TOKENS_A_MONTH;
   const words = prices ? `${budgetUsdMonth} USD` : `${TOKENS_A_MONTH} tokens`;
-  // The month in which something was reserved is the month in which it is settled.
-  const open: { account: Account; amount: number }[] = [];
-
   const amountOf = ({ input, output }: Tokens): number =>
     prices ? Math.ceil((input * prices.input + output * prices.output) * NANO_PER_PRICE) : input + output;
 
@@ -61,21 +63,17 @@ export function openModelBudget(ctx: Spender, { prices, budgetUsdMonth }: Spendi
       return (await readSpent(ctx.db, { month, unit })) < limit;
     },
     async reserve(most) {
-      const account = { month: await readMonth(ctx.db), unit } as const;
+      const account: Account = { month: await readMonth(ctx.db), unit };
       const amount = amountOf(most);
       if (!(await reserveSpending(ctx.db, account, amount, limit))) {
         await tellAdmins(account.month);
-        return false;
+        return null;
       }
-      open.push({ account, amount });
-      return true;
-    },
-    async settle(most, used) {
-      const amount = amountOf(most);
-      const at = open.findIndex((one) => one.amount === amount);
-      const [reserved] = at < 0 ? [] : open.splice(at, 1);
-      if (!reserved || !used) return;
-      await settleSpending(ctx.db, reserved.account, { by: amountOf(used) - amount, ...used });
+      return {
+        settle: async (used) => {
+          if (used) await settleSpending(ctx.db, account, { by: amountOf(used) - amount, ...used });
+        },
+      };
     },
   };
 }

@@ -37,10 +37,13 @@ export interface ToolSettings {
 export interface Budget {
   /** True while this month has anything left. */
   isLeft(): Promise<boolean>;
-  /** Takes this much from what is left of the month, all or nothing. */
-  reserve(most: Tokens): Promise<boolean>;
-  /** Gives back what was reserved and not used; null where nobody knows what was used. */
-  settle(most: Tokens, used: Tokens | null): Promise<void>;
+  /** Takes this much from what is left of the month; null where there is not that much. */
+  reserve(most: Tokens): Promise<Reservation | null>;
+}
+
+export interface Reservation {
+  /** Gives back what was not used; null where nobody knows what was. */
+  settle(used: Tokens | null): Promise<void>;
 }
 
 /** What a server of tools says one of them is. */

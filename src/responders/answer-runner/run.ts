@@ -4,13 +4,14 @@ import type { Attestation, ErrorCode } from "../../model/relay.ts";
 import type { Answered, Offer, Passed } from "../responder.ts";
 import { type Role, roleName } from "../roles/role.ts";
 import type { Child, TurnEnd } from "./children.ts";
-import type { RunnerDeps } from "./deps.ts";
+import type { Reservation, RunnerDeps } from "./deps.ts";
 import { buildPrompt, MOST_INPUT_CHARS, type Prompt } from "./prompt.ts";
 import { outcomeOf } from "./outcome.ts";
 import { effectiveSchema, firstChars, type Reading, readAnswer } from "./reading.ts";
 import { openCalls, type ToolCalls } from "./tool-calls.ts";
 import type { PlannedTool } from "./tool-plan.ts";
 import { type OpenTools, openTools, ToolFailure } from "./tools.ts";
+import type { Tokens } from "./wire.ts";
 
 /** One run: what it answers, with whom, and for how long. */
 export interface RunOrder {
@@ -154,17 +155,17 @@ async function say(
 
 /** What the model takes is reserved before, and settled after, each of its calls. */
 function spending({ deps, modelName }: RunWith, role: Role | null) {
-  let reserved = { input: 0, output: 0 };
+  let reservation: Reservation | null = null;
   return {
-    async maySpend(most: { input: number; output: number }): Promise<boolean> {
-      reserved = most;
-      return deps.budget.reserve(most);
+    async maySpend(most: Tokens): Promise<boolean> {
+      reservation = await deps.budget.reserve(most);
+      return reservation !== null;
     },
-    spent(tokens: { input: number; output: number } | null): void {
-      const settled = deps.budget.settle(reserved, tokens);
-      settled.catch((error: unknown) =>
-        deps.log.warn({ error: String(error) }, "what a model took was not written down"),
-      );
+    spent(tokens: Tokens | null): void {
+      reservation?.settle(tokens).catch((error: unknown) => {
+        deps.log.warn({ error: String(error) }, "what a model took was not written down");
+      });
+      reservation = null;
       const name = role && roleName(role);
       if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName });
     },
