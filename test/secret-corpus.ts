@@ -196,6 +196,8 @@ const ASSIGNMENTS: readonly ((name: string, secret: string) => string)[] = [
   (name, secret) => JSON.stringify({ body: JSON.stringify({ [name]: secret }) }),
   (name, secret) => `const config = { ${name.replaceAll("-", "_")}: '${secret}' };\n// why is this refused?`,
   (name, secret) => `${name} := "${secret}"`,
+  (name, secret) => `Why does this fail?\n$ deploy --region eu --${name.replace(/.*[/:]/, "")} ${secret} --dry-run`,
+  (name, secret) => `https://files.example.com/report?user=7&${encodeURIComponent(name)}=${secret}`,
   (name, secret) => `The ${name} is ${secret} and it should work, shouldn't it?`,
   (name, secret) => `Das ${name} lautet ${secret} - stimmt das so?`,
   (name, secret) => `<add key="x"/><${name}>${secret}</${name}>`,

@@ -41,9 +41,10 @@ const PRIVATE_KEY =
 const URL_PASSWORD = /[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/:@"'<>]{0,128}):([^\s@/"'<>]{4,256})@[^\s/@:,"'<>]/gi;
 
 const WORD = [
-  "passw(?:or)?d|passwort|passphrase|kennwort|pwd|secret|token|credentials?|authorization|auth",
+  "passw(?:or)?d|passwort|passphrase|kennwort|\\bpass\\b|pwd|secret|token|credentials?|authorization|auth",
+  "[?&](?:sig|key)|x-amz-signature",
   "api[ _.-]?(?:key|schl(?:ü|ue)ssel)",
-  "(?:access|secret|private|signing|encryption|master|client|account|storage|license|deploy|shared)[ _.-]?(?:access[ _.-]?)?key",
+  "(?:access|auth|secret|private|signing|encryption|master|client|account|storage|license|deploy|shared)[ _.-]?(?:access[ _.-]?)?key",
 ].join("|");
 /** Says more of where it is used than what it is. */
 const TAIL = "(?:[ _.-]?(?:prod(?:uction)?|staging|stage|dev|test|live|value|base64|\\d{1,2})){0,2}";
@@ -54,9 +55,9 @@ const SCHEME = "(?:(?:Bearer|Basic|Token|ApiKey)\\s{1,4})?";
 const quoted = (quote: string): string => `\\\\?${quote}((?:[^${quote}\\\\\\n]|\\\\(?!${quote})){8,512})`;
 const VALUE = `(?:${['"', "'", "`"].map(quoted).join("|")}|([^\\s"'\`\\\\,;<>]{8,512}))`;
 
-const NAMED = new RegExp(`(${WORD})${TAIL}${JOINED}`, "i");
+const NAMED = new RegExp(`(?:${WORD})${TAIL}(?:${JOINED}|(?<=--[\\w-]{1,40})[= ])`, "i");
 const ASSIGNED = new RegExp(`(${WORD})${TAIL}${JOINED}${TYPED}${SCHEME}${VALUE}`, "dgi");
-const FLAGGED = new RegExp(`--[\\w-]{0,30}?(${WORD})[= ]\\s{0,4}${VALUE}`, "dgi");
+const FLAGGED = new RegExp(`--[\\w-]{0,30}?(${WORD})${TAIL}[= ]\\s{0,4}${VALUE}`, "dgi");
 const BORNE = new RegExp(`(bearer)\\s{1,4}${VALUE}`, "dgi");
 const SECRET_NAME = new RegExp(`(${WORD})${TAIL}$`, "i");
 /** Tokens that open nothing. */
@@ -180,7 +181,7 @@ const ODD_SHARE = 0.3;
  * Returns whether nobody would make up or remember such a text: every other pair of its characters is of letters that
  * no word has side by side, or changes between capitals, small letters and digits.
  */
-export function looksRandom(text: string): boolean {
+function looksRandom(text: string): boolean {
   if (UUID.test(text)) return true;
   if (GROUPS.test(text)) return /\d/.test(text) && /[A-Z]/.test(text);
   const parts = text.match(/[A-Za-z0-9]+/g) ?? [];

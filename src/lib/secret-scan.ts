@@ -39,6 +39,8 @@ export interface SecretScan {
 }
 
 const LIMITS = { mostCpuMs: 250, mostHeapMb: 64 };
+/** More characters than these go to the thread unseen: even to ask whether they may hold anything would take a while. */
+const MANY = 20_000;
 const NOTHING: Scan = { finds: [], timedOut: false };
 
 /**
@@ -52,10 +54,11 @@ export function openSecretScan({ canaries }: { canaries: readonly string[] }): S
   );
 
   return {
-    isSuspect: (text) => mayHold(text) || canaries.some((canary) => text.includes(canary)),
+    isSuspect: (text) => text.length > MANY || mayHold(text) || canaries.some((canary) => text.includes(canary)),
     async find(texts) {
       const planted = texts.map(({ text }) => findCanaries(text, canaries));
-      const suspects = texts.filter(({ text, name }) => mayHold(text, name));
+      const areMany = texts.reduce((sum, { text }) => sum + text.length, 0) > MANY;
+      const suspects = texts.filter(({ text, name }) => areMany || mayHold(text, name));
       if (suspects.length === 0 && planted.every(({ length }) => length === 0)) return NOTHING;
       const found = suspects.length > 0 ? await thread.work(suspects.map(({ text, name }) => ({ text, name }))) : [];
       const finds = texts.flatMap((one, i) => {
