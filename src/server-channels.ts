@@ -31,7 +31,8 @@ export function openChannels(
     },
     openToken: async (reference) => (await findSecret(ctx.db, ctx.keyring, reference)) ?? undefined,
   });
-  const email = emailChannel(config.email, { clock, log, onFailed });
+  const entries = config.addressed.entryPoints.flatMap(({ email: at }) => (at === null ? [] : [at]));
+  const email = emailChannel({ ...config.email, entries }, { clock, log, onFailed });
   const phones = twilioChannels(
     { ...config.twilio, publicUrl: config.callableUrl },
     {

@@ -2,11 +2,13 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { AddressInfo, Socket } from "node:net";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino, type Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
+import { openContainedFiles } from "./lib/contained-files.ts";
 import { openGuardedFetch, type GuardedFetch } from "./lib/guarded-fetch.ts";
 import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
@@ -18,9 +20,11 @@ import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
 import { openDeliver, type Deliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
+import { openExpireJobs } from "./loops/expire-jobs.ts";
 import { fallBack } from "./loops/fall-back.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
+import { sweepJobs } from "./loops/sweep-jobs.ts";
 import { tellAgents } from "./loops/tell-agents.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
 import { printEvent } from "./protocols/a2h/events.ts";
@@ -36,6 +40,7 @@ import { hooks, receiverOf } from "./protocols/hooks/hooks.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
 import { linkPage } from "./protocols/web/link-page.ts";
 import { pages } from "./protocols/web/pages.ts";
+import { conversationRoutes } from "./protocols/web/conversation-routes.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
@@ -137,6 +142,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     relay: config.relayRules,
     schemas: openForeignSchemas(),
     secrets: openSecretScan(config.limits),
+    artifacts: openContainedFiles(join(config.dataDir, "artifacts")),
     stopping: stopping.signal,
   };
   const settings = { ...config };
@@ -163,6 +169,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     push = await readPushAccounts(ctx, config);
     while (await expireDueAsks(ctx, stopping.signal));
     while (await expireDueAddressed(ctx, stopping.signal));
+    const expireJobs = openExpireJobs(ctx);
+    while (await expireJobs(stopping.signal));
     // point: before-listening
     app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -238,7 +246,9 @@ function startLoops(
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
+    loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
+    loop("sweep jobs", SWEEP_EVERY_MS, () => sweepJobs(ctx)),
   ];
 }
 
@@ -311,6 +321,7 @@ async function buildApp(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, channels.values()));
   await app.register(inboxRoutes(door));
+  await app.register(conversationRoutes(door));
   await app.register(adminRoutes(door));
   await app.register(adminStateRoutes(door));
   await app.register(linkPage(door));

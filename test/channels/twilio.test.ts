@@ -249,8 +249,12 @@ describe("text messages and WhatsApp", () => {
   it("come in when Twilio signed them for this address, with this token", async () => {
     const fields = words("YES 7KQ2");
     assert.deepEqual(await post(fields), EMPTY);
+    const thread = `${ANA}|${OURS}`;
+    const place = { at: { channel: "sms" }, begins: true, goesOn: true, proved: true };
+    const target = { via: "sms", to: ANA, settings: {} };
     assert.deepEqual(heard, [
       {
+        talk: { ...place, threads: [thread], thread, source: `twilio ${fields.MessageSid}`, target, raw: {} },
         provider: "twilio",
         id: fields.MessageSid,
         at: world.clock.now(),

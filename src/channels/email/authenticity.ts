@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import type { DKIMResult } from "mailauth";
-import { quotedReferenceIn, signedReferenceIn, type Reference } from "./references.ts";
+import { addressesIn, quotedReferenceIn, signedReferenceIn, type Reference } from "./references.ts";
 import type { ReadMail } from "./read-mail.ts";
 
 /** Looks a name up: for TXT a list of records, each in its pieces. Rejects with the code `ENOTFOUND` where there is none. */
@@ -29,12 +29,32 @@ interface Judge {
  * word of a mail server that the operator named (channels.md, section 5.4).
  */
 export async function provedReference(raw: Buffer, mail: ReadMail, judge: Judge): Promise<Reference | undefined> {
-  if (mail.from === undefined) return undefined;
   const quoted = quotedReferenceIn(`${mail.text ?? ""}\n${mail.html ?? ""}`);
+  for (const lines of await signedHeaders(raw, mail, judge)) {
+    const reference = signedReferenceIn(lines, judge.domain) ?? quoted;
+    if (reference) return reference;
+  }
+  return undefined;
+}
+
+/** True where a mail's author is proved in the same way, and to have written to one of these addresses. */
+export async function isProvedTo(
+  addresses: readonly string[],
+  raw: Buffer,
+  mail: ReadMail,
+  judge: Judge,
+): Promise<boolean> {
+  return (await signedHeaders(raw, mail, judge)).some((lines) =>
+    addressesIn(lines).some((to) => addresses.includes(to)),
+  );
+}
+
+/** Returns, for each proof of who wrote a mail, the header lines that it covers. */
+async function signedHeaders(raw: Buffer, mail: ReadMail, judge: Judge): Promise<string[][]> {
+  if (mail.from === undefined) return [];
   if (isVouchedFor(mail, judge.trustedAuthservIds)) {
     const names = ["to", "cc", "in-reply-to", "references"];
-    const lines = names.flatMap((name) => mail.header(name).map((value) => `${name}:${value}`));
-    return signedReferenceIn(lines, judge.domain) ?? quoted;
+    return [names.flatMap((name) => mail.header(name).map((value) => `${name}:${value}`))];
   }
   const { authenticate } = await import("mailauth");
   const { dkim } = await authenticate(raw, {
@@ -44,15 +64,12 @@ export async function provedReference(raw: Buffer, mail: ReadMail, judge: Judge)
     disableArc: true,
     disableBimi: true,
   });
-  if (dkim.fromFields !== 1 || dkim.headerFrom.length !== 1) return undefined;
+  if (dkim.fromFields !== 1 || dkim.headerFrom.length !== 1) return [];
   // Two readers of one header may differ: then nobody is believed.
-  if (dkim.headerFrom[0]?.toLowerCase() !== mail.from) return undefined;
-  for (const result of dkim.results.filter(isSound)) {
-    const lines = (result.signingHeaders?.headers ?? []).map((line) => line.replace(/\r?\n[ \t]+/g, " "));
-    const reference = signedReferenceIn(lines, judge.domain) ?? quoted;
-    if (reference) return reference;
-  }
-  return undefined;
+  if (dkim.headerFrom[0]?.toLowerCase() !== mail.from) return [];
+  return dkim.results
+    .filter(isSound)
+    .map(({ signingHeaders }) => (signingHeaders?.headers ?? []).map((line) => line.replace(/\r?\n[ \t]+/g, " ")));
 }
 
 function isSound({ status, canonBodyLengthLimited }: DKIMResult): boolean {

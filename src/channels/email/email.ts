@@ -28,6 +28,8 @@ export interface EmailSettings {
   hookSecret?: string | undefined;
   approveByReply: "verified" | "never";
   trustedAuthservIds: readonly string[];
+  /** Addresses of agents, in lower case, at which people may begin conversations. */
+  entries?: readonly string[];
 }
 
 /** The doors to the outside. */
@@ -48,7 +50,7 @@ export interface EmailOutside {
  * (channels.md, section 5.4).
  */
 export function emailChannel(settings: EmailSettings, outside: EmailOutside): Channel<EmailTarget> | undefined {
-  const { smtpUrl, listen, imapUrl, hookSecret, trustedAuthservIds } = settings;
+  const { smtpUrl, listen, imapUrl, hookSecret, trustedAuthservIds, entries = [] } = settings;
   const { clock, log } = outside;
   const from = mailbox(settings.from ?? "");
   if (smtpUrl === undefined || from === undefined) return undefined;
@@ -57,7 +59,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   const frame: MailFrame = { domain, approvesByReply };
   const post = openSmtp(smtpUrl, from);
   const take = openInbox({
-    ...{ domain, agent: from.address, approvesByReply, trustedAuthservIds, clock, log },
+    ...{ domain, agent: from.address, entries, approvesByReply, trustedAuthservIds, clock, log },
     resolve: outside.resolve ?? systemDns(),
     onFailed: outside.onFailed,
   });
@@ -81,7 +83,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
       async listen(receive, signal) {
         const { certFile, keyFile } = settings;
         const onListening = outside.onListening ?? ((port) => log.info({ port }, "taking mail"));
-        const listener = { certFile, keyFile, domain, agent: from.address, log, onListening };
+        const listener = { certFile, keyFile, domain, agents: [from.address, ...entries], log, onListening };
         // Where one way in cannot be opened, the other is let go of: the caller opens both again.
         const failed = new AbortController();
         const until = AbortSignal.any([signal, failed.signal]);

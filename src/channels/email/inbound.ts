@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
-import { provedReference, type ResolveDns } from "./authenticity.ts";
-import { readMail, type Arrived, type ReadMail } from "./read-mail.ts";
-import { referenceIn } from "./references.ts";
+import { isProvedTo, provedReference, type ResolveDns } from "./authenticity.ts";
+import { readMail, type Arrived } from "./read-mail.ts";
+import { recipientsAmong, referenceIn } from "./references.ts";
 import { replyText } from "./reply-text.ts";
+import { talkOf } from "./talk.ts";
 
 /** What became of a mail that came in. */
 export type Fate = "heard" | "bounced" | "automatic" | "ours" | "unaddressed" | "unreadable";
@@ -16,6 +17,8 @@ interface Inbox {
   domain: string;
   /** The address that this server writes from. */
   agent: string;
+  /** Where people may begin conversations with agents. */
+  entries: readonly string[];
   approvesByReply: boolean;
   trustedAuthservIds: readonly string[];
   clock: Clock;
@@ -29,7 +32,7 @@ interface Inbox {
  * Returns what all ways in have in common: a mail is read, dropped if a program wrote it, matched to the message it
  * answers, and handed on as words of its author, proved or not (channels.md, section 5.4).
  *
- * What cannot be read, or answers nothing of ours, is dropped without a word to anybody: an answer would go to whoever
+ * What cannot be read, or neither answers anything of ours nor is for an agent's own address, is dropped without a word to anybody: an answer would go to whoever
  * a forger names.
  */
 export function openInbox(inbox: Inbox): TakeMail {
@@ -53,26 +56,30 @@ export function openInbox(inbox: Inbox): TakeMail {
     if (mail.ours) return "ours";
     if (mail.automatic || mail.report) return "automatic";
     const named = referenceIn(mail.header, arrived.recipients, domain);
-    if (!named) return "unaddressed";
-    if (mail.from === undefined) return "unreadable";
+    const entries = recipientsAmong(inbox.entries, mail.header, arrived.recipients);
+    if (!named && entries.length === 0) return "unaddressed";
+    const { from } = mail;
+    if (from === undefined) return "unreadable";
 
-    const proved = inbox.approvesByReply ? await proof(arrived.raw, mail) : undefined;
+    const proved =
+      named && inbox.approvesByReply ? await judged(() => provedReference(arrived.raw, mail, inbox)) : undefined;
+    const isProved = entries.length > 0 && (await judged(() => isProvedTo(entries, arrived.raw, mail, inbox))) === true;
+    const words = await replyText(mail);
+    const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
     await receive({
-      provider: "email",
-      id: mail.id,
-      at: clock.now(),
-      match: proved ?? named,
-      sender: { kind: "email", id: mail.from },
+      ...{ provider: "email", id: mail.id, at: clock.now(), sender: { kind: "email", id: from } },
+      match: proved ?? named ?? { thread: `<${mail.id}>` },
       trust: proved ? "verified" : "weak",
-      said: { text: await replyText(mail) },
+      said: { text: words },
+      ...(talk && { talk }),
     });
     return "heard";
   }
 
   /** A signature that cannot be judged proves nothing; the mail still says what it says. */
-  async function proof(raw: Buffer, mail: ReadMail): ReturnType<typeof provedReference> {
+  async function judged<T>(judge: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await provedReference(raw, mail, inbox);
+      return await judge();
     } catch (error) {
       log.warn({ err: error }, "a mail's signature could not be judged");
       return undefined;

@@ -27,6 +27,26 @@ export function signedReferenceIn(lines: readonly string[], domain: string): Ref
   return firstToken(ADDRESSES.flatMap(header), domain) ?? followed(header, domain);
 }
 
+/** Returns the addresses that header lines name as recipients, in lower case. */
+export function addressesIn(lines: readonly string[]): string[] {
+  return lines
+    .filter((line) => /^(to|cc)\s*:/i.test(line))
+    .flatMap((line) => line.slice(line.indexOf(":") + 1).match(/[^\s<>,;:"()]+@[^\s<>,;:"()]+/g) ?? [])
+    .map((address) => address.toLowerCase());
+}
+
+/** Returns which of some addresses a mail was for, by its envelope, the way it came, or what its author wrote. */
+export function recipientsAmong(
+  addresses: readonly string[],
+  header: (name: string) => readonly string[],
+  recipients: readonly string[],
+): string[] {
+  const written = ADDRESSES.flatMap((name) => header(name).map((value) => `${name}:${value}`));
+  const routed = [...recipients, ...ROUTES.flatMap(header)].map((value) => `to:${value}`);
+  const found = new Set(addressesIn([...written, ...routed]));
+  return addresses.filter((address) => found.has(address));
+}
+
 /** Returns what is quoted: our mails end with a line that names their delivery. */
 export function quotedReferenceIn(text: string): Reference | undefined {
   const delivery = /\bdlv_[0-9A-Za-z]{1,64}\b/.exec(text)?.[0];

@@ -18,14 +18,14 @@ export interface ListenerSettings {
   certFile?: string | undefined;
   keyFile?: string | undefined;
   domain: string;
-  /** The address that this server writes from. */
-  agent: string;
+  /** The address that this server writes from, and those of its agents, in lower case. */
+  agents: readonly string[];
   log: Logger;
   onListening: (port: number) => void;
 }
 
 /**
- * Takes mail by SMTP until aborted: for the agent address and well-formed reply addresses only, so that it can never
+ * Takes mail by SMTP until aborted: for addresses of agents and well-formed reply addresses only, so that it can never
  * pass mail on to somebody else. A mail is accepted once what it changed is on disk; where that fails the other side is
  * asked to come again (channels.md, section 5.4).
  *
@@ -38,7 +38,7 @@ export async function listenForMail(
   signal: AbortSignal,
 ): Promise<void> {
   const { SMTPServer } = await import("smtp-server");
-  const { listen, certFile, keyFile, domain, agent, log } = settings;
+  const { listen, certFile, keyFile, domain, agents, log } = settings;
   const tls = certFile !== undefined && keyFile !== undefined;
   const server = new SMTPServer({
     name: domain,
@@ -53,7 +53,7 @@ export async function listenForMail(
     maxRecipients: MOST_RECIPIENTS,
     closeTimeout: CLOSE_WITHIN_MS,
     onRcptTo({ address }, _session, done) {
-      const isOurs = address.toLowerCase() === agent || isReplyAddress(address);
+      const isOurs = agents.includes(address.toLowerCase()) || isReplyAddress(address);
       done(isOurs ? null : refusal(550, "No such recipient here"));
     },
     onData(stream, session, done) {

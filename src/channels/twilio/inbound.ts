@@ -1,4 +1,4 @@
-import type { Choice, Heard } from "../../model/heard.ts";
+import type { Choice, Heard, Talk } from "../../model/heard.ts";
 import { phoneCommand } from "../../model/reply-grammar.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
@@ -61,6 +61,7 @@ export function twilioHooks(
       sender: { kind: "phone", id: number },
       trust: "signed",
       said: press ? { choice: press.choice } : { text },
+      ...(!press && { talk: talkOf(from, to, sid, account.countries) }),
     };
     const verdict = await receive(heard);
     // Whatever is about one message the core tells its person itself; this is about none.
@@ -86,6 +87,16 @@ export function twilioHooks(
     { path: MESSAGE_PATH, maxBytes: MAX_BYTES, handle: hearMessage },
     { path: STATUS_PATH, maxBytes: MAX_BYTES, handle: hearStatus },
   ];
+}
+
+/** A number and one of ours are one conversation; none is begun where an answer could not be sent. */
+function talkOf(from: Party, to: Party, sid: string, countries: readonly string[]): Talk {
+  const thread = `${from.address}|${to.address}`;
+  return {
+    ...{ at: { channel: from.kind }, begins: countries.some((prefix) => from.number.startsWith(prefix)), goesOn: true },
+    ...{ threads: [thread], thread, source: `twilio ${sid}`, proved: true, raw: {} },
+    target: { via: from.kind, to: from.number, settings: {} },
+  };
 }
 
 function partyOf(form: Form, name: "From" | "To"): Party | undefined {
