@@ -28,7 +28,7 @@ const FOUND = [
 ];
 /** Takes longer than a search may. */
 const SLOW: MeantQuestion = {
-  ...{ type: "text", prompt: "ghs_1_".repeat(300_000) },
+  ...{ type: "text", prompt: "ghs_1_".repeat(1_000_000) },
   ...{ audience: [], min_responses: 1, timeout_seconds: 60 },
 };
 
