@@ -39,7 +39,7 @@ async function installation() {
     grantStanding(ctx, tx, { input, askId: "ask_1", person: OPERATOR, days: 30 }),
   );
   const policy = parsePolicy(FIRST_POLICY);
-  const often = policyInput({ action: "open_pr", resource: "shop-api", agent: "ana-bot" });
+  const often = policyInput({ ask_type: "APPROVAL", action: "open_pr", resource: "shop-api", agent: "ana-bot" });
   for (const askId of ["ask_2", "ask_3"]) {
     await transact(ctx, (tx) => noteApproved(ctx, tx, { policy, input: often, askId, learnAfter: 2 }));
   }

@@ -52,7 +52,8 @@ async function grant({ server: { ctx } }: World, words: PolicyWords = DEPLOY, pe
 let asks = 0;
 async function approve({ server: { ctx } }: World, words: PolicyWords = DEPLOY, policy = POLICY): Promise<void> {
   asks += 1;
-  const approval = { policy, input: policyInput(words), askId: `ask_${asks}`, learnAfter: 3 };
+  const input = policyInput({ ask_type: "APPROVAL", ...words });
+  const approval = { policy, input, askId: `ask_${asks}`, learnAfter: 3 };
   await transact(ctx, (tx) => noteApproved(ctx, tx, approval));
 }
 
@@ -189,7 +190,7 @@ for (const on of DATABASES) {
       assert.equal(await count(), 1);
     });
 
-    it("are not proposed for what a rule puts to people, for stars, or for what was dismissed", async () => {
+    it("are not proposed for what a rule puts to people, for stars, for answers, or for what was dismissed", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       const asking = parsePolicy(`version: 1\nrules: [{ when: { action: deploy }, decision: ESCALATE }]`);
@@ -197,6 +198,7 @@ for (const on of DATABASES) {
         await approve(world, DEPLOY, asking);
         await approve(world, { ...DEPLOY, resource: "*" });
         await approve(world, { ...DEPLOY, action: "unknown" });
+        await approve(world, { ...DEPLOY, ask_type: "CLARIFICATION" });
       }
       assert.deepEqual((await listPolicy(ctx)).proposals, []);
 

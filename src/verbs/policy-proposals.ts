@@ -30,6 +30,8 @@ export async function noteApproved(
   { policy, input, askId, learnAfter }: { policy: Policy; input: PolicyInput; askId: string; learnAfter: number },
 ): Promise<void> {
   const what = policyClassOf(input);
+  // An answer to a question is no approval.
+  if (input.ask_type !== "APPROVAL" && input.ask_type !== "POLICY_DECISION") return;
   if (learnAfter === 0 || !learnedRule(what, learnAfter)) return;
   const classKey = classKeyOf(what);
   await store.insertApproval(tx, askId, classKey);
