@@ -35,6 +35,10 @@ describe("the corpus", () => {
     assert.ok(PLANTED >= 500);
     const planted = FORMATS.flatMap((draw) => Array.from({ length: 10 }, () => draw(dice)));
     const texts = planted.map((one) => hide(one, dice));
+    assert.deepEqual(
+      texts.filter((text) => !scan.isSuspect(text)),
+      [],
+    );
     const found = await findInAll(texts);
     const missed = planted.flatMap(({ secret, rule, name }, i) => {
       const text = texts[i] ?? "";
