@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import { Refusal, type RefusalCode } from "../../refusals.ts";
 import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { refusalFrom, setRefusalHeaders } from "../door-errors.ts";
+import { BODY_LIMIT_BYTES, refusalFrom, setRefusalHeaders } from "../door-errors.ts";
 
 /** The longest body of this door, in bytes. */
 export const RELAY_BODY_BYTES = 1_048_576;
@@ -118,9 +118,10 @@ const WIRE: Record<RefusalCode, Print> = {
   request_expired: closed,
   request_cancelled: closed,
   headers_too_large: bare(431, "PAYLOAD_TOO_LARGE", "The headers of the request are too large."),
-  body_too_large: () => ({
+  body_too_large: ({ details }) => ({
     ...{ status: 413, code: "PAYLOAD_TOO_LARGE", message: "The body is too large" },
-    details: { max_bytes: RELAY_BODY_BYTES },
+    // The framework tells of the limit of another door.
+    details: details["max_bytes"] === BODY_LIMIT_BYTES ? { max_bytes: RELAY_BODY_BYTES } : details,
   }),
   request_too_slow: bare(408, "REQUEST_TIMEOUT", "The request took too long to arrive."),
   unsupported_media_type: as(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be JSON, and not compressed."),

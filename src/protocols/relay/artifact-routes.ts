@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import { Refusal } from "../../refusals.ts";
+import { keepArtifact } from "../../verbs/keep-artifact.ts";
+import { openArtifact } from "../../verbs/read-artifact.ts";
+import { ARTIFACT_LIMITS } from "../../model/artifact-rules.ts";
+import type { Door, DoorContext, FastifyRequest } from "../door.ts";
+import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
+import { withAliases } from "./print.ts";
+import { routeOptions } from "./request.ts";
+
+type Of = { Params: { id: string; "*": string } };
+
+const PATH = "/jobs/:id/artifacts/*";
+
+/** Files that jobs leave (contract-relay.md, section 14). They are read as they come, after the credentials. */
+export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> {
+  const { ctx } = door;
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
+
+    app.put<Of>(
+      PATH,
+      routeOptions({ summary: "Keep a file of a job", writes: true, replies: { 201: "It is on disk" } }),
+      async (request, reply) => {
+        const caller = await enter(door, request, ["executor", "agent"]);
+        const length = Number(request.headers["content-length"] ?? 0);
+        const { fileBytes } = ARTIFACT_LIMITS;
+        if (length > fileBytes) throw new Refusal("body_too_large", { max_bytes: fileBytes });
+        const { path, size, sha256 } = await keepArtifact(ctx, jobIdOf(request), writerOf(request, caller), {
+          ...{ path: request.params["*"], source: bytesOf(request) },
+        });
+        return reply.code(201).send(withAliases({ path, size, sha256 }));
+      },
+    );
+
+    app.get<Of>(
+      PATH,
+      routeOptions({ summary: "A file of a job", replies: { 200: "Its bytes" } }),
+      async (request, reply) => {
+        const caller = await enter(door, request, JOB_READERS);
+        const { artifact, file } = await openArtifact(ctx, jobIdOf(request), readerOf(caller), request.params["*"]);
+        reply
+          .type("application/octet-stream")
+          .header("content-length", artifact.size)
+          .header("content-disposition", `attachment; filename="${artifact.path.split("/").at(-1)}"`)
+          .header("x-content-type-options", "nosniff")
+          .header("content-security-policy", "sandbox")
+          .header("etag", `"${artifact.sha256}"`);
+        if (request.method !== "HEAD") return reply.send(file.createReadStream());
+        await file.close();
+        return reply.send();
+      },
+    );
+  };
+}
+
+/** Yields a body as it comes; a refusal leaves the connection whole, so that it can be told. */
+async function* bytesOf(request: FastifyRequest): AsyncGenerator<Uint8Array> {
+  const body = request.body as Readable | undefined;
+  if (!body) return;
+  try {
+    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (request.raw.destroyed) throw new Refusal("bad_http");
+    throw error;
+  } finally {
+    // What is not wanted any more is let go by, or the connection would wait for somebody to read it.
+    body.resume();
+  }
+}

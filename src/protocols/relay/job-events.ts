@@ -1,0 +1,91 @@
+import { Refusal } from "../../refusals.ts";
+import { followJob, type JobNews } from "../../verbs/follow-job.ts";
+import { readJob } from "../../verbs/read-job.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { beat, openEventStream } from "../door-sse.ts";
+import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
+import { answerWire, askWire, jobWire, withAliases } from "./print.ts";
+import { queryText, routeOptions } from "./request.ts";
+
+const RETRY = "retry: 2000\n\n";
+/** A reader that has taken nothing for so long is dead. */
+const IDLE_MS = 60_000;
+const NUMBER = /^\d{1,15}$/;
+
+/** Following a job (contract-relay.md, section 5). */
+export function jobEvents(app: Door, door: DoorContext): void {
+  app.get<{ Params: { id: string } }>(
+    "/jobs/:id/events",
+    routeOptions({ summary: "Follow a job (SSE)", replies: { 200: "Its events, as text/event-stream" } }),
+    async (request, reply) => {
+      const caller = await enter(door, request, JOB_READERS);
+      const { job } = await readJob(door.ctx, jobIdOf(request), readerOf(caller));
+      const since = sinceOf(request);
+      if (request.method === "HEAD") {
+        return reply.header("x-accel-buffering", "no").type("text/event-stream; charset=utf-8").send();
+      }
+      using _place = door.parked.park("streams", caller.principal, door.config.limits.streams);
+      await stream(door, request, reply, { id: job.id, since });
+      return reply;
+    },
+  );
+}
+
+async function stream(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, since }: { id: string; since: number | undefined },
+): Promise<void> {
+  const { ctx } = door;
+  const { gone, write, end } = openEventStream(reply, RETRY);
+  let drainedAt = ctx.clock.monotonic();
+  const beating = beat(door, gone, () => {
+    const now = ctx.clock.monotonic();
+    if (reply.raw.writableLength === 0) drainedAt = now;
+    else if (now - drainedAt >= IDLE_MS) reply.raw.destroy();
+    write(`: hb ${ctx.clock.now()}\n\n`);
+  });
+  try {
+    for await (const news of followJob(ctx, id, { signal: gone, ...(since !== undefined && { since }) })) {
+      write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
+      if (gone.aborted) break;
+    }
+    if (ctx.stopping.aborted) write(RETRY);
+  } catch (error) {
+    ctx.log.warn({ err: error, requestId: request.id }, "a stream broke off");
+  } finally {
+    end();
+    await beating;
+  }
+}
+
+function nameOf({ kind }: JobNews): "status" | "log" | "answer" {
+  return kind === "log" || kind === "answer" ? kind : "status";
+}
+
+function dataOf(news: JobNews): Readonly<Record<string, unknown>> {
+  switch (news.kind) {
+    case "answer":
+      return answerWire(news.answer);
+    case "reset": {
+      const snapshot = { job: jobWire(news.job), pending_asks: news.pending.map((ask) => askWire(ask)) };
+      return withAliases({ ...news.body, reset: true, snapshot });
+    }
+    case "status":
+    case "log":
+    case "snapshot":
+      return withAliases(news.body);
+  }
+}
+
+/** Returns the last event that the reader has; one that never was where it says something else than a number. */
+function sinceOf(request: FastifyRequest): number | undefined {
+  const header = request.headers["last-event-id"];
+  if (typeof header === "string" && header !== "")
+    return NUMBER.test(header) ? Number(header) : Number.MAX_SAFE_INTEGER;
+  const after = queryText(request, "after");
+  if (after === undefined) return undefined;
+  if (!NUMBER.test(after)) throw new Refusal("invalid_input", { field: "after", constraint: "format" });
+  return Number(after);
+}

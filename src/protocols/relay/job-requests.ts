@@ -1,0 +1,42 @@
+import type { Scope } from "../../lib/key-text.ts";
+import { Refusal } from "../../refusals.ts";
+import type { Writer } from "../../verbs/hold-job.ts";
+import type { JobReader } from "../../verbs/read-job.ts";
+import type { DoorContext, FastifyRequest } from "../door.ts";
+import { callerOf, type RelayCaller } from "./caller.ts";
+import { RELAY_ID } from "./fields.ts";
+
+/** Whose keys show jobs: everybody's but those who only answer. */
+export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const satisfies readonly Scope[];
+
+/**
+ * Returns who speaks, if its key is good for one of these scopes and the relay is on.
+ *
+ * @throws {Refusal} `key_required`, `scope_missing`, `feature_disabled`
+ */
+export async function enter(
+  door: DoorContext,
+  request: FastifyRequest,
+  scopes: readonly [Scope, ...Scope[]],
+): Promise<RelayCaller> {
+  const caller = await callerOf(door, request, scopes);
+  if (door.ctx.relay.feature === false) throw new Refusal("feature_disabled");
+  return caller;
+}
+
+/** Returns the job that the path names; one that cannot be is unknown. @throws {Refusal} `job_not_found` */
+export function jobIdOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!RELAY_ID.test(id)) throw new Refusal("job_not_found");
+  return id;
+}
+
+export function readerOf({ principal, scope }: RelayCaller): JobReader {
+  return { principal, isAdmin: scope === "admin" };
+}
+
+/** Returns who would write in a job's name, and the lease it shows. */
+export function writerOf(request: FastifyRequest, { principal }: RelayCaller): Writer {
+  const lease = request.headers["parley-lease"];
+  return { principal, lease: typeof lease === "string" ? lease : undefined };
+}

@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { LEASE_S } from "../../model/job-rules.ts";
+import { JOB_STATES, type JobState } from "../../model/relay.ts";
+import { Refusal } from "../../refusals.ts";
+import { cancelJob } from "../../verbs/cancel-job.ts";
+import { claimJobFor } from "../../verbs/claim-job.ts";
+import { finishJob, heartbeat, releaseJob } from "../../verbs/hold-job.ts";
+import { logJob, type JobLog } from "../../verbs/log-job.ts";
+import { makeJob } from "../../verbs/make-job.ts";
+import { readJob, readJobs } from "../../verbs/read-job.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import { checkFields } from "../door-fields.ts";
+import { artifactRoutes } from "./artifact-routes.ts";
+import { jobEvents } from "./job-events.ts";
+import { ClaimBody, FinishBody, HeartbeatBody, LogBody, NewJobBody, ReasonBody } from "./job-fields.ts";
+import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
+import { jobWire, withAliases } from "./print.ts";
+import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, queryText, routeOptions, waitOf } from "./request.ts";
+
+type Of = { Params: { id: string } };
+
+const MOST_LOGS = 100;
+const PAGE = { min: 1, max: 100, usual: 100 };
+
+/** Jobs: making, claiming, holding, ending and following them (contract-relay.md, section 2). */
+export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
+  const { ctx, config } = door;
+  const ttl = (s: number | undefined): number => s ?? LEASE_S.usual;
+
+  app.post(
+    "/jobs",
+    routeOptions({
+      summary: "Put a job in line, or register one that runs elsewhere",
+      body: NewJobBody,
+      replies: { 200: "The job that this id stands for", 201: "The new job" },
+    }),
+    async (request, reply) => {
+      const caller = await enter(door, request, ["assign", "executor", "agent"]);
+      const body = bodyOf(request, NewJobBody);
+      const external = body.external ?? false;
+      if (external === (caller.scope === "assign")) {
+        throw new Refusal("scope_missing", { scope: external ? "executor" : "assign" });
+      }
+      const { job, made } = await makeJob(ctx, {
+        ...(body.job_id !== undefined && { id: body.job_id }),
+        ...{ owner: caller.principal, external, kind: body.kind ?? "default", spec: body.spec },
+        ...{ env: body.env ?? null, repo: body.repo ?? null, labels: body.labels ?? {} },
+        ...{ priority: body.priority ?? "P1", ttlS: body.ttl_s ?? 86_400, maxAttempts: body.max_attempts ?? 3 },
+      });
+      return reply
+        .code(made ? 201 : 200)
+        .header("location", `/jobs/${job.id}`)
+        .send(jobWire(job));
+    },
+  );
+
+  app.post(
+    "/jobs/claim",
+    routeOptions({
+      summary: "Take the next job in line, or wait for one",
+      body: ClaimBody,
+      replies: { 200: "The job, and the lease to show", 204: "There is none" },
+    }),
+    async (request, reply) => {
+      const { principal } = await enter(door, request, ["executor"]);
+      const { kinds = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
+      const waitMs = waitOf(wait === undefined ? undefined : String(wait), config.waitCapS * 1000);
+      using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
+      const claimed = await claimJobFor(
+        ctx,
+        { kinds, holder: principal, worker, leaseS: ttl(leaseS) },
+        { waitMs, signal: goneSignal(reply) },
+      );
+      if (!claimed) return reply.code(204).send();
+      const { token, epoch, ttlS, expiresAt } = claimed.lease;
+      return reply.send({ job: jobWire(claimed.job), lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt } });
+    },
+  );
+
+  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first" }), async (request, reply) => {
+    const caller = await enter(door, request, JOB_READERS);
+    const states = statesOf(request);
+    const kind = queryText(request, "kind");
+    const after = cursorOf(request);
+    const { jobs, next } = await readJobs(ctx, readerOf(caller), {
+      ...(states && { states }),
+      ...(kind !== undefined && { kind }),
+      ...(after && { after }),
+      limit: queryNumber(request, "limit", PAGE),
+    });
+    return reply.send({ jobs: jobs.map(jobWire), ...(next && { next_cursor: cursorText(next) }) });
+  });
+
+  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job" }), async (request, reply) => {
+    const caller = await enter(door, request, JOB_READERS);
+    return reply.send(jobWire((await readJob(ctx, jobIdOf(request), readerOf(caller))).job));
+  });
+
+  app.post<Of>(
+    "/jobs/:id/heartbeat",
+    routeOptions({ summary: "Hold a job's lease on", body: HeartbeatBody, bodyOptional: true }),
+    async (request, reply) => {
+      const caller = await enter(door, request, ["executor"]);
+      const { note } = bodyOf(request, HeartbeatBody);
+      const job = await heartbeat(ctx, jobIdOf(request), writerOf(request, caller), note);
+      return reply.send(
+        withAliases({
+          ...{ job_id: job.id, state: job.state, epoch: job.epoch },
+          ...{ lease_expires_at: job.leaseUntil, pending_asks: job.pendingAsks },
+        }),
+      );
+    },
+  );
+
+  app.post<Of>(
+    "/jobs/:id/release",
+    routeOptions({ summary: "Put a job in line again", body: ReasonBody, bodyOptional: true }),
+    async (request, reply) => {
+      const caller = await enter(door, request, ["executor"]);
+      const { reason } = bodyOf(request, ReasonBody);
+      return reply.send(jobWire(await releaseJob(ctx, jobIdOf(request), writerOf(request, caller), reason)));
+    },
+  );
+
+  app.post<Of>(
+    "/jobs/:id/finish",
+    routeOptions({ summary: "End a job as its executor", body: FinishBody }),
+    async (request, reply) => {
+      const caller = await enter(door, request, ["executor"]);
+      const finish = bodyOf(request, FinishBody);
+      return reply.send(jobWire(await finishJob(ctx, jobIdOf(request), writerOf(request, caller), finish)));
+    },
+  );
+
+  app.post<Of>(
+    "/jobs/:id/cancel",
+    routeOptions({ summary: "End a job without a result", body: ReasonBody, bodyOptional: true }),
+    async (request, reply) => {
+      const caller = await enter(door, request, JOB_READERS);
+      const { reason } = bodyOf(request, ReasonBody);
+      return reply.send(jobWire(await cancelJob(ctx, jobIdOf(request), readerOf(caller), reason)));
+    },
+  );
+
+  app.post<Of>(
+    "/jobs/:id/logs",
+    routeOptions({
+      summary: "Say something of a job's work: one entry, or up to a hundred",
+      body: z.union([LogBody, z.array(LogBody).max(MOST_LOGS)]),
+      replies: { 202: "They stand among the job's events" },
+    }),
+    async (request, reply) => {
+      const caller = await enter(door, request, ["executor", "agent"]);
+      const logs = logsOf(request);
+      await logJob(ctx, jobIdOf(request), writerOf(request, caller), logs);
+      return reply.code(202).send({ accepted: logs.length });
+    },
+  );
+
+  jobEvents(app, door);
+  await app.register(artifactRoutes(door));
+}
+
+function statesOf(request: FastifyRequest): JobState[] | undefined {
+  const states = queryText(request, "state")?.split(",");
+  if (states?.some((state) => !JOB_STATES.includes(state as JobState))) {
+    throw new Refusal("invalid_input", { field: "state", constraint: "enum", allowed: JOB_STATES });
+  }
+  return states as JobState[] | undefined;
+}
+
+function logsOf(request: FastifyRequest): JobLog[] {
+  const value = jsonOf(request);
+  const given = Array.isArray(value) ? (value as unknown[]) : [value];
+  if (given.length === 0 || given.length > MOST_LOGS) {
+    throw new Refusal("invalid_input", { field: "logs", constraint: "length", min: 1, max: MOST_LOGS });
+  }
+  return given.map((one) => {
+    if (typeof one !== "object" || one === null || Array.isArray(one)) throw new Refusal("body_not_object");
+    const present = Object.fromEntries(Object.entries(one).filter(([, member]) => member !== null));
+    const checked = checkFields(LogBody, present);
+    if ("error" in checked) throw checked.error;
+    const { step_id: stepId, ask_id: askId, level = "info", message, fields } = checked.value;
+    return {
+      ...{ level, message },
+      ...(stepId !== undefined && { stepId }),
+      ...(askId !== undefined && { askId }),
+      ...(fields && { fields }),
+    };
+  });
+}
