@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "./lib/clock.ts";
+import type { ContainedFiles } from "./lib/contained-files.ts";
 import type { ForeignSchemas } from "./lib/foreign-schema.ts";
 import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/keyring.ts";
@@ -33,4 +34,6 @@ export interface Context {
   secrets: SecretScan;
   /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
   stopping: AbortSignal;
+  /** What jobs leave behind as files. */
+  artifacts: ContainedFiles;
 }
