@@ -50,6 +50,10 @@ describe("options of a CHOICE", () => {
       { id: "a", label: "A" },
       { id: "a", label: "B" },
     ],
+    [
+      { id: "a", label: "A" },
+      { id: "b", label: "A" },
+    ],
     Array.from({ length: 21 }, (_, i) => `${i}`),
   ]) {
     it(`does not take ${JSON.stringify(bad)?.slice(0, 40)} for options`, () => assert.equal(readOptions(bad), null));

@@ -100,6 +100,11 @@ describe("a prompt", () => {
     for (const name of reserved) assert.equal(user.includes(`${name}-value`), false, name);
   });
 
+  it("tells the input that a run was given before the ask's own", () => {
+    const { user } = buildPrompt(parts({ input: { of: "doors" } }, { meta: { input: { of: "wheels" } } }));
+    assert.deepEqual(contextOf(user)["input"], { of: "doors" });
+  });
+
   it("ends with options, schema, wishes and what is to be mended, in this order", () => {
     const meta = { prompt_overrides: { system_append: "In French." } };
     const { user } = buildPrompt(
@@ -207,9 +212,11 @@ describe("a prompt", () => {
           assert.ok(taskOf(user).startsWith(`Task\n${question}`));
           assert.ok(user.isWellFormed());
           assert.equal(cut, true);
-          contextOf(user);
+          const { facts: told = {} } = contextOf(user) as { facts?: Record<string, unknown> };
+          const cutAt = Object.values(told).findIndex((fact) => String(fact).endsWith(" [cut]"));
+          assert.ok(cutAt < 0 || cutAt === Object.keys(told).length - 1);
         }),
-        { numRuns: 50 },
+        { numRuns: 100 },
       );
     });
   });

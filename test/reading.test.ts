@@ -48,6 +48,7 @@ const REPLIES: readonly [says: string, schema: object | null, reading: object][]
   ['{"answer_text":7}', null, { kind: "envelope", ...broken("must be a string", "/answer_text") }],
   ['{"answer_json":{"n":"1"}}', COUNT, { kind: "envelope", ...broken("must be an integer", "/n") }],
   ['{"n":"1"}', COUNT, { kind: "json", ...broken("must be an integer", "/n") }],
+  [`So: ${"[".repeat(33)}${"]".repeat(33)}`, COUNT, { kind: "text", ...broken("is nested too deep") }],
   ['{"n":1', COUNT, { kind: "text", ...broken("is not JSON") }],
   ['{"n":1,"n":2}', COUNT, { kind: "text", ...broken("is JSON that cannot be taken: a name is given twice") }],
   [

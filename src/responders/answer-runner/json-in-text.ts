@@ -9,12 +9,10 @@ const MOST_DEPTH = 32;
 const MOST_STARTS = 200;
 const FENCE = "```";
 const BACKSLASH = "\\";
-/** A run of what stands in JSON outside of strings and brackets. */
-const BARE = /[\s\d:,.+\-eEtrufalsn]+/y;
 
 /**
  * Returns the JSON value in what a model said: the whole text, else its first fenced block, else the first balanced
- * value (contract-relay.md, section 12). Takes linear time, whatever was said.
+ * value (contract-relay.md, section 12). Whatever was said, it is read at most a few hundred times over.
  */
 export function findJson(text: string): FoundJson {
   const whole = parse(text.trim());
@@ -63,23 +61,19 @@ function firstBalanced(text: string): FoundJson {
   return null;
 }
 
-/** Returns where the bracket at `start` is closed again; brackets within strings are none. */
+/** Returns where the bracket at `start` is closed again, whatever kind of bracket does; those within strings are none. */
 function balancedEnd(text: string, start: number): number | "deep" | null {
-  const closers: string[] = [];
+  let depth = 0;
   for (let i = start; i < text.length; i += 1) {
     const sign = text[i] ?? "";
     if (sign === '"') {
       for (i += 1; i < text.length && text[i] !== '"'; i += 1) if (text[i] === BACKSLASH) i += 1;
     } else if (sign === "{" || sign === "[") {
-      closers.push(sign === "{" ? "}" : "]");
-      if (closers.length > MOST_DEPTH) return "deep";
+      depth += 1;
+      if (depth > MOST_DEPTH) return "deep";
     } else if (sign === "}" || sign === "]") {
-      if (closers.pop() !== sign) return null;
-      if (closers.length === 0) return i + 1;
-    } else {
-      BARE.lastIndex = i;
-      if (!BARE.test(text)) return null;
-      i = BARE.lastIndex - 1;
+      depth -= 1;
+      if (depth === 0) return i + 1;
     }
   }
   return null;

@@ -44,7 +44,7 @@ const LEAST_PIECE_CHARS = 200;
 /** Wishes longer than this are data, and are not read to the end. */
 const MOST_WISHES_CHARS = 16_000;
 /** What the note of what was cut takes. */
-const CUT_NOTE_CHARS = 60;
+const CUT_NOTE_CHARS = 100;
 
 /** Read by the server, and no part of what the model is told about the job (contract-relay.md, section 3). */
 const RESERVED_META: ReadonlySet<string> = new Set([
@@ -181,7 +181,7 @@ function fit(value: unknown, room: number): { value: unknown; chars: number; isC
 function pieceOf(text: string, room: number): string | null {
   if (room < LEAST_PIECE_CHARS) return null;
   for (let length = room - CUT_MARK.length - 2; length >= 1; length = Math.floor(length / 2)) {
-    const piece = text.slice(0, length).toWellFormed() + CUT_MARK;
+    const piece = text.slice(0, length) + CUT_MARK;
     if (JSON.stringify(piece).length <= room) return piece;
   }
   return null;

@@ -1,6 +1,8 @@
 import type { ForeignSchemas, SchemaProblem } from "../../lib/foreign-schema.ts";
+import { isArtifactPath } from "../../model/artifact-rules.ts";
 import { chosenBy } from "../../model/choice-options.ts";
 import { lengthOf } from "../../model/field-problem.ts";
+import { MOST_ANSWER_CHARS } from "../../model/relay-people.ts";
 import type { ChoiceOption, RelayAsk } from "../../model/relay.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { findJson } from "./json-in-text.ts";
@@ -26,7 +28,6 @@ export interface Reading {
 
 type Judge = Pick<ForeignSchemas, "validate">;
 
-const MOST_TEXT = 8000;
 const MOST_ASK_BACK = 1000;
 const MOST_ERROR = 500;
 const MOST_ARTIFACTS = 64;
@@ -36,8 +37,6 @@ const MOST_REPLY = 262_144;
 const CLARIFIER = "role.clarifier";
 const LEAST_CONFIDENCE = 0.6;
 const ENVELOPE = ["answer_text", "answer_json", "ask_back", "error"];
-/** Relative, without empty, hidden-parent or foreign segments (contract-relay.md, section 14). */
-const ARTIFACT_PATH = /^(?=.{1,200}$)[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
 
 /** Returns the schema that an answer must fit: that of the ask itself, else that of the role, else none. */
 export function effectiveSchema(ask: Pick<RelayAsk, "meta">, role: Role | null): JsonSchema | null {
@@ -173,13 +172,12 @@ function isEnvelope(value: Readonly<Record<string, unknown>>): boolean {
 
 function artifactsOf(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
-  const isPath = (path: unknown): path is string =>
-    typeof path === "string" && ARTIFACT_PATH.test(path) && !path.split("/").some((step) => /^\.\.?$/.test(step));
+  const isPath = (path: unknown): path is string => typeof path === "string" && isArtifactPath(path);
   return [...new Set(value.filter(isPath))].slice(0, MOST_ARTIFACTS);
 }
 
 function capped(text: string): { text: string; truncated?: boolean } {
-  const cut = firstChars(text, MOST_TEXT);
+  const cut = firstChars(text, MOST_ANSWER_CHARS);
   return cut === text ? { text } : { text: cut, truncated: true };
 }
 
