@@ -83,7 +83,7 @@ async function withoutCommand(argv: readonly string[], io: Io): Promise<number> 
 
   if (first !== undefined && !isAsked && group.length === 0) io.tell(`parley: there is no command "${first}"\n`);
   write("Parley, the line between agents and people.\n");
-  for (const name of names) write(`  parley ${name.padEnd(16)}${(await COMMANDS[name]?.())?.does ?? ""}`);
+  for (const name of names) write(`  parley ${name.padEnd(17)}${(await COMMANDS[name]?.())?.does ?? ""}`);
   write("\nparley COMMAND --help says more, with an example.");
   return isAsked || (group.length > 0 && argv.some((word) => word === "--help" || word === "-h"))
     ? EXIT.done
