@@ -11,38 +11,38 @@ const WATCH_EVERY_MS = 2000;
 const FOLLOW_EVERY_MS = 500;
 const DAY_MS = 86_400_000;
 
-/** Opens the policy of the installation. Admins hear in the inbox of a file that is not in force, once a day. */
+/** Opens the policy of the installation. */
 export async function openPolicy(ctx: Context, config: Config): Promise<PolicyFile> {
-  const path = config.relay.policyFile;
-  return openPolicyFile({
-    path,
-    log: ctx.log,
-    clock: ctx.clock,
-    onChange: ({ problem, policyVersion }) => {
-      if (problem === null) return;
-      const day = Math.floor(ctx.clock.now() / DAY_MS);
-      const words = `${problem}\n\nPolicy ${policyVersion} stays in force until ${path} is mended.`;
-      const notice = {
-        ref: `policy:${sha256Digest(`${day} ${problem}`)}`,
-        title: "The policy file is not in force",
-        words,
-      };
-      void transact(ctx, (tx) => tellAdminsIn(ctx, tx, notice)).catch((err: unknown) =>
-        ctx.log.error({ err }, "admins could not be told of the policy file"),
-      );
-    },
-  });
+  return openPolicyFile({ path: config.relay.policyFile, log: ctx.log, clock: ctx.clock });
 }
 
-/** Watches the policy file, and reads it again when somebody says so on any server, until stopped. */
+/**
+ * Watches the policy file, and reads it again when somebody says so on any server, until stopped. Admins hear in the
+ * inbox of a mistake in it, once a day.
+ */
 export function startPolicy(ctx: Context, file: PolicyFile): Loop[] {
+  let told: string | null = null;
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, {
       ...{ clock: ctx.clock, idleMs },
       onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed"),
     });
+
+  async function tellAdmins(problem: string): Promise<void> {
+    const day = Math.floor(ctx.clock.now() / DAY_MS);
+    const { policyVersion } = file.current().policy;
+    const words = `${problem}\n\nUntil it is mended, policy ${policyVersion} stays in force.`;
+    const ref = `policy:${sha256Digest(`${day} ${problem}`)}`;
+    await transact(ctx, (tx) => tellAdminsIn(ctx, tx, { ref, title: "The policy file is not in force", words }));
+  }
   return [
-    loop("watch policy", WATCH_EVERY_MS, file.step),
+    loop("watch policy", WATCH_EVERY_MS, async (signal) => {
+      await file.step(signal);
+      const problem = file.problem();
+      if (problem !== null && problem !== told) await tellAdmins(problem);
+      told = problem;
+      return false;
+    }),
     loop("follow policy", FOLLOW_EVERY_MS, openFollowPolicy(ctx, file)),
   ];
 }

@@ -9,25 +9,18 @@ import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { openContainedFiles } from "./lib/contained-files.ts";
-import { openGuardedFetch, type GuardedFetch } from "./lib/guarded-fetch.ts";
+import { openGuardedFetch } from "./lib/guarded-fetch.ts";
 import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
-import { startLoop, type Loop } from "./lib/loop.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { openSecretScan } from "./lib/secret-scan.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
-import { openDeliver, type Deliver } from "./loops/deliver.ts";
+import { openDeliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openExpireJobs } from "./loops/expire-jobs.ts";
-import { fallBack } from "./loops/fall-back.ts";
-import { openRecheck } from "./loops/recheck.ts";
-import { sweep } from "./loops/sweep.ts";
-import { sweepJobs } from "./loops/sweep-jobs.ts";
-import { tellAgents } from "./loops/tell-agents.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
-import { printEvent } from "./protocols/a2h/events.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
@@ -36,7 +29,7 @@ import { checkFields } from "./protocols/door-fields.ts";
 import { closeWhenStopping, installGuards, refuseOtherMethods } from "./protocols/door-guards.ts";
 import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
-import { hooks, receiverOf } from "./protocols/hooks/hooks.ts";
+import { hooks } from "./protocols/hooks/hooks.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
 import { linkPage } from "./protocols/web/link-page.ts";
 import { pages } from "./protocols/web/pages.ts";
@@ -50,9 +43,10 @@ import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
-import type { WebhookEndpoint, WebhookEvent } from "./verbs/webhook-endpoints.ts";
 import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts";
 import { catalogueOf, openChannels } from "./server-channels.ts";
+import { startLoops } from "./server-loops.ts";
+import { openPolicy, startPolicy } from "./server-policy.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -85,20 +79,13 @@ export interface RunningServer {
   firstKey: string | null;
   /** One line about the store. */
   describes: string;
+  /** Reads the files again that are watched anyway. */
+  reload(): Promise<void>;
   /** Waiters are answered, streams end, writes finish, the store is closed; safe to call twice. */
   stop(): Promise<void>;
 }
 
 const WEB_DIST = fileURLToPath(new URL("../web/dist/", import.meta.url));
-/** How often deadlines are looked at: an ask is settled well within a second of its own. */
-const EXPIRE_EVERY_MS = 250;
-const DELIVER_EVERY_MS = 500;
-const FALL_BACK_EVERY_MS = 1000;
-const LISTEN_AGAIN_MS = 5000;
-const MERGE_EVERY_MS = 1000;
-const TELL_EVERY_MS = 1000;
-const RECHECK_EVERY_MS = 1000;
-const SWEEP_EVERY_MS = 60_000;
 /** What is still under way after this is cut off, so that a stop ends within ten seconds. */
 const CLOSE_WITHIN_MS = 8000;
 /** Slow headers are really cut only because connections are looked at every second. */
@@ -151,8 +138,10 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const guardedFetch = openGuardedFetch({ allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly });
   const configured = openChannels(ctx, settings, { onFailed: deliver.bounced, guardedFetch });
   for (const channel of [...configured, ...(outside.channels ?? [])]) channels.set(channel.name, channel);
+  const policy = await openPolicy(ctx, config);
   const door: DoorContext = {
     ctx,
+    policy,
     config: settings,
     readLimits: openReadLimits(ctx),
     parked: openParked(clock),
@@ -184,7 +173,11 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     throw listenSentence(error, config);
   }
 
-  const loops = [...startLoops(door, channels, deliver, guardedFetch), ...startPush(ctx, settings, push, guardedFetch)];
+  const loops = [
+    ...startLoops(door, channels, deliver, guardedFetch),
+    ...startPush(ctx, settings, push, guardedFetch),
+    ...startPolicy(ctx, policy),
+  ];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
@@ -209,47 +202,9 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     notes: store.notes,
     firstKey,
     describes: store.db.describes,
+    reload: () => policy.reload(),
     stop: () => (stopped ??= stop()),
   };
-}
-
-function startLoops(
-  door: DoorContext,
-  channels: ReadonlyMap<string, Channel>,
-  deliver: Deliver,
-  guardedFetch: GuardedFetch,
-): Loop[] {
-  const { ctx, readLimits } = door;
-  const { clock } = ctx;
-  const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
-    startLoop(step, { clock, idleMs, onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed") });
-  // A channel that listens does so until it is stopped; one that fails listens again after a while.
-  const listening = [...channels.values()].flatMap(({ name, inbound }) => {
-    if (!inbound?.listen) return [];
-    return [
-      loop(`listen ${name}`, LISTEN_AGAIN_MS, async (signal) => {
-        await inbound.listen?.(receiverOf(door), signal);
-        return false;
-      }),
-    ];
-  });
-  const telling = {
-    guardedFetch,
-    print: (endpoint: WebhookEndpoint, event: WebhookEvent) => printEvent(ctx, endpoint, event),
-  };
-  return [
-    ...listening,
-    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal)),
-    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
-    loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
-    loop("deliver", DELIVER_EVERY_MS, deliver.step),
-    loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
-    loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
-    loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
-    loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx)),
-    loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
-    loop("sweep jobs", SWEEP_EVERY_MS, () => sweepJobs(ctx)),
-  ];
 }
 
 /** Builds the HTTP server with every door; it does not listen yet. */

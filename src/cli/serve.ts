@@ -41,6 +41,7 @@ export const serve: Command = {
     const log = openLog(config.log.level, process.stdout.isTTY);
 
     const server = await startServer(config, { log, acceptLoss });
+    process.on("SIGHUP", () => void server.reload());
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
     for (const line of await greeting(server, config)) io.out(line);
     await new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../context.ts";
 import type { ChannelCatalogue } from "../model/channel-catalogue.ts";
 import type { Caller } from "../model/participant.ts";
+import type { Policy } from "../model/policy.ts";
 import type { LimitReading } from "../verbs/limits.ts";
 import type { ReadLimits } from "../verbs/read-limits.ts";
 import type { Parked } from "./door-parked.ts";
@@ -26,9 +27,19 @@ export interface DoorSettings {
   push: { fcmKeyFile?: string | undefined };
 }
 
+/** The policy file, as doors look at it and change it. */
+export interface DoorPolicy {
+  current(): { policy: Policy; text: string | null };
+  state(): "ok" | "stale" | "missing";
+  /** What is wrong with the file; null while nothing is. */
+  problem(): string | null;
+  edit(change: (text: string) => string): Promise<void>;
+}
+
 /** What every door is given. */
 export interface DoorContext {
   ctx: Context;
+  policy: DoorPolicy;
   config: DoorSettings;
   readLimits: ReadLimits;
   parked: Parked;

@@ -13,11 +13,7 @@ const PLAIN = "text/plain; charset=utf-8";
  * What whoever runs the server looks at: health, metrics, and what the API is. A policy file that is not in force as it
  * stands is told beside the word, and makes no server unready: what was read before still decides.
  */
-export function opsRoutes(
-  door: DoorContext,
-  metrics: Metrics,
-  policy?: { state(): string },
-): (app: Door) => Promise<void> {
+export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => Promise<void> {
   const readiness = openReadiness(door.ctx);
   measureWork(metrics, door);
 
@@ -47,7 +43,7 @@ export function opsRoutes(
       },
       async (_request, reply) => {
         const word = await readiness();
-        const policyState = policy?.state() ?? "ok";
+        const policyState = door.policy.state();
         return reply
           .code(word === "ready" ? 200 : 503)
           .type(PLAIN)

@@ -120,7 +120,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     onChange?.({ ...now, policyVersion });
   }
 
-  if ((await stampOf()) === "") {
+  if ((await stampOf().catch(() => "not to be seen")) === "") {
     try {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, FIRST_POLICY, { flag: "wx", mode: 0o600 });
