@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { launchBrowser } from "./chromium.ts";
+import { CONSOLE_VIEWS, fillConsole, showConsole, visitConsole } from "./console-screens.ts";
 import { fillInbox, INBOX_VIEWS, showInbox } from "./inbox-screens.ts";
 import { VIEWS, fill, show } from "./screens.ts";
 import { serve } from "./served.ts";
@@ -39,6 +40,14 @@ try {
       await fill(served);
       for (const view of wanted(VIEWS)) {
         await using visitor = await show(browser, served, view, { screen, theme });
+        await take(visitor, fileOf(view));
+      }
+    }
+    if (wanted(CONSOLE_VIEWS).length > 0) {
+      await using filled = await fillConsole();
+      await using visitor = await visitConsole(browser, filled, { screen, theme });
+      for (const view of wanted(CONSOLE_VIEWS)) {
+        await showConsole(visitor, filled, view);
         await take(visitor, fileOf(view));
       }
     }

@@ -3,7 +3,7 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
 import { listen } from "./live.ts";
 import { isUnreachable, queries } from "./queries.ts";
-import { named } from "./settings.ts";
+import { admin, named } from "./settings.ts";
 
 /** Taken from the address as soon as a room for named people opens, so that it is in no history and on no screenshot. */
 let startCode = takeStartCode();
@@ -23,9 +23,10 @@ async function signInOrAsk(): Promise<SignedIn> {
   try {
     const signedIn = startCode === null ? await people.session() : await signIn(startCode);
     named.set("yes");
+    admin.set(signedIn.person.role === "admin" ? "yes" : "no");
     return signedIn;
   } catch (error) {
-    if (!isUnreachable(error)) named.set("no");
+    if (!isUnreachable(error)) for (const known of [named, admin]) known.set("no");
     throw error;
   }
 }
@@ -46,6 +47,6 @@ export function useSession(): UseQueryResult<SignedIn> {
 
 export async function signOut(): Promise<void> {
   await people.signOut();
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === "inbox" || queryKey[0] === "ask" });
+  queries.removeQueries({ predicate: ({ queryKey }) => ["inbox", "ask", "console"].includes(String(queryKey[0])) });
   await queries.resetQueries({ queryKey: ["session"] });
 }

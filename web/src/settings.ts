@@ -10,6 +10,9 @@ export const shortcuts = setting("shortcuts", ["on", "off"], "on");
 /** Whether somebody with a name has signed in here: asks are addressed to nobody else. */
 export const named = setting("named", ["no", "yes"], "no");
 
+/** Whether that person may run the server: the console is offered to nobody else. */
+export const admin = setting("admin", ["no", "yes"], "no");
+
 export const theme = setting("theme", ["system", "light", "dark"], "system");
 
 /** The page wears the chosen theme now; `theme.js` puts it on before the first paint next time. */

@@ -11,7 +11,7 @@ import { hasKeyboard, useKeys } from "./keys.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
-import { named } from "./settings.ts";
+import { admin, named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
@@ -20,6 +20,7 @@ const Console = lazy(() => import("./console/console.tsx"));
 const Inbox = lazy(() => import("./inbox/inbox.tsx"));
 
 const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
+const CONSOLE = { href: "/console", label: text.nav.console, icon: "console" } as const;
 const ROOMS = [
   { href: "/", label: text.nav.questions, icon: "questions" },
   { href: "/leaderboard", label: text.nav.leaderboard, icon: "leaderboard" },
@@ -34,12 +35,15 @@ export function Shell() {
   const openKeys = (): void => showKeys(true);
   useKeys({ "?": openKeys });
   const inInbox = location.startsWith(INBOX.href);
-  // Asks are addressed to people with names: nobody else has an inbox.
-  const rooms = named.use() === "yes" || inInbox ? [INBOX, ...ROOMS] : ROOMS;
-  const up = inInbox ? INBOX : ROOMS[0];
+  const inConsole = location.startsWith(CONSOLE.href);
+  // Asks are addressed to people with names: nobody else has an inbox. The console is for some of them.
+  const isNamed = named.use() === "yes";
+  const isAdmin = admin.use() === "yes";
+  const rooms = [...(isAdmin || inConsole ? [CONSOLE] : []), ...(isNamed || inInbox ? [INBOX] : []), ...ROOMS];
+  const up = inConsole ? { href: parentOf(location), label: text.nav.back } : inInbox ? INBOX : ROOMS[0];
 
   return (
-    <div class={styles.shell} data-detail={/^\/(q|inbox)\//.test(location) || undefined}>
+    <div class={styles.shell} data-detail={/^\/(q|inbox|console)\/./.test(location) || undefined}>
       <a class={styles.skip} href="#main">
         {text.skipToContent}
       </a>
@@ -68,7 +72,7 @@ export function Shell() {
         )}
       </header>
       <main id="main" class={styles.main} tabIndex={-1}>
-        <Mishaps key={inInbox ? INBOX.href : location}>
+        <Mishaps key={inInbox ? INBOX.href : inConsole ? CONSOLE.href : location}>
           <Suspense fallback={<Loading />}>
             <Switch>
               <Route path="/">
@@ -93,6 +97,10 @@ export function Shell() {
       <KeysDialog open={keysShown} inInbox={inInbox} onClose={() => showKeys(false)} />
     </div>
   );
+}
+
+function parentOf(location: string): string {
+  return location.slice(0, location.lastIndexOf("/"));
 }
 
 function isIn(href: string, location: string): boolean {

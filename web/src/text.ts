@@ -11,6 +11,8 @@ const en = {
     inbox: "Inbox",
     leaderboard: "Leaderboard",
     me: "Me",
+    console: "Console",
+    back: "Back",
   },
   offline: "Offline",
   loading: "Loading",

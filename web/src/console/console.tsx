@@ -1,20 +1,23 @@
 import { ParleyError } from "@parley/sdk/errors";
 import type { SignedIn } from "@parley/sdk/wire";
-import { Link } from "wouter";
-import { Copyable } from "../parts/copyable.tsx";
+import { Link, Route, Switch, useLocation } from "wouter";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
 import { holdsCode, signOut, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
+import { wide } from "../wide.ts";
 import styles from "./console.module.css";
+import { Gone } from "./parts.tsx";
+import { SECTIONS } from "./sections.ts";
+import { Start } from "./start.tsx";
 import { text } from "./text.ts";
 
-/** Where an operator arrives: who is signed in, and how to connect the first agent. */
+/** Where whoever runs the server sees to it. */
 export default function Console() {
   const session = useSession();
   useTitle(text.title);
 
-  if (session.data) return <SignedInConsole session={session.data} />;
+  if (session.data) return <SignedInConsole person={session.data.person} />;
   if (!session.error) {
     return (
       <div class={styles.console}>
@@ -53,55 +56,64 @@ function SignInTrouble({ error, onTryAgain }: { error: Error; onTryAgain: () => 
   );
 }
 
-function SignedInConsole({ session }: { session: SignedIn }) {
-  const { name, role } = session.person;
-  const here = location.origin;
-  const question = '{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Send","Submit"]}';
+function SignedInConsole({ person }: { person: SignedIn["person"] }) {
+  const isWide = wide.use();
+  if (person.role !== "admin") return <NotForYou name={person.name} />;
+  return (
+    <div class={styles.room}>
+      {isWide && <Sections />}
+      <Switch>
+        <Route path="/console">
+          <Start person={person}>{!isWide && <Sections />}</Start>
+        </Route>
+        {SECTIONS.map(({ path, Page }) => (
+          <Route key={path} path={`/console/${path}/:item?`}>
+            {({ item }) => <Page item={item} me={person} />}
+          </Route>
+        ))}
+        <Route>
+          <Gone to="/console" />
+        </Route>
+      </Switch>
+    </div>
+  );
+}
+
+function NotForYou({ name }: { name: string }) {
   return (
     <div class={styles.console}>
-      <header class={styles.header}>
-        <div>
-          <h1>{text.title}</h1>
-          <p class="muted">{text.signedInAs(name, role)}</p>
-        </div>
+      <Notice title={text.adminsOnly} hint={text.adminsOnlyHint(name)}>
+        <Link href="/inbox" class="button primary">
+          {text.openInbox}
+        </Link>
         <button type="button" class="quiet" onClick={() => void signOut()}>
           {text.signOut}
         </button>
-      </header>
-      <section class={styles.section}>
-        <h2>{text.inbox}</h2>
-        <p class="muted">{text.inboxHint}</p>
-        <div>
-          <Link href="/inbox" class="button">
-            {text.openInbox}
-          </Link>
-        </div>
-      </section>
-      <section class={styles.section}>
-        <h2>{text.connect}</h2>
-        <p class="muted">{text.connectHint}</p>
-        <h3>{text.ask}</h3>
-        <Copyable
-          label={text.ask}
-          words={`curl ${here}/agent/questions \\\n  -H 'Content-Type: application/json' \\\n  -d '${question}'`}
-        />
-        <h3>{text.read}</h3>
-        <p class="muted">{text.readHint}</p>
-        <Copyable label={text.read} words={`curl "${here}/agent/questions/QUESTION_ID?wait=25"`} />
-        <h3>{text.environment}</h3>
-        <Copyable label={text.environment} words={`export PARLEY_URL=${here}`} />
-        <p class="muted">{text.remoteHint}</p>
-      </section>
-      <section class={styles.section}>
-        <h2>{text.answer}</h2>
-        <p class="muted">{text.answerHint}</p>
-        <Copyable label={text.answer} words={`${here}/`} />
-        <div>
-          <Link href="/" class="button primary">
-            {text.open}
-          </Link>
-        </div>
-      </section>
+      </Notice>
     </div>
+  );
+}
+
+/** A row above every page where there is room; on a phone, rows of the first page. */
+function Sections() {
+  const [location] = useLocation();
+  const isWide = wide.use();
+  return (
+    <nav class={isWide ? styles.row : styles.menu} aria-label={text.sections}>
+      {isWide && (
+        <Link href="/console" aria-current={location === "/console" ? "page" : undefined}>
+          {text.start.nav}
+        </Link>
+      )}
+      {SECTIONS.map(({ path, label }) => {
+        const href = `/console/${path}`;
+        const isHere = location === href || location.startsWith(`${href}/`);
+        return (
+          <Link key={path} href={href} aria-current={isHere ? "page" : undefined}>
+            {label}
+          </Link>
+        );
+      })}
+    </nav>
   );
 }

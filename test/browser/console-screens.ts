@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
+import { createKey } from "../../src/verbs/create-key.ts";
+import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
+import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { openSink, type Sink } from "../channels/mail.ts";
+import { until } from "../contract.ts";
+import { openWorld, type Reply, type World } from "../world.ts";
+import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+
+/** A server with people, keys, a mail account and agents' webhooks, as an admin finds it on an ordinary day. */
+export interface FilledConsole extends AsyncDisposable {
+  world: World;
+  mail: Sink;
+  /** The status with which agents' servers answer what they are told, and what they were told. */
+  agents: { status: number; told: string[] };
+  /** Ids of people. */
+  ana: string;
+  gone: string;
+  key: string;
+  endpoint: string;
+  asAdmin(method: string, path: string, body?: unknown): Promise<Reply>;
+}
+
+const A2H = "/a2h/v1alpha1";
+
+export async function fillConsole(): Promise<FilledConsole> {
+  const mail = await openSink();
+  const agents = { status: 200, told: [] as string[] };
+  const told = createServer((request, response) => {
+    let text = "";
+    request.setEncoding("utf8").on("data", (part: string) => (text += part));
+    request.on("end", () => {
+      agents.told.push(text);
+      response.writeHead(request.url === "/gone" ? 410 : agents.status).end();
+    });
+  });
+  told.listen(0, "127.0.0.1");
+  await once(told, "listening");
+  const origin = `http://127.0.0.1:${(told.address() as AddressInfo).port}`;
+
+  const env = {
+    PARLEY_EMAIL_SMTP_URL: mail.url,
+    PARLEY_EMAIL_FROM: "Parley <parley@parley.example>",
+    PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "100000",
+  };
+  const world = await openWorld({ on: "sqlite", running: true, env });
+  const { ctx } = world.server;
+  const { text } = await createKey(ctx, { name: "setup", scope: "admin", expiresInMs: 86_400_000 });
+  const asAdmin: FilledConsole["asAdmin"] = async (method, path, body) => {
+    const headers = { authorization: `Bearer ${text}` };
+    const reply = await world.call(method, path, { headers, ...(body !== undefined && { body }) });
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+    return reply;
+  };
+  const enrol = async (name: string, address: string, more: object = {}): Promise<string> => {
+    const prioritizedContactChannels = [{ email: { address } }, { inbox: {} }];
+    const { id } = (await asAdmin("POST", `${A2H}/humans`, { name, prioritizedContactChannels, ...more })).body;
+    const { people } = (await asAdmin("GET", "/admin/people")).body;
+    return people.find(({ human }: { human: string }) => human === id).id;
+  };
+  const ana = await enrol("Ana Ruiz", "ana@people.example", {
+    role: "Finance lead",
+    description: "Knows billing and refunds",
+  });
+  const gone = await enrol("Bo Lind", "gone@people.example");
+  await createKey(ctx, { name: "support", scope: "agent", person: ana });
+  const { key } = await createKey(ctx, { name: "my-terminal", scope: "answer", person: ana });
+
+  const endpoint = async (agent: string, path: string): Promise<string> => {
+    const wish = { agent, url: origin + path, format: "v1beta2", description: "Wakes the planner" };
+    return (await asAdmin("POST", `${A2H}/webhook_endpoints`, wish)).body.id;
+  };
+  const hears = await endpoint("support", "/hooks");
+  const isGone = await endpoint("release-notes", "/gone");
+  await asAdmin("POST", `${A2H}/webhook_endpoints/${isGone}/test`);
+  await asAdmin("POST", `${A2H}/webhook_endpoints/${hears}/test`);
+  await until(async () => {
+    const { body } = await asAdmin("GET", `${A2H}/webhook_endpoints/${isGone}`);
+    const { items } = (await asAdmin("GET", `${A2H}/webhook_endpoints/${hears}/deliveries`)).body;
+    return body.enabled === false && items[0].state === "delivered";
+  });
+  return {
+    ...{ world, mail, agents, ana, gone, key: key.id, endpoint: hears, asAdmin },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await mail[Symbol.asyncDispose]();
+      told.closeAllConnections();
+      told.close();
+    },
+  };
+}
+
+/** Opens the console, signed in as whoever runs the server. */
+export async function visitConsole(
+  browser: Browser,
+  { world }: FilledConsole,
+  look: { screen: Screen; theme?: Theme },
+  path = "/console",
+): Promise<Visitor> {
+  const { code } = await createSignInLink(world.server.ctx, OPERATOR);
+  const visitor = await visit(browser, world.url, { ...look, path: `/console#start=${code}` });
+  visitor.context.setDefaultTimeout(10_000);
+  await visitor.page.getByText("Signed in as operator (admin)").waitFor();
+  if (path !== "/console") await visitor.page.goto(path);
+  return visitor;
+}
+
+/** One look of the console, and how to get there. */
+export interface ConsoleView {
+  name: string;
+  path(filled: FilledConsole): string;
+  open(visitor: Visitor): Promise<void>;
+}
+
+const heading = async ({ page }: Visitor, name: string | RegExp): Promise<void> => {
+  await page.getByRole("heading", { name }).first().waitFor();
+};
+
+export const CONSOLE_VIEWS: readonly ConsoleView[] = [
+  {
+    name: "console-people",
+    path: () => "/console/people",
+    open: async ({ page }) => page.getByRole("link", { name: "Ana Ruiz" }).waitFor(),
+  },
+  {
+    name: "console-person",
+    path: ({ ana }) => `/console/people/${ana}`,
+    open: (visitor) => heading(visitor, "Ana Ruiz"),
+  },
+  {
+    name: "console-person-link",
+    path: ({ ana }) => `/console/people/${ana}`,
+    async open({ page }) {
+      await page.getByRole("button", { name: "Make a sign-in link" }).click();
+      await page.getByRole("region", { name: "Sign-in link" }).waitFor();
+    },
+  },
+  {
+    name: "console-person-remove",
+    path: ({ ana }) => `/console/people/${ana}`,
+    async open({ page }) {
+      await page.getByRole("button", { name: "Remove", exact: true }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  {
+    name: "console-keys",
+    path: () => "/console/keys",
+    open: async ({ page }) => page.getByRole("link", { name: "support" }).waitFor(),
+  },
+  {
+    name: "console-key",
+    path: ({ key }) => `/console/keys/${key}`,
+    open: (visitor) => heading(visitor, "my-terminal"),
+  },
+  { name: "console-key-new", path: () => "/console/keys/new", open: (visitor) => heading(visitor, "New key") },
+  {
+    name: "console-key-made",
+    path: () => "/console/keys/new",
+    async open({ page }) {
+      await page.getByLabel("Name").fill("build-bot");
+      await page.getByRole("button", { name: "Make the key" }).click();
+      await page.getByRole("region", { name: "Your new key" }).waitFor();
+    },
+  },
+  {
+    name: "console-channels",
+    path: () => "/console/channels",
+    open: async ({ page }) => page.getByRole("link", { name: "Email" }).waitFor(),
+  },
+  {
+    name: "console-channel",
+    path: () => "/console/channels/email",
+    async open({ page }) {
+      await page.getByRole("button", { name: "Send a test message" }).click();
+      await page.getByText("the provider took it").waitFor();
+    },
+  },
+  {
+    name: "console-channel-off",
+    path: () => "/console/channels/slack",
+    open: (visitor) => heading(visitor, "Slack"),
+  },
+  {
+    name: "console-webhooks",
+    path: () => "/console/webhooks",
+    open: async ({ page }) => page.getByRole("link", { name: "release-notes" }).waitFor(),
+  },
+  {
+    name: "console-webhook",
+    path: ({ endpoint }) => `/console/webhooks/${endpoint}`,
+    open: async ({ page }) =>
+      page
+        .getByRole("button", { name: /Tell it again/ })
+        .first()
+        .waitFor(),
+  },
+  {
+    name: "console-audit",
+    path: () => "/console/audit",
+    async open({ page }) {
+      await page.getByText("follows from the one before").waitFor();
+      await page.getByText("human.created").first().click();
+    },
+  },
+  {
+    name: "console-health",
+    path: () => "/console/health",
+    open: (visitor) => heading(visitor, "Everything holds"),
+  },
+];
+
+/** Shows one view in a tab that is signed in. */
+export async function showConsole(visitor: Visitor, filled: FilledConsole, view: ConsoleView): Promise<void> {
+  await visitor.page.goto(view.path(filled));
+  await view.open(visitor);
+  // Motion is over within 200 ms.
+  await visitor.page.waitForTimeout(250);
+}

@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { sql } from "../../src/store/sql.ts";
+import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
+import { launchBrowser } from "./chromium.ts";
+import { nameSomebody } from "./inbox-world.ts";
+import { visit } from "./visitor.ts";
+
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name });
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
+
+describe("the Console", () => {
+  let filled: FilledConsole;
+  let browser: Browser;
+  before(async () => {
+    filled = await fillConsole();
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await filled?.[Symbol.asyncDispose]();
+  });
+
+  it("is for admins: others are told so, and the crowd never loads it", async () => {
+    const cleo = await nameSomebody(filled.world, "Cleo Park");
+    await using member = await cleo.visit(browser, { screen: "phone" });
+    assert.equal(await link(member.page, "Console").count(), 0);
+    await member.page.goto("/console/keys");
+    await heading(member.page, "The console is for admins").waitFor();
+    await link(member.page, "Open the inbox").click();
+    await member.page.getByText("Signed in as Cleo Park").waitFor();
+
+    await using stranger = await visit(browser, filled.world.url, { screen: "phone" });
+    const loaded: string[] = [];
+    stranger.page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+    await stranger.page.goto("/me");
+    await stranger.page.getByRole("heading", { name: "Me", exact: true }).waitFor();
+    assert.ok(loaded.some((path) => path.endsWith(".js")));
+    assert.deepEqual(
+      loaded.filter((path) => path.includes("console")),
+      [],
+    );
+    await stranger.page.goto("/console/people");
+    await heading(stranger.page, "Nobody is signed in").waitFor();
+  });
+
+  it("adds somebody on a phone, lets them in by a link, changes and removes them", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const { page } = admin;
+    await link(page, "People").click();
+    await link(page, "Add somebody").click();
+    await page.getByLabel("Name").fill("Dora Vance");
+    await page.getByLabel("Title").fill("On call");
+    await button(page, "Add another way").click();
+    await page.getByLabel("Way 1: Mail address").fill("not an address");
+    await page.getByLabel("May run this server").check();
+    await button(page, "Save").click();
+    await page
+      .getByRole("alert")
+      .getByText(/must be one mail address/)
+      .waitFor();
+    await page.getByLabel("Way 1: Mail address").fill("dora@people.example");
+    await button(page, "Add another way").click();
+    await page.getByLabel("Way 2", { exact: true }).selectOption("Inbox");
+    await button(page, "Move Way 2 up").click();
+    await button(page, "Save").click();
+    await heading(page, "Dora Vance").waitFor();
+
+    await button(page, "Make a sign-in link").click();
+    const url = await page.getByRole("region", { name: "Sign-in link" }).innerText();
+    assert.match(url, /\/console#start=/, "an admin arrives in the console");
+    await using dora = await visit(browser, filled.world.url, { screen: "desk", path: url });
+    await dora.page.getByText("Signed in as Dora Vance (admin)").waitFor();
+
+    await page.reload();
+    await page.getByText("Signed in in 1 browser.").waitFor();
+    assert.equal(await page.getByLabel("Way 1", { exact: true }).inputValue(), "inbox");
+    assert.equal(await page.getByLabel("Way 2: Mail address").inputValue(), "dora@people.example");
+    await page.getByLabel("May run this server").uncheck();
+    await button(page, "Save").click();
+    await page.getByText("Saved.").waitFor();
+    await dora.page.goto("/console/people");
+    await heading(dora.page, "The console is for admins").waitFor();
+
+    await button(page, "Sign out everywhere").click();
+    await page.getByText("Signed in nowhere.").waitFor();
+    await dora.page.goto("/inbox");
+    await heading(dora.page, "Sign in to see your inbox").waitFor();
+
+    await button(page, "Remove").last().click();
+    await heading(page, "Remove Dora Vance?").waitFor();
+    await button(page, "Remove them").click();
+    await heading(page, "People").waitFor();
+    await link(page, /Dora Vance/).waitFor({ state: "detached" });
+    await page.goBack();
+    await heading(page, "There is nothing here").waitFor();
+  });
+
+  it("shows a new key once, and ends it", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/keys");
+    const { page } = admin;
+    await link(page, "New key").click();
+    await page.getByLabel("Name").fill("nightly build");
+    await button(page, "Make the key").click();
+    await page.getByRole("alert").getByText("1 to 128 visible ASCII characters").waitFor();
+    await page.getByLabel("Name").fill("nightly-build");
+    await page.getByLabel("Whose").selectOption("Ana Ruiz");
+    await page.getByLabel("Good for").selectOption("30 days");
+    await button(page, "Make the key").click();
+    const text = await page.getByRole("region", { name: "Your new key" }).innerText();
+    assert.match(text, /^parley_agent_\w{38}$/);
+    const asks = async () => {
+      const headers = { authorization: `Bearer ${text}` };
+      return (await filled.world.call("GET", "/agent/questions?status=OPEN", { headers })).status;
+    };
+    assert.equal(await asks(), 200);
+
+    const isSeen = async () => (await page.content()).includes(text.slice(13));
+    assert.ok(await isSeen());
+    await link(page, "I have copied it").click();
+    await link(page, /nightly-build/).click();
+    await heading(page, "nightly-build").waitFor();
+    assert.ok(!(await isSeen()));
+    await page.goBack();
+    await page.goBack();
+    await heading(page, "New key").waitFor();
+    assert.ok(!(await isSeen()), "not even by going back");
+
+    await link(page, /nightly-build/).click();
+    await page.reload();
+    await heading(page, "nightly-build").waitFor();
+    assert.equal(await page.getByText("Not used yet").count(), 0);
+    await button(page, "Revoke").click();
+    await button(page, "Revoke it").click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.equal(await asks(), 401);
+    await link(page, /nightly-build/).waitFor({ state: "detached" });
+    await page.getByLabel("All", { exact: true }).check();
+    await link(page, /nightly-build.*Revoked/).waitFor();
+  });
+
+  it("sends a real test message, and says what the mail server said and who answered", async () => {
+    const before = filled.mail.taken.length;
+    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const { page } = admin;
+    await link(page, "Channels").click();
+    await link(page, /SMS.*Not configured/).waitFor();
+    await link(page, /Email/).click();
+    await page.getByLabel("To", { exact: true }).selectOption("Ana Ruiz");
+    await button(page, "Send a test message").click();
+    await page.getByText("Sent: the provider took it.").waitFor();
+    const mail = filled.mail.taken.at(-1);
+    assert.deepEqual([filled.mail.taken.length, mail?.to], [before + 1, ["ana@people.example"]]);
+
+    const address = /http:\/\/\S+\/r\/\S+/.exec(mail?.mail.text ?? "")?.[0] ?? assert.fail("no link");
+    await using ana = await visit(browser, filled.world.url, { screen: "phone", path: new URL(address).pathname });
+    await button(ana.page, "Continue").click();
+    await ana.page.getByLabel("It arrived").check();
+    // Whoever decides faster than anybody reads is taken for a machine.
+    await ana.page.waitForTimeout(1100);
+    await button(ana.page, "Send").click();
+    await ana.page.getByRole("status").waitFor();
+    await page.getByText("It works there and back.").waitFor();
+
+    await page.getByLabel("To", { exact: true }).selectOption("Bo Lind");
+    await button(page, "Send another").click();
+    await page.getByText("Not sent: 550.").waitFor();
+    await link(page, "Back").click();
+    await link(page, /Email.*The last message failed/).waitFor();
+  });
+
+  it("follows what agents are told, tells it again, and enables what was disabled", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/webhooks");
+    const { page, context } = admin;
+    await link(page, /support/).click();
+    const [before, rows] = [filled.agents.told.length, page.getByRole("listitem").filter({ hasText: "attempt" })];
+    await rows.first().waitFor();
+    const known = await rows.count();
+    filled.agents.status = 500;
+    await button(page, "Send a test event").click();
+    await rows.filter({ hasText: /Waiting.*1 attempt.*status 500.*next/ }).waitFor();
+    filled.agents.status = 200;
+    await rows.filter({ hasText: /Delivered.*2 attempts/ }).waitFor({ timeout: 20_000 });
+    assert.equal(await rows.count(), known + 1);
+    await button(page, "Tell it again").first().click();
+    while (filled.agents.told.length < before + 3) await page.waitForTimeout(50);
+
+    await page.goto("/inbox");
+    const notice = link(page, /A webhook of release-notes is disabled/);
+    await notice.first().click();
+    await page.getByText("Seen", { exact: true }).click();
+    await button(page, /^Send/).click();
+    await page.goto("/console/webhooks");
+    await link(page, /release-notes.*Disabled/).click();
+    await page.getByText("Nothing is told there").waitFor();
+    await button(page, "Enable it").click();
+    await button(page, "Disable it").waitFor();
+    await context.setOffline(true);
+    await button(page, "Disable it").click();
+    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+    await context.setOffline(false);
+    await button(page, "Disable it").click();
+    await button(page, "Enable it").waitFor();
+  });
+
+  it("reads the record from its end, filters it, and says when it was changed", async () => {
+    for (let i = 0; i < 60; i += 1) {
+      await filled.asAdmin("PATCH", `/admin/people/${filled.gone}`, { role: "member" });
+    }
+    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/audit");
+    const { page } = admin;
+    await page.getByText(/^Whole: each of \d+ entries/).waitFor();
+    const entries = page.locator("details");
+    assert.equal(await entries.count(), 50);
+    await button(page, "Show older").click();
+    await entries.nth(59).waitFor();
+    await entries.first().locator("summary").click();
+    await page.getByText('"action": "human.updated"').first().waitFor();
+
+    await page.getByLabel("Action").fill("human.created");
+    await button(page, "Filter").click();
+    await page.getByText("human.updated").first().waitFor({ state: "detached" });
+    await entries.filter({ hasText: "human.created" }).first().waitFor();
+    await page.getByLabel("Agent").fill("nobody");
+    await button(page, "Filter").click();
+    await heading(page, "Nothing like this is in the record").waitFor();
+    await button(page, "Show all").click();
+    await entries.nth(49).waitFor();
+
+    const { db } = filled.world.server.ctx;
+    const change = (from: string, to: string) =>
+      db.transact((tx) => tx.all(sql`UPDATE audit SET entry = replace(entry, ${from}, ${to}) WHERE seq = 2`));
+    await change("created", "cr3ated");
+    await page.reload();
+    await page.getByText("Changed: entry 2 does not follow from the one before.").waitFor();
+    await page.goto("/console/health");
+    await heading(page, "Everything holds").waitFor();
+    await button(page, "Examine every row").click();
+    await heading(page, "Something is broken").waitFor();
+    await page.getByText("entry 2").waitFor();
+    await change("cr3ated", "created");
+  });
+
+  it("is walked by keyboard, list beside detail", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/people");
+    const { page } = admin;
+    await page.getByText("Choose one on the left.").waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("heading", { name: "operator", level: 1 }).waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("heading", { name: "Ana Ruiz", level: 1 }).waitFor();
+    await link(page, /Bo Lind/).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.hasAttribute("data-focus")), true);
+    await page.keyboard.press("k");
+    await page.getByRole("heading", { name: "operator", level: 1 }).waitFor();
+    await page.getByLabel("May run this server").isDisabled();
+    await page.getByLabel("Name").press("j");
+    await page.getByRole("heading", { name: "operator", level: 1 }).waitFor();
+
+    await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: "Keys" }).press("Enter");
+    await heading(page, "Keys").waitFor();
+    assert.equal(new URL(page.url()).pathname, "/console/keys");
+    await button(page, "Revoke").waitFor({ state: "detached" });
+    await link(page, /my-terminal/).press("Enter");
+    const revoke = button(page, "Revoke");
+    await revoke.press("Enter");
+    await heading(page, "Revoke my-terminal?").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.ok(await revoke.evaluate((element) => element === document.activeElement), "the focus is given back");
+  });
+});

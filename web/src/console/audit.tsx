@@ -1,0 +1,113 @@
+import { useState } from "preact/hooks";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useTitle } from "../title.ts";
+import styles from "./console.module.css";
+import { Moment, TextField } from "./parts.tsx";
+import { useAudit, useChain, useNames } from "./queries.ts";
+import { text } from "./text.ts";
+import type { AuditEntry, AuditFilter } from "./wire.ts";
+
+/** The record of who did what, the newest first, and whether it is whole. */
+export function AuditPage() {
+  useTitle(text.audit.title);
+  const [filter, setFilter] = useState<AuditFilter>({});
+  return (
+    <section class={styles.console}>
+      <h1>{text.audit.title}</h1>
+      <ChainVerdict />
+      <Filter onFilter={setFilter} />
+      <Entries key={JSON.stringify(filter)} filter={filter} />
+    </section>
+  );
+}
+
+function ChainVerdict() {
+  const { data, isPending } = useChain();
+  const says = (() => {
+    if (isPending) return text.audit.checking;
+    if (!data) return text.audit.chainFailed;
+    return data.broken_at === null ? text.audit.holds(data.entries) : text.audit.broken(data.broken_at);
+  })();
+  return (
+    <p role="status" class={isPending || data?.holds ? undefined : styles.alarm}>
+      {says}
+    </p>
+  );
+}
+
+function Filter({ onFilter }: { onFilter: (filter: AuditFilter) => void }) {
+  const [ask, setAsk] = useState("");
+  const [agent, setAgent] = useState("");
+  const [action, setAction] = useState("");
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const given = { ask_id: ask.trim(), agent: agent.trim(), action: action.trim() };
+    onFilter(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== "")));
+  };
+  const clear = (): void => {
+    for (const set of [setAsk, setAgent, setAction]) set("");
+    onFilter({});
+  };
+  return (
+    <form class={styles.filter} onSubmit={submit} role="search" aria-label={text.audit.filter}>
+      <TextField label={text.audit.ask} value={ask} onInput={setAsk} />
+      <TextField label={text.audit.agent} value={agent} onInput={setAgent} />
+      <TextField label={text.audit.action} value={action} onInput={setAction} />
+      <div class={styles.actions}>
+        <button type="submit" class="primary">
+          {text.audit.apply}
+        </button>
+        <button type="button" class="quiet" onClick={clear}>
+          {text.audit.clear}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Entries({ filter }: { filter: AuditFilter }) {
+  const { entries, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useAudit(filter);
+  const nameOf = useNames();
+  if (error && !entries) {
+    return <Trouble level={2} title={text.audit.failed} error={error} onTryAgain={() => void refetch()} />;
+  }
+  if (!entries) return <Loading rows={4} />;
+  if (entries.length === 0) return <Notice level={2} title={text.audit.empty} />;
+  return (
+    <>
+      <ol class={styles.entries}>
+        {entries.map((entry) => (
+          <li key={entry.seq}>
+            <Entry entry={entry} by={text.audit.by(entry.actor.kind, entry.actor.id, nameOf(entry.actor.id))} />
+          </li>
+        ))}
+      </ol>
+      {hasNextPage && (
+        <button type="button" aria-disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {text.older}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry, by }: { entry: AuditEntry; by: string }) {
+  const agent = entry.agent === undefined ? by : text.audit.by("agent", entry.agent, undefined);
+  return (
+    <details class={styles.entry}>
+      <summary>
+        <span>{entry.action}</span>
+        <span class={`small muted ${styles.line}`}>
+          <span>{by}</span>
+          {agent !== by && <span>{agent}</span>}
+          {entry.via !== undefined && <span>{entry.via}</span>}
+          <Moment time={entry.at} />
+        </span>
+      </summary>
+      <pre tabIndex={0} role="region" aria-label={text.audit.entry(entry.seq)}>
+        {JSON.stringify(entry, null, 2)}
+      </pre>
+    </details>
+  );
+}

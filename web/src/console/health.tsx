@@ -1,0 +1,50 @@
+import { useState } from "preact/hooks";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useTitle } from "../title.ts";
+import styles from "./console.module.css";
+import { Section } from "./parts.tsx";
+import { useHealth } from "./queries.ts";
+import { text } from "./text.ts";
+
+/** Whether the store keeps its promises, as `parley doctor` finds. */
+export function HealthPage() {
+  useTitle(text.health.title);
+  const [full, setFull] = useState(false);
+  const { data, error, isFetching, refetch } = useHealth(full);
+  if (error && !data) return <Trouble title={text.health.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  return (
+    <section class={styles.console}>
+      <h1>{data.holds ? text.health.holds : text.health.broken}</h1>
+      {!data.holds && <p class={styles.alarm}>{text.health.brokenHint}</p>}
+      <p class="muted" role="status">
+        {isFetching ? text.health.checking : data.quick ? text.health.quick : text.health.full}
+      </p>
+      <div>
+        <button type="button" aria-disabled={isFetching} onClick={() => (full ? void refetch() : setFull(true))}>
+          {text.health.all}
+        </button>
+      </div>
+      <Section title={text.health.checks}>
+        <ul class={styles.entries}>
+          {data.findings.map(({ check, promise, offenders }) => (
+            <li key={`${check} ${promise}`}>
+              <div>
+                <p>{promise}</p>
+                <p class={`small ${offenders.length === 0 ? "muted" : styles.alarm}`}>
+                  {offenders.length === 0 ? text.health.works : text.health.fails} · {check}
+                </p>
+                {offenders.map((one) => (
+                  <p key={one} class="small">
+                    <code>{one}</code>
+                  </p>
+                ))}
+              </div>
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </section>
+  );
+}

@@ -1,0 +1,216 @@
+import { useEffect, useState } from "preact/hooks";
+import { Link } from "wouter";
+import formStyles from "../inbox/schema-form.module.css";
+import { serverNow } from "../api.ts";
+import { announce } from "../parts/announcer.tsx";
+import { Choice } from "../parts/choice.tsx";
+import { Copyable } from "../parts/copyable.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import * as api from "./api.ts";
+import styles from "./console.module.css";
+import {
+  CheckField,
+  ConfirmButton,
+  Detail,
+  Empty,
+  Facts,
+  focusDetail,
+  Gone,
+  List,
+  moment,
+  Moment,
+  Problem,
+  Rows,
+  SelectField,
+  Sides,
+  TextField,
+  useAction,
+} from "./parts.tsx";
+import { refresh, useKeyList, useNames, usePeople } from "./queries.ts";
+import type { PageProps } from "./sections.ts";
+import { text } from "./text.ts";
+import { type Key, type KeyWish, SCOPES, type Scope } from "./wire.ts";
+
+const BASE = "/console/keys";
+const DAY_S = 86_400;
+const TERMS = { ever: undefined, day: DAY_S, month: 30 * DAY_S, quarter: 90 * DAY_S, year: 365 * DAY_S } as const;
+type Term = keyof typeof TERMS;
+const TERM_NAMES = Object.keys(TERMS) as Term[];
+
+/** Every key, and one of them. */
+export function KeysPage({ item }: PageProps) {
+  const { data, error, refetch } = useKeyList();
+  if (error && !data) return <Trouble title={text.keys.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const key = data.find(({ id }) => id === item);
+  const detail = (() => {
+    if (item === undefined) return undefined;
+    if (item === "new") return <NewKey />;
+    return key ? <OneKey key={key.id} of={key} /> : <Gone to={BASE} />;
+  })();
+  return <Sides list={<KeyList keys={data} current={item} />} detail={detail} />;
+}
+
+function stateOf({ revoked_at, expires_at }: Key): "good" | "revoked" | "expired" {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && Date.parse(expires_at) <= serverNow() ? "expired" : "good";
+}
+
+function KeyList({ keys, current }: { keys: readonly Key[]; current: string | undefined }) {
+  const [which, setWhich] = useState<"live" | "all">("live");
+  const nameOf = useNames();
+  const shown = keys.filter((key) => which === "all" || stateOf(key) === "good");
+  const rows = shown.map((key) => ({
+    id: key.id,
+    title: key.name,
+    facts: [
+      key.scope,
+      ...(key.person === null ? [] : [nameOf(key.person) ?? key.person]),
+      text.keys.state(stateOf(key), key.expires_at && moment(key.expires_at)),
+    ],
+  }));
+  const add = (
+    <Link href={`${BASE}/new`} class="button">
+      {text.keys.add}
+    </Link>
+  );
+  return (
+    <List title={text.keys.title} isAlone={current === undefined} action={add}>
+      <div class={styles.tabs}>
+        <Choice
+          legend={text.keys.which}
+          hideLegend
+          value={which}
+          onChoose={setWhich}
+          options={(["live", "all"] as const).map((value) => ({ value, label: text.keys[value] }))}
+        />
+      </div>
+      {rows.length === 0 ? (
+        <Empty title={text.keys.empty} hint={text.keys.emptyHint} />
+      ) : (
+        <Rows base={BASE} rows={rows} current={current} />
+      )}
+    </List>
+  );
+}
+
+function NewKey() {
+  const { data: people = [] } = usePeople();
+  const [made, setMade] = useState<string | null>(null);
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState<Scope>("agent");
+  const [person, setPerson] = useState("");
+  const [term, setTerm] = useState<Term>("ever");
+  const [selfRespond, setSelfRespond] = useState(false);
+  const create = useAction(async (wish: KeyWish) => {
+    setMade((await api.createKey(wish)).key);
+    await refresh("keys");
+  });
+
+  if (made !== null) return <Made words={made} />;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const seconds = TERMS[term];
+    void create.run({
+      ...{ name: name.trim(), scope },
+      ...(person !== "" && { person }),
+      ...(seconds !== undefined && { expires_in_seconds: seconds }),
+      ...(scope === "agent" && selfRespond && { self_respond: true }),
+    });
+  };
+  const owners = people.map(({ id, name: label }) => ({ value: id, label }));
+  return (
+    <Detail title={text.keys.add}>
+      <form class={formStyles.form} onSubmit={submit}>
+        <TextField label={text.keys.name} hint={text.keys.nameHint} value={name} onInput={setName} required />
+        <SelectField
+          label={text.keys.scope}
+          value={scope}
+          options={SCOPES.map((value) => ({ value, label: text.keys.scopes[value] }))}
+          onChoose={setScope}
+        />
+        <SelectField
+          label={text.keys.person}
+          value={person}
+          options={[{ value: "", label: text.keys.nobody }, ...owners]}
+          onChoose={setPerson}
+        />
+        <SelectField
+          label={text.keys.expires}
+          value={term}
+          options={TERM_NAMES.map((value) => ({ value, label: text.keys.terms[value] }))}
+          onChoose={setTerm}
+        />
+        {scope === "agent" && (
+          <CheckField
+            label={text.keys.selfRespond}
+            hint={text.keys.selfRespondHint}
+            checked={selfRespond}
+            onChange={setSelfRespond}
+          />
+        )}
+        <div class={styles.actions}>
+          <button type="submit" class="primary" aria-disabled={create.isBusy}>
+            {text.keys.create}
+          </button>
+          <Problem error={create.error} />
+        </div>
+      </form>
+    </Detail>
+  );
+}
+
+/** The one time a key is seen: it is kept by nothing but this screen. */
+function Made({ words }: { words: string }) {
+  useEffect(focusDetail, []);
+  return (
+    <Detail title={text.keys.made}>
+      <p>{text.keys.madeHint}</p>
+      <Copyable label={text.keys.made} words={words} />
+      <div>
+        <Link href={BASE} class="button primary">
+          {text.keys.done}
+        </Link>
+      </div>
+    </Detail>
+  );
+}
+
+function OneKey({ of: key }: { of: Key }) {
+  const nameOf = useNames();
+  const revoke = useAction(async () => {
+    await api.revokeKey(key.id);
+    announce(text.keys.isRevoked);
+    await refresh("keys");
+    focusDetail();
+  });
+  const timed = (time: string | null, otherwise: string) => (time === null ? otherwise : <Moment time={time} />);
+  return (
+    <Detail title={key.name}>
+      <Facts
+        facts={[
+          [text.keys.scope, text.keys.scopes[key.scope]],
+          [text.keys.person, key.person === null ? text.keys.nobody : (nameOf(key.person) ?? key.person)],
+          ...(key.self_respond ? [[text.keys.self, text.keys.yes] as const] : []),
+          [text.keys.created, <Moment time={key.created_at} />],
+          [`${text.keys.used} (${text.keys.usedHint})`, timed(key.last_used_at, text.keys.unused)],
+          [text.keys.expiry, timed(key.expires_at, text.keys.revokedNever)],
+          ...(key.revoked_at === null ? [] : [[text.keys.revoked, <Moment time={key.revoked_at} />] as const]),
+          [text.people.idLabel, <code>{key.id}</code>],
+        ]}
+      />
+      {stateOf(key) === "good" && (
+        <div class={styles.actions}>
+          <ConfirmButton
+            label={text.keys.revoke}
+            title={text.keys.revoking(key.name)}
+            hint={text.keys.revokingHint}
+            confirm={text.keys.confirmRevoke}
+            action={revoke}
+          />
+        </div>
+      )}
+    </Detail>
+  );
+}

@@ -1,0 +1,354 @@
+import { ParleyError } from "@parley/sdk/errors";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Link, useLocation } from "wouter";
+import roomStyles from "../answer/answer-room.module.css";
+import feedStyles from "../answer/feed.module.css";
+import formStyles from "../inbox/schema-form.module.css";
+import { useKeys } from "../keys.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { useTitle } from "../title.ts";
+import { wide } from "../wide.ts";
+import styles from "./console.module.css";
+import { text } from "./text.ts";
+
+/** A list beside one thing of it on a wide screen, one of the two on a phone. */
+export function Sides({ list, detail }: { list: ComponentChildren; detail: ComponentChildren | undefined }) {
+  const isWide = wide.use();
+  if (!isWide) return <>{detail ?? list}</>;
+  return (
+    <div class={`${roomStyles.sides} ${styles.sides}`}>
+      <div class={roomStyles.list}>{list}</div>
+      {detail ?? <p class={`muted ${styles.choose}`}>{text.choose}</p>}
+    </div>
+  );
+}
+
+/** The list of a section, with what makes a new one. */
+export function List(props: {
+  title: string;
+  isAlone: boolean;
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const Heading = props.isAlone ? "h1" : "h2";
+  return (
+    <section>
+      <header class={feedStyles.header}>
+        <Heading>{props.title}</Heading>
+        {props.action}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+export interface RowOf {
+  id: string;
+  title: string;
+  facts: readonly string[];
+}
+
+/** Rows that open their thing; j and k walk through them. */
+export function Rows({ base, rows, current }: { base: string; rows: readonly RowOf[]; current: string | undefined }) {
+  const [, go] = useLocation();
+  const move = (step: 1 | -1): void => {
+    const at = rows.findIndex((one) => one.id === current);
+    const next = rows[at < 0 ? 0 : at + step];
+    if (next) go(`${base}/${next.id}`);
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
+  return (
+    <ul>
+      {rows.map(({ id, title, facts }) => (
+        <li key={id} class={feedStyles.row}>
+          <Link href={`${base}/${id}`} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
+            <span class={feedStyles.prompt}>{title}</span>
+            <span class={feedStyles.facts}>
+              {facts.map((fact, at) => (
+                <span key={at}>{fact}</span>
+              ))}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** One thing, or one task: its title is the page's. */
+export function Detail({ title, children }: { title: string; children: ComponentChildren }) {
+  useTitle(title);
+  return (
+    <article class={styles.detail} tabIndex={-1} data-focus>
+      <h1>{title}</h1>
+      {children}
+    </article>
+  );
+}
+
+/** What had the focus is gone: the thing itself takes it, and is read from its beginning. */
+export function focusDetail(): void {
+  scrollTo(0, 0);
+  document.querySelector<HTMLElement>("[data-focus]")?.focus({ preventScroll: true });
+}
+
+export function Section({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class={styles.section}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** What has gone, or never was. */
+export function Gone({ to }: { to: string }) {
+  return (
+    <Detail title={text.nothingHere}>
+      <p class="muted">{text.nothingHereHint}</p>
+      <div>
+        <Link href={to} class="button primary">
+          {text.cancel}
+        </Link>
+      </div>
+    </Detail>
+  );
+}
+
+/** Facts in pairs of a name and a value. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class={styles.facts}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export const moment = (time: string): string => moments.format(new Date(time));
+
+export function Moment({ time }: { time: string }) {
+  return <time dateTime={time}>{moment(time)}</time>;
+}
+
+/** A named control with what is to be known about it. */
+export function Field(props: {
+  label: string;
+  hint?: string | undefined;
+  children: (control: { id: string; "aria-describedby": string | undefined }) => ComponentChildren;
+}) {
+  const { label, hint } = props;
+  const id = useId();
+  const says = hint === undefined || hint === "" ? undefined : `${id}-says`;
+  return (
+    <div class={formStyles.field}>
+      <label for={id}>{label}</label>
+      {says && (
+        <p class={formStyles.says} id={says}>
+          {hint}
+        </p>
+      )}
+      {props.children({ id, "aria-describedby": says })}
+    </div>
+  );
+}
+
+export function TextField(props: {
+  label: string;
+  value: string;
+  onInput: (value: string) => void;
+  hint?: string;
+  rows?: number;
+  required?: boolean;
+}) {
+  const { label, value, hint, rows = 0, required = false } = props;
+  const onInput = (event: { currentTarget: { value: string } }): void => props.onInput(event.currentTarget.value);
+  return (
+    <Field label={label} hint={hint}>
+      {(control) =>
+        rows === 0 ? (
+          <input type="text" autoComplete="off" {...{ ...control, value, required, onInput }} />
+        ) : (
+          <textarea autoComplete="off" {...{ ...control, value, required, rows, onInput }} />
+        )
+      }
+    </Field>
+  );
+}
+
+export function SelectField<T extends string>(props: {
+  label: string;
+  value: T;
+  options: readonly { value: T; label: string }[];
+  onChoose: (value: T) => void;
+  hint?: string;
+}) {
+  return (
+    <Field label={props.label} hint={props.hint}>
+      {(control) => (
+        <select
+          {...control}
+          value={props.value}
+          onChange={(event) => {
+            const found = props.options.find(({ value }) => value === event.currentTarget.value);
+            if (found) props.onChoose(found.value);
+          }}
+        >
+          {props.options.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function CheckField(props: {
+  label: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  hint?: string;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div class={formStyles.field}>
+      <div>
+        <label class={formStyles.choice}>
+          <input
+            type="checkbox"
+            checked={props.checked}
+            disabled={props.disabled}
+            aria-describedby={props.hint === undefined ? undefined : id}
+            onChange={(event) => props.onChange(event.currentTarget.checked)}
+          />
+          <span>{props.label}</span>
+        </label>
+      </div>
+      {props.hint !== undefined && (
+        <p class={formStyles.says} id={id}>
+          {props.hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Something that is done once at a time, and may be declined. */
+export interface Action<Given extends unknown[]> {
+  run: (...given: Given) => Promise<void>;
+  isBusy: boolean;
+  error: unknown;
+}
+
+/** Its result is kept nowhere: some results are shown once. */
+export function useAction<Given extends unknown[]>(work: (...given: Given) => Promise<void>): Action<Given> {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const busy = useRef(false);
+  const run = async (...given: Given): Promise<void> => {
+    if (busy.current) return;
+    busy.current = true;
+    setBusy(true);
+    setError(null);
+    try {
+      await work(...given);
+    } catch (found) {
+      setError(found);
+    } finally {
+      busy.current = false;
+      setBusy(false);
+    }
+  };
+  return { run, isBusy, error };
+}
+
+/** What was declined, in the server's own sentence. */
+export function Problem({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null;
+  const passing = error instanceof ParleyError && error.isPassing;
+  const says = passing ? text.unreachableNow : error instanceof Error ? error.message : String(error);
+  return (
+    <p class={styles.alarm} role="alert">
+      {says}
+    </p>
+  );
+}
+
+/** A button that does something at once. */
+export function ActionButton(props: { action: Action<[]>; label: string; kind?: "primary" | "alarm" | "quiet" }) {
+  return (
+    <>
+      <button
+        type="button"
+        class={props.kind}
+        aria-disabled={props.action.isBusy}
+        onClick={() => void props.action.run()}
+      >
+        {props.label}
+      </button>
+      <Problem error={props.action.error} />
+    </>
+  );
+}
+
+/** A button whose deed is confirmed in a dialog that says what follows from it. */
+export function ConfirmButton(props: {
+  label: string;
+  title: string;
+  hint: string;
+  confirm: string;
+  action: Action<[]>;
+}) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="alarm" onClick={() => setOpen(true)}>
+        {props.label}
+      </button>
+      <Dialog title={props.title} open={open} onClose={() => setOpen(false)}>
+        <p>{props.hint}</p>
+        <Problem error={props.action.error} />
+        <div class={styles.actions}>
+          <button
+            type="button"
+            class="alarm"
+            aria-disabled={props.action.isBusy}
+            onClick={() => void props.action.run()}
+          >
+            {props.confirm}
+          </button>
+          <button type="button" class="quiet" onClick={() => setOpen(false)}>
+            {text.cancel}
+          </button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+/** Runs `look` every so often while `isOn`, until the page goes. */
+export function useEvery(ms: number, isOn: boolean, look: () => void): void {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => latest.current(), ms);
+    return () => clearInterval(timer);
+  }, [ms, isOn]);
+}
+
+/** An empty list, with what would fill it. */
+export function Empty({ title, hint }: { title: string; hint: string }) {
+  return <Notice level={2} title={title} hint={hint} />;
+}

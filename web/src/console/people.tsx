@@ -1,0 +1,139 @@
+import { useState } from "preact/hooks";
+import { Link, useLocation } from "wouter";
+import { announce } from "../parts/announcer.tsx";
+import { Copyable } from "../parts/copyable.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import * as api from "./api.ts";
+import styles from "./console.module.css";
+import { ActionButton, ConfirmButton, Detail, Facts, Gone, List, Rows, Section, Sides, useAction } from "./parts.tsx";
+import { PersonForm } from "./person-form.tsx";
+import { type Known, refresh, usePeople } from "./queries.ts";
+import type { PageProps } from "./sections.ts";
+import { text } from "./text.ts";
+import { type HumanWish, PERSON_CHANNELS } from "./wire.ts";
+
+const BASE = "/console/people";
+/** Whoever runs the server: their role is fixed. */
+const OPERATOR = "operator";
+
+/** Everybody with a name here, and one of them. */
+export function PeoplePage({ item }: PageProps) {
+  const { data, error, refetch } = usePeople();
+  if (error && !data) return <Trouble title={text.people.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const person = data.find(({ id }) => id === item);
+  const detail = (() => {
+    if (item === undefined) return undefined;
+    if (item === "new") return <NewPerson />;
+    return person ? <OnePerson key={person.id} person={person} /> : <Gone to={BASE} />;
+  })();
+  return <Sides list={<PeopleList people={data} current={item} />} detail={detail} />;
+}
+
+function PeopleList({ people, current }: { people: readonly Known[]; current: string | undefined }) {
+  const rows = people.map(({ id, name, role, written }) => ({
+    id,
+    title: name,
+    facts: [...(role === "admin" ? [text.people.admin] : []), ...(written?.role ? [written.role] : []), ways(written)],
+  }));
+  const add = (
+    <Link href={`${BASE}/new`} class="button">
+      {text.people.add}
+    </Link>
+  );
+  return (
+    <List title={text.people.title} isAlone={current === undefined} action={add}>
+      <Rows base={BASE} rows={rows} current={current} />
+    </List>
+  );
+}
+
+/** The channels somebody is reached by, in order. */
+function ways(written: Known["written"]): string {
+  const names = written?.prioritizedContactChannels.flatMap((one) => PERSON_CHANNELS.filter((name) => name in one));
+  const others = names?.filter((name) => name !== "inbox") ?? [];
+  return others.length === 0 ? text.people.noChannels : others.map(text.channel).join(", ");
+}
+
+function NewPerson() {
+  const [, go] = useLocation();
+  const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
+    const made = await api.addHuman(wish);
+    const person = (await api.listPeople()).find(({ human }) => human === made.id);
+    if (person && isAdmin) await api.changeRole(person.id, "admin");
+    await refresh("people");
+    announce(text.saved);
+    go(person ? `${BASE}/${person.id}` : BASE);
+  });
+  return (
+    <Detail title={text.people.adding}>
+      <PersonForm written={undefined} isAdmin={false} save={save} />
+    </Detail>
+  );
+}
+
+function OnePerson({ person }: { person: Known }) {
+  const { id, human, name, role, written } = person;
+  const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
+    await api.changeHuman(human, wish);
+    if (isAdmin !== (role === "admin")) await api.changeRole(id, isAdmin ? "admin" : "member");
+    await refresh("people");
+    announce(text.saved);
+  });
+  return (
+    <Detail title={name}>
+      <PersonForm written={written} isAdmin={role === "admin"} isOperator={id === OPERATOR} save={save} />
+      <SigningIn person={person} />
+      {id !== OPERATOR && <Removing person={person} />}
+    </Detail>
+  );
+}
+
+function SigningIn({ person: { id, sessions } }: { person: Known }) {
+  const [url, setUrl] = useState<string | null>(null);
+  const link = useAction(async () => setUrl((await api.createSignInLink(id)).url));
+  const end = useAction(async () => {
+    await api.endSessions(id);
+    setUrl(null);
+    await refresh("people");
+    announce(text.people.ended);
+  });
+  return (
+    <Section title={text.people.signIn}>
+      <p class="muted">{text.people.sessions(sessions)}</p>
+      {url !== null && (
+        <>
+          <p>{text.people.linkHint}</p>
+          <Copyable label={text.people.linkLabel} words={url} />
+        </>
+      )}
+      <div class={styles.actions}>
+        <ActionButton action={link} label={text.people.link} />
+        {sessions > 0 && <ActionButton action={end} label={text.people.end} kind="quiet" />}
+      </div>
+      <Facts facts={[[text.people.idLabel, <code>{id}</code>]]} />
+    </Section>
+  );
+}
+
+function Removing({ person: { human, name } }: { person: Known }) {
+  const [, go] = useLocation();
+  const remove = useAction(async () => {
+    await api.removeHuman(human);
+    go(BASE);
+    announce(text.people.removed);
+    await refresh("people");
+  });
+  return (
+    <div class={styles.actions}>
+      <ConfirmButton
+        label={text.people.remove}
+        title={text.people.removing(name)}
+        hint={text.people.removingHint}
+        confirm={text.people.confirmRemove}
+        action={remove}
+      />
+    </div>
+  );
+}

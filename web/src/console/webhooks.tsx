@@ -1,0 +1,141 @@
+import { announce } from "../parts/announcer.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import * as api from "./api.ts";
+import styles from "./console.module.css";
+import {
+  ActionButton,
+  Detail,
+  Empty,
+  Facts,
+  Gone,
+  List,
+  Moment,
+  Rows,
+  Section,
+  Sides,
+  useAction,
+  useEvery,
+} from "./parts.tsx";
+import { refresh, useDeliveries, useEndpoints } from "./queries.ts";
+import type { PageProps } from "./sections.ts";
+import { text } from "./text.ts";
+import type { Delivery, Endpoint } from "./wire.ts";
+
+const BASE = "/console/webhooks";
+const LOOK_EVERY_MS = 2000;
+
+/** Where agents are told how their requests end, and what they were told. */
+export function WebhooksPage({ item }: PageProps) {
+  const { data, error, refetch } = useEndpoints();
+  if (error && !data) return <Trouble title={text.webhooks.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const endpoint = data.find(({ id }) => id === item);
+  const rows = data.map(({ id, agent, url, enabled }) => ({
+    id,
+    title: agent,
+    facts: [new URL(url).host, enabled ? text.webhooks.enabled : text.webhooks.disabled],
+  }));
+  const list = (
+    <List title={text.webhooks.title} isAlone={item === undefined}>
+      {rows.length === 0 ? (
+        <Empty title={text.webhooks.empty} hint={text.webhooks.emptyHint} />
+      ) : (
+        <Rows base={BASE} rows={rows} current={item} />
+      )}
+    </List>
+  );
+  const one = endpoint ? <OneEndpoint key={endpoint.id} endpoint={endpoint} /> : <Gone to={BASE} />;
+  return <Sides list={list} detail={item === undefined ? undefined : one} />;
+}
+
+function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
+  const { id, agent, url, format, events, description, enabled, created_at } = endpoint;
+  const turn = useAction(async () => {
+    await api.enableEndpoint(id, !enabled);
+    await refresh("webhooks");
+  });
+  const test = useAction(async () => {
+    await api.testEndpoint(id);
+    announce(text.webhooks.testing);
+    await refresh("webhooks");
+  });
+  return (
+    <Detail title={agent}>
+      <p class={enabled ? undefined : styles.alarm}>{enabled ? text.webhooks.enabled : text.webhooks.disabled}</p>
+      {!enabled && <p>{text.webhooks.disabledHint}</p>}
+      <Facts
+        facts={[
+          ["URL", <code>{url}</code>],
+          [text.webhooks.format, format],
+          [text.webhooks.events, events.length === 0 ? text.webhooks.allEvents : events.join(", ")],
+          ...(description === "" ? [] : [[text.webhooks.about, description] as const]),
+          [text.webhooks.made, <Moment time={created_at} />],
+        ]}
+      />
+      <div class={styles.actions}>
+        {enabled && <ActionButton action={test} label={text.webhooks.test} kind="primary" />}
+        <ActionButton action={turn} label={enabled ? text.webhooks.disable : text.webhooks.enable} />
+      </div>
+      <Deliveries endpoint={id} />
+    </Detail>
+  );
+}
+
+function Deliveries({ endpoint }: { endpoint: string }) {
+  const { deliveries, error, refetch, hasNextPage, fetchNextPage } = useDeliveries(endpoint);
+  // What waits is told while one looks.
+  const waits = deliveries?.some(({ state }) => state === "pending") ?? false;
+  useEvery(LOOK_EVERY_MS, waits, () => void refetch());
+  const retry = useAction(async (delivery: string) => {
+    await api.retryDelivery(endpoint, delivery);
+    announce(text.webhooks.retrying);
+    await refresh("webhooks");
+  });
+  if (error && !deliveries) {
+    return <Trouble level={2} title={text.webhooks.deliveriesFailed} error={error} onTryAgain={() => void refetch()} />;
+  }
+  return (
+    <Section title={text.webhooks.deliveries}>
+      {deliveries?.length === 0 && <p class="muted">{text.webhooks.noDeliveries}</p>}
+      <ul class={styles.entries}>
+        {deliveries?.map((one) => (
+          <li key={one.id}>
+            <DeliveryRow of={one} />
+            {one.state !== "pending" && (
+              <button type="button" class="quiet" onClick={() => void retry.run(one.id)}>
+                {text.webhooks.retry}
+                <span class="unseen"> ({one.event})</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <button type="button" onClick={() => void fetchNextPage()}>
+          {text.older}
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function DeliveryRow({ of: one }: { of: Delivery }) {
+  const said = one.error ?? (one.status === undefined ? undefined : text.webhooks.status(one.status));
+  return (
+    <div>
+      <p>{one.event}</p>
+      <p class={`small muted ${styles.line}`}>
+        <span data-state={one.state}>{text.webhooks.state[one.state]}</span>
+        <span>{text.webhooks.attempts(one.attempts)}</span>
+        {said !== undefined && <span>{said}</span>}
+        <Moment time={one.created_at} />
+        {one.next_attempt_at !== undefined && one.attempts > 0 && (
+          <span>
+            {text.webhooks.next} <Moment time={one.next_attempt_at} />
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
