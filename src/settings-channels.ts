@@ -202,6 +202,10 @@ export const CHANNEL_SETTINGS = {
       "Secret under which another server passes mails on to /hooks/email.",
       { secret: true, example: "whsec_..." },
     ),
+    templates: setting(
+      z.enum(["off", "text", "sanitized"], { error: "one of off, text, sanitized" }).default("off"),
+      "What becomes of an agent's HTML template: nothing, its words, or its words as paragraphs, lists and tables.",
+    ),
     approveByReply: setting(
       z.enum(["verified", "never"], { error: "one of verified, never" }).default("verified"),
       "Whether a reply approves, where its sender's domain signed it; any other approval happens on the page.",

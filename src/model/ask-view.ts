@@ -90,12 +90,12 @@ function shownText(text: string): string {
 }
 
 /** Returns canonical JSON with line breaks and nothing else changed: every number keeps its digits. */
-export function indented(canonical: string): string {
+export function indented(canonical: string, width = 2): string {
   let depth = 0;
   let out = "";
   for (let i = 0; i < canonical.length; i += 1) {
     const unit = canonical[i] ?? "";
-    const breakLine = () => `\n${"  ".repeat(depth)}`;
+    const breakLine = () => `\n${" ".repeat(depth * width)}`;
     if (unit === '"') {
       const from = i;
       for (i += 1; canonical[i] !== '"'; i += 1) if (canonical[i] === "\\") i += 1;

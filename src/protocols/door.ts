@@ -15,6 +15,7 @@ export interface DoorSettings {
   publicUrl: string;
   hosts: readonly string[];
   cors: { origins: readonly string[] };
+  email: { templates: "off" | "text" | "sanitized" };
   crowd: { public: boolean };
   limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
   sseHeartbeatS: number;

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { printable, printableLines } from "../../lib/printable.ts";
 import type { Notice, Sent } from "../channel.ts";
+import { escapedHtml as escaped } from "./html-text.ts";
 import { messageIdOf, replyAddress } from "./names.ts";
 import type { EmailTarget } from "./target.ts";
+import { templateWords } from "./template-words.ts";
 
 /** A mail as it is handed to whoever sends it. */
 export interface Outgoing {
@@ -23,10 +25,12 @@ export interface MailFrame {
   domain: string;
   /** Whether a reply may approve, where its sender is verified. */
   approvesByReply: boolean;
+  /** Whether an agent's template keeps the shape of its words, or is text. */
+  isShaped: boolean;
 }
 
 /** Part of a mail: words of ours, a text of somebody else's that stands apart, or a link of ours. */
-type Block = { says: string } | { head: string } | { quoted: string } | { link: string };
+type Block = { says: string } | { head: string } | { quoted: string; shaped?: string } | { link: string };
 
 /**
  * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
@@ -84,7 +88,7 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
     ...(notice.reminder ? [{ says: "This is still waiting for an answer." }] : []),
     { says: `The agent ${view.agent}${run}, a program, ${asks[view.kind]}.` },
     ...callBlocks(notice),
-    ...(view.words === "" ? [] : [{ head: "In the agent's own words" }, { quoted: view.words }]),
+    ...wordBlocks(notice, frame),
     ...(view.schema === null
       ? []
       : [{ head: "The answer has to fit this JSON Schema" }, { quoted: shown(JSON.stringify(view.schema, null, 2)) }]),
@@ -108,6 +112,20 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
     ...(view.digest === null ? [] : [{ says: `Digest of the call: ${view.digest}` }]),
   ];
 }
+
+/** What the agent says of its call or question. Its template may say the same, and then stands alone. */
+function wordBlocks({ view, target }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
+  const { template } = target.settings;
+  const said = template === undefined ? null : templateWords(template, view, isShaped);
+  const isSaid = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
+  const quoted: Block[] = [
+    ...(view.words === "" || isSaid ? [] : [{ quoted: view.words }]),
+    ...(said ? [{ quoted: said.text, ...(said.html !== null && { shaped: said.html }) }] : []),
+  ];
+  return quoted.length === 0 ? [] : [{ head: "In the agent's own words" }, ...quoted];
+}
+
+const oneSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 function optionBlocks({ view }: Notice<EmailTarget>): Block[] {
   if (view.options.length === 0) return [];
@@ -150,17 +168,16 @@ function asText(block: Block): string {
   return "head" in block ? `${block.head}:` : block.says;
 }
 
+/** What stands behind it is somebody else's. */
+const BAR = "border-left:3px solid #888;padding-left:8px;margin-left:0";
+
 function asHtml(block: Block): string {
   if ("quoted" in block) {
-    const style = "white-space:pre-wrap;border-left:3px solid #888;padding-left:8px;margin-left:0";
-    return `<pre style="${style}">${escaped(block.quoted)}</pre>`;
+    if (block.shaped !== undefined) return `<div style="${BAR}">${block.shaped}</div>`;
+    return `<pre style="white-space:pre-wrap;${BAR}">${escaped(block.quoted)}</pre>`;
   }
   if ("link" in block) return `<p><a href="${escaped(block.link)}">${escaped(block.link)}</a></p>`;
   return "head" in block ? `<p><b>${escaped(block.head)}:</b></p>` : `<p>${escaped(block.says)}</p>`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function shown(text: string): string {

@@ -10,6 +10,7 @@ import { mailHook } from "./mail-hook.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
+import type { Templates } from "./template-words.ts";
 
 /** Longer arguments stand on the page only. */
 const WHOLE_LIMIT = 20_000;
@@ -30,6 +31,8 @@ export interface EmailSettings {
   trustedAuthservIds: readonly string[];
   /** Addresses of agents, in lower case, at which people may begin conversations. */
   entries?: readonly string[];
+  /** Left out, off. */
+  templates?: Templates;
 }
 
 /** The doors to the outside. */
@@ -56,7 +59,8 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   if (smtpUrl === undefined || from === undefined) return undefined;
   const domain = (settings.domain ?? from.address.slice(from.address.lastIndexOf("@") + 1)).toLowerCase();
   const approvesByReply = settings.approveByReply === "verified";
-  const frame: MailFrame = { domain, approvesByReply };
+  const { templates = "off" } = settings;
+  const frame: MailFrame = { domain, approvesByReply, isShaped: templates === "sanitized" };
   const post = openSmtp(smtpUrl, from);
   const take = openInbox({
     ...{ domain, agent: from.address, entries, approvesByReply, trustedAuthservIds, clock, log },
@@ -67,9 +71,9 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   return {
     name: "email",
     via: "email",
-    fields: EMAIL_FIELDS,
+    fields: fieldsFor(templates),
     wholeLimit: WHOLE_LIMIT,
-    parse: parseEmail,
+    parse: (input) => parseEmail(input, templates),
     async send(notice, signal) {
       const mail = composeNotice(notice, frame);
       await post(mail, signal);
@@ -100,4 +104,11 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
       },
     },
   };
+}
+
+function fieldsFor(templates: Templates): Channel["fields"] {
+  const { template, ...fields } = EMAIL_FIELDS;
+  if (templates === "off" || !template) return EMAIL_FIELDS;
+  const description = "HTML with {{ event.spec.fn }} and the like; what it says stands below what Parley shows.";
+  return { ...fields, template: { ...template, description } };
 }

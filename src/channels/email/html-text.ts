@@ -1,3 +1,5 @@
+import { printableLines } from "../../lib/printable.ts";
+
 /** What ends a line where it begins or ends. */
 const BLOCKS = new Set([
   "p",
@@ -21,40 +23,113 @@ const QUOTE_CLASSES = /\b(gmail_quote|gmail_signature|moz-cite-prefix|moz-signat
 const QUOTE_IDS = /\bid\s*=\s*["']?(divRplyFwdMsg|appendonsend|mail-editor-reference-message-container)\b/i;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
+/** Of a page: what is not among its words. */
+const UNSEEN = new Set(["style", "script", "head", "title", "template", "noscript"]);
+/** What may stand in a mail as it is: it shapes words, and does nothing else. */
+const SHAPES = new Set([
+  ...["p", "div", "span", "b", "strong", "i", "em", "u", "h1", "h2", "h3", "h4", "ul", "ol", "li", "pre", "code"],
+  ...["blockquote", "table", "thead", "tbody", "tr", "th", "td"],
+]);
+const MOST_OPEN = 50;
+
+/** A piece of HTML, from front to end. */
+type Piece = { text: string } | { name: string; ends: boolean };
+
 /**
- * Returns the text of an HTML mail that has no plain part, without what it quotes. It reads from front to end once,
- * whatever the mail holds; the result is text and is shown as text.
+ * Splits HTML into words and tags, without what is unseen. It reads from front to end once, whatever stands in it.
  */
-export function htmlText(html: string): string {
-  let text = "";
-  let unsaid: { tag: string; depth: number } | null = null;
+function* piecesOf(
+  html: string,
+  { isUnseen, isEnd }: { isUnseen(name: string, tag: string): boolean; isEnd(tag: string): boolean },
+): Generator<Piece> {
+  let unseen: { tag: string; depth: number } | null = null;
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf("<", at);
-    if (!unsaid) text += unescaped(html.slice(at, open < 0 ? html.length : open).replace(/\s+/g, " "));
-    if (open < 0) break;
+    if (!unseen) yield { text: unescaped(html.slice(at, open < 0 ? html.length : open)) };
+    if (open < 0) return;
     const isComment = html.startsWith("<!--", open);
     const close = html.indexOf(isComment ? "-->" : ">", open);
-    if (close < 0) break;
+    if (close < 0) return;
     const tag = isComment ? "" : html.slice(open + 1, close);
     at = close + (isComment ? 3 : 1);
     const [, slash = "", given = ""] = /^(\/?)([a-zA-Z][a-zA-Z0-9]*)/.exec(tag) ?? [];
     const name = given.toLowerCase();
-    if (QUOTE_IDS.test(tag)) break;
-    if (unsaid) {
-      if (name === unsaid.tag && !tag.endsWith("/")) unsaid.depth += slash ? -1 : 1;
-      if (unsaid.depth === 0) unsaid = null;
-    } else if (!slash && (UNSAID.has(name) || QUOTE_CLASSES.test(tag)) && !tag.endsWith("/") && name !== "") {
-      unsaid = { tag: name, depth: 1 };
-    } else if (name === "br" || BLOCKS.has(name)) {
-      text = `${text.trimEnd()}${text.endsWith("\n\n") ? "\n\n" : "\n"}`;
+    if (isEnd(tag)) return;
+    if (unseen) {
+      if (name === unseen.tag && !tag.endsWith("/")) unseen.depth += slash ? -1 : 1;
+      if (unseen.depth === 0) unseen = null;
+    } else if (!slash && name !== "" && !tag.endsWith("/") && isUnseen(name, tag)) {
+      unseen = { tag: name, depth: 1 };
+    } else if (name !== "") {
+      yield { name, ends: slash !== "" };
     }
   }
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .join("\n")
-    .trim();
+}
+
+/**
+ * Returns the text of an HTML mail that has no plain part, without what it quotes. The result is text and is shown as
+ * text.
+ */
+export function htmlText(html: string): string {
+  const isUnseen = (name: string, tag: string) => UNSAID.has(name) || QUOTE_CLASSES.test(tag);
+  return wordsOf(piecesOf(html, { isUnseen, isEnd: (tag) => QUOTE_IDS.test(tag) }));
+}
+
+/** Returns the words of a page, without its tags, its styles and where its links lead. */
+export function pageText(html: string): string {
+  return wordsOf(piecesOf(html, { isUnseen: (name) => UNSEEN.has(name), isEnd: () => false }));
+}
+
+/**
+ * Returns a page in which tags are left that shape words, without any attribute, and each is closed. Nothing in it is
+ * loaded, leads anywhere, or looks otherwise than the tag alone.
+ */
+export function shapedPage(html: string): string {
+  const open: string[] = [];
+  let out = "";
+  for (const piece of piecesOf(html, { isUnseen: (name) => UNSEEN.has(name), isEnd: () => false })) {
+    if ("text" in piece) out += escapedHtml(printableLines(piece.text).join("\n"));
+    else if (piece.name === "br" || piece.name === "hr") out += `<${piece.name}>`;
+    else if (!SHAPES.has(piece.name)) continue;
+    else if (!piece.ends) {
+      if (open.length >= MOST_OPEN) continue;
+      open.push(piece.name);
+      out += `<${piece.name}>`;
+    } else if (open.includes(piece.name)) {
+      for (let last = open.pop(); last !== undefined; last = last === piece.name ? undefined : open.pop())
+        out += `</${last}>`;
+    }
+  }
+  return (
+    out +
+    open
+      .reverse()
+      .map((name) => `</${name}>`)
+      .join("")
+  );
+}
+
+function wordsOf(pieces: Iterable<Piece>): string {
+  let text = "";
+  let kept = 0;
+  for (const piece of pieces) {
+    if ("text" in piece) {
+      const words = kept > 0 ? piece.text : piece.text.replace(/[^\S\u00a0]+/g, " ");
+      text += kept === 0 && text.endsWith("\n") ? words.trimStart() : words;
+    } else {
+      if (piece.name === "pre") kept = Math.max(0, kept + (piece.ends ? -1 : 1));
+      if (piece.name === "br" || BLOCKS.has(piece.name)) {
+        text = `${text.trimEnd()}${text.endsWith("\n\n") ? "\n\n" : "\n"}`;
+      }
+    }
+  }
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  return lines.join("\n").trim();
+}
+
+export function escapedHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function unescaped(text: string): string {

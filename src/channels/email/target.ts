@@ -1,6 +1,8 @@
 import { mailAddress } from "../../lib/mail-address.ts";
 import type { Target } from "../../model/addressed-ask.ts";
 import type { FieldDoc, FieldError } from "../channel.ts";
+import { parseTemplate, TemplateError } from "./template.ts";
+import type { Templates } from "./template-words.ts";
 
 /** What all copies of a mail have in common. */
 export type MailSettings = Readonly<Record<string, unknown>> & {
@@ -11,11 +13,14 @@ export type MailSettings = Readonly<Record<string, unknown>> & {
   /** Message-IDs with their brackets. */
   inReplyTo?: string;
   references?: string;
+  /** The agent's template, where templates are shown. */
+  template?: string;
 };
 
 /** One recipient's own copy of a mail; `to` is in lower case, and who is `informed` stands in blind copy. */
 export type EmailTarget = Extract<Target, { via: "email" }> & { settings: MailSettings };
 
+/** What may be sent; `template` is told by what becomes of templates here. */
 export const EMAIL_FIELDS: Readonly<Record<string, FieldDoc>> = {
   address: { type: "string", description: "Address of the person to ask.", required: true },
   contextAboutUser: { type: "string", description: "Who the person is, in a few words.", required: false },
@@ -49,10 +54,12 @@ type Input = Readonly<Record<string, unknown>>;
  * Checks a mail channel as an agent sent it. The target is the main recipient's copy; `others` are those of the further
  * recipients, each a copy of its own (contract-a2h.md, section 5.3).
  *
- * Both spellings of a threading field are taken, and the plain one wins. A `template` is checked for its length only.
+ * Both spellings of a threading field are taken, and the plain one wins. Where templates are off, one is checked for its
+ * length only.
  */
 export function parseEmail(
   input: Input,
+  templates: Templates = "off",
 ): { target: EmailTarget; others: readonly EmailTarget[] } | { errors: FieldError[] } {
   const errors: FieldError[] = [];
   const refuse = (path: string, code: FieldError["code"], message: string) => {
@@ -90,6 +97,9 @@ export function parseEmail(
   const template = text(input, "template", "template", LONGEST_TEMPLATE_BYTES);
   if (template !== undefined && Buffer.byteLength(template) > LONGEST_TEMPLATE_BYTES)
     refuse("template", "too_long", `must be at most ${LONGEST_TEMPLATE_BYTES} bytes`);
+  const isShown = template !== undefined && templates !== "off";
+  const wrong = isShown ? templateProblem(template) : undefined;
+  if (wrong !== undefined) refuse("template", "pattern", wrong);
   const given = {
     subject: subject(either("subject", "experimental_subject_line")),
     inReplyTo: messageId(either("in_reply_to_message_id", "experimental_in_reply_to_message_id")),
@@ -128,11 +138,23 @@ export function parseEmail(
     ...(given.subject !== undefined && { subject: given.subject }),
     ...(given.inReplyTo !== undefined && { inReplyTo: given.inReplyTo }),
     ...(given.references !== undefined && { references: given.references }),
+    ...(isShown && { template }),
   };
   return {
     target: { via: "email", to: main, informed: false, settings },
     others: once.map(({ address, field }) => ({ via: "email", to: address, informed: field === "bcc", settings })),
   };
+}
+
+/** Returns what is wrong with a template, and in which line. */
+function templateProblem(template: string): string | undefined {
+  try {
+    parseTemplate(template);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TemplateError) return `line ${error.line}: ${error.message}`;
+    throw error;
+  }
 }
 
 function isGiven(input: Input, name: string): boolean {

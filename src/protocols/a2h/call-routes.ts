@@ -69,7 +69,8 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
               checked((problems) => readContact(body, problems, rules)),
             );
       if (replayed) reply.header("idempotency-replayed", "true");
-      if (hasTemplate(ask)) reply.header("parley-notice", "email-template-off");
+      if (door.config.email.templates === "off" && hasTemplate(ask))
+        reply.header("parley-notice", "email-template-off");
       reply.header("location", `${prefix}/${path}/${String(ask.wire["call_id"])}`);
       return send(reply, replayed ? await readAddressed(ctx, ask.id) : ask);
     },
@@ -90,10 +91,15 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
   }
 }
 
-/** A template of a mail is taken and not used, which its reply says. */
+/** Where templates are off one is taken and not used, which the reply says. */
 function hasTemplate({ wire }: AddressedAsk): boolean {
-  const spec = JSON.parse(String(wire["spec"])) as { channel?: { email?: { template?: unknown } } };
-  return spec.channel?.email?.template !== undefined;
+  const { channel, escalation } = JSON.parse(String(wire["spec"])) as Record<string, unknown>;
+  const isMailed = (at: unknown): boolean => {
+    if (typeof at !== "object" || at === null) return false;
+    const { email } = at as { email?: { template?: unknown } };
+    return email?.template !== undefined || Object.values(at).some(isMailed);
+  };
+  return isMailed(channel) || isMailed(escalation);
 }
 
 function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
