@@ -136,8 +136,9 @@ async function say(
     limitMs: Math.max(1, Math.round(leftMs())),
   };
   let failure: unknown = null;
+  const money = spending(run, role);
   const end = await run.child.takeTurn(turn, {
-    ...spending(run, role),
+    ...money,
     async call(name, args) {
       try {
         return await calls.call(name, args);
@@ -147,6 +148,7 @@ async function say(
       }
     },
   });
+  await money.settled();
   if (!end) throw failure;
   if (!("text" in end)) throw new Ended(passFor(end));
   const reply = await run.deps.redact(end.text);
@@ -156,19 +158,23 @@ async function say(
 /** What the model takes is reserved before, and settled after, each of its calls. */
 function spending({ deps, modelName }: RunWith, role: Role | null) {
   let reservation: Reservation | null = null;
+  const settling: Promise<void>[] = [];
   return {
     async maySpend(most: Tokens): Promise<boolean> {
       reservation = await deps.budget.reserve(most);
       return reservation !== null;
     },
     spent(tokens: Tokens | null): void {
-      reservation?.settle(tokens).catch((error: unknown) => {
+      const settled = reservation?.settle(tokens).catch((error: unknown) => {
         deps.log.warn({ error: String(error) }, "what a model took was not written down");
       });
+      if (settled) settling.push(settled);
       reservation = null;
       const name = role && roleName(role);
       if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName });
     },
+    /** Resolves once everything that was told is written down. */
+    settled: () => Promise.all(settling),
   };
 }
 
