@@ -10,13 +10,14 @@ import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./com
 import { table } from "./table.ts";
 
 export const keysCreate: Command = {
-  usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond]",
+  usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond] [--channel ID]",
   does: "make a key and print it, alone, this once",
   flags: {
     "--scope SCOPE": `what it may do: ${SCOPES.join(", ")}`,
     "--person ID": "whose it is; an answer key then speaks for that person",
     "--expires TIME": "how long it is good for, such as 12h or 90d; left out, until it is revoked",
     "--self-respond": "an agent key that may answer what it asked itself",
+    "--channel ID": "whom an agent's requests ask that name nobody: a human's id, or a name of a2h.channels",
     ...STORE_FLAGS,
   },
   example: "export PARLEY_KEY=$(parley keys create build-bot --scope agent)",
@@ -30,6 +31,7 @@ export const keysCreate: Command = {
         person: { type: "string" },
         expires: { type: "string" },
         "self-respond": { type: "boolean" },
+        channel: { type: "string" },
       },
     });
     const name = onlyArgument(positionals, "NAME");
@@ -38,7 +40,8 @@ export const keysCreate: Command = {
     const expiresInMs = values.expires === undefined ? undefined : parseDurationMs(values.expires);
     if (expiresInMs === null || expiresInMs === 0) throw new WrongUsage("--expires must be a time such as 12h or 90d");
 
-    const wish = { name, scope, person: values.person, expiresInMs, selfRespond: values["self-respond"] };
+    const { person, channel } = values;
+    const wish = { name, scope, person, channel, expiresInMs, selfRespond: values["self-respond"] };
     const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish));
     io.out(text);
     const until = key.expiresAt === null ? "" : ` until ${timeText(key.expiresAt)}`;
@@ -62,6 +65,8 @@ export const keysList: Command = {
         scope: key.scope,
         person: key.person,
         self_respond: key.selfRespond,
+        channel: key.channel,
+        conversation: key.conversation,
         created_at: timeText(key.createdAt),
         expires_at: key.expiresAt === null ? null : timeText(key.expiresAt),
         revoked_at: key.revokedAt === null ? null : timeText(key.revokedAt),

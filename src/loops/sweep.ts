@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { deleteAddressed, findOutlivedAddressed } from "../store/addressed-asks.ts";
+import { deleteOldConversations } from "../store/conversations.ts";
 import { deleteOldMarks } from "../store/crowd-marks.ts";
 import { deleteOldHeard } from "../store/deliveries.ts";
 import { deleteExpiredKeys } from "../store/idempotency.ts";
@@ -23,6 +24,8 @@ const NOTICES_KEPT = { crowdMs: 2 * DAY_MS, addressedMs: 32 * DAY_MS };
 /** By then no provider says a thing again. */
 const HEARD_KEPT_MS = 30 * DAY_MS;
 const PARTICIPANTS_KEPT_MS = 400 * DAY_MS;
+/** What no agent has taken waits for a month; a conversation goes on when its person writes again within a year. */
+const SAID_KEPT = { untakenMs: 31 * DAY_MS, quietMs: 400 * DAY_MS };
 
 /**
  * Deletes what has outlived its time, a batch of each kind (contract-ask-a-human.md, section 8); an unfinished question
@@ -48,6 +51,10 @@ export async function sweep(ctx: Context): Promise<boolean> {
 
   const approvals = await transact(ctx, (tx) => deleteOldApprovals(tx, LEARNED_WITHIN_MS, ROWS_PER_STEP));
 
+  const said = await transact(ctx, (tx) =>
+    deleteOldConversations(tx, { ...SAID_KEPT, takenMs: ctx.addressed.keptMs }, ROWS_PER_STEP),
+  );
+
   const addressed = await findOutlivedAddressed(ctx.db, ctx.addressed.keptMs, ROWS_PER_STEP);
   if (addressed.length > 0) await transact(ctx, (tx) => deleteAddressed(tx, addressed));
 
@@ -68,6 +75,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     notices ||
     events ||
     told ||
-    approvals
+    approvals ||
+    said
   );
 }
