@@ -28,12 +28,14 @@ export interface Context {
   crowd: CrowdRules;
   addressed: AddressedRules;
   relay: RelayRules;
+  /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
+  offer: (askId: string) => void;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
   /** Looks for secrets in what would be stored or shown. */
   secrets: SecretScan;
-  /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
-  stopping: AbortSignal;
   /** What jobs leave behind as files. */
   artifacts: ContainedFiles;
+  /** Aborted when the server is to stop: waiters answer with what they have, streams end. */
+  stopping: AbortSignal;
 }

@@ -20,6 +20,7 @@ import type { Channel } from "./channels/channel.ts";
 import { openDeliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openExpireJobs } from "./loops/expire-jobs.ts";
+import { expireDueRelayAsks } from "./loops/expire-relay.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
@@ -31,6 +32,7 @@ import { tellLimits } from "./protocols/door-limits.ts";
 import { openParked } from "./protocols/door-parked.ts";
 import { hooks } from "./protocols/hooks/hooks.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
+import { relay } from "./protocols/relay/relay.ts";
 import { linkPage } from "./protocols/web/link-page.ts";
 import { pages } from "./protocols/web/pages.ts";
 import { conversationRoutes } from "./protocols/web/conversation-routes.ts";
@@ -47,6 +49,7 @@ import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts
 import { catalogueOf, openChannels } from "./server-channels.ts";
 import { startLoops } from "./server-loops.ts";
 import { openPolicy, startPolicy } from "./server-policy.ts";
+import { openRelay, type Relay } from "./server-relay.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -114,6 +117,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const store = await open();
   const metrics = openMetrics();
   const stopping = new AbortController();
+  let relayed: Relay | null = null;
   const ctx: Context = {
     db: timedDb(store.db, clock, metrics.observeTransaction),
     wake: store.wake,
@@ -127,6 +131,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     crowd: config.crowd.rules,
     addressed: config.addressed,
     relay: config.relayRules,
+    offer: (askId) => relayed?.respond.offer(askId),
     schemas: openForeignSchemas(),
     secrets: openSecretScan(config.limits),
     artifacts: openContainedFiles(join(config.dataDir, "artifacts")),
@@ -160,6 +165,8 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     while (await expireDueAddressed(ctx, stopping.signal));
     const expireJobs = openExpireJobs(ctx);
     while (await expireJobs(stopping.signal));
+    while (await expireDueRelayAsks(ctx, stopping.signal));
+    relayed = await openRelay(ctx, config, policy);
     // point: before-listening
     app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -177,12 +184,14 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     ...startLoops(door, channels, deliver, guardedFetch),
     ...startPush(ctx, settings, push, guardedFetch),
     ...startPolicy(ctx, policy),
+    ...relayed.start(),
   ];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
     // point: while-stopping
     await Promise.all(loops.map((loop) => loop.stop()));
+    await relayed?.close();
     const cut = setTimeout(() => [app.server, twin].forEach((one) => one?.closeAllConnections()), CLOSE_WITHIN_MS);
     const twinClosed = twin && once(twin, "close");
     twin?.close();
@@ -271,6 +280,7 @@ async function buildApp(
   await describeApi(app, VERSION);
   await app.register(askAHuman(door));
   await app.register(a2h(door));
+  await app.register(relay(door));
   await app.register(mcp(door));
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));

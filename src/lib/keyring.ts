@@ -17,6 +17,8 @@ export type KeyLabel = "participant" | "fingerprint" | "cursor" | "feed" | "netw
 export interface Keyring {
   /** HMAC-SHA-256 of `text` under the key of `label`, base64url. */
   mac(label: KeyLabel, text: string): string;
+  /** HMAC-SHA-256 of what a decision depends on, lower-case hex (contract-relay.md, section 9). */
+  decisionMac(text: string): string;
   /** Encrypts `text` (AES-256-GCM) so that only the row it was sealed for opens it. */
   seal(text: string, rowId: string): string;
   /** Returns what `seal` was given. @throws when the key, the row or a byte differs. */
@@ -36,7 +38,10 @@ export function openKeyring(installationKey: Uint8Array, random: Random): Keyrin
     return key;
   };
 
+  const decisionKey = createSecretKey(Buffer.from(hkdfSync("sha256", installationKey, "", "decision-cache/v1", 32)));
+
   return {
+    decisionMac: (text) => createHmac("sha256", decisionKey).update(text).digest("hex"),
     mac: (label, text) => createHmac("sha256", keyFor(label)).update(text).digest("base64url"),
     seal(text, rowId) {
       const nonce = random(12);

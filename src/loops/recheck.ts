@@ -1,7 +1,9 @@
 import type { Context } from "../context.ts";
 import { findVersions } from "../store/asks.ts";
+import { findJobNumbers } from "../store/job-claims.ts";
+import { findEndedAsks } from "../store/relay-asks.ts";
 import { findStreamNumbers } from "../store/streams.ts";
-import { askTopic, streamTopic } from "../store/wake.ts";
+import { askTopic, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
 
 const TOPICS_PER_READ = 500;
 
@@ -22,6 +24,13 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
     }
     for (const part of chunks(ids(streamTopic("")))) {
       for (const [id, seq] of await findStreamNumbers(ctx.db, part)) now.set(streamTopic(id), seq);
+    }
+    // An ask that is over stays so: whoever still waits has missed it.
+    for (const part of chunks(ids(relayTopic("")))) {
+      for (const id of await findEndedAsks(ctx.db, part)) ctx.wake.wakeHere(relayTopic(id));
+    }
+    for (const part of chunks(ids(jobTopic("")))) {
+      for (const [id, seq] of await findJobNumbers(ctx.db, part)) now.set(jobTopic(id), seq);
     }
     for (const [topic, number] of now) if (seen.get(topic) !== number) ctx.wake.wakeHere(topic);
     seen = now;

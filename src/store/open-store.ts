@@ -132,6 +132,7 @@ function keyringWhenWanted(place: StorePlace, random: Random): Keyring {
   const keyring = () => (opened ??= openKeyringOf(place, random));
   return {
     mac: (label, text) => keyring().mac(label, text),
+    decisionMac: (text) => keyring().decisionMac(text),
     seal: (text, rowId) => keyring().seal(text, rowId),
     open: (sealed, rowId) => keyring().open(sealed, rowId),
   };

@@ -8,6 +8,7 @@ import type {
   Stage,
   StageRecord,
 } from "../model/relay.ts";
+import { ALL_READERS } from "../model/audience.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { empty, join, sql } from "./sql.ts";
 
@@ -327,14 +328,22 @@ export async function listAsksOfJob(
   return rows.map(toAt);
 }
 
-/** Returns pending asks, the one that ends first first; of one kind, or of all. */
+/** Returns pending asks, the one that ends first first: of some types, or those that are in somebody's inbox. */
 export async function listPendingAsks(
   on: Queryable,
-  { types, after, limit }: { types?: readonly AskType[]; after?: AskPlace; limit: number },
+  page: { types: readonly AskType[]; readers: readonly string[] | null; after?: AskPlace; limit: number },
 ): Promise<RelayAskAt[]> {
+  const { types, readers, after, limit } = page;
+  if (types.length === 0 || readers?.length === 0) return [];
+  const shown = !readers
+    ? empty
+    : readers.includes(ALL_READERS)
+      ? sql`AND addressed_id IS NOT NULL`
+      : sql`AND EXISTS (SELECT 1 FROM addressees t
+          WHERE t.ask_id = asks.addressed_id AND t.reader IN (${join([...readers])}))`;
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE status = 'PENDING' AND joined_to IS NULL
-      ${types === undefined ? empty : sql`AND ask_type IN (${join([...types])})`}
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks
+      WHERE status = 'PENDING' AND joined_to IS NULL AND ask_type IN (${join([...types])}) ${shown}
       ${after === undefined ? empty : sql`AND (expires_at > ${after.at} OR expires_at = ${after.at} AND ask_id > ${after.id})`}
       ORDER BY expires_at, ask_id LIMIT ${limit}`,
   );

@@ -80,9 +80,6 @@ export const jobTopic = (jobId: string): string => `job:${jobId}`;
 /** Whoever waits for a job to claim. */
 export const CLAIMS_TOPIC = "claims";
 
-/** Whoever answers what executors ask, before people do. */
-export const RESPOND_TOPIC = "respond";
-
 /** Whoever follows a numbered stream. */
 export const streamTopic = (stream: string): string => `stream:${stream}`;
 

@@ -19,7 +19,6 @@ import {
   type RelayAskAt,
 } from "../store/relay-asks.ts";
 import { transact } from "../store/transact.ts";
-import { RESPOND_TOPIC } from "../store/wake.ts";
 import { logOf, moveNote, recountIn, settleAskIn, statusOf, writeNotes } from "./relay-settle.ts";
 
 /** A checked ask, but for what the store gives it. */
@@ -53,7 +52,7 @@ const DAY_MS = 86_400_000;
 export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: RelayAskAt; replayed: boolean }> {
   if (ctx.relay.feature === false) throw new Refusal("feature_disabled");
   const id = wish.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
-  return transact(ctx, async (tx) => {
+  const posted = await transact(ctx, async (tx) => {
     const standing = wish.id === undefined ? undefined : await findRelayAsk(tx, id);
     if (standing) return replay(standing, wish);
 
@@ -88,9 +87,11 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
       notes.push(...settled.notes);
     }
     await writeNotes(tx, notes);
-    tx.wake(RESPOND_TOPIC);
     return { held: inserted, replayed: false };
   });
+  // point: ask-before-offer
+  if (!posted.replayed && posted.held.ask.joinedTo === null) ctx.offer(id);
+  return posted;
 }
 
 function replay(standing: RelayAskAt, wish: AskWish): { held: RelayAskAt; replayed: boolean } {

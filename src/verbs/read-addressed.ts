@@ -114,7 +114,7 @@ export async function readInInbox(ctx: Context, person: string, askId: string): 
 }
 
 /** Returns the names under which asks are addressed to a person. */
-async function readersFor(on: Queryable, person: string): Promise<string[]> {
+export async function readersFor(on: Queryable, person: string): Promise<string[]> {
   const human = await findHuman(on, person);
   const identities = await listIdentities(on, person);
   const isOnSlack = identities.some(({ kind }) => kind === "slack");

@@ -4,7 +4,7 @@ import type { AddressedAsk, Audience, ForeignSchema } from "../model/addressed-a
 import { reminderSeconds } from "../model/addressed-rules.ts";
 import { consentText } from "../model/consent.ts";
 import type { PolicyInput } from "../model/policy.ts";
-import type { RelayAsk, StageRecord } from "../model/relay.ts";
+import type { PolicyTrace, RelayAsk, StageRecord } from "../model/relay.ts";
 import { answerFrom, formOf, isDecision } from "../model/relay-people.ts";
 import { titleOf } from "../model/title.ts";
 import type { Tx } from "../store/db.ts";
@@ -69,6 +69,8 @@ export interface PeoplePlan {
   remarks: readonly string[];
   /** Whoever approves may allow the same for good. */
   standing: boolean;
+  /** What policy said. */
+  trace: PolicyTrace;
 }
 
 /**
@@ -98,6 +100,7 @@ export async function askPeopleIn(
     wire: {
       ...{ run_id: `${ask.jobId} / ${ask.stepId}`, job_id: ask.jobId, step_id: ask.stepId },
       ...{ relay_ask: ask.id, ask_type: ask.type, standing: plan.standing },
+      policy_trace: plan.trace,
     },
     uncharged: true,
   });
@@ -140,6 +143,7 @@ export async function settleFromPeople(tx: Tx, over: AddressedAsk): Promise<void
       source: by ? "person" : "server",
       principal: by?.id ?? "",
       ...(name !== undefined && { answeredBy: name }),
+      policyTrace: over.wire["policy_trace"] as PolicyTrace,
     },
     { stage: "people", stages, teaches: by !== undefined && isTeaching(ask) },
   );

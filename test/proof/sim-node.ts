@@ -3,6 +3,7 @@ import { DEFAULT_RELAY_RULES } from "../../src/model/relay-rules.ts";
 import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
 import type { Clock } from "../../src/lib/clock.ts";
+import { openContainedFiles } from "../../src/lib/contained-files.ts";
 import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
 import { openSecretScan } from "../../src/lib/secret-scan.ts";
 import { idMaker } from "../../src/lib/id.ts";
@@ -108,8 +109,10 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     crowd: world.rules,
     addressed: DEFAULT_ADDRESSED_RULES,
     relay: DEFAULT_RELAY_RULES,
+    offer: () => undefined,
     schemas: openForeignSchemas(),
     secrets: openSecretScan({ canaries: [] }),
+    artifacts: openContainedFiles("/nowhere"),
     stopping: stopping.signal,
   };
   let loops: Loop[] = [];

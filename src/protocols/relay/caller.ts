@@ -1,5 +1,7 @@
-import { Refusal } from "../../refusals.ts";
+import type { Context } from "../../context.ts";
 import type { Scope } from "../../lib/key-text.ts";
+import { openTokenBuckets, type TokenBuckets } from "../../lib/token-bucket.ts";
+import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyRequest } from "../door.ts";
 import { keyHolder } from "../door-principals.ts";
 
@@ -17,9 +19,10 @@ export interface RelayCaller {
 }
 
 /**
- * Returns who speaks, if its key is good for one of these scopes. Without a key, in open mode, it is an executor.
+ * Returns who speaks, if its key is good for one of these scopes; it counts as one request. Without a key, in open mode,
+ * it is an executor.
  *
- * @throws {Refusal} `key_required`, `scope_missing`
+ * @throws {Refusal} `key_required`, `scope_missing`, `rate_limited`
  */
 export async function callerOf(
   door: DoorContext,
@@ -28,7 +31,21 @@ export async function callerOf(
 ): Promise<RelayCaller> {
   const caller = await anyCaller(door, request);
   if (!scopes.includes(caller.scope)) throw new Refusal("scope_missing", { scope: scopes[0] });
+  if (!turnsOf(door.ctx).take(caller.principal)) {
+    const limit = door.ctx.relay.requestsPerSecond;
+    throw new Refusal("rate_limited", { limit, window_seconds: 1, retry_after: 1 });
+  }
   return caller;
+}
+
+/** The requests of each principal, counted on this node. */
+const turns = new WeakMap<Context, TokenBuckets>();
+
+function turnsOf(ctx: Context): TokenBuckets {
+  const { requestsPerSecond: perSecond } = ctx.relay;
+  const known = turns.get(ctx) ?? openTokenBuckets(ctx.clock, { perSecond, burst: 2 * perSecond });
+  turns.set(ctx, known);
+  return known;
 }
 
 async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<RelayCaller> {

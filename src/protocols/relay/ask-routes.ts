@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import type { Find } from "../../lib/secret-scan.ts";
+import { redactJson, stringsOf } from "../../lib/strings-of.ts";
+import { envelopeHash } from "../../model/decision-key.ts";
+import { ASK_TYPES, type AskType } from "../../model/relay.ts";
+import { Refusal } from "../../refusals.ts";
+import { renewByPoll } from "../../verbs/hold-job.ts";
+import { postAsk, type AskWish } from "../../verbs/post-ask.ts";
+import { withdrawAsk } from "../../verbs/post-answer.ts";
+import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../verbs/read-relay.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import { readAskFields, type AskFields } from "./ask-fields.ts";
+import type { RelayCaller } from "./caller.ts";
+import { RELAY_ID } from "./fields.ts";
+import { enter, jobIdOf } from "./job-requests.ts";
+import { answerWire, askWire, withAliases } from "./print.ts";
+import { bodyOf, cursorOf, cursorText, queryNumber, queryText, routeOptions, waitOf } from "./request.ts";
+
+type Of = { Params: { id: string } };
+
+const ASKERS = ["executor", "agent"] as const;
+const READERS = ["executor", "agent", "assign", "admin"] as const;
+const PAGE = { min: 1, max: 100, usual: 100 };
+/** How an ask looks, for the reference; what is wrong with one is said by `readAskFields`. */
+const AskBody = z.record(z.string(), z.unknown()).meta({
+  type: "object",
+  required: ["job_id", "step_id", "ask_type", "prompt"],
+  properties: {
+    ...{ ask_id: { type: "string" }, job_id: { type: "string" }, step_id: { type: "string" } },
+    ask_type: { type: "string", enum: [...ASK_TYPES] },
+    ...{ prompt: { type: "string", minLength: 1, maxLength: 16_000 }, context_hash: { type: "string" } },
+    ...{ context_envelope: { type: "object" }, constraints: { type: "object" }, role_id: { type: "string" } },
+    meta: { type: "object" },
+  },
+});
+
+/** Asking, and waiting for answers (contract-relay.md, sections 3 and 5). */
+export function askRoutes(app: Door, door: DoorContext): void {
+  const { ctx, config } = door;
+
+  app.post(
+    "/asks",
+    routeOptions({ summary: "Ask", body: AskBody, replies: { 202: "The ask, pending" } }),
+    async (request, reply) => {
+      const { principal } = await enter(door, request, ASKERS);
+      const body = bodyOf(request, AskBody);
+      const wish = await wishOf(door, body, readAskFields(body));
+      const lease = request.headers["parley-lease"];
+      const { held, replayed } = await postAsk(ctx, {
+        ...{ ...wish, principal },
+        ...(typeof lease === "string" && lease !== "" && { lease }),
+      });
+      const { id } = held.ask;
+      if (replayed) reply.header("idempotency-replayed", "true");
+      return reply.code(202).header("location", `/asks/${id}/answer`).send(askWire(held.ask, held.warnings));
+    },
+  );
+
+  app.get(
+    "/asks",
+    routeOptions({ summary: "What may be answered", replies: { 200: "Pending asks, the one that ends first first" } }),
+    async (request) => {
+      const { principal, person } = await enter(door, request, ["answer", "admin"]);
+      const status = queryText(request, "status");
+      if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
+      const type = queryText(request, "ask_type");
+      if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
+      const after = cursorOf(request);
+      const { asks, next } = await listAnswerable(
+        ctx,
+        { person, principal },
+        {
+          limit: queryNumber(request, "limit", PAGE),
+          ...(after && { after }),
+          ...(type !== undefined && { type: type as AskType }),
+        },
+      );
+      return { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
+    },
+  );
+
+  app.get<Of>("/asks/:id", routeOptions({ summary: "An ask, and what was done with it" }), async (request) => {
+    const caller = await enter(door, request, READERS);
+    const { ask, warnings } = await readRelayAsk(ctx, askIdOf(request), readerOf(caller));
+    return { ...askWire(ask, warnings), stages: ask.stages };
+  });
+
+  app.get<Of>(
+    "/asks/:id/answer",
+    routeOptions({ summary: "Wait for the answer", replies: { 200: "The answer", 204: "None yet" } }),
+    async (request, reply) => {
+      const caller = await enter(door, request, READERS);
+      const id = askIdOf(request);
+      const waitMs = waitOf(queryText(request, "wait"), config.waitCapS * 1000);
+      const reader = readerOf(caller);
+      using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
+      const { ask, answer } = await waitForAnswer(ctx, id, reader, {
+        ...{ waitMs, signal: goneSignal(reply) },
+        // Whoever waits for the answer to an ask of a held job is alive.
+        onTurn: async ({ jobId, epoch, principal }) => {
+          const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
+          return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
+        },
+      });
+      if (answer) return reply.send(answerWire(answer));
+      return reply.code(204).header("parley-ask-stage", ask.stage).send();
+    },
+  );
+
+  app.delete<Of>("/asks/:id", routeOptions({ summary: "Withdraw an ask", writes: true }), async (request) => {
+    const caller = await enter(door, request, ASKERS);
+    const id = askIdOf(request);
+    await withdrawAsk(ctx, id, caller.principal);
+    const { ask, warnings } = await readRelayAsk(ctx, id, readerOf(caller));
+    return askWire(ask, warnings);
+  });
+
+  app.get<Of>(
+    "/jobs/:id/asks",
+    routeOptions({ summary: "What was asked in a job, and how it was answered" }),
+    async (request) => {
+      const caller = await enter(door, request, READERS);
+      const id = jobIdOf(request);
+      const after = cursorOf(request);
+      const { asks, next } = await listHistory(ctx, id, readerOf(caller), {
+        limit: queryNumber(request, "limit", PAGE),
+        ...(after && { after }),
+      });
+      return {
+        ...withAliases({ job_id: id }),
+        asks: asks.map(({ ask, answer }) => ({ ask: askWire(ask), answer: answer && answerWire(answer) })),
+        ...(next && { next_cursor: cursorText(next) }),
+      };
+    },
+  );
+}
+
+function readerOf({ principal, scope }: RelayCaller): Reader {
+  return { principal, readsAll: scope === "admin" };
+}
+
+/** Returns the ask that the path names; one that cannot be is unknown. @throws {Refusal} `request_not_found` */
+function askIdOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!RELAY_ID.test(id)) throw new Refusal("request_not_found");
+  return id;
+}
+
+function badQuery(field: string, constraint: string, allowed: readonly string[]): Refusal {
+  return new Refusal("invalid_input", { field, constraint, allowed });
+}
+
+/**
+ * Returns the ask without the secrets that are in it; the hash of its envelope is compared before. For the public, and
+ * where the operator wants it so, an ask that holds a secret is refused (section 15).
+ *
+ * @throws {Refusal} `secret_detected`
+ */
+async function wishOf(
+  { ctx }: DoorContext,
+  body: Readonly<Record<string, unknown>>,
+  fields: AskFields,
+): Promise<Omit<AskWish, "principal" | "lease">> {
+  const hash = fields.envelope ? envelopeHash(fields.envelope) : null;
+  const contextHash = fields.contextHash ?? hash;
+  if (contextHash === null) throw new Error("an ask without a context hash was let through");
+  const looked = {
+    ...{ prompt: fields.prompt, meta: fields.meta },
+    ...(fields.envelope && { context_envelope: fields.envelope }),
+  };
+  const { finds, timedOut } = await ctx.secrets.find([...stringsOf(looked, ctx.secrets.isSuspect)]);
+  const isPublic = fields.meta["audience"] === "public";
+  if (finds.length > 0 && (isPublic || ctx.relay.secrets === "reject")) {
+    throw new Refusal("secret_detected", {
+      finds: finds.map(({ path, rule, from, to }) => ({ path, rule, from, to })),
+    });
+  }
+  if (isPublic && timedOut) throw new Refusal("secret_detected", { finds: [{ path: "prompt", rule: "not-searched" }] });
+  const safe = redactJson(looked, finds);
+  const { id, jobId, stepId, type, constraints, roleId } = fields;
+  return {
+    ...(id !== undefined && { id }),
+    ...{ jobId, stepId, type, constraints, roleId, contextHash },
+    ...{ prompt: safe.prompt, meta: safe.meta, envelope: safe.context_envelope ?? null },
+    bodyHash: sha256Digest(canonicalExact(body)),
+    warnings: warningsOf(finds),
+    mismatch: hash !== null && hash !== contextHash,
+  };
+}
+
+function warningsOf(finds: readonly Find[]): { path: string; rule: string }[] {
+  return finds.map(({ path, rule }) => ({ path, rule }));
+}

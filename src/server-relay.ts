@@ -1,0 +1,63 @@
+import type { Config } from "./config.ts";
+import type { Context } from "./context.ts";
+import { startLoop, type Loop } from "./lib/loop.ts";
+import { closeOrphans, expireDueRelayAsks } from "./loops/expire-relay.ts";
+import { openRespond, type MachineRole, type Respond } from "./loops/respond.ts";
+import type { PolicyFile } from "./responders/policy/policy-file.ts";
+import { defaultRoleOf, type Role } from "./responders/roles/role.ts";
+import { roleDirs } from "./responders/roles/shipped-prompts.ts";
+import { openRoles, type Roles } from "./responders/roles/role-catalogue.ts";
+
+const RESPOND_EVERY_MS = 500;
+const EXPIRE_EVERY_MS = 250;
+const CLOSE_EVERY_MS = 1000;
+const WATCH_EVERY_MS = 2000;
+
+/** What answers executors before people do, and what watches over their asks. */
+export interface Relay {
+  respond: Respond;
+  roles: Roles;
+  /** Starts what happens without a request, until each loop is stopped. */
+  start(): Loop[];
+  close(): Promise<void>;
+}
+
+/** Opens policy, cache, roles and runner for what executors ask. */
+export async function openRelay(ctx: Context, config: Config, policy: PolicyFile): Promise<Relay> {
+  const roles = await openRoles({
+    dirs: roleDirs({ promptsDir: config.relay.promptsDir, dataDir: config.dataDir }),
+    ...{ log: ctx.log, schemas: ctx.schemas },
+  });
+  const respond = openRespond(ctx, {
+    policy: () => policy.current().policy,
+    role(id, type) {
+      const wanted = id ?? defaultRoleOf(type);
+      const role = wanted === null ? null : roles.find(wanted);
+      return role && machineRole(role);
+    },
+    model: () => null,
+    runner: { name: "runner", respond: async () => ({ is: "pass", because: "there is no model" }) },
+    learnAfter: config.policy.learnAfter,
+  });
+  const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
+    startLoop(step, {
+      ...{ clock: ctx.clock, idleMs },
+      onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed"),
+    });
+  return {
+    ...{ respond, roles },
+    start: () => [
+      loop("respond", RESPOND_EVERY_MS, respond.step),
+      loop("expire relay", EXPIRE_EVERY_MS, (signal) => expireDueRelayAsks(ctx, signal)),
+      loop("close orphans", CLOSE_EVERY_MS, (signal) => closeOrphans(ctx, signal)),
+      loop("watch roles", WATCH_EVERY_MS, (signal) => roles.step(signal)),
+    ],
+    async close() {
+      await respond.settled();
+    },
+  };
+}
+
+function machineRole({ id, version, hash, inputSchema, outputSchema, limits }: Role): MachineRole {
+  return { id, name: `${id}@v${version}`, hash, inputSchema, outputSchema, maxTokens: limits.maxTokens };
+}

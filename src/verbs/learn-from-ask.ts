@@ -1,0 +1,38 @@
+import type { Context } from "../context.ts";
+import { policyInputOf, type Policy } from "../model/policy.ts";
+import type { RelayAsk } from "../model/relay.ts";
+import { findAddressed } from "../store/addressed-asks.ts";
+import { findJob } from "../store/jobs.ts";
+import { findAnswer } from "../store/relay-answers.ts";
+import { noteLearned } from "../store/relay-asks.ts";
+import { transact } from "../store/transact.ts";
+import { grantStanding } from "./policy-grants.ts";
+import { noteApproved, noteRejected } from "./policy-proposals.ts";
+
+/** For so long what a person allowed for good is allowed, unless it is revoked. */
+const STANDING_DAYS = 30;
+
+/**
+ * Draws the conclusions of a decision that people made: a standing grant where one was ticked, and a step towards a rule
+ * that is proposed. It is a step of its own, done once: a server that dies before it leaves it to the next.
+ */
+export async function learnFrom(
+  ctx: Context,
+  ask: RelayAsk,
+  { policy, learnAfter }: { policy: Policy; learnAfter: number },
+): Promise<void> {
+  const job = await findJob(ctx.db, ask.jobId);
+  const found = await findAnswer(ctx.db, ask.id);
+  const addressed = ask.addressedId === null ? undefined : await findAddressed(ctx.db, ask.addressedId);
+  await transact(ctx, async (tx) => {
+    await noteLearned(tx, ask.id);
+    if (!job || found?.answer.source !== "person") return;
+    const input = policyInputOf(ask, job.job);
+    if (found.answer.status !== "ANSWERED") return noteRejected(tx, input);
+    const { standing, by } = addressed?.ask.outcome ?? {};
+    if (standing && by?.kind === "person") {
+      await grantStanding(ctx, tx, { input, askId: ask.id, person: by.id, days: STANDING_DAYS });
+    }
+    await noteApproved(ctx, tx, { policy, input, askId: ask.id, learnAfter });
+  });
+}
