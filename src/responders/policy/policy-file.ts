@@ -71,6 +71,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
   };
   let now: { state: PolicyFileState; problem: string | null } = { state: "missing", problem: null };
   let seen = "";
+  let isOpen = false;
   // One look at a time, so that an edit and a step do not cross.
   let last: Promise<unknown> = Promise.resolve();
 
@@ -111,12 +112,10 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     }
     const { policyVersion } = loaded.policy;
     if (policyVersion === before && now.state === was.state && now.problem === was.problem) return;
-    if (now.problem === null) log.info({ file: path, policy_version: policyVersion }, "this policy is in force");
-    else
-      log.error(
-        { file: path, problem: now.problem, policy_version: policyVersion },
-        "the policy before stays in force",
-      );
+    const facts = { file: path, policy_version: policyVersion };
+    if (now.problem !== null) log.error({ ...facts, problem: now.problem }, "the policy before stays in force");
+    // What a server starts with is no news.
+    else if (isOpen) log.info(facts, "this policy is in force");
     onChange?.({ ...now, policyVersion });
   }
 
@@ -130,6 +129,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     }
   }
   await look();
+  isOpen = true;
 
   return {
     current: () => loaded,
