@@ -11,8 +11,20 @@ import {
   insertArtifact,
   type Artifact,
 } from "../store/artifacts.ts";
+import type { Tx } from "../store/db.ts";
+import { lockJob, type JobAt } from "../store/jobs.ts";
 import { transact } from "../store/transact.ts";
+import { fenced } from "./check-lease.ts";
 import { holdForWriter, refuseOver, type Writer } from "./hold-job.ts";
+
+/** A file to keep, and under which path. */
+interface NewFile {
+  path: string;
+  source: AsyncIterable<Uint8Array>;
+}
+
+/** Holds the job for whoever may write its files; refuses everybody else. */
+type Hold = (tx: Tx) => Promise<JobAt>;
 
 /**
  * What comes from `source` is kept under a path of the job's present epoch, in the place of what the same epoch left
@@ -24,18 +36,40 @@ import { holdForWriter, refuseOver, type Writer } from "./hold-job.ts";
  * @throws {Refusal} `job_not_found`, `feature_disabled`, `fenced`, `job_closed`, `invalid_input` for a bad path,
  *   `body_too_large`
  */
-export async function keepArtifact(
+export async function keepArtifact(ctx: Context, id: string, by: Writer, file: NewFile): Promise<Artifact> {
+  return keepHeld(ctx, id, (tx) => holdForWriter(ctx, tx, id, by), file);
+}
+
+/**
+ * As `keepArtifact`, for what a model writes while it answers an ask of the job: no lease is shown, and the job must
+ * still be in the epoch of the ask.
+ *
+ * @throws {Refusal} as `keepArtifact`
+ */
+export async function keepArtifactOfAsk(
   ctx: Context,
-  id: string,
-  by: Writer,
-  file: { path: string; source: AsyncIterable<Uint8Array> },
+  { jobId, epoch }: { jobId: string; epoch: number },
+  file: NewFile,
 ): Promise<Artifact> {
-  const { path, source } = file;
+  return keepHeld(
+    ctx,
+    jobId,
+    async (tx) => {
+      const held = await lockJob(tx, jobId);
+      if (!held) throw new Refusal("job_not_found");
+      if (held.job.epoch !== epoch) throw fenced(held);
+      return held;
+    },
+    file,
+  );
+}
+
+async function keepHeld(ctx: Context, id: string, hold: Hold, { path, source }: NewFile): Promise<Artifact> {
   if (!isArtifactPath(path)) throw badPath("format");
-  await transact(ctx, async (tx) => refuseOver(await holdForWriter(ctx, tx, id, by)));
+  await transact(ctx, async (tx) => refuseOver(await hold(tx)));
   const received = await receive(ctx, source);
   try {
-    return await ctx.artifacts.inTurn(id, () => keep(ctx, id, by, { path, received }));
+    return await ctx.artifacts.inTurn(id, () => keep(ctx, id, hold, { path, received }));
   } catch (error) {
     await ctx.artifacts.discard(received);
     throw error instanceof NoSuchPlace ? badPath("taken") : error;
@@ -53,12 +87,12 @@ async function receive(ctx: Context, source: AsyncIterable<Uint8Array>): Promise
 async function keep(
   ctx: Context,
   id: string,
-  by: Writer,
+  hold: Hold,
   { path, received }: { path: string; received: Received },
 ): Promise<Artifact> {
   const { size, sha256 } = received;
   const { artifact, isThere } = await transact(ctx, async (tx) => {
-    const held = await holdForWriter(ctx, tx, id, by);
+    const held = await hold(tx);
     refuseOver(held);
     const { epoch } = held.job;
     const own: Artifact = { jobId: id, epoch, path, size, sha256 };
@@ -80,8 +114,7 @@ async function keep(
   // point: artifact-before-row
   try {
     await transact(ctx, async (tx) => {
-      const held = await holdForWriter(ctx, tx, id, by);
-      refuseOver(held);
+      refuseOver(await hold(tx));
       await insertArtifact(tx, artifact);
     });
   } catch (error) {
