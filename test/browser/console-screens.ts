@@ -204,7 +204,7 @@ export const CONSOLE_VIEWS: readonly ConsoleView[] = [
     path: () => "/console/audit",
     async open({ page }) {
       await page.getByText("follows from the one before").waitFor();
-      await page.getByText("human.created").first().click();
+      await page.locator("summary").first().click();
     },
   },
   {

@@ -75,7 +75,7 @@ describe("the Console", () => {
     await dora.page.getByText("Signed in as Dora Vance (admin)").waitFor();
 
     await page.reload();
-    await page.getByText("Signed in in 1 browser.").waitFor();
+    await page.getByText("Signed in on 1 device.").waitFor();
     assert.equal(await page.getByLabel("Way 1", { exact: true }).inputValue(), "inbox");
     assert.equal(await page.getByLabel("Way 2: Mail address").inputValue(), "dora@people.example");
     await page.getByLabel("May run this server").uncheck();

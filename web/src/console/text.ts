@@ -90,7 +90,7 @@ export const text = {
       webhook: "Name of the target in parley.yaml",
     } satisfies Record<PersonChannel, string>,
     signIn: "Signing in",
-    sessions: (n: number) => (n === 0 ? "Signed in nowhere." : `Signed in in ${count(n, "browser", "browsers")}.`),
+    sessions: (n: number) => (n === 0 ? "Signed in nowhere." : `Signed in on ${count(n, "device", "devices")}.`),
     link: "Make a sign-in link",
     linkHint:
       "It works once, for 30 minutes, and whoever opens it is this person here. Give it to nobody else. It is not shown again.",
