@@ -53,14 +53,14 @@ describe("tools of the answer-runner", () => {
         "gone.tool": { server: "gone", tool: "x" },
       },
       more: {
-        async allowWrite({ tool, resource }) {
-          world.happened.push(`policy: ${tool} on ${resource}`);
+        async allowWrite({ ask, tool }) {
+          world.happened.push(`policy: ${tool} on ${String(ask.meta["resource"])}`);
           return { isAllowed: allows, reason: "writes are for people to allow" };
         },
         artifacts: {
-          async write({ id, epoch }, path, bytes) {
+          async write({ jobId, epoch }, path, bytes) {
             if (path.includes("..")) throw new Refusal("invalid_input", {}, "the path leads out of the folder");
-            world.artifacts.set(`${id}/${epoch}/${path}`, new TextDecoder().decode(bytes));
+            world.artifacts.set(`${jobId}/${epoch}/${path}`, new TextDecoder().decode(bytes));
           },
         },
       },
@@ -101,7 +101,7 @@ describe("tools of the answer-runner", () => {
     says(call("fs_write", { path: join(dir, "x"), content: "x" }), done());
     await world.answer({ allowedTools: ["fs.write"] });
     assert.equal(results()[0], "E_POLICY_DENY: writes are for people to allow");
-    assert.deepEqual(world.happened, ["policy: fs.write on "]);
+    assert.deepEqual(world.happened, ["policy: fs.write on undefined"]);
     assert.ok(!existsSync(join(dir, "x")));
   });
 

@@ -142,13 +142,13 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
     budget: openModelBudget(ctx, wish.spending ?? { budgetUsdMonth: 5 }),
     pins: { check: (tool, definition) => checkPin(store, tool, definition) },
     share: (key, askId, signal, run) => shareRun(ctx, { key, askId, signal }, run),
-    async allowWrite({ tool, resource }) {
-      happened.push(`policy: ${tool} on ${resource}`);
+    async allowWrite({ ask, tool }) {
+      happened.push(`policy: ${tool} on ${String(ask.meta["resource"])}`);
       return { isAllowed: wish.allowsWrites ?? false, reason: "writes are for people to allow" };
     },
     artifacts: {
-      async write({ id, epoch }, path, bytes) {
-        artifacts.set(`${id}/${epoch}/${path}`, new TextDecoder().decode(bytes));
+      async write({ jobId, epoch }, path, bytes) {
+        artifacts.set(`${jobId}/${epoch}/${path}`, new TextDecoder().decode(bytes));
       },
     },
     redact: async (text) => redact(text, (await scan.find([{ path: "", text }])).finds),

@@ -83,10 +83,10 @@ export interface RunnerDeps {
   /** Runs `run` for the first of identical asks; the others get what it gave. */
   share(key: string, askId: string, signal: AbortSignal, run: () => Promise<RunOutcome>): Promise<RunOutcome | null>;
   /** Asks the policy whether a tool that may change something may be called, and resolves once its trace is committed. */
-  allowWrite(call: { ask: RelayAsk; job: Job; tool: string; resource: string }): Promise<WriteVerdict>;
+  allowWrite(call: WriteCall): Promise<WriteVerdict>;
   artifacts: {
-    /** @throws {Refusal} where the path or the size is not allowed */
-    write(job: { id: string; epoch: number }, path: string, bytes: Uint8Array): Promise<void>;
+    /** @throws {Refusal} where the path or the size is not allowed, or the job has gone on without the ask */
+    write(job: { jobId: string; epoch: number }, path: string, bytes: Uint8Array): Promise<void>;
   };
   /** Returns a text without the secrets in it. */
   redact(text: string): Promise<string>;
@@ -95,6 +95,15 @@ export interface RunnerDeps {
   policyAdvice: boolean;
   maxAskBackRounds: number;
   observe?(event: RunnerEvent): void;
+}
+
+/** A call of a tool that may change something. */
+export interface WriteCall {
+  ask: RelayAsk;
+  job: Job;
+  /** `role.x@v1`; null where there is none. */
+  role: string | null;
+  tool: string;
 }
 
 export interface WriteVerdict {

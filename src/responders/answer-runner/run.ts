@@ -84,6 +84,7 @@ function rulesOf({ offer, role }: RunOrder) {
   return {
     ask,
     job,
+    role: role && roleName(role),
     mostCalls: role?.limits.maxToolCalls ?? USUAL_CALLS,
     mostResultBytes: isShort ? MOST_SNIPPET_BYTES : MOST_RESULT_BYTES,
   };

@@ -13,6 +13,8 @@ type Args = Readonly<Record<string, unknown>>;
 export interface CallRules {
   ask: RelayAsk;
   job: Job;
+  /** `role.x@v1`. */
+  role: string | null;
   mostCalls: number;
   /** What one result may be long; the rest is cut. */
   mostResultBytes: number;
@@ -73,9 +75,8 @@ export function openCalls(
     if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
     if (!settings) return;
     if (hasReadData) throw new NotCalled("E_POLICY_DENY: this run has read data, so it may change nothing");
-    const { ask, job } = rules;
-    const resource = typeof ask.meta["resource"] === "string" ? ask.meta["resource"] : "";
-    const { isAllowed, reason } = await deps.allowWrite({ ask, job, tool: name, resource });
+    const { ask, job, role } = rules;
+    const { isAllowed, reason } = await deps.allowWrite({ ask, job, role, tool: name });
     if (!isAllowed) throw new NotCalled(`E_POLICY_DENY: ${reason}`);
   }
 
@@ -100,7 +101,7 @@ export function openCalls(
     const path = String(args["path"]);
     const bytes = new TextEncoder().encode(await deps.redact(String(args["content"])));
     try {
-      await deps.artifacts.write({ id: rules.job.id, epoch: rules.ask.epoch }, path, bytes);
+      await deps.artifacts.write({ jobId: rules.job.id, epoch: rules.ask.epoch }, path, bytes);
     } catch (error) {
       if (error instanceof Refusal) throw new NotCalled(`${path} was not written: ${error.message}`);
       throw error;
