@@ -4,7 +4,7 @@ import { watchedFetch } from "../api.ts";
 import type { AskPage, NewDecision, WholeAsk } from "./wire.ts";
 
 /** The inbox under this browser's session. Not in the published package, which is for agents and the crowd. */
-const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
+export const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
 
 const pathOf = (id: string): string => `/people/me/asks/${encodeURIComponent(id)}`;
 

@@ -13,7 +13,9 @@ import { Ask } from "./ask.tsx";
 import styles from "./inbox.module.css";
 import { isShown, List, tab } from "./list.tsx";
 import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
+import { NewTalk, Talk, talkIn } from "./talk.tsx";
 import { text } from "./text.ts";
+import type { ListedAsk } from "./wire.ts";
 
 /** What is addressed to the person who is signed in: the list, one ask, or on a wide screen both side by side. */
 export default function Inbox({ id }: { id?: string }) {
@@ -72,7 +74,7 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
 
-  const detail = id !== undefined && <Ask key={id} id={id} next={waiting.find((one) => one.id !== id)} />;
+  const detail = id !== undefined && detailOf(id, waiting);
   if (!isWide && detail) return detail;
   const list = (
     <div class={roomStyles.list}>
@@ -95,6 +97,14 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
       {detail}
     </div>
   );
+}
+
+/** What a place in the room shows: one ask, one conversation, or the beginning of one. */
+function detailOf(id: string, waiting: readonly ListedAsk[]) {
+  const talk = talkIn(id);
+  if (id === "new") return <NewTalk />;
+  if (talk !== null) return <Talk key={id} id={talk} />;
+  return <Ask key={id} id={id} next={waiting.find((one) => one.id !== id)} />;
 }
 
 /** Without an open ask, j and k walk through the list. */

@@ -9,6 +9,7 @@ import { createStore } from "../store.ts";
 import styles from "./inbox.module.css";
 import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
+import { Talks } from "./talk.tsx";
 import { text } from "./text.ts";
 import type { Kind, ListedAsk } from "./wire.ts";
 
@@ -37,6 +38,7 @@ export function List({ current }: { current: string | undefined }) {
         />
       </div>
       <Rows tab={chosen} current={current} />
+      <Talks />
     </section>
   );
 }

@@ -23,10 +23,11 @@ export function useAsk(id: string) {
   return useQuery({ queryKey: ["ask", id], queryFn: ({ signal }) => readAsk(id, signal) });
 }
 
-/** Reads lists, and the asks on screen, anew. */
+/** Reads lists, and the asks and conversations on screen, anew. */
 export function refresh(id: string | null): void {
   void queries.invalidateQueries({ queryKey: ["inbox"] });
   void queries.invalidateQueries({ queryKey: id === null ? ["ask"] : ["ask", id] });
+  void queries.invalidateQueries({ queryKey: ["talk"] });
 }
 
 /** While the room is on a visible page, what it shows is kept true. */

@@ -1,0 +1,244 @@
+import { ParleyError } from "@parley/sdk/errors";
+import { newKey } from "@parley/sdk/idempotency-key";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { Link, useLocation } from "wouter";
+import feedStyles from "../answer/feed.module.css";
+import formStyles from "../answer/answer-form.module.css";
+import questionStyles from "../answer/question.module.css";
+import { serverNow } from "../api.ts";
+import { ago } from "../format.ts";
+import { useKeys } from "../keys.ts";
+import { announce } from "../parts/announcer.tsx";
+import { Loading, Notice } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { codeOf } from "../queries.ts";
+import { useTitle } from "../title.ts";
+import styles from "./ask.module.css";
+import { dropAskDraft, useAskDraft } from "./draft.ts";
+import { Send, Written } from "./reply.tsx";
+import { begin, keepTalk, sayMore, type Sent, useTalk, useTalks, type WholeTalk } from "./talk-api.ts";
+import talkStyles from "./talk.module.css";
+import { text } from "./text.ts";
+
+const words = text.talk;
+
+/** Where one conversation stands in the room. */
+export const talkPath = (id: number): string => `/inbox/talk-${id}`;
+
+/** The number of the conversation that a place in the room is about, if it is about one. */
+export function talkIn(place: string): number | null {
+  const found = /^talk-(\d{1,15})$/.exec(place);
+  return found ? Number(found[1]) : null;
+}
+
+/** The way to a new conversation, and those that were begun; nothing where no agent takes any. */
+export function Talks() {
+  const { data } = useTalks();
+  if (!data || (data.entry_points.length === 0 && data.conversations.length === 0)) return null;
+  return (
+    <section class={talkStyles.talks}>
+      {data.entry_points.length > 0 && (
+        <Link href="/inbox/new" class="button">
+          {words.new}
+        </Link>
+      )}
+      {data.conversations.length > 0 && (
+        <details>
+          <summary>{words.begun(data.conversations.length)}</summary>
+          <ul>
+            {data.conversations.map(({ id, title, agent, said_at: at }) => (
+              <li key={id} class={feedStyles.row}>
+                <Link href={talkPath(id)} class={feedStyles.link}>
+                  <span class={feedStyles.prompt}>{title}</span>
+                  <span class={feedStyles.facts}>
+                    <span>{agent}</span>
+                    <span>{ago(serverNow() - Date.parse(at))}</span>
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** Begins a conversation: which agent, and the first words. */
+export function NewTalk() {
+  const { data, error, refetch } = useTalks();
+  const [, go] = useLocation();
+  const [chosen, choose] = useState<string | null>(null);
+  useTitle(words.new);
+  const points = data?.entry_points ?? [];
+  const entry = points.find(({ name }) => name === chosen) ?? points[0];
+  if (error) return <Trouble title={words.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={3} />;
+  if (!entry) return <Notice title={words.nobody} hint={words.nobodyHint} />;
+  return (
+    <article class={`${questionStyles.frame} ${styles.frame}`} tabIndex={-1} data-focus>
+      <header class={formStyles.header}>
+        <h1>{words.new}</h1>
+      </header>
+      <Composer
+        draft="new"
+        label={words.first}
+        send={(sent) => begin(entry.name, sent)}
+        onSent={(talk) => go(talkPath(talk.id), { replace: true })}
+      >
+        <div class={formStyles.words}>
+          <label for="entry">{words.with}</label>
+          <select id="entry" value={entry.name} onChange={(event) => choose(event.currentTarget.value)}>
+            {points.map(({ name, agent }) => (
+              <option key={name} value={name}>
+                {points.some((one) => one.name !== name && one.agent === agent) ? `${agent} (${name})` : agent}
+              </option>
+            ))}
+          </select>
+          {entry.about !== null && <p class={formStyles.hint}>{entry.about}</p>}
+        </div>
+      </Composer>
+    </article>
+  );
+}
+
+/** One conversation from its beginning, and a place for more words at its end. */
+export function Talk({ id }: { id: number }) {
+  const { data: talk, error, refetch } = useTalk(id);
+  useTitle(talk ? words.title(talk.agent) : text.title);
+  if (codeOf(error) === "NOT_FOUND") {
+    return (
+      <Notice title={text.ask.unknown} hint={words.unknownHint}>
+        <Link href="/inbox" class="button primary">
+          {text.ask.toList}
+        </Link>
+      </Notice>
+    );
+  }
+  if (!talk)
+    return error ? <Trouble title={words.failed} error={error} onTryAgain={() => void refetch()} /> : <Loading />;
+  return (
+    <article class={`${questionStyles.frame} ${styles.frame}`} tabIndex={-1} data-focus>
+      <header class={formStyles.header}>
+        <h1>{words.title(talk.agent)}</h1>
+      </header>
+      <Said talk={talk} />
+      <Next talk={talk} />
+    </article>
+  );
+}
+
+/** What was said, in its order: one's own words, and the agent's. */
+function Said({ talk }: { talk: WholeTalk }) {
+  const own = talk.messages.map((one) => ({ at: one.at, id: one.id, one, ask: null }));
+  const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
+  const all = [...own, ...asked].sort((a, b) => (a.at < b.at ? -1 : 1));
+  return (
+    <ol class={talkStyles.said} aria-label={words.log}>
+      {all.map(({ id, one, ask }) =>
+        one ? (
+          <li key={id} class={talkStyles.mine}>
+            <p class={talkStyles.who}>{words.you}</p>
+            <p class={styles.prose}>{one.text}</p>
+            {one.taken && <p class={talkStyles.mark}>{words.taken}</p>}
+          </li>
+        ) : (
+          <li key={id}>
+            <p class={talkStyles.who}>{words.program(talk.agent)}</p>
+            <p class={styles.prose}>{ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words}</p>
+            <p class={talkStyles.mark}>
+              {ask.state === "open" ? (
+                <Link href={`/inbox/${ask.id}`}>{ask.kind === "approval" ? words.decide : words.answer}</Link>
+              ) : (
+                text.outcome(
+                  ask,
+                  ask.outcome?.by?.kind === "person" ? words.you : text.who(ask.outcome?.by ?? null, false),
+                )
+              )}
+            </p>
+            {ask.outcome?.text != null && <p class={styles.prose}>{ask.outcome.text}</p>}
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}
+
+/** More words: the answer to the one question that waits, or something new. */
+function Next({ talk }: { talk: WholeTalk }) {
+  const waiting = talk.asks.filter(({ state }) => state === "open");
+  const [only, ...others] = waiting;
+  if (only && (others.length > 0 || only.kind === "approval")) return <p class="muted">{words.decideFirst}</p>;
+  if (!only && !talk.open) return <p class="muted">{words.closed}</p>;
+  return (
+    <Composer
+      draft={`talk-${talk.id}`}
+      label={only ? words.answerTo(only.title) : words.more}
+      send={(sent) => sayMore(talk.id, sent)}
+    />
+  );
+}
+
+/** Words and a way to send them; they are kept here until they have arrived. */
+function Composer(props: {
+  draft: string;
+  label: string;
+  send: (sent: Sent) => Promise<WholeTalk>;
+  onSent?: (talk: WholeTalk) => void;
+  children?: ComponentChildren;
+}) {
+  const [draft, change] = useAskDraft(props.draft);
+  const [sending, setSending] = useState(false);
+  const [refused, setRefused] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
+  const tried = useRef<Sent | null>(null);
+  useKeys({ Enter: () => form.current?.requestSubmit() });
+
+  const submit = async (): Promise<void> => {
+    const said = draft.text?.trim() ?? "";
+    if (sending) return;
+    if (said === "") {
+      form.current?.querySelector("textarea")?.focus();
+      return announce(words.writeFirst);
+    }
+    if (tried.current?.text !== said) tried.current = { text: said, id: newKey() };
+    setSending(true);
+    setRefused(undefined);
+    try {
+      const talk = await props.send(tried.current);
+      tried.current = null;
+      dropAskDraft(props.draft);
+      change({ text: undefined });
+      keepTalk(talk);
+      announce(text.state.sent);
+      props.onSent?.(talk);
+    } catch (error) {
+      setRefused(
+        error instanceof ParleyError && !error.isPassing ? text.state.failed(error.message) : words.unreachable,
+      );
+    }
+    setSending(false);
+  };
+
+  return (
+    <form
+      ref={form}
+      class={styles.form}
+      aria-busy={sending}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      {props.children}
+      <Written
+        label={props.label}
+        value={draft.text ?? ""}
+        onChange={(said) => change({ text: said })}
+        onSend={() => void submit()}
+      />
+      <Send refused={refused} sending={sending} />
+    </form>
+  );
+}
