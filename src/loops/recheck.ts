@@ -1,9 +1,9 @@
 import type { Context } from "../context.ts";
 import { findVersions } from "../store/asks.ts";
-import { findJobNumbers } from "../store/job-claims.ts";
+import { findJobNumbers, newestQueuedAt } from "../store/job-claims.ts";
 import { findEndedAsks } from "../store/relay-asks.ts";
 import { findStreamNumbers } from "../store/streams.ts";
-import { askTopic, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
+import { askTopic, CLAIMS_TOPIC, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
 
 const TOPICS_PER_READ = 500;
 
@@ -32,6 +32,7 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
     for (const part of chunks(ids(jobTopic("")))) {
       for (const [id, seq] of await findJobNumbers(ctx.db, part)) now.set(jobTopic(id), seq);
     }
+    if ([...ctx.wake.topics()].includes(CLAIMS_TOPIC)) now.set(CLAIMS_TOPIC, await newestQueuedAt(ctx.db));
     for (const [topic, number] of now) if (seen.get(topic) !== number) ctx.wake.wakeHere(topic);
     seen = now;
     return false;
