@@ -11,6 +11,7 @@ import { sweepJobs } from "./loops/sweep-jobs.ts";
 import { tellAgents } from "./loops/tell-agents.ts";
 import { printEvent } from "./protocols/a2h/events.ts";
 import type { DoorContext } from "./protocols/door.ts";
+import type { RelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { receiverOf } from "./protocols/hooks/hooks.ts";
 import type { WebhookEndpoint, WebhookEvent } from "./verbs/webhook-endpoints.ts";
 
@@ -28,8 +29,7 @@ const SWEEP_EVERY_MS = 60_000;
 export function startLoops(
   door: DoorContext,
   channels: ReadonlyMap<string, Channel>,
-  deliver: Deliver,
-  guardedFetch: GuardedFetch,
+  { deliver, guardedFetch, counters }: { deliver: Deliver; guardedFetch: GuardedFetch; counters: RelayCounters },
 ): Loop[] {
   const { ctx, readLimits } = door;
   const { clock } = ctx;
@@ -58,7 +58,7 @@ export function startLoops(
     loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
-    loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx)),
+    loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx, { onLost: counters.leaseLost })),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
     loop("sweep jobs", SWEEP_EVERY_MS, () => sweepJobs(ctx)),
   ];

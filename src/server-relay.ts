@@ -1,10 +1,14 @@
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
+import type { RelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { closeOrphans, expireDueRelayAsks } from "./loops/expire-relay.ts";
-import { openRespond, type MachineRole, type Respond } from "./loops/respond.ts";
+import { openRespond, type MachineEvent, type MachineRole, type Respond } from "./loops/respond.ts";
+import type { RunnerEvent } from "./responders/answer-runner/deps.ts";
+import type { Runner } from "./responders/answer-runner/runner.ts";
 import type { PolicyFile } from "./responders/policy/policy-file.ts";
 import { defaultRoleOf, type Role } from "./responders/roles/role.ts";
+import { openAnswerRunner } from "./server-runner.ts";
 import { roleDirs } from "./responders/roles/shipped-prompts.ts";
 import { openRoles, type Roles } from "./responders/roles/role-catalogue.ts";
 
@@ -17,17 +21,24 @@ const WATCH_EVERY_MS = 2000;
 export interface Relay {
   respond: Respond;
   roles: Roles;
+  runner: Runner;
   /** Starts what happens without a request, until each loop is stopped. */
   start(): Loop[];
   close(): Promise<void>;
 }
 
 /** Opens policy, cache, roles and runner for what executors ask. */
-export async function openRelay(ctx: Context, config: Config, policy: PolicyFile): Promise<Relay> {
+export async function openRelay(
+  ctx: Context,
+  config: Config,
+  { policy, counters }: { policy: PolicyFile; counters: RelayCounters },
+): Promise<Relay> {
   const roles = await openRoles({
     dirs: roleDirs({ promptsDir: config.relay.promptsDir, dataDir: config.dataDir }),
     ...{ log: ctx.log, schemas: ctx.schemas },
   });
+  const observe = (event: MachineEvent | RunnerEvent): void => count(counters, event);
+  const runner = openAnswerRunner(ctx, config, { roles, policy, observe });
   const respond = openRespond(ctx, {
     policy: () => policy.current().policy,
     role(id, type) {
@@ -35,8 +46,9 @@ export async function openRelay(ctx: Context, config: Config, policy: PolicyFile
       const role = wanted === null ? null : roles.find(wanted);
       return role && machineRole(role);
     },
-    model: () => null,
-    runner: { name: "runner", respond: async () => ({ is: "pass", because: "there is no model" }) },
+    model: () => (runner.state().trouble === null ? runner.state().model : null),
+    runner: runner.responder,
+    observe,
     learnAfter: config.policy.learnAfter,
   });
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
@@ -45,7 +57,7 @@ export async function openRelay(ctx: Context, config: Config, policy: PolicyFile
       onError: (err) => ctx.log.error({ err, loop: name }, "a loop step failed"),
     });
   return {
-    ...{ respond, roles },
+    ...{ respond, roles, runner },
     start: () => [
       loop("respond", RESPOND_EVERY_MS, respond.step),
       loop("expire relay", EXPIRE_EVERY_MS, (signal) => expireDueRelayAsks(ctx, signal)),
@@ -54,8 +66,28 @@ export async function openRelay(ctx: Context, config: Config, policy: PolicyFile
     ],
     async close() {
       await respond.settled();
+      await runner.close();
     },
   };
+}
+
+function count(counters: RelayCounters, event: MachineEvent | RunnerEvent): void {
+  switch (event.is) {
+    case "policy":
+      return counters.policyDecision(event.decision, event.defaulted);
+    case "cache":
+      return counters.cacheLookup(event.result, event.type);
+    case "tokens":
+      return counters.tokens(event.tokens, event.role, event.model);
+    case "tool":
+      return counters.toolCall(event.tool, event.outcome);
+    case "misfit":
+      return counters.misfit(event.role, event.attempt);
+    case "run":
+      return counters.run(event.outcome);
+    case "stage":
+      return;
+  }
 }
 
 function machineRole({ id, version, hash, inputSchema, outputSchema, limits }: Role): MachineRole {

@@ -14,7 +14,10 @@ const JUMP_MS = 2000;
  *
  * A clock that jumps, as when the computer has slept, takes no job away: its holders slept too (invariants.md, T3).
  */
-export function openExpireJobs(ctx: Context): (signal: AbortSignal) => Promise<boolean> {
+export function openExpireJobs(
+  ctx: Context,
+  { onLost }: { onLost?: () => void } = {},
+): (signal: AbortSignal) => Promise<boolean> {
   let last = { wall: ctx.clock.now(), monotonic: ctx.clock.monotonic() };
 
   return async (signal) => {
@@ -25,6 +28,7 @@ export function openExpireJobs(ctx: Context): (signal: AbortSignal) => Promise<b
 
     const lost = await findLostLeases(ctx.db, JOBS_PER_STEP);
     const taken = await Promise.all(lost.map((id) => (signal.aborted ? undefined : loseLease(ctx, id))));
+    for (const state of taken) if (state !== undefined) onLost?.();
     const outlived = await findOutlivedJobs(ctx.db, JOBS_PER_STEP);
     const ended = await Promise.all(outlived.map((id) => (signal.aborted ? undefined : expireJob(ctx, id))));
     return [...taken, ...ended].some((state) => state !== undefined);

@@ -5,6 +5,7 @@ import { findKey } from "../../verbs/find-key.ts";
 import type { Door, DoorContext } from "../door.ts";
 import { type Metrics, measureWork } from "./metrics.ts";
 import { openReadiness } from "./readiness.ts";
+import { measureRelay } from "./relay-metrics.ts";
 import { referencePage } from "./reference-page.ts";
 
 const PLAIN = "text/plain; charset=utf-8";
@@ -16,6 +17,7 @@ const PLAIN = "text/plain; charset=utf-8";
 export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => Promise<void> {
   const readiness = openReadiness(door.ctx);
   measureWork(metrics, door);
+  measureRelay(metrics.registry, door);
 
   return async (app) => {
     app.get(

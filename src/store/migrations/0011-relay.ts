@@ -126,6 +126,7 @@ export const relay: Migration = {
        body_hash ${text}
      )${strict}`,
     `CREATE INDEX idx_answers_job ON answers (job_id, created_at)`,
+    `CREATE INDEX answers_newest ON answers (created_at)`,
 
     `CREATE TABLE answer_deliveries (
        ask_id ${text} NOT NULL REFERENCES asks (ask_id),
