@@ -27,6 +27,13 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["GET", "/admin/channel_tests/nobody"],
   ["GET", "/admin/health"],
   ["GET", "/admin/audit/chain"],
+  ["GET", "/admin/policy"],
+  ["POST", "/admin/policy/test", { action: "write" }],
+  ["POST", "/admin/policy/reload"],
+  ["POST", "/admin/policy/proposals/nobody/accept"],
+  ["POST", "/admin/policy/proposals/nobody/dismiss"],
+  ["DELETE", "/admin/policy/rules/nobody"],
+  ["DELETE", "/admin/policy/grants/nobody"],
 ];
 
 /** What of the A2H door an admin's session opens too. */
@@ -93,7 +100,7 @@ for (const on of DATABASES) {
       const a2h = A2H_ROUTES.map(([method, path, body]) => [method, `/humanlayer/v1${path}`, body] as const);
       for (const [method, path, body] of [...ROUTES, ...a2h]) {
         const about = `${method} ${path}`;
-        const allowed = [200, 201, 400, 404, 422];
+        const allowed = [200, 201, 204, 400, 404, 422];
         assert.ok(allowed.includes((await asAdmin(method, path, body)).status), `${about}: an admin's session`);
         for (const [scope, shown] of keys) {
           const { status } = await call(method, path, shown, body);

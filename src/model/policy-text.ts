@@ -32,9 +32,12 @@ export interface WrittenRule {
   reason: string;
 }
 
-/** Returns the file's text with one more rule, and everything else as it stands. @throws {PolicyMistake} */
+/**
+ * Returns the file's text with one more rule, and everything else as it stands; unchanged where a rule of that id is
+ * there. @throws {PolicyMistake}
+ */
 export function addRule(text: string, rule: WrittenRule, name?: string): string {
-  parsePolicy(text, name);
+  if (parsePolicy(text, name).rules.some(({ id }) => id === rule.id)) return text;
   const changed = withItem(text, "rules", rule, LIMITS);
   parsePolicy(changed, name);
   return changed;

@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { evaluate, type Policy, policyClassOf, type PolicyInput } from "../model/policy.ts";
 import { PolicyMistake } from "../model/policy-check.ts";
 import { classKeyOf, learnedRule } from "../model/policy-class.ts";
-import { addRule, parsePolicy, removeRule } from "../model/policy-text.ts";
+import { addRule, removeRule } from "../model/policy-text.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
@@ -64,7 +64,7 @@ export async function acceptProposal(
   file: PolicyText,
 ): Promise<Proposal> {
   const { rule } = await findIn(ctx, id, "open");
-  await edit(file, (text) => (hasRule(text, rule.id) ? text : addRule(text, rule)));
+  await edit(file, (text) => addRule(text, rule));
   return move(ctx, id, { from: "open", to: "accepted", by, action: "policy_proposal.accepted" });
 }
 
@@ -101,10 +101,6 @@ async function findIn(ctx: Pick<Context, "db">, id: string, state: Proposal["sta
   const proposal = await store.findProposal(ctx.db, id);
   if (proposal?.state !== state) throw new Refusal("policy_entry_not_found", { id });
   return proposal;
-}
-
-function hasRule(text: string, id: string): boolean {
-  return parsePolicy(text).rules.some((rule) => rule.id === id);
 }
 
 async function edit(file: PolicyText, change: (text: string) => string): Promise<void> {
