@@ -38,11 +38,11 @@ import { pages } from "./protocols/web/pages.ts";
 import { conversationRoutes } from "./protocols/web/conversation-routes.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
+import { openRelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { adminRoutes } from "./protocols/web/admin-routes.ts";
 import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
-import { policyRoutes } from "./protocols/web/policy-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
@@ -117,6 +117,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
       openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
   const store = await open();
   const metrics = openMetrics();
+  const counters = openRelayCounters(metrics.registry, { tools: Object.keys(config.tools) });
   const stopping = new AbortController();
   let relayed: Relay | null = null;
   const ctx: Context = {
@@ -167,7 +168,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     const expireJobs = openExpireJobs(ctx);
     while (await expireJobs(stopping.signal));
     while (await expireDueRelayAsks(ctx, stopping.signal));
-    relayed = await openRelay(ctx, config, policy);
+    relayed = await openRelay(ctx, config, { policy, counters });
     // point: before-listening
     app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -182,7 +183,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   }
 
   const loops = [
-    ...startLoops(door, channels, deliver, guardedFetch),
+    ...startLoops(door, channels, { deliver, guardedFetch, counters }),
     ...startPush(ctx, settings, push, guardedFetch),
     ...startPolicy(ctx, policy),
     ...relayed.start(),
@@ -290,7 +291,6 @@ async function buildApp(
   await app.register(conversationRoutes(door));
   await app.register(adminRoutes(door));
   await app.register(adminStateRoutes(door));
-  await app.register(policyRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
