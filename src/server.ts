@@ -43,6 +43,7 @@ import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { adminRoutes } from "./protocols/web/admin-routes.ts";
 import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
+import { policyRoutes } from "./protocols/web/policy-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
 import { signInRoutes } from "./protocols/web/sign-in-routes.ts";
 import { Refusal } from "./refusals.ts";
@@ -291,6 +292,7 @@ async function buildApp(
   await app.register(conversationRoutes(door));
   await app.register(adminRoutes(door));
   await app.register(adminStateRoutes(door));
+  await app.register(policyRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
