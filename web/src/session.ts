@@ -3,7 +3,7 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
 import { listen } from "./live.ts";
 import { isUnreachable, queries } from "./queries.ts";
-import { admin, named } from "./settings.ts";
+import { named } from "./settings.ts";
 
 /** Taken from the address as soon as a room for named people opens, so that it is in no history and on no screenshot. */
 let startCode = takeStartCode();
@@ -22,11 +22,10 @@ export function holdsCode(): boolean {
 async function signInOrAsk(): Promise<SignedIn> {
   try {
     const signedIn = startCode === null ? await people.session() : await signIn(startCode);
-    named.set("yes");
-    admin.set(signedIn.person.role === "admin" ? "yes" : "no");
+    named.set(signedIn.person.role === "admin" ? "admin" : "yes");
     return signedIn;
   } catch (error) {
-    if (!isUnreachable(error)) for (const known of [named, admin]) known.set("no");
+    if (!isUnreachable(error)) named.set("no");
     throw error;
   }
 }

@@ -7,11 +7,8 @@ export const audience = setting("audience", ["all", ...AUDIENCES], "all");
 /** Single keys can get in the way of speech input and screen readers, so they can be turned off. */
 export const shortcuts = setting("shortcuts", ["on", "off"], "on");
 
-/** Whether somebody with a name has signed in here: asks are addressed to nobody else. */
-export const named = setting("named", ["no", "yes"], "no");
-
-/** Whether that person may run the server: the console is offered to nobody else. */
-export const admin = setting("admin", ["no", "yes"], "no");
+/** Whether somebody with a name has signed in here: asks are addressed to nobody else, and the console is for admins. */
+export const named = setting("named", ["no", "yes", "admin"], "no");
 
 export const theme = setting("theme", ["system", "light", "dark"], "system");
 

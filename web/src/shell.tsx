@@ -3,7 +3,6 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { AnswerRoom } from "./answer/answer-room.tsx";
-import { LeaderboardPage } from "./answer/leaderboard.tsx";
 import { MePage } from "./answer/me.tsx";
 import { reachable } from "./api.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
@@ -11,12 +10,13 @@ import { hasKeyboard, useKeys } from "./keys.ts";
 import { Announcer } from "./parts/announcer.tsx";
 import { Icon, Mark } from "./parts/icon.tsx";
 import { Loading, Notice } from "./parts/notice.tsx";
-import { admin, named } from "./settings.ts";
+import { named } from "./settings.ts";
 import styles from "./shell.module.css";
 import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
 
 const Console = lazy(() => import("./console/console.tsx"));
+const Leaderboard = lazy(() => import("./answer/leaderboard.tsx"));
 const Inbox = lazy(() => import("./inbox/inbox.tsx"));
 
 const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
@@ -34,13 +34,21 @@ export function Shell() {
   useFocusOnNavigation(location);
   const openKeys = (): void => showKeys(true);
   useKeys({ "?": openKeys });
-  const inInbox = location.startsWith(INBOX.href);
-  const inConsole = location.startsWith(CONSOLE.href);
+  const room = /^\/(inbox|console)/.exec(location)?.[0];
+  const inInbox = room === INBOX.href;
+  const inConsole = room === CONSOLE.href;
   // Asks are addressed to people with names: nobody else has an inbox. The console is for some of them.
-  const isNamed = named.use() === "yes";
-  const isAdmin = admin.use() === "yes";
-  const rooms = [...(isAdmin || inConsole ? [CONSOLE] : []), ...(isNamed || inInbox ? [INBOX] : []), ...ROOMS];
-  const up = inConsole ? { href: parentOf(location), label: text.nav.back } : inInbox ? INBOX : ROOMS[0];
+  const who = named.use();
+  const rooms = [
+    ...(who === "admin" || inConsole ? [CONSOLE] : []),
+    ...(who !== "no" || inInbox ? [INBOX] : []),
+    ...ROOMS,
+  ];
+  const up = inConsole
+    ? { href: location.slice(0, location.lastIndexOf("/")), label: text.nav.back }
+    : inInbox
+      ? INBOX
+      : ROOMS[0];
 
   return (
     <div class={styles.shell} data-detail={/^\/(q|inbox|console)\/./.test(location) || undefined}>
@@ -72,7 +80,7 @@ export function Shell() {
         )}
       </header>
       <main id="main" class={styles.main} tabIndex={-1}>
-        <Mishaps key={inInbox ? INBOX.href : inConsole ? CONSOLE.href : location}>
+        <Mishaps key={room ?? location}>
           <Suspense fallback={<Loading />}>
             <Switch>
               <Route path="/">
@@ -82,7 +90,7 @@ export function Shell() {
               <Route path="/me">
                 <MePage onShowKeys={openKeys} />
               </Route>
-              <Route path="/leaderboard" component={LeaderboardPage} />
+              <Route path="/leaderboard" component={Leaderboard} />
               <Route path="/inbox">
                 <Inbox />
               </Route>
@@ -97,10 +105,6 @@ export function Shell() {
       <KeysDialog open={keysShown} inInbox={inInbox} onClose={() => showKeys(false)} />
     </div>
   );
-}
-
-function parentOf(location: string): string {
-  return location.slice(0, location.lastIndexOf("/"));
 }
 
 function isIn(href: string, location: string): boolean {

@@ -10,7 +10,7 @@ import { useTitle } from "../title.ts";
 import styles from "./leaderboard.module.css";
 
 /** Who has earned most, without names; one's own place is always in sight. */
-export function LeaderboardPage() {
+export default function Leaderboard() {
   const [period, setPeriod] = useState<Period>("weekly");
   const { data, error, refetch } = useLeaderboard(period);
   useTitle(text.leaderboard.title);

@@ -5,7 +5,7 @@ const PATHS = {
   questions: "M4 6h16M4 12h16M4 18h10",
   leaderboard: "M5 20v-6M12 20V4M19 20v-9",
   me: "M12 12a4 4 0 100-8 4 4 0 000 8zM4.500 20.500c.8-3.600 3.800-5.500 7.500-5.500s6.700 1.900 7.500 5.500",
-  console: "M4 5h16v14H4zM8 10l3 2.500-3 2.500M13 15h3",
+  console: "M4 5h16v14H4zM8 9l3 3-3 3",
   close: "M6 6l12 12M18 6L6 18",
 } as const;
 
