@@ -1,3 +1,4 @@
+import type { RelayErrorCode } from "./executor-wire.ts";
 import type { ErrorCode } from "./wire.ts";
 
 /** What can go wrong before the server has said anything of use. */
@@ -13,7 +14,7 @@ export type LocalErrorCode =
  */
 export class ParleyError extends Error {
   override readonly name = "ParleyError";
-  readonly code: ErrorCode | LocalErrorCode;
+  readonly code: ErrorCode | RelayErrorCode | LocalErrorCode;
   /** The HTTP status; 0 when there was no reply. */
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export class ParleyError extends Error {
   readonly requestId: string | undefined;
 
   constructor(
-    code: ErrorCode | LocalErrorCode,
+    code: ErrorCode | RelayErrorCode | LocalErrorCode,
     message: string,
     more: {
       status?: number;

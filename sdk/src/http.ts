@@ -19,6 +19,8 @@ export interface CallOptions {
 export interface Call extends CallOptions {
   query?: Record<string, string | number | undefined>;
   body?: unknown;
+  /** Sent as it is, in the place of a JSON body. */
+  bytes?: BodyInit;
   /** Sent as `Idempotency-Key`; it also makes a POST safe to repeat. */
   idempotencyKey?: string | undefined;
   /** Says that a POST is safe to repeat although it carries no such header. */
@@ -118,7 +120,7 @@ export class Connection {
       const reply = await this.#fetch(this.#base + path + search, {
         method,
         headers,
-        body: call.body === undefined ? null : JSON.stringify(call.body),
+        body: call.bytes ?? (call.body === undefined ? null : JSON.stringify(call.body)),
         signal: call.signal ?? null,
       });
       this.#onReply(reply);

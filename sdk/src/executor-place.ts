@@ -1,0 +1,100 @@
+import { ParleyError } from "./errors.ts";
+import { Connection, sleep } from "./http.ts";
+
+/** Which server, and as whom. What is left out is taken from the environment. */
+export interface RelayOptions {
+  /** Else `PARLEY_URL`, else `ASK_ANSWER_ORIGIN`, else `http://127.0.0.1:3415`. */
+  url?: string;
+  /** Else `PARLEY_KEY`. */
+  key?: string;
+  /** Replaces the platform's fetch. */
+  fetch?: typeof globalThis.fetch;
+  signal?: AbortSignal;
+}
+
+/** Which job, and what shows that it is held. */
+export interface JobOptions extends RelayOptions {
+  /** Else `PARLEY_JOB_ID`, else `TASK_RELAY_JOB_ID`. */
+  job_id?: string;
+  /** Else, where `job_id` is left out too, `PARLEY_LEASE`; an external job has none. */
+  lease?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Returns the variables of the process; none in a browser, or where they may not be read. */
+export function environment(): Environment {
+  const { process } = globalThis as { process?: { env?: Environment } };
+  try {
+    return { ...process?.env };
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the first of these variables that says something. */
+export function fromEnvironment(...names: string[]): string | undefined {
+  const env = environment();
+  return names.map((name) => env[name]).find((value) => value !== undefined && value !== "");
+}
+
+/** Returns a connection that tries nothing twice by itself: `persist` does. */
+export function connect(options: JobOptions, onReply?: (reply: Response) => void): Connection {
+  const key = options.key ?? fromEnvironment("PARLEY_KEY");
+  const lease = options.lease ?? (options.job_id === undefined ? fromEnvironment("PARLEY_LEASE") : undefined);
+  const headers = { authorization: key === undefined ? undefined : `Bearer ${key}`, "parley-lease": lease };
+  return new Connection(
+    {
+      url: options.url ?? fromEnvironment("PARLEY_URL", "ASK_ANSWER_ORIGIN") ?? "http://127.0.0.1:3415",
+      retries: 0,
+      ...(options.fetch && { fetch: options.fetch }),
+    },
+    () => headers,
+    onReply,
+  );
+}
+
+/** Returns the path of the job that is meant. @throws {Error} a sentence, when none is named */
+export function jobPath(options: JobOptions): string {
+  return `/jobs/${encodeURIComponent(named("job_id", options.job_id, "PARLEY_JOB_ID", "TASK_RELAY_JOB_ID"))}`;
+}
+
+/** Returns what an option or the environment says. @throws {Error} a sentence, when neither does */
+export function named(option: string, given: string | undefined, ...variables: string[]): string {
+  const value = given ?? fromEnvironment(...variables);
+  if (value === undefined) throw new Error(`There is no ${option}: give it, or set ${variables[0]}.`);
+  return value;
+}
+
+/** A random time from 1 to 4 seconds, so that those who failed together do not come back together. */
+export const backOffMs = (): number => 1000 + Math.random() * 3000;
+
+/** True for what the same request may not meet again a little later. */
+export function mayPass(error: ParleyError): boolean {
+  return error.isPassing || error.status === 429;
+}
+
+/**
+ * Resolves with what `send` does; while the server is away, failing or asking for patience, it is tried again after 1 to
+ * 4 seconds, until `giveUpAt`.
+ *
+ * @throws {ParleyError} the last refusal, or the signal's reason
+ */
+export async function persist<T>(
+  send: () => Promise<T>,
+  { signal, giveUpAt }: { signal: AbortSignal | undefined; giveUpAt: number },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof ParleyError) || !mayPass(error)) throw error;
+      const pauseMs = Math.max((error.retryAfterSeconds ?? 0) * 1000, backOffMs());
+      if (Date.now() + pauseMs > giveUpAt) throw error;
+      await sleep(pauseMs, signal);
+    }
+  }
+}
+
+/** How long a server that cannot be reached is tried when something is first asked of it, or told to it. */
+export const PATIENCE_MS = 300_000;
