@@ -46,7 +46,7 @@ export async function openRelay(
       const role = wanted === null ? null : roles.find(wanted);
       return role && machineRole(role);
     },
-    model: () => (runner.state().trouble === null ? runner.state().model : null),
+    model: () => runner.state().model,
     runner: runner.responder,
     observe,
     learnAfter: config.policy.learnAfter,

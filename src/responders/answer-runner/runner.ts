@@ -10,8 +10,9 @@ import type { ModelAddress } from "./wire.ts";
 
 /** Where the answer-runner stands. */
 export interface RunnerState {
+  /** `provider/model`; null while none is set, or its key is missing. */
   model: string | null;
-  /** Why it answers nothing, or null. */
+  /** Why it answered nothing when it was last asked, or null; it is asked again all the same. */
   trouble: string | null;
   busy: number;
   queued: number;
@@ -46,7 +47,7 @@ const USUAL_KEY: Readonly<Record<ModelAddress["provider"], string | null>> = {
  */
 export function openRunner(deps: RunnerDeps): Runner {
   const found = addressOf(deps.settings, deps.env);
-  if ("off" in found) return offRunner(deps.settings.model ?? null, found.off);
+  if ("off" in found) return offRunner(found.off);
 
   const { address, key } = found;
   const modelName = `${address.provider}/${address.model}`;
@@ -194,10 +195,10 @@ function fail(code: "E_ROLE_NOT_FOUND" | "E_ROLE_INPUT" | "E_CAPS_VIOLATION", te
   return { is: "answer", status: "ERROR", cacheable: false, error: { code, text }, because: `failed: ${code}` };
 }
 
-function offRunner(model: string | null, off: string): Runner {
+function offRunner(off: string): Runner {
   return {
     responder: { name: "runner", respond: async () => pass(off) },
-    state: () => ({ model, trouble: off, busy: 0, queued: 0 }),
+    state: () => ({ model: null, trouble: off, busy: 0, queued: 0 }),
     close: async () => undefined,
   };
 }
