@@ -52,10 +52,10 @@ describe("parley inbox", () => {
     desk.types("\n");
     await desk.sees("default, run run_9 wants to run issue_refund");
     await desk.sees("amount: 49.9");
-    await desk.sees('note: "Dear\\u202e Ana,\\n');
-    await desk.sees('sorry."');
     await desk.sees('order: "A-1007"');
     await desk.sees("user: null");
+    await desk.sees('note: "Dear\\u202e Ana,\\n');
+    await desk.sees('sorry."');
     await desk.sees("sha256:");
     await desk.sees("1  Wrong account");
     await desk.sees("If nobody answers in time it counts as rejected.");

@@ -1,4 +1,5 @@
 import { printable, printableLines } from "../lib/printable.ts";
+import { namesIn, riskiestFirst } from "./argument-order.ts";
 import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./addressed-ask.ts";
 
 /**
@@ -14,7 +15,7 @@ export interface AskView {
   title: string;
   /** Of an approval. */
   fn: string | null;
-  /** Of an approval: every argument in full, canonical JSON with line breaks. */
+  /** Of an approval: every argument in full, canonical JSON with line breaks, the riskiest first. */
   argumentsText: string | null;
   /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
   exact?: { fn: string; kwargs: string };
@@ -44,6 +45,7 @@ const ON_SILENCE = {
 export function viewOf(ask: AddressedAsk): AskView {
   const { form } = ask;
   const run = ask.wire["run_id"];
+  const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
   return {
     askId: ask.id,
     agent: printable(agentName(ask.asker)),
@@ -51,10 +53,10 @@ export function viewOf(ask: AddressedAsk): AskView {
     kind: form.kind,
     title: printable(ask.title),
     fn: form.kind === "approval" ? printable(form.fn) : null,
-    argumentsText: form.kind === "approval" ? shownText(indented(form.kwargs)) : null,
+    argumentsText: kwargs === null ? null : shownText(indented(kwargs)),
     ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
     argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
-    argumentNames: form.kind === "approval" ? Object.keys(JSON.parse(form.kwargs) as object).map(printable) : [],
+    argumentNames: kwargs === null ? [] : namesIn(kwargs).map(printable),
     digest: ask.digest,
     words: shownText(ask.words),
     options: optionsOf(ask).map(shownOption),

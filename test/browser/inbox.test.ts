@@ -123,6 +123,23 @@ describe("the Inbox room", () => {
     assert.deepEqual([later?.option, later?.comment], ["later", "Ask again on Monday"]);
   });
 
+  it("proposes other arguments, as JSON in the reason, where the agent lets nobody change them", async () => {
+    const made = await ask(callOf("pay", { amount: 500, to: "Bo" }));
+    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    const { page } = visitor;
+    await button(page, "Reject").tap();
+    const reason = dialog(page).getByLabel("Reason");
+    await reason.fill("Half of it:");
+    await dialog(page).getByRole("button", { name: "Propose other arguments" }).tap();
+    const proposed = 'Half of it:\n\n{\n  "amount": 500,\n  "to": "Bo"\n}';
+    assert.equal(await reason.inputValue(), proposed);
+    await reason.fill(proposed.replace("500", "250"));
+    await dialog(page).getByRole("button", { name: "Reject", exact: true }).tap();
+    await page.getByText("Rejected by you").waitFor();
+    const outcome = await outcomeOf(made.id);
+    assert.deepEqual([outcome?.approved, outcome?.comment], [false, proposed.replace("500", "250")]);
+  });
+
   it("lets arguments be changed before they are approved, where the agent allows it", async () => {
     const made = await ask(callOf("pay", { amount: 500, to: "Bo" }, { editable: true }));
     await using visitor = await ana.visit(browser, { screen: "desk", ask: made });

@@ -2,16 +2,21 @@ import { printable, printableLines } from "../../lib/printable.ts";
 import {
   NO_DEADLINE,
   type AddressedAsk as Ask,
+  type AddressedForm,
   type Audience,
   type DecidedBy,
   type Responder,
   type Target,
 } from "../../model/addressed-ask.ts";
+import { riskiestFirst } from "../../model/argument-order.ts";
 import { agentName, indented, optionsOf, viewOf } from "../../model/ask-view.ts";
 import { isAsked, leavesOf } from "../../model/audience.ts";
 import type { AddressedDetails } from "../../verbs/read-addressed.ts";
 import { wireTime } from "../door-question.ts";
 import { argumentRows } from "./arguments.ts";
+
+/** A reason holds 5,000 characters, words among them. */
+const MOST_IN_REASON = 4000;
 
 /** How people are called, by id. */
 type Names = ReadonlyMap<string, string>;
@@ -53,7 +58,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
     })),
     schema: view.schema,
     editable: form.kind === "approval" && form.editable,
-    kwargs: form.kind === "approval" && form.editable ? editable(indented(form.kwargs)) : null,
+    kwargs: form.kind === "approval" ? writableArguments(form) : null,
     kwargs_schema: form.kind === "approval" && form.editable ? (form.kwargsSchema ?? null) : null,
     on_silence: view.onSilence,
     may_decide: ask.state === "open" && isAsked(ask.audience, who, form.kind, now - ask.createdAt),
@@ -99,7 +104,10 @@ function outcomeOf(ask: Ask, names: Names): object | null {
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(shown(indented(outcome.kwargs))) : null,
+    arguments:
+      outcome.edited && outcome.kwargs !== undefined
+        ? argumentRows(shown(indented(riskiestFirst(outcome.kwargs))))
+        : null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };
@@ -140,6 +148,12 @@ function isJoint(audience: Audience): boolean {
 }
 
 /** Returns the same JSON with what cannot be seen as escapes, so that nobody edits around it. */
+/** The arguments as JSON to begin with: to change what runs, or to say in a reason what should have been asked for. */
+function writableArguments({ kwargs, editable: isEditable }: AddressedForm & { kind: "approval" }): string | null {
+  const json = editable(indented(kwargs));
+  return isEditable || json.length <= MOST_IN_REASON ? json : null;
+}
+
 function editable(json: string): string {
   const units = (letter: string) =>
     Array.from({ length: letter.length }, (_, i) => `\\u${letter.charCodeAt(i).toString(16).padStart(4, "0")}`).join(

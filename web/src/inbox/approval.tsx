@@ -102,6 +102,10 @@ const rejection = (ask: WholeAsk, draft: AskDraft) => ({
   ...(ask.digest !== null && { digest: ask.digest }),
 });
 
+/** The agent allows no other arguments, so they are said in the reason; there it reads them as JSON. */
+const withArguments = ({ comment = "" }: AskDraft, kwargs: string): string =>
+  comment.includes("{") ? comment : `${comment.trim()}${comment.trim() ? "\n\n" : ""}${kwargs}`;
+
 const problemsOf = (deciding: Deciding, edited: { problem: string | null }) => [
   ...(edited.problem === null ? [] : [{ path: "", message: edited.problem }]),
   ...(deciding.refused?.problems ?? []),
@@ -143,6 +147,11 @@ function Confirm(props: {
           value={draft.comment ?? ""}
           onInput={(event) => props.onComment(event.currentTarget.value)}
         />
+        {!approves && !ask.editable && ask.kwargs !== null && (
+          <button type="button" class="quiet" onClick={() => props.onComment(withArguments(draft, ask.kwargs ?? ""))}>
+            {text.otherArguments}
+          </button>
+        )}
         <button type="submit" class={approves ? styles.approve : "alarm"} autofocus>
           {approves ? (isEdited ? text.approveEdited : text.approve) : text.reject}
         </button>

@@ -138,6 +138,7 @@ export const text = {
   rejectLead: "It will not run.",
   comment: "Comment (optional)",
   reason: "Reason (optional)",
+  otherArguments: "Propose other arguments",
   rejectWays: "Reject because",
   edit: "Change the arguments",
   editLead: "What you approve is what runs. Leave it as it is to approve what the agent proposed.",

@@ -1,0 +1,94 @@
+/** One member of a call's arguments, as it stands in their canonical text. */
+interface Member {
+  name: string;
+  /** `"name":value`, character for character. */
+  text: string;
+  value: string;
+}
+
+/** What runs. */
+const RUNS = wordsIn("command cmd code script sql query statement expression eval exec shell program");
+/** Whom or what it touches, and what it takes away, opens or gives out. */
+const REACHES = wordsIn(
+  "to cc bcc from recipient destination dest target source url uri link host hostname domain ip port endpoint webhook",
+  "path file filename folder dir directory bucket database table repo repository branch ref environment env region",
+  "account iban bic card wallet address email mail phone number channel user customer member employee owner person",
+  "role permission scope grant access acl policy public visibility admin sudo root privilege policy",
+  "password passphrase secret token credential key",
+  "force delete remove destroy drop overwrite replace recursive purge truncate wipe reset disable revoke bypass skip all",
+);
+/** How much of it. */
+const AMOUNTS = wordsIn(
+  "amount sum total price cost fee value quantity qty count limit max maximum budget balance rate percent percentage",
+  "discount currency duration days hours minutes seconds ttl timeout size replicas",
+);
+/** What an agent says about it in its own words. */
+const SAYS = wordsIn("description reason comment note message explanation summary title label subject why context");
+const ADDRESS = /^"(?:[a-z][a-z0-9+.-]*:\/\/|\/|~\/|\.\.?\/|[A-Z]:\\\\)/i;
+
+/**
+ * Returns the canonical text of a call's arguments with the same members, those that matter most to whoever approves
+ * first: what runs; whom or what it touches; how much; the rest; and last what the agent says about it. Members of one
+ * kind keep their order, and nothing but the order changes.
+ *
+ * It goes by names in English and by what looks like an address, so it helps the eye and decides nothing: all arguments
+ * are shown all the same.
+ */
+export function riskiestFirst(canonical: string): string {
+  const members = membersOf(canonical);
+  const ordered = members
+    .map((member, place) => ({ member, place, risk: riskOf(member) }))
+    .sort((one, other) => other.risk - one.risk || one.place - other.place);
+  return `{${ordered.map(({ member }) => member.text).join(",")}}`;
+}
+
+/** Returns the names of the arguments, in their order. */
+export function namesIn(canonical: string): string[] {
+  return membersOf(canonical).map(({ name }) => name);
+}
+
+function riskOf({ name, value }: Member): number {
+  const words = wordsOfName(name);
+  const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
+  if (value === "null" || value === "false" || value === '""') return 0;
+  if (has(RUNS)) return 4;
+  if (has(REACHES) || ADDRESS.test(value)) return 3;
+  if (has(AMOUNTS)) return 2;
+  return has(SAYS) ? -1 : 0;
+}
+
+/** Splits `orderIds`, `order_ids` and `order-ids` into `order`, `id`. */
+function wordsOfName(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .flatMap((word) => [word, word.replace(/s$/, "")]);
+}
+
+function wordsIn(...lines: string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(" ")));
+}
+
+/** Splits canonical JSON of an object at its top, without reading what is inside: every number keeps its digits. */
+function membersOf(canonical: string): Member[] {
+  const members: Member[] = [];
+  let depth = 0;
+  let from = 1;
+  for (let i = 0; i < canonical.length; i += 1) {
+    const unit = canonical[i];
+    if (unit === '"') {
+      for (i += 1; canonical[i] !== '"'; i += 1) if (canonical[i] === "\\") i += 1;
+      continue;
+    }
+    if (unit === "{" || unit === "[") depth += 1;
+    if (unit === "}" || unit === "]") depth -= 1;
+    const isOver = depth === 0 || (depth === 1 && unit === ",");
+    if (!isOver || i <= from) continue;
+    const text = canonical.slice(from, i);
+    const [quoted = '""'] = /^"(?:[^"\\]|\\.)*"/su.exec(text) ?? [];
+    members.push({ name: JSON.parse(quoted) as string, text, value: text.slice(quoted.length + 1) });
+    from = i + 1;
+  }
+  return members;
+}
