@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact, sha256Digest } from "../src/lib/exact-json.ts";
+import type { Audience } from "../src/model/addressed-ask.ts";
 import { consentText } from "../src/model/consent.ts";
+import { findAddressed } from "../src/store/addressed-asks.ts";
+import { changeRole } from "../src/verbs/change-role.ts";
 import { createKey } from "../src/verbs/create-key.ts";
 import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
 import { addressAsk } from "../src/verbs/address-ask.ts";
@@ -45,6 +48,34 @@ for (const on of DATABASES) {
         status: 404,
         code: "NOT_FOUND",
       });
+    });
+
+    it("lets admins allow for good what policy put to people, and nobody anything else", async () => {
+      const { ctx } = world().server;
+      const [ana, bo] = [await named(world(), "Ana Ruiz"), await named(world(), "Bo Lind")];
+      await changeRole(ctx, { person: ana.id, role: "admin" }, { kind: "server", id: "test" });
+      const audience: Audience = { is: "any", of: [ana, bo].map(({ id }) => ({ afterMs: 0, node: toPerson(id) })) };
+      const plain = await ask({ audience });
+      const standing = await ask({ audience, wire: { standing: true } });
+      const mayStand = async (who: typeof ana, of: typeof plain) =>
+        (await one(world(), who.shown, of.id)).body.may_stand as boolean;
+      assert.deepEqual(
+        [await mayStand(ana, standing), await mayStand(bo, standing), await mayStand(ana, plain)],
+        [true, false, false],
+      );
+
+      const approval = { approved: true, digest: standing.digest, standing: true };
+      for (const [who, of] of [
+        [bo, standing],
+        [ana, plain],
+      ] as const) {
+        const refused = await decide(world(), who.shown, of.id, { ...approval, digest: of.digest });
+        assert.deepEqual(saidOf(refused), { status: 409, code: "NOT_GRANTABLE" });
+      }
+      assert.equal((await decide(world(), ana.shown, standing.id, approval)).status, 200);
+      assert.equal((await findAddressed(ctx.db, standing.id))?.ask.outcome?.standing, true);
+      assert.equal((await decide(world(), bo.shown, plain.id, { approved: true, digest: plain.digest })).status, 200);
+      assert.equal((await findAddressed(ctx.db, plain.id))?.ask.outcome?.standing, undefined);
     });
 
     it("shows a call with every argument as it is hashed, and who else may answer without an address", async () => {

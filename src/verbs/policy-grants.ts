@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import type { AddressedAsk } from "../model/addressed-ask.ts";
 import { mayStand, type Grant, type PolicyInput, policyClassOf, type Verdict } from "../model/policy.ts";
 import { classKeyOf } from "../model/policy-class.ts";
 import { Refusal } from "../refusals.ts";
@@ -40,6 +41,19 @@ export async function grantStanding(
   const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
   await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
   return grant;
+}
+
+/**
+ * Returns whether a person may tick "always allow this" at an ask: an approval that policy put to people and says may be
+ * allowed for good, and a person who administers the server.
+ */
+export async function mayAllowForGood(
+  { db }: Pick<Context, "db">,
+  { form, wire }: Pick<AddressedAsk, "form" | "wire">,
+  person: string,
+): Promise<boolean> {
+  if (form.kind !== "approval" || wire["standing"] !== true) return false;
+  return (await findPerson(db, person))?.role === "admin";
 }
 
 /** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */

@@ -8,6 +8,7 @@ import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf } from "../../verbs/decide-ask.ts";
 import { followInbox } from "../../verbs/follow-inbox.ts";
 import { namePeople } from "../../verbs/name-people.ts";
+import { mayAllowForGood } from "../../verbs/policy-grants.ts";
 import { listInboxOf, readDetails, readInInbox } from "../../verbs/read-addressed.ts";
 import type { Door, DoorContext, FastifyRequest } from "../door.ts";
 import { booleanField, fields, laterField, optional, textField, wordField } from "../door-fields.ts";
@@ -33,6 +34,7 @@ const DecisionBody = fields({
   value: laterField({ description: "A value that fits the schema." }),
   kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
   digest: optional(textField("digest", 1, 100, { description: "Of what was shown; an approval needs it." })),
+  standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
 });
 type Given = z.output<typeof DecisionBody>;
 
@@ -98,6 +100,9 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
         const { person, byKey } = await signedInPerson(door, request);
         const ask = await readInInbox(ctx, person, request.params.id);
         const decision = decisionOf(ask, request.body as Given);
+        if (decision.kind === "approve" && decision.standing && !(await mayAllowForGood(ctx, ask, person))) {
+          throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
+        }
         const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
         const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
         return whole(person, decided.ask);
@@ -123,7 +128,8 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
 
     async function whole(person: string, ask: AddressedAsk): Promise<object> {
       const who = await responderOf(ctx.db, person, "web");
-      return wholeAsk(ask, await readDetails(ctx, ask), who, ctx.clock.now());
+      const mayStand = await mayAllowForGood(ctx, ask, person);
+      return { ...wholeAsk(ask, await readDetails(ctx, ask), who, ctx.clock.now()), may_stand: mayStand };
     }
   };
 }
@@ -193,7 +199,8 @@ function decisionOf(ask: AddressedAsk, given: Given): Decision {
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
     const kwargs = given.kwargs === undefined ? undefined : canonicalExact(argumentsOf(given.kwargs));
-    return { kind: "approve", ...said, ...(kwargs !== undefined && { kwargs }) };
+    const standing = given.standing ? { standing: true } : {};
+    return { kind: "approve", ...said, ...(kwargs !== undefined && { kwargs }), ...standing };
   }
   if (form.kind === "reply") {
     const text = given.text?.trim() ? given.text : fill;
