@@ -1,0 +1,30 @@
+import type { ForeignSchema } from "../model/addressed-ask.ts";
+import type { RoleFacts } from "../model/decision-key.ts";
+import type { Policy, Verdict } from "../model/policy.ts";
+import type { AskType, Stage } from "../model/relay.ts";
+import type { Responder } from "../responders/responder.ts";
+
+/** A role as the stages go by it. */
+export interface MachineRole extends RoleFacts {
+  id: string;
+  inputSchema: ForeignSchema | null;
+}
+
+/** What may answer before people do. */
+export interface Machine {
+  policy(): Policy;
+  /** Returns a role, the type's own where none is named; null where there is none of that name. */
+  role(id: string | null, type: AskType): MachineRole | null;
+  /** The model that may answer, `provider/model`; null while there is none. */
+  model(): string | null;
+  runner: Responder;
+  /** After so many approvals of the same kind a rule is proposed; 0 for never. */
+  learnAfter: number;
+  observe?(event: MachineEvent): void;
+}
+
+/** What happened on the way, for whoever counts. */
+export type MachineEvent =
+  | { is: "policy"; decision: Verdict["decision"]; defaulted: boolean }
+  | { is: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
+  | { is: "stage"; stage: Stage; askId: string; ms: number };
