@@ -96,11 +96,19 @@ export type Decision =
       standing?: boolean;
     }
   | { kind: "reject"; comment?: string; option?: string; digest?: string }
-  | { kind: "reply"; text?: string; option?: string }
-  | { kind: "value"; text: string; value?: unknown };
+  | ({ kind: "reply"; text?: string; option?: string } & Besides)
+  | ({ kind: "value"; text: string; value?: unknown } & Besides);
+
+/** What a program that answers for a person may say beside the answer (contract-relay.md, section 4). */
+export interface Besides {
+  /** A question to whoever asked. */
+  askBack?: string;
+  /** Paths of files of the job. */
+  artifacts?: readonly string[];
+}
 
 /** How an addressed ask ended, in our own words; each door prints it in its own. */
-export interface Outcome {
+export interface Outcome extends Besides {
   status: "answered" | "expired" | "cancelled";
   approved?: boolean;
   /** As given; a door fills in what its clients cannot do without. */

@@ -50,7 +50,7 @@ export function formOf(
 
 /** What of an answer follows from how people ended an ask. */
 type FromPeople = Pick<RelayAnswer, "status" | "cacheable" | "truncated"> &
-  Partial<Pick<RelayAnswer, "text" | "json" | "error" | "errorCode" | "consentDigest">>;
+  Partial<Pick<RelayAnswer, "text" | "json" | "artifacts" | "askBack" | "error" | "errorCode" | "consentDigest">>;
 
 /** Returns the answer that people's outcome is (section 13). */
 export function answerFrom(
@@ -79,11 +79,19 @@ export function answerFrom(
       ...(outcome.digest !== undefined && { consentDigest: outcome.digest }),
     };
   }
+  const { askBack, artifacts } = outcome;
+  const answered = {
+    ...{ ...base, status: "ANSWERED" as const },
+    ...(askBack !== undefined && { askBack }),
+    ...(artifacts && { artifacts }),
+  };
   const chosen = outcome.option === undefined ? null : chosenAt(options, Number(outcome.option) - 1);
-  if (chosen) return { ...base, status: "ANSWERED", text: chosen.text, json: chosen.json };
+  if (chosen) return { ...answered, text: chosen.text, json: chosen.json };
   const json = outcome.value === undefined ? undefined : (JSON.parse(outcome.value) as unknown);
-  if (json !== undefined) return { ...base, status: "ANSWERED", json };
-  return { ...base, status: "ANSWERED", ...cut(outcome.text ?? "") };
+  if (json !== undefined) return { ...answered, json };
+  // Clients that know nothing of questions back would else have nothing at all (section 21).
+  const words = outcome.text ?? (askBack === undefined ? "" : `Question back: ${askBack}`);
+  return { ...answered, ...cut(words) };
 }
 
 function cut(text: string): { text: string; truncated: boolean } {

@@ -214,6 +214,14 @@ export function isOver(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "FAILED" || state === "CANCELED" || state === "EXPIRED";
 }
 
+const CODES: ReadonlySet<string> = new Set(ERROR_CODES);
+
+/** Returns the code that an error's text begins with, where it begins with one. */
+export function codeIn(error: string): ErrorCode | null {
+  const code = /^(E_[A-Z_]+): /.exec(error)?.[1];
+  return code !== undefined && CODES.has(code) ? (code as ErrorCode) : null;
+}
+
 /** Returns an error's text as it goes over the wire. */
 export function errorText(code: ErrorCode, text: string): string {
   return `${code}: ${text}`;

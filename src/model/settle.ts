@@ -1,5 +1,5 @@
 import { Refusal } from "../refusals.ts";
-import type { AddressedAsk, CountedDecision, Decision, Outcome, Responder } from "./addressed-ask.ts";
+import type { AddressedAsk, Besides, CountedDecision, Decision, Outcome, Responder } from "./addressed-ask.ts";
 import { isAsked, isSatisfied } from "./audience.ts";
 
 /** A decision that was counted, with who it was by: what is needed to count the next one. */
@@ -55,6 +55,7 @@ export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judg
           ...outcome,
           ...(decision.text !== undefined && { text: decision.text }),
           ...(decision.option !== undefined && { option: decision.option }),
+          ...besides(decision),
         },
       };
     case "value":
@@ -64,6 +65,7 @@ export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judg
           ...outcome,
           text: decision.text,
           ...(decision.value !== undefined && { value: JSON.stringify(decision.value) }),
+          ...besides(decision),
         },
       };
     case "reject":
@@ -94,6 +96,10 @@ export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judg
       };
     }
   }
+}
+
+function besides({ askBack, artifacts }: Besides): Besides {
+  return { ...(askBack !== undefined && { askBack }), ...(artifacts && { artifacts }) };
 }
 
 function checkShape(ask: AddressedAsk, decision: Decision): void {

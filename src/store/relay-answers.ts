@@ -91,18 +91,30 @@ export async function noteDelivered(tx: Tx, askId: string, epoch: number): Promi
   );
 }
 
-/** Returns whether any executor was given an ask's answer. */
+/** Returns whether any executor was given an ask's answer, as its own or as that of an ask that shares it. */
 export async function wasDelivered(on: Queryable, askId: string): Promise<boolean> {
-  return (await first(on, sql`SELECT 1 AS found FROM answer_deliveries WHERE ask_id = ${askId} LIMIT 1`)) !== undefined;
+  const row = await first(
+    on,
+    sql`SELECT 1 AS found FROM answer_deliveries
+      WHERE ask_id = ${askId} OR ask_id IN (SELECT ask_id FROM asks WHERE joined_to = ${askId}) LIMIT 1`,
+  );
+  return row !== undefined;
 }
 
-/** Keeps what somebody answered when the ask was over. */
+/** Keeps what somebody answered when the ask was over; returns false for what they had said before. */
 export async function insertLateAnswer(
   tx: Tx,
   late: { askId: string; principal: string; status: AnswerStatus; text?: string; json?: unknown },
-): Promise<void> {
+): Promise<boolean> {
+  const [text, value] = [late.text ?? null, json(late.json)];
+  const before = await tx.all<{ answer_text: string | null; answer_json: string | null }>(
+    sql`SELECT answer_text, answer_json FROM late_answers
+      WHERE ask_id = ${late.askId} AND principal = ${late.principal} AND status = ${late.status}`,
+  );
+  if (before.some((one) => one.answer_text === text && one.answer_json === value)) return false;
   await tx.all(
     sql`INSERT INTO late_answers (ask_id, principal, status, answer_text, answer_json, at)
-      VALUES (${late.askId}, ${late.principal}, ${late.status}, ${late.text ?? null}, ${json(late.json)}, parley_now())`,
+      VALUES (${late.askId}, ${late.principal}, ${late.status}, ${text}, ${value}, parley_now())`,
   );
+  return true;
 }

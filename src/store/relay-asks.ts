@@ -122,21 +122,25 @@ export type NewRelayAsk = Pick<
   warnings: readonly { path: string; rule: string }[];
   mismatch: boolean;
   timeoutMs: number;
+  /** The ask whose answer it shares, where that is still pending: it stands where that one does. */
+  leader: Pick<RelayAsk, "stage" | "expiresAt"> | null;
   /** When whoever answers first takes it, if the one who stores it does not; null for one that joined another. */
   respondInMs: number | null;
 };
 
 /** Stores an ask unless there is one of this id; returns nothing then. */
 export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<RelayAskAt | undefined> {
-  const { envelope, bodyHash, options, warnings, mismatch } = ask;
+  const { envelope, bodyHash, options, warnings, mismatch, leader } = ask;
   const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch };
+  const sharedDeadline = ask.constraints.timeoutS === undefined ? (leader?.expiresAt ?? null) : null;
   const row = await first<AskRow>(
     tx,
     sql`INSERT INTO asks (ask_id, job_id, step_id, ask_type, prompt, context_hash, constraints_json, role_id, meta_json,
         created_at, status, epoch, principal, stage, expires_at, same_hash, joined_to, respond_at, tries, wire)
       VALUES (${ask.id}, ${ask.jobId}, ${ask.stepId}, ${ask.type}, ${ask.prompt}, ${ask.contextHash},
         ${JSON.stringify(ask.constraints)}, ${ask.roleId}, ${JSON.stringify(ask.meta)}, (SELECT parley_now()), 'PENDING',
-        ${ask.epoch}, ${ask.principal}, 'intake', (SELECT parley_now()) + ${ask.timeoutMs}, ${ask.sameHash},
+        ${ask.epoch}, ${ask.principal}, ${leader?.stage ?? "intake"},
+        coalesce(${sharedDeadline}, (SELECT parley_now()) + ${ask.timeoutMs}), ${ask.sameHash},
         ${ask.joinedTo}, (SELECT parley_now()) + ${ask.respondInMs}, 0, ${JSON.stringify(wire)})
       ON CONFLICT (ask_id) DO NOTHING RETURNING *, created_at AS now`,
   );
@@ -229,9 +233,13 @@ export async function claimRelayAsk(tx: Tx, id: string, forMs: number): Promise<
   return row && toAt(row);
 }
 
-/** What was to be learned from an ask has been. */
-export async function noteLearned(tx: Tx, id: string): Promise<void> {
-  await tx.all(sql`UPDATE asks SET respond_at = NULL WHERE ask_id = ${id} AND status <> 'PENDING'`);
+/** Takes it upon itself to learn from an ask that is over; returns false when there is nothing to be learned, or no more. */
+export async function claimLesson(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE asks SET respond_at = NULL
+      WHERE ask_id = ${id} AND status <> 'PENDING' AND respond_at IS NOT NULL RETURNING ask_id`,
+  );
+  return rows.length > 0;
 }
 
 /** Returns asks that somebody should see to who has not. */
@@ -243,11 +251,14 @@ export async function findUnresponded(on: Queryable, limit: number): Promise<str
   return rows.map((row) => row.ask_id);
 }
 
-/** Returns pending asks whose deadline has passed and that no ask to people stands for. */
+/** True of an ask whose asker set its deadline; within a JSON text these characters would be escaped. */
+const HAS_OWN_DEADLINE = sql`constraints_json LIKE '%"timeoutS":%'`;
+
+/** Returns pending asks whose own deadline has passed and that no ask to people stands for. */
 export async function findDueRelayAsks(on: Queryable, limit: number): Promise<string[]> {
   const rows = await on.all<{ ask_id: string }>(
     sql`SELECT ask_id FROM asks WHERE status = 'PENDING' AND expires_at <= (SELECT parley_now()) AND addressed_id IS NULL
-      ORDER BY expires_at LIMIT ${limit}`,
+      AND ${HAS_OWN_DEADLINE} ORDER BY expires_at LIMIT ${limit}`,
   );
   return rows.map((row) => row.ask_id);
 }
@@ -270,12 +281,39 @@ export async function listPendingOfJob(on: Queryable, jobId: string, epoch?: num
   return rows.map(toAt);
 }
 
-/** Returns pending asks that share the answer of another. */
+/** Returns pending asks that share the answer of another, the newest first. */
 export async function listJoined(on: Queryable, askId: string): Promise<RelayAskAt[]> {
   const rows = await on.all<AskRow>(
-    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'`,
+    sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE joined_to = ${askId} AND status = 'PENDING'
+      ORDER BY epoch DESC, created_at DESC, ask_id DESC`,
   );
   return rows.map(toAt);
+}
+
+/** Pending asks that share the answer of another stand where that one does; deadlines of their own stay. */
+export async function moveJoined(tx: Tx, { ask }: RelayAskAt): Promise<void> {
+  await tx.all(
+    sql`UPDATE asks SET stage = ${ask.stage},
+        expires_at = CASE WHEN ${HAS_OWN_DEADLINE} THEN expires_at ELSE ${ask.expiresAt} END
+      WHERE joined_to = ${ask.id} AND status = 'PENDING'`,
+  );
+}
+
+/**
+ * Asks that shared the answer of one that ended without any go on by themselves: the newest is offered from the beginning
+ * and the others share its answer. One without a deadline of its own has so long for it.
+ */
+export async function freeJoined(tx: Tx, askId: string, machineMs: number): Promise<void> {
+  const [newest] = await listJoined(tx, askId);
+  if (!newest) return;
+  const { id } = newest.ask;
+  await tx.all(
+    sql`UPDATE asks SET stage = 'intake',
+        expires_at = CASE WHEN ${HAS_OWN_DEADLINE} THEN expires_at ELSE parley_now() + ${machineMs} END,
+        respond_at = CASE WHEN ask_id = ${id} THEN parley_now() ELSE NULL END,
+        joined_to = CASE WHEN ask_id = ${id} THEN NULL ELSE ${id} END
+      WHERE joined_to = ${askId} AND status = 'PENDING'`,
+  );
 }
 
 /** Returns a job's newest ask of an earlier epoch that asked the same, and joined no other. */

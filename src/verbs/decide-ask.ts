@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { sha256Digest } from "../lib/exact-json.ts";
+import { stringsOf } from "../lib/strings-of.ts";
 import type {
   AddressedAsk,
   CountedDecision,
@@ -99,6 +100,7 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
     const by = { kind: "server", id: "relay" } as const;
     return settledRefusal(await finishAddressed(tx, ask, { status: "cancelled" }, now, { by, action: "cancelled" }));
   }
+  if (misfit?.code === "secret_detected") throw misfit;
   if (input.byKey && !responder.self && responder.person !== null) {
     if (await ownsKeyOf(tx, responder.person, ask.asker)) throw new Refusal("self_response");
   }
@@ -166,8 +168,14 @@ function withArguments(ask: AddressedAsk, outcome: Outcome, decision: Decision):
   return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(ask.form.fn, kwargs)) };
 }
 
-/** Returns why a value does not fit what was asked for; looked at before the transaction, because it may take a while. */
-export async function misfitOf(ctx: Context, { form }: AddressedAsk, decision: Decision): Promise<Refusal | null> {
+/**
+ * Returns why what somebody says is no answer: it holds a secret that an executor would get, or does not fit what was
+ * asked for. Looked at before the transaction, because it may take a while.
+ */
+export async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<Refusal | null> {
+  const { form } = ask;
+  const secret = ask.door === RELAY_DOOR ? await secretIn(ctx, decision) : null;
+  if (secret) return secret;
   const judged =
     form.kind === "value" && form.schema && decision.kind === "value"
       ? { schema: form.schema, value: decision.value }
@@ -180,6 +188,16 @@ export async function misfitOf(ctx: Context, { form }: AddressedAsk, decision: D
       ? [{ path: "", message: "must be JSON that fits the schema" }]
       : await ctx.schemas.validate(judged.schema, judged.value);
   return errors.length === 0 ? null : new Refusal("answer_misfit", { errors });
+}
+
+async function secretIn({ secrets }: Pick<Context, "secrets">, decision: Decision): Promise<Refusal | null> {
+  const said = "value" in decision ? { value: decision.value } : decision;
+  const { finds } = await secrets.find([...stringsOf(said, (name) => secrets.isSuspect(name))]);
+  const [find] = finds;
+  if (!find) return null;
+  const places = finds.map(({ path, rule, from, to }) => ({ path, rule, from, to }));
+  const says = `What stands in ${find.path} looks like a secret (${find.rule}). Take it out, or name it as secret://name.`;
+  return new Refusal("secret_detected", { finds: places }, says);
 }
 
 /** How an answer that was refused is kept with its ask; other refusals are nobody's answer. */

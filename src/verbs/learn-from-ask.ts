@@ -1,10 +1,11 @@
 import type { Context } from "../context.ts";
 import { policyInputOf, type Policy } from "../model/policy.ts";
 import type { RelayAsk } from "../model/relay.ts";
+import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../store/addressed-asks.ts";
 import { findJob } from "../store/jobs.ts";
 import { findAnswer } from "../store/relay-answers.ts";
-import { noteLearned } from "../store/relay-asks.ts";
+import { claimLesson } from "../store/relay-asks.ts";
 import { transact } from "../store/transact.ts";
 import { grantStanding } from "./policy-grants.ts";
 import { noteApproved, noteRejected } from "./policy-proposals.ts";
@@ -25,13 +26,18 @@ export async function learnFrom(
   const found = await findAnswer(ctx.db, ask.id);
   const addressed = ask.addressedId === null ? undefined : await findAddressed(ctx.db, ask.addressedId);
   await transact(ctx, async (tx) => {
-    await noteLearned(tx, ask.id);
+    if (!(await claimLesson(tx, ask.id))) return;
     if (!job || found?.answer.source !== "person") return;
     const input = policyInputOf(ask, job.job);
     if (found.answer.status !== "ANSWERED") return noteRejected(tx, input);
     const { standing, by } = addressed?.ask.outcome ?? {};
-    if (standing && by?.kind === "person") {
-      await grantStanding(ctx, tx, { input, askId: ask.id, person: by.id, days: STANDING_DAYS });
+    // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
+    if (standing && by?.kind === "person" && addressed?.ask.wire["standing"] === true) {
+      const wish = { input, askId: ask.id, person: by.id, days: STANDING_DAYS };
+      await grantStanding(ctx, tx, wish).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        ctx.log.warn({ ask_id: ask.id, code: error.code }, "what was ticked could not be allowed for good");
+      });
     }
     await noteApproved(ctx, tx, { policy, input, askId: ask.id, learnAfter });
   });

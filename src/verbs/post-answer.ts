@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import type { Decision, ForeignSchema } from "../model/addressed-ask.ts";
 import { chosenBy } from "../model/choice-options.ts";
 import { isDecision } from "../model/relay-people.ts";
-import type { AnswerStatus, RelayAnswer, RelayAsk } from "../model/relay.ts";
+import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed, lockAddressed } from "../store/addressed-asks.ts";
 import type { Tx } from "../store/db.ts";
@@ -62,11 +62,17 @@ export async function postAnswer(ctx: Context, who: Answerer, wish: AnswerWish):
   if (ask.status === "PENDING" && found.now >= ask.expiresAt) await expireRelayAsk(ctx, ask.id);
 
   const before = await findAnswer(ctx.db, ask.id);
-  if (before) return again(ctx, who, wish, { held: found, ...before });
-  const fitting = await fittingAnswer(ctx, found, wish);
-  return who.person !== null
-    ? decideByKey(ctx, { ...who, person: who.person }, fitting, ask)
-    : settleByService(ctx, who, fitting, ask);
+  const wasPeoples = who.person !== null && ask.addressedId !== null;
+  if (before && !wasPeoples) return again(ctx, who, wish, { held: found, ...before });
+  try {
+    const fitting = await fittingAnswer(ctx, found, wish);
+    if (who.person === null) return await settleByService(ctx, who, fitting, ask);
+    return await decideByKey(ctx, { ...who, person: who.person }, fitting, ask);
+  } catch (error) {
+    // What a person said again is the same decision; everything else comes too late, whatever else is wrong with it.
+    if (!before || !(error instanceof Refusal)) throw error;
+    return again(ctx, who, wish, { held: found, ...before });
+  }
 }
 
 /** What stands already is either the very same answer, or somebody else's, or nobody's because time ran out. */
@@ -76,8 +82,7 @@ async function again(
   wish: AnswerWish,
   { held, answer, bodyHash }: { held: RelayAskAt; answer: RelayAnswer; bodyHash: string | null },
 ): Promise<RelayAnswer> {
-  const isOwn = answer.principal === (who.person ?? who.principal);
-  if (isOwn && (bodyHash === wish.bodyHash || (bodyHash === null && saysTheSame(answer, wish)))) return answer;
+  if (answer.principal === who.principal && bodyHash === wish.bodyHash) return answer;
   const isNobodys = answer.source === "server";
   if (!isNobodys) {
     const { status, answeredBy = answer.source, createdAt } = answer;
@@ -87,11 +92,12 @@ async function again(
     const job = await lockJob(tx, held.ask.jobId);
     if (!job) return;
     const { status, text, json } = wish;
-    await insertLateAnswer(tx, {
+    const isNew = await insertLateAnswer(tx, {
       ...{ askId: wish.askId, principal: who.person ?? who.principal, status },
       ...(text !== undefined && { text }),
       ...(json !== undefined && { json }),
     });
+    if (!isNew) return;
     await appendJobEvents(tx, job.job.id, [
       logOf(job, "answer.late", held, { level: "warn", message: `an answer came after ${answer.status}` }),
     ]);
@@ -99,14 +105,11 @@ async function again(
   throw new Refusal("ask_settled", { status: answer.status, at: answer.createdAt });
 }
 
-function saysTheSame(answer: RelayAnswer, { status, text, json }: AnswerWish): boolean {
-  const same = (one: unknown, other: unknown) => other === undefined || JSON.stringify(one) === JSON.stringify(other);
-  return answer.status === status && same(answer.text, text) && same(answer.json, json);
-}
-
 /** Returns the answer as it is recorded, where it fits what was asked for. @throws {Refusal} `answer_misfit` */
 async function fittingAnswer(ctx: Context, { ask, options }: RelayAskAt, wish: AnswerWish): Promise<AnswerWish> {
   if (wish.status !== "ANSWERED" || isDecision(ask)) return wish;
+  // Whoever asks back gives no answer yet.
+  if (wish.askBack !== undefined && wish.text === undefined && wish.json === undefined) return wish;
   if (options.length > 0) {
     const words = choiceOf(wish.json) ?? wish.text ?? "";
     const chosen = chosenBy(options, words);
@@ -116,11 +119,14 @@ async function fittingAnswer(ctx: Context, { ask, options }: RelayAskAt, wish: A
     }
     return { ...wish, text: chosen.text, json: chosen.json };
   }
-  const schema = schemaOf(ask);
+  // Whoever asks back gives no answer yet.
+  const { askBack } = wish;
+  if (askBack !== undefined && wish.text === undefined && wish.json === undefined) return wish;
+  const schema = await schemaOf(ctx, ask);
   if (schema) {
     const errors = await ctx.schemas.validate(schema, wish.json);
     if (errors.length > 0) throw new Refusal("answer_misfit", { errors });
-  } else if (wish.text === undefined && wish.json === undefined && wish.askBack === undefined) {
+  } else if (wish.text === undefined && wish.json === undefined) {
     throw misfit("", "must hold answer_text, answer_json or ask_back");
   }
   return wish;
@@ -137,7 +143,10 @@ function choiceOf(json: unknown): string | undefined {
   return typeof choice === "string" ? choice : undefined;
 }
 
-function schemaOf({ meta }: RelayAsk): ForeignSchema | null {
+/** Returns what an answer has to fit: what the asker wants, or what people are shown because a role wants it. */
+async function schemaOf(ctx: Context, { meta, addressedId }: RelayAsk): Promise<ForeignSchema | null> {
+  const form = addressedId === null ? undefined : (await findAddressed(ctx.db, addressedId))?.ask.form;
+  if (form?.kind === "value") return form.schema;
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema;
   return typeof schema === "object" && schema !== null ? (schema as ForeignSchema) : null;
@@ -157,7 +166,7 @@ async function decideByKey(
   try {
     await decideAsk(ctx, { askId: addressed.ask.id, responder, decision, byKey: true });
   } catch (error) {
-    const after = error instanceof Refusal ? await findAnswer(ctx.db, ask.id) : undefined;
+    const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
     const held = after && (await findRelayAsk(ctx.db, ask.id));
     if (!after || !held) throw error;
     return again(ctx, who, wish, { held, ...after });
@@ -165,10 +174,14 @@ async function decideByKey(
   return (await findAnswer(ctx.db, ask.id))?.answer ?? null;
 }
 
+function isTooLate({ code }: Refusal): boolean {
+  return code === "already_decided" || code === "request_expired" || code === "request_cancelled";
+}
+
 function decisionOf(
   ask: RelayAsk,
   kind: "approval" | "reply" | "value",
-  { status, text, json, error }: AnswerWish,
+  { status, text, json, artifacts, askBack, error }: AnswerWish,
   digest: string | null,
 ): Decision {
   const comment = error ?? text;
@@ -186,8 +199,13 @@ function decisionOf(
     }
     return { kind: allows ? "approve" : "reject", ...said };
   }
-  if (kind === "value") return { kind: "value", text: text ?? JSON.stringify(json), value: json };
-  return { kind: "reply", text: text ?? (typeof json === "string" ? json : JSON.stringify(json)) };
+  const more = { ...(artifacts && { artifacts }), ...(askBack !== undefined && { askBack }) };
+  if (kind === "value") {
+    if (json === undefined) throw misfit("/answer_json", "is what was asked for");
+    return { kind: "value", text: text ?? JSON.stringify(json), value: json, ...more };
+  }
+  const words = text ?? (typeof json === "string" ? json : json === undefined ? undefined : JSON.stringify(json));
+  return { kind: "reply", ...(words !== undefined && { text: words }), ...more };
 }
 
 async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
@@ -215,7 +233,6 @@ async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, as
 }
 
 function serviceAnswer(who: Answerer, { status, text, json, artifacts, askBack, error }: AnswerWish) {
-  const failed = status !== "ANSWERED";
   return {
     ...{ status, cacheable: false, truncated: false, source: "service" as const, principal: who.principal },
     answeredBy: who.name,
@@ -223,8 +240,19 @@ function serviceAnswer(who: Answerer, { status, text, json, artifacts, askBack, 
     ...(json !== undefined && { json }),
     ...(artifacts && { artifacts }),
     ...(askBack !== undefined && { askBack }),
-    ...(failed && { error: error ?? text ?? status }),
+    ...failureOf(status, error ?? text),
   };
+}
+
+const USUAL_CODE = { REJECTED: "E_HUMAN_REJECT", TIMEOUT: "E_TIMEOUT", ERROR: "E_INTERNAL" } as const;
+
+/** What does not answer says why, with a code: the one that was given, else that of its status. */
+function failureOf(status: AnswerStatus, said: string | undefined): Pick<RelayAnswer, "error" | "errorCode"> {
+  if (status === "ANSWERED") return {};
+  const given = said === undefined ? null : codeIn(said);
+  if (said !== undefined && given) return { error: said, errorCode: given };
+  const errorCode = USUAL_CODE[status];
+  return { errorCode, error: errorText(errorCode, said ?? status) };
 }
 
 /**

@@ -1,14 +1,15 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import { choiceOptionsOf } from "../model/choice-options.ts";
 import { sameAskHash } from "../model/decision-key.ts";
 import { EXTERNAL_IDLE_MS } from "../model/job-rules.ts";
 import { isOver, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
+import { isDecision } from "../model/relay-people.ts";
 import { isServed, MACHINE_MS } from "../model/relay-rules.ts";
 import { Refusal } from "../refusals.ts";
 import type { AuditNote } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
+import { hasHeld } from "../store/job-claims.ts";
 import { appendJobEvents, extendExternal, insertJobIfNew, lockJob, type JobAt } from "../store/jobs.ts";
 import { findAnswer, wasDelivered } from "../store/relay-answers.ts";
 import {
@@ -19,6 +20,7 @@ import {
   type RelayAskAt,
 } from "../store/relay-asks.ts";
 import { transact } from "../store/transact.ts";
+import { checkLease, fenced } from "./check-lease.ts";
 import { logOf, moveNote, recountIn, settleAskIn, statusOf, writeNotes } from "./relay-settle.ts";
 
 /** A checked ask, but for what the store gives it. */
@@ -58,14 +60,15 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
 
     const notes: AuditNote[] = [];
     const job = await holdJob(ctx, tx, wish, notes);
-    if (wish.lease !== undefined && !holdsLease(job, wish.lease)) throw fenced(job);
+    if (wish.lease !== undefined) checkLease(job, wish.lease);
     await checkQuota(ctx, tx, wish);
 
     const earlier = await findEarlier(tx, job, wish);
     const inserted = await insertRelayAskIfNew(tx, {
       ...{ ...wish, id, epoch: job.job.epoch, sameHash: sameAskHash(wish) },
       options: wish.type === "CHOICE" ? choiceOptionsOf(wish) : [],
-      joinedTo: earlier?.pending ?? null,
+      joinedTo: earlier?.ask.id ?? null,
+      leader: earlier && !earlier.answer ? earlier.ask : null,
       timeoutMs: wish.constraints.timeoutS === undefined ? MACHINE_MS : wish.constraints.timeoutS * 1000,
       respondInMs: earlier ? null : OWN_MS,
     });
@@ -83,7 +86,7 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
     notes.push(...waiting.notes);
     if (earlier?.answer) {
       const held = { job: waiting.job, ask: inserted };
-      const settled = await settleAskIn(tx, held, earlier.answer, { stage: earlier.answer.stage, stages: [] });
+      const settled = await settleAskIn(tx, held, earlier.answer, { stage: earlier.ask.stage, stages: [] });
       notes.push(...settled.notes);
     }
     await writeNotes(tx, notes);
@@ -124,23 +127,17 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]):
 
 async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWish): Promise<JobAt> {
   const { id, owner, holder, state, labels, external } = held.job;
-  if (owner !== principal && holder !== principal) throw new Refusal("job_not_found");
+  if (owner !== principal && holder !== principal) {
+    // Whoever held it once learns that it does no longer; to anybody else there is no such job.
+    if (!external && (await hasHeld(tx, id, principal))) throw fenced(held);
+    throw new Refusal("job_not_found");
+  }
   if (!isServed(ctx.relay, { id, labels })) throw new Refusal("feature_disabled");
   if (isOver(state)) throw new Refusal("job_closed", { id, state });
   // Nobody holds it: whoever asks has lost it.
   if (state === "QUEUED") throw fenced(held);
   if (external) await extendExternal(tx, id, EXTERNAL_IDLE_MS);
   return held;
-}
-
-/** Returns whether a token is that of the present lease. */
-export function holdsLease({ leaseHash, job, now }: JobAt, token: string): boolean {
-  return leaseHash !== null && job.leaseUntil !== null && job.leaseUntil > now && leaseHash === sha256Hex(token);
-}
-
-/** Returns the refusal of whoever holds a job no longer. */
-export function fenced({ job }: JobAt): Refusal {
-  return new Refusal("fenced", { epoch: job.epoch, state: job.state });
 }
 
 async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): Promise<void> {
@@ -151,20 +148,25 @@ async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): 
   if (open >= limit) throw new Refusal("quota_exceeded", { limit, open, retry_after: 5 });
 }
 
-/** What an earlier epoch asked that is the same: its id while it is pending, or its answer where that may serve again. */
+/** What an earlier epoch asked that is the same: pending, or with the answer that serves again. */
 async function findEarlier(
   tx: Tx,
   { job }: JobAt,
   wish: AskWish,
-): Promise<{ pending?: string; answer?: RelayAnswer & { stage: RelayAsk["stage"] } } | null> {
+): Promise<{ ask: RelayAsk; answer?: RelayAnswer } | null> {
   if (job.epoch === 0) return null;
   const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(wish));
   if (!earlier) return null;
-  if (earlier.ask.status === "PENDING") return { pending: earlier.ask.id };
-  if (earlier.ask.status !== "ANSWERED" && earlier.ask.status !== "REJECTED") return null;
-  const isDecision = wish.type === "APPROVAL" || wish.type === "POLICY_DECISION";
+  const { ask } = earlier;
+  if (ask.status === "PENDING") return { ask };
+  const found = await findAnswer(tx, ask.id);
+  if (!found || !isAnswered(found.answer)) return null;
   // What was delivered may have been done: only what was never delivered is decided for this one too.
-  if (isDecision && (await wasDelivered(tx, earlier.ask.id))) return null;
-  const found = await findAnswer(tx, earlier.ask.id);
-  return found ? { answer: { ...found.answer, stage: earlier.ask.stage } } : null;
+  if (isDecision(wish) && (await wasDelivered(tx, ask.id))) return null;
+  return { ask, answer: found.answer };
+}
+
+/** A person's or a service's refusal is an answer too; what policy refused is judged again. */
+function isAnswered({ status, source }: RelayAnswer): boolean {
+  return status === "ANSWERED" || (status === "REJECTED" && (source === "person" || source === "service"));
 }

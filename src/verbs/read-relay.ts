@@ -73,6 +73,9 @@ async function mayRead(ctx: Context, ask: RelayAsk, { principal, readsAll }: Rea
   return job?.job.owner === principal || job?.job.holder === principal;
 }
 
+/** So often an ask is looked at that should be over. */
+const OVERDUE_MS = 250;
+
 /** What a long-poll came back with. */
 export interface Polled {
   ask: RelayAsk;
@@ -96,11 +99,12 @@ export async function waitForAnswer(
   using changes = watch(ctx, [relayTopic(id)], [signal, ctx.stopping]);
   let { ask, now } = await readRelayAsk(ctx, id, reader);
   for (;;) {
-    if (ask.status !== "PENDING") return { ask, answer: await answerOf(ctx, ask, reader) };
+    if (ask.status !== "PENDING") return { ask, answer: await deliverAnswer(ctx, ask, reader) };
     const leftMs = until - ctx.clock.monotonic();
     if (leftMs <= 0 || signal.aborted || ctx.stopping.aborted) return { ask, answer: null };
     const turnMs = (await onTurn?.(ask)) ?? Number.POSITIVE_INFINITY;
-    const dueMs = Math.max(1, ask.expiresAt - now);
+    // One without a deadline of its own is not over with its machines' time.
+    const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
     await changes.next(Math.min(leftMs, turnMs, dueMs));
     const found = await store.findRelayAsk(ctx.db, id);
     if (!found) throw new Refusal("request_not_found");
@@ -108,17 +112,23 @@ export async function waitForAnswer(
   }
 }
 
-async function answerOf(ctx: Context, ask: RelayAsk, { principal, readsAll }: Reader): Promise<RelayAnswer> {
+async function deliverAnswer(ctx: Context, ask: RelayAsk, reader: Reader): Promise<RelayAnswer> {
   const found = await findAnswer(ctx.db, ask.id);
   if (!found) throw new Error("an ask that is over has no answer");
-  // Only the next holder of a job goes by it, so a job that is never claimed needs no such row.
-  if (ask.epoch > 0 && !readsAll) {
-    const job = await findJob(ctx.db, ask.jobId);
-    if (job?.job.holder === principal || job?.job.owner === principal) {
-      await transact(ctx, (tx) => noteDelivered(tx, ask.id, ask.epoch));
-    }
-  }
+  await noteAllDelivered(ctx, [ask], reader);
   return found.answer;
+}
+
+/**
+ * Notes that whoever works on a job was given answers. Only the next holder of a job goes by it, so a job that is never
+ * claimed needs no such row.
+ */
+async function noteAllDelivered(ctx: Context, asks: readonly RelayAsk[], { readsAll }: Reader): Promise<void> {
+  const told = readsAll ? [] : asks.filter(({ epoch, status }) => epoch > 0 && status !== "PENDING");
+  if (told.length === 0) return;
+  await transact(ctx, async (tx) => {
+    for (const { id, epoch } of told) await noteDelivered(tx, id, epoch);
+  });
 }
 
 /** Returns a job's asks with their answers, oldest first. @throws {Refusal} `job_not_found` */
@@ -136,6 +146,11 @@ export async function listHistory(
   const answers = await findAnswers(
     ctx.db,
     shown.map(({ ask }) => ask.id),
+  );
+  await noteAllDelivered(
+    ctx,
+    shown.map(({ ask }) => ask),
+    reader,
   );
   const last = shown.at(-1)?.ask;
   return {

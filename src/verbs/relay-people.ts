@@ -10,7 +10,7 @@ import { titleOf } from "../model/title.ts";
 import type { Tx } from "../store/db.ts";
 import { findHumans, listHumans, type Human } from "../store/humans.ts";
 import { lockJob } from "../store/jobs.ts";
-import { advanceRelayAsk, findByAddressed, lockRelayAsk, type RelayAskAt } from "../store/relay-asks.ts";
+import { advanceRelayAsk, findByAddressed, lockRelayAsk, moveJoined, type RelayAskAt } from "../store/relay-asks.ts";
 import { addressAskIn } from "./address-ask.ts";
 import { searchHumans } from "./enroll-human.ts";
 import { settleAskIn, writeNotes } from "./relay-settle.ts";
@@ -44,7 +44,9 @@ export async function relayAudience(
   const all = (await listHumans(ctx.db, 0, SAME_NAME_MOST)).filter(({ seesAll }) => seesAll).slice(0, MOST_NAMED);
   const others = all.filter(({ person }) => person !== human?.person);
   const of = [...(human ? [human] : []), ...others].map(leafOf);
-  return { audience: of.length > 0 ? { is: "quorum", min: need, of } : INBOX, unknown };
+  // With too few of them it stays open: fewer than were wanted never decide.
+  const places = of.length >= need ? of : [...of, ...Array.from({ length: need - of.length }, () => INBOX)];
+  return { audience: { is: "quorum", min: need, of: places }, unknown };
 }
 
 const leafOf = ({ person }: Human): Audience => ({ is: "leaf", target: { via: "person", person } });
@@ -104,10 +106,12 @@ export async function askPeopleIn(
     },
     uncharged: true,
   });
-  return advanceRelayAsk(tx, held, {
+  const advanced = await advanceRelayAsk(tx, held, {
     ...{ stage: "people", stages: plan.stages, respondInMs: null, addressedId: addressed.id, consentDigest: digest },
     ...(ask.constraints.timeoutS === undefined && { expiresInMs: leftMs }),
   });
+  if (advanced) await moveJoined(tx, advanced);
+  return advanced;
 }
 
 /** Returns whether what an ask to people stands for is still pending; its job is held from then on. */

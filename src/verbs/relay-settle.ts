@@ -1,5 +1,6 @@
 import { bumpsEpoch, mayMove } from "../model/job-rules.ts";
 import { isOver, type JobState, type RelayAnswer, type StageRecord, type Stage } from "../model/relay.ts";
+import { MACHINE_MS } from "../model/relay-rules.ts";
 import { appendAudit, type Actor, type AuditNote } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type NewJobEvent,
 } from "../store/jobs.ts";
 import { insertAnswer } from "../store/relay-answers.ts";
-import { endRelayAsk, listJoined, listPendingOfJob, type RelayAskAt } from "../store/relay-asks.ts";
+import { endRelayAsk, freeJoined, listJoined, listPendingOfJob, type RelayAskAt } from "../store/relay-asks.ts";
 import { CLAIMS_TOPIC, INBOX_TOPIC, jobTopic, relayTopic } from "../store/wake.ts";
 
 /** An answer, but for what follows from its ask. */
@@ -28,7 +29,8 @@ export interface EndedIn {
 }
 
 /**
- * Ends a pending ask with its one answer, and every ask that joined it; a job that waits for nothing more goes on.
+ * Ends a pending ask with its one answer, and every ask that joined it; a job that waits for nothing more goes on. Where
+ * nobody answered, because of its deadline or because it was withdrawn, those that joined it go on by themselves.
  *
  * The job is held and the ask was found pending under it. Entries of the record are returned, and not written, because
  * whoever holds the end of the record must lock nothing more.
@@ -44,7 +46,9 @@ export async function settleAskIn(
   const answer: RelayAnswer = { ...given, askId: ask.id, jobId: ask.jobId, stepId: ask.stepId, createdAt: at };
   const events: NewJobEvent[] = [];
   const notes: AuditNote[] = [];
-  for (const one of [held.ask, ...(await listJoined(tx, ask.id))]) {
+  const isShared = given.source !== "server";
+  if (!isShared) await freeJoined(tx, ask.id, MACHINE_MS);
+  for (const one of [held.ask, ...(isShared ? await listJoined(tx, ask.id) : [])]) {
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;

@@ -9,8 +9,8 @@ import { Refusal } from "../../refusals.ts";
 import { postAnswer, type AnswerWish } from "../../verbs/post-answer.ts";
 import { readRelayAsk } from "../../verbs/read-relay.ts";
 import type { Door, DoorContext } from "../door.ts";
-import { readId } from "./ask-fields.ts";
-import { callerOf } from "./caller.ts";
+import { isText, readId } from "./ask-fields.ts";
+import { enter } from "./job-requests.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 
@@ -40,7 +40,7 @@ export function answerRoutes(app: Door, door: DoorContext): void {
     "/answers",
     routeOptions({ summary: "Answer an ask", body: AnswerBody, replies: { 202: "The answer that stands" } }),
     async (request, reply) => {
-      const { scope, principal, name, person, isOpen } = await callerOf(door, request, [
+      const { scope, principal, name, person, isOpen } = await enter(door, request, [
         ...(["answer", "admin", "executor", "agent", "assign"] as const),
       ]);
       if (isOpen) throw new Refusal("key_required");
@@ -74,6 +74,7 @@ function readAnswer(body: Json): AnswerWish {
   else if (!STATUSES.includes(status as AnswerStatus)) say("status", "enum", { allowed: STATUSES });
   for (const [name, value] of Object.entries({ answer_text: text, ask_back: askBack, error })) {
     if (value !== undefined && typeof value !== "string") say(name, "type");
+    else if (value !== undefined && !isText(value)) say(name, "characters");
   }
   const areTexts =
     artifacts === undefined || (Array.isArray(artifacts) && artifacts.every((one) => typeof one === "string"));
@@ -110,8 +111,9 @@ function readAnswer(body: Json): AnswerWish {
 }
 
 /** Answers of people and services hold no secrets, ever (section 15). @throws {Refusal} `secret_detected` */
-async function refuseSecrets({ ctx }: DoorContext, { text, json, askBack, error }: AnswerWish): Promise<void> {
-  const said = { answer_text: text, answer_json: json, ask_back: askBack, error };
+async function refuseSecrets({ ctx }: DoorContext, wish: AnswerWish): Promise<void> {
+  const { text, json, artifacts, askBack, error } = wish;
+  const said = { answer_text: text, answer_json: json, artifacts, ask_back: askBack, error };
   const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
   const { finds } = await ctx.secrets.find([...stringsOf(given, ctx.secrets.isSuspect)]);
   if (finds.length === 0) return;

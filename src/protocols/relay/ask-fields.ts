@@ -62,6 +62,11 @@ const isObject = (value: unknown): value is Json =>
   !Array.isArray(value) &&
   Object.getPrototypeOf(value) === Object.prototype;
 
+/** Returns whether every store and every channel can take a text as it is. */
+export function isText(value: string): boolean {
+  return !value.includes("\0") && value.isWellFormed();
+}
+
 /** Reads an id. */
 export function readId(body: Json, field: string, say: Say): string {
   const value = body[field];
@@ -80,7 +85,7 @@ function readType(value: unknown, say: Say): AskType {
 function readPrompt(value: unknown, say: Say): string {
   if (!given(value)) say("prompt", "required");
   else if (typeof value !== "string") say("prompt", "type");
-  else if (value.includes("\0") || !value.isWellFormed()) say("prompt", "characters");
+  else if (!isText(value)) say("prompt", "characters");
   else if (lengthOf(value.trim()) < 1 || lengthOf(value.trim()) > MOST_PROMPT) {
     say("prompt", "length", { min: 1, max: MOST_PROMPT });
   }
@@ -93,6 +98,7 @@ function readHash(value: unknown, hasEnvelope: boolean, say: Say): string | unde
     return undefined;
   }
   if (typeof value !== "string") say("context_hash", "type");
+  else if (!isText(value)) say("context_hash", "characters");
   else if (lengthOf(value) < 1 || lengthOf(value) > 256) say("context_hash", "length", { min: 1, max: 256 });
   return value as string;
 }
@@ -139,7 +145,9 @@ function readConstraints(value: unknown, say: Say): AskConstraints {
     }
   }
   if (given(allowedTools)) {
-    const isList = Array.isArray(allowedTools) && allowedTools.every((tool) => typeof tool === "string" && tool !== "");
+    const isList =
+      Array.isArray(allowedTools) &&
+      allowedTools.every((tool) => typeof tool === "string" && tool !== "" && isText(tool));
     if (!isList) say("constraints.allowed_tools", "type");
     else if (allowedTools.length > 32) say("constraints.allowed_tools", "length", { min: 0, max: 32 });
   }
@@ -163,7 +171,10 @@ function readMeta(value: unknown, type: AskType, say: Say): Json {
   const keys = Object.keys(value).length;
   if (keys > MOST_META) say("meta", "length", { min: 0, max: MOST_META });
   for (const name of ["action", "resource", "env", "in_reply_to", "to", "traceparent", "reason"]) {
-    if (given(value[name]) && typeof value[name] !== "string") say(`meta.${name}`, "type");
+    const text = value[name];
+    if (!given(text)) continue;
+    if (typeof text !== "string") say(`meta.${name}`, "type");
+    else if (!isText(text)) say(`meta.${name}`, "characters");
   }
   if (given(value["audience"]) && value["audience"] !== "team" && value["audience"] !== "public") {
     say("meta.audience", "enum", { allowed: ["team", "public"] });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { Find } from "../../lib/secret-scan.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
@@ -155,13 +156,14 @@ function badQuery(field: string, constraint: string, allowed: readonly string[])
  * Returns the ask without the secrets that are in it; the hash of its envelope is compared before. For the public, and
  * where the operator wants it so, an ask that holds a secret is refused (section 15).
  *
- * @throws {Refusal} `secret_detected`
+ * @throws {Refusal} `schema_refused`, `secret_detected`
  */
 async function wishOf(
   { ctx }: DoorContext,
   body: Readonly<Record<string, unknown>>,
   fields: AskFields,
 ): Promise<Omit<AskWish, "principal" | "lease">> {
+  checkSchema(ctx, fields.meta);
   const hash = fields.envelope ? envelopeHash(fields.envelope) : null;
   const contextHash = fields.contextHash ?? hash;
   if (contextHash === null) throw new Error("an ask without a context hash was let through");
@@ -169,16 +171,21 @@ async function wishOf(
     ...{ prompt: fields.prompt, meta: fields.meta },
     ...(fields.envelope && { context_envelope: fields.envelope }),
   };
+  const { id, jobId, stepId, type, constraints, roleId } = fields;
+  // Names stand for what they name: one that is changed names nothing.
+  const names = {
+    ...{ ask_id: id, job_id: jobId, step_id: stepId, context_hash: fields.contextHash, role_id: roleId },
+    constraints: { allowed_tools: constraints.allowedTools },
+  };
+  const named = await ctx.secrets.find([...stringsOf(names, ctx.secrets.isSuspect)]);
   const { finds, timedOut } = await ctx.secrets.find([...stringsOf(looked, ctx.secrets.isSuspect)]);
   const isPublic = fields.meta["audience"] === "public";
-  if (finds.length > 0 && (isPublic || ctx.relay.secrets === "reject")) {
-    throw new Refusal("secret_detected", {
-      finds: finds.map(({ path, rule, from, to }) => ({ path, rule, from, to })),
-    });
+  if (named.finds.length > 0 || (finds.length > 0 && (isPublic || ctx.relay.secrets === "reject"))) {
+    const all = [...named.finds, ...finds];
+    throw new Refusal("secret_detected", { finds: all.map(({ path, rule, from, to }) => ({ path, rule, from, to })) });
   }
   if (isPublic && timedOut) throw new Refusal("secret_detected", { finds: [{ path: "prompt", rule: "not-searched" }] });
   const safe = redactJson(looked, finds);
-  const { id, jobId, stepId, type, constraints, roleId } = fields;
   return {
     ...(id !== undefined && { id }),
     ...{ jobId, stepId, type, constraints, roleId, contextHash },
@@ -187,6 +194,15 @@ async function wishOf(
     warnings: warningsOf(finds),
     mismatch: hash !== null && hash !== contextHash,
   };
+}
+
+/** What no answer could be compared with is no schema. @throws {Refusal} `schema_refused` */
+function checkSchema({ schemas }: Context, meta: AskFields["meta"]): void {
+  const { output_schema: schema } = (meta["prompt_overrides"] ?? {}) as { output_schema?: unknown };
+  const problem = schema === undefined || schema === null ? null : schemas.examine(schema);
+  if (!problem) return;
+  const field = "meta.prompt_overrides.output_schema";
+  throw new Refusal("schema_refused", { field, constraint: "schema", ...problem });
 }
 
 function warningsOf(finds: readonly Find[]): { path: string; rule: string }[] {
