@@ -5,6 +5,7 @@ import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
 import type { AddressedForm } from "../../src/model/addressed-ask.ts";
 import { consentText } from "../../src/model/consent.ts";
 import { readAddressed } from "../../src/verbs/read-addressed.ts";
+import { changeRole } from "../../src/verbs/change-role.ts";
 import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
 import { askPeople, toPerson } from "../addressed.ts";
 import type { World } from "../world.ts";
@@ -55,6 +56,29 @@ describe("the Inbox room", () => {
     assert.equal(visitor.page.url(), `${world.url}/inbox`);
     await visitor.page.goto("/");
     await visitor.page.getByRole("link", { name: "Inbox" }).waitFor();
+  });
+
+  it("offers to allow for good what policy put to people, to admins alone", async () => {
+    const cy = await nameSomebody(world, "Cy Vann");
+    await changeRole(world.server.ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
+    const toAll = [ana, cy].map(({ id }) => ({ afterMs: 0, node: toPerson(id) }));
+    const audience = { is: "any" as const, of: toAll };
+    const made = await ask({ ...callOf("deploy_shop", { env: "dev" }), audience, wire: { standing: true } });
+    const always = { name: /^Always allow exactly this/ };
+
+    await using member = await ana.visit(browser, { screen: "phone" });
+    await row(member.page, "deploy_shop").tap();
+    await button(member.page, "Approve").tap();
+    await dialog(member.page).getByLabel("Comment (optional)").waitFor();
+    assert.equal(await dialog(member.page).getByRole("checkbox", always).count(), 0);
+
+    await using admin = await cy.visit(browser, { screen: "phone" });
+    await row(admin.page, "deploy_shop").tap();
+    await button(admin.page, "Approve").tap();
+    await dialog(admin.page).getByRole("checkbox", always).tap();
+    await dialog(admin.page).getByRole("button", { name: "Approve" }).tap();
+    await admin.page.getByText("Approved by you").first().waitFor();
+    assert.equal((await outcomeOf(made.id))?.standing, true);
   });
 
   it("approves on a phone after showing every argument in full, however long", async () => {

@@ -17,6 +17,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   const [draft, change] = useAskDraft(ask.id);
   const deciding = useDecide(ask.id);
   const [intent, setIntent] = useState<Intent | null>(null);
+  const [standing, setStanding] = useState(false);
   const edited = editedArguments(ask, draft);
 
   const approve = (): void => {
@@ -38,8 +39,8 @@ export function Approval({ ask }: { ask: WholeAsk }) {
       const option = intent.option ? { option: intent.option.name } : {};
       return void deciding.send({ ...rejection(ask, draft), ...option });
     }
-    const kwargs = edited.text === null ? {} : { kwargs: edited.text };
-    void deciding.send({ approved: true, ...commentIn(draft), ...kwargs, digest: ask.digest ?? "" });
+    const more = { ...(edited.text !== null && { kwargs: edited.text }), ...(standing && { standing }) };
+    void deciding.send({ approved: true, ...commentIn(draft), ...more, digest: ask.digest ?? "" });
   };
 
   return (
@@ -87,6 +88,8 @@ export function Approval({ ask }: { ask: WholeAsk }) {
         intent={intent}
         draft={draft}
         isEdited={edited.text !== null}
+        standing={standing}
+        onStanding={setStanding}
         onComment={(comment) => change({ comment })}
         onClose={() => setIntent(null)}
         onConfirm={confirm}
@@ -116,6 +119,8 @@ function Confirm(props: {
   intent: Intent | null;
   draft: AskDraft;
   isEdited: boolean;
+  standing: boolean;
+  onStanding: (standing: boolean) => void;
   onComment: (comment: string) => void;
   onClose: () => void;
   onConfirm: () => void;
@@ -151,6 +156,19 @@ function Confirm(props: {
           <button type="button" class="quiet" onClick={() => props.onComment(withArguments(draft, ask.kwargs ?? ""))}>
             {text.otherArguments}
           </button>
+        )}
+        {approves && ask.may_stand && (
+          <label class={styles.tick}>
+            <input
+              type="checkbox"
+              checked={props.standing}
+              onChange={(event) => props.onStanding(event.currentTarget.checked)}
+            />
+            <span>
+              {text.alwaysAllow}
+              <small class="muted">{text.alwaysAllowLead(ask.agent)}</small>
+            </span>
+          </label>
         )}
         <button type="submit" class={approves ? styles.approve : "alarm"} autofocus>
           {approves ? (isEdited ? text.approveEdited : text.approve) : text.reject}

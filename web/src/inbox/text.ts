@@ -135,6 +135,9 @@ export const text = {
   rejectTitle: (fn: string) => `Reject ${fn}?`,
   approveLead: (agent: string) => `${agent} may run it once, with the arguments shown.`,
   approveEditedLead: (agent: string) => `${agent} runs it with your arguments instead of its own.`,
+  alwaysAllow: "Always allow exactly this",
+  alwaysAllowLead: (agent: string) =>
+    `${agent} may then do the same to the same thing without asking, until it expires or an admin revokes it.`,
   rejectLead: "It will not run.",
   comment: "Comment (optional)",
   reason: "Reason (optional)",

@@ -81,6 +81,8 @@ export interface WholeAsk extends ListedAsk {
   kwargs_schema: JsonSchema | null;
   on_silence: string;
   may_decide: boolean;
+  /** This person may approve it and allow the same for good. */
+  may_stand: boolean;
   needs: { rule: "one" | "all" | "some" | "several"; of: number; least: number };
   may_answer: MayAnswer[];
   decisions: Counted[];
@@ -96,6 +98,7 @@ export interface NewDecision {
   value?: unknown;
   kwargs?: unknown;
   digest?: string;
+  standing?: boolean;
 }
 
 /** Written by an agent: data, never code. */
