@@ -236,8 +236,8 @@ describe("jobs on two servers with one PostgreSQL", () => {
   });
 });
 
-describe("a clock that jumps", () => {
-  it("takes no job away from who had no chance to say that it lives", async () => {
+describe("a clock that jumps, or a server that was away,", () => {
+  it("takes no job away from whoever had no chance to say that it lives", async () => {
     await using scene = await openJobs("sqlite");
     const { ana, world } = scene;
     const alive = await scene.claimed(ana);
@@ -252,5 +252,19 @@ describe("a clock that jumps", () => {
     await pause(100);
     await world.advance(15_100);
     await until(async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "QUEUED");
+  });
+
+  it("takes none away that was held while no server was there", async () => {
+    await using scene = await openJobs("sqlite");
+    const { ana, world } = scene;
+    const alive = await scene.claimed(ana, { max_attempts: 1 });
+    await world.server.stop();
+    await world.advance(10 * MINUTE);
+    await world.restart();
+    const reply = await ana.post(`/jobs/${alive.id}/heartbeat`, {}, alive.lease);
+    assert.deepEqual([reply.status, reply.body.epoch], [200, 1], reply.text);
+    await pause(100);
+    await world.advance(15_100);
+    await until(async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "FAILED");
   });
 });

@@ -48,6 +48,7 @@ export const relay: Migration = {
     `CREATE INDEX jobs_of_owner ON jobs (owner, created_at, job_id)`,
     `CREATE INDEX jobs_of_holder ON jobs (holder, created_at, job_id) WHERE holder IS NOT NULL`,
     `CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL`,
+    `CREATE INDEX audit_of_call ON audit (call_id, action) WHERE call_id IS NOT NULL`,
 
     `CREATE TABLE job_claims (
        job_id ${text} NOT NULL REFERENCES jobs (job_id),
