@@ -193,7 +193,8 @@ async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Keep | null): P
   if (ctx.stopping.aborted && made.is === "pass") return true;
   pass("runner", made.is === "answer" ? made.because : `passed: ${made.because}`);
   if (made.is === "pass") return passedOn(ctx, way, goesOn, made, rounds);
-  if (made.askBack !== undefined && toldToPeople(ctx, rounds)) {
+  // What a tool failed at ends the ask: the executor can ask for less (section 7).
+  if (made.status !== "ERROR" && made.askBack !== undefined && toldToPeople(ctx, rounds)) {
     return toPeople(ctx, way, goesOn, [askBackRemark(made.askBack)]);
   }
   return end(ctx, way, "runner", fromRunner(made, verdict.trace), verdict, { keep });
