@@ -304,6 +304,34 @@ for (const on of DATABASES) {
       assert.deepEqual([second[1]?.body.channel_api_key, second[1]?.body.event.user_message], [key, "And now?"]);
     });
 
+    it("of people who are enrolled no longer go on without them", async () => {
+      await using scene = await openTalking(on, SETTINGS);
+      const ana = await scene.enroll("Ana Ruiz", { slack: { channelOrUserId: "U0ANA" } });
+      await say(scene, words("hello", { thread: "C1/33.1" }));
+      const [{ spec }] = await scene.said(1);
+      const channel = { channel_id: spec.channel_id };
+      const before = accepted(await scene.agent.post("/function_calls", callBody({ channel })));
+      assert.equal(before.status.deliveries.length, 1);
+      accepted(await scene.agent.post(`/agent/function_calls/${before.call_id}/cancel`));
+      assert.equal((await scene.admin.call("DELETE", `/humans/${ana}`)).status, 204);
+      const after = accepted(await scene.agent.post("/function_calls", callBody({ channel })));
+      assert.equal(after.status.deliveries, undefined);
+      assert.equal((await say(scene, words("more", { thread: "C1/33.1" }))).is, "not_allowed");
+    });
+
+    it("are read at every mount, and by no key that is none of theirs", async () => {
+      await using scene = await openTalking(on, SETTINGS);
+      const headers = { authorization: `Bearer ${scene.agent.key}` };
+      for (const mount of ["", "/a2h/v1alpha1", "/humanlayer/v1"]) {
+        const reply = await scene.world.call("GET", `${mount}/conversations`, { headers });
+        assert.deepEqual([reply.status, reply.body], [200, { items: [], has_more: false }]);
+      }
+      const wrong = await scene.world.call("PUT", "/conversations", { headers, body: {} });
+      assert.deepEqual([wrong.status, wrong.headers.get("allow")], [405, "GET"]);
+      const atRoot = await scene.world.call("GET", "/contact_channel/1", { headers });
+      assert.match(atRoot.body.error?.hint ?? "", /humanlayer/);
+    });
+
     it("of people who are not enrolled answer questions, and never decide calls", async () => {
       await using scene = await openTalking(on, SETTINGS);
       await say(scene, words("hello", { user: "U0EVE", app: "A0OPEN", thread: "C9/5.1" }));

@@ -36,12 +36,17 @@ export async function agentPrincipal(door: DoorContext, request: FastifyRequest)
 
 /**
  * Returns whoever a request's key stands for, whatever its scope, or the `open:<name>` of a request without one while
- * open mode is on. Only agents' keys may come in another way than as a bearer token.
+ * open mode is on. Only agents' keys may come in another way than as a bearer token. A key of one conversation is good
+ * where `bound` says so, and nowhere else.
  *
- * @throws {Refusal} `key_required` for a bad or missing key, or two different ones; `invalid_input` for a malformed
- *   `X-Agent-Id`
+ * @throws {Refusal} `key_required` for a bad or missing key, or two different ones; `wrong_scope`; `invalid_input` for a
+ *   malformed `X-Agent-Id`
  */
-export async function keyHolder(door: DoorContext, request: FastifyRequest): Promise<KeyIdentity | { open: string }> {
+export async function keyHolder(
+  door: DoorContext,
+  request: FastifyRequest,
+  { bound = false } = {},
+): Promise<KeyIdentity | { open: string }> {
   const { name, keys } = agentCarriers(request);
   const [text, ...others] = keys;
   if (text === undefined) {
@@ -50,6 +55,7 @@ export async function keyHolder(door: DoorContext, request: FastifyRequest): Pro
   }
   const key = others.every((other) => sameText(text, other)) ? await findKey(door.ctx, text) : null;
   if (!key || (key.scope !== "agent" && request.headers.authorization === undefined)) throw new Refusal("key_required");
+  if (key.conversation !== null && !bound) throw new Refusal("wrong_scope");
   return key;
 }
 

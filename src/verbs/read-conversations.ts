@@ -3,6 +3,7 @@ import type { EntryPoint } from "../model/entry-point.ts";
 import { Refusal } from "../refusals.ts";
 import * as store from "../store/conversations.ts";
 import type { Conversation, ConversationMessage } from "../store/conversations.ts";
+import { findHuman } from "../store/humans.ts";
 import { transact } from "../store/transact.ts";
 import { saidTopic, watch } from "../store/wake.ts";
 import { boundKeyOf } from "./keep-said.ts";
@@ -107,6 +108,11 @@ export async function findConversationOf(
   const found = await store.findConversation(db, number);
   const isBound = of.conversation !== undefined && of.conversation !== number;
   return found?.agent === of.agent && !isBound ? found : undefined;
+}
+
+/** True while whoever began a conversation is an enrolled human. */
+export async function isOpenerEnrolled({ db }: Pick<Context, "db">, { person }: Conversation): Promise<boolean> {
+  return person !== null && (await findHuman(db, person)) !== undefined;
 }
 
 /** Returns the text of the key that is good for a conversation alone. */

@@ -57,6 +57,24 @@ async function trustIn(raw: Buffer | string, { dns = DNS, settings, outside }: S
   return { match: heard[0]?.match, trust: heard[0]?.trust };
 }
 
+const SUPPORT = `support@${DOMAIN}`;
+
+/** Hands a mail to an agent's address in; returns whether its author is proved, or nothing where it is not heard. */
+async function provedIn(raw: Buffer | string, situation: Situation = {}): Promise<boolean | undefined> {
+  const { heard, receive } = openEars();
+  const settings = { hookSecret: SECRET, entries: [SUPPORT], ...situation.settings };
+  const channel = openChannel(settings, { resolve: resolveIn(situation.dns ?? DNS) });
+  const at = Math.floor(Date.now() / 1000);
+  const body = Buffer.from(raw);
+  const rawHeaders = [
+    ...["content-type", "message/rfc822", "webhook-id", "msg_1", "webhook-timestamp", String(at)],
+    ...["webhook-signature", `v1,${webhookSignature(SECRET, "msg_1", at, body)}`],
+  ];
+  const request = { headers: { "content-type": "message/rfc822" }, rawHeaders, query: "", body, params: {} };
+  await channel.inbound?.hooks?.[0]?.handle(request, receive);
+  return heard[0]?.talk?.proved;
+}
+
 const verified = (match: object) => ({ match, trust: "verified" });
 const weak = (match: object) => ({ match, trust: "weak" });
 
@@ -174,5 +192,36 @@ describe("a reply proves nothing", () => {
   it("where the operator lets no reply approve", async () => {
     const settings = { approveByReply: "never" } as const;
     assert.deepEqual(await trustIn(await signed(replyMail("approve")), { settings }), weak(BY_TOKEN));
+  });
+});
+
+describe("a mail to an agent's address", () => {
+  const fresh = (text: string, headers: Record<string, string | null> = {}) =>
+    replyMail(text, { To: `Support <${SUPPORT.toUpperCase()}>`, "In-Reply-To": null, ...headers });
+
+  it("proves its author by a signature over whom it is to", async () => {
+    assert.equal(await provedIn(await signed(fresh("hello"))), true);
+    assert.equal(await provedIn(await signed(fresh("hello", { To: "bo@people.example", Cc: SUPPORT }))), false);
+    const withCc = await signed(
+      fresh("hello", { To: "bo@people.example", Cc: SUPPORT }),
+      "people.example",
+      `${SIGNED}:cc`,
+    );
+    assert.equal(await provedIn(withCc), true);
+  });
+
+  it("proves nothing unsigned, changed, signed by another domain, or sent on from elsewhere", async () => {
+    assert.equal(await provedIn(fresh("hello")), false);
+    const good = (await signed(fresh("hello"))).toString("latin1");
+    assert.equal(await provedIn(Buffer.from(good.replace("hello", "hallo"), "latin1")), false);
+    assert.equal(await provedIn(await signed(fresh("hello"), "people.example", "from:subject")), false);
+    const other = { "s1._domainkey.evil.example": RECORD };
+    assert.equal(await provedIn(await signed(fresh("hello"), "evil.example"), { dns: other }), false);
+    assert.equal(await provedIn(await signed(fresh("hello")), { dns: {} }), false);
+    // A mail to somebody else, sent here again: its envelope and its way say so, and its author never did.
+    const toOther = await signed(fresh("hello", { To: "bo@people.example" }));
+    const replayed = Buffer.concat([Buffer.from(`Delivered-To: ${SUPPORT}\r\n`), toOther]);
+    assert.equal(await provedIn(replayed), false);
+    assert.equal(await provedIn(toOther), undefined);
   });
 });

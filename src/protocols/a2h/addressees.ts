@@ -4,7 +4,7 @@ import { isSlackUser } from "../../model/audience.ts";
 import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../verbs/enroll-human.ts";
 import { keepSecret } from "../../verbs/keep-secret.ts";
-import { findConversationOf, type Conversation } from "../../verbs/read-conversations.ts";
+import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../verbs/read-conversations.ts";
 import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 
@@ -55,9 +55,10 @@ export async function routeOf(
   const id = channel ? idOf(channel) : asker.conversation === null ? null : String(asker.conversation);
   const conversation = id === null ? undefined : await conversationOf(ctx, asker, id);
   if (conversation) {
-    const { number } = conversation;
-    const inboxOnly = conversation.channel === "inbox";
-    return { audience: await placeIn(ctx, asker, conversation, decides), conversation: number, inboxOnly };
+    const { number, channel: place, target } = conversation;
+    const audience = await placeIn(ctx, asker, conversation, decides);
+    const isThere = audience.is === "leaf" && audience.target === target;
+    return { audience, conversation: number, inboxOnly: isThere && place === "inbox" };
   }
   if (channel) return { audience: await audienceOf(ctx, asker, channel, decides) };
   return { audience: await usualAudience(ctx, asker, decides) };
@@ -77,15 +78,16 @@ async function conversationOf(ctx: Context, { principal }: Asker, id: string): P
   return /^[1-9]\d{0,14}$/.test(id) ? findConversationOf(ctx, { agent: principal }, Number(id)) : undefined;
 }
 
-/** Whoever began a conversation answers in it; of calls only humans who are enrolled decide (section 9). */
-async function placeIn(
-  ctx: Context,
-  asker: Asker,
-  { person, target }: Conversation,
-  decides: Decides,
-): Promise<Audience> {
-  if (person === null && decides === "approval") return usualAudience(ctx, { ...asker, channel: null }, decides);
-  return { is: "leaf", target };
+/**
+ * Whoever began a conversation answers in it; calls are decided by humans who are enrolled, and the inbox is theirs alone
+ * (section 9).
+ */
+async function placeIn(ctx: Context, asker: Asker, conversation: Conversation, decides: Decides): Promise<Audience> {
+  const needsHuman = decides === "approval" || conversation.channel === "inbox";
+  if (needsHuman && !(await isOpenerEnrolled(ctx, conversation))) {
+    return usualAudience(ctx, { ...asker, channel: null }, decides);
+  }
+  return { is: "leaf", target: conversation.target };
 }
 
 /** What is written down may have become nobody's: then everybody who sees all is asked, and never nobody. */

@@ -63,7 +63,7 @@ async function signedInAdmin(door: DoorContext, request: FastifyRequest): Promis
 }
 
 async function anyCaller(door: DoorContext, request: FastifyRequest): Promise<A2hCaller | null> {
-  const key = await keyHolder(door, request);
+  const key = await keyHolder(door, request, { bound: true });
   if ("open" in key) {
     const nothing = { selfRespond: false, channel: null, conversation: null };
     return { scope: "agent", principal: key.open, isOpen: true, ...nothing };

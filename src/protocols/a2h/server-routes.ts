@@ -28,7 +28,7 @@ export function serverRoutes(mount: Mount): void {
   }));
 
   app.get("/project", routeOptions(mount, { noun: "path", summary: "The one project" }), async (request) => {
-    await keyHolder(door, request);
+    await keyHolder(door, request, { bound: true });
     return PROJECT;
   });
 
