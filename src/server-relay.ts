@@ -50,6 +50,7 @@ export async function openRelay(
     runner: runner.responder,
     observe,
     learnAfter: config.policy.learnAfter,
+    grantDays: config.policy.grantDays,
   });
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, {

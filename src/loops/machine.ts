@@ -20,6 +20,8 @@ export interface Machine {
   runner: Responder;
   /** After so many approvals of the same kind a rule is proposed; 0 for never. */
   learnAfter: number;
+  /** For so many days holds what an admin allows for good. */
+  grantDays: number;
   observe?(event: MachineEvent): void;
 }
 

@@ -58,7 +58,11 @@ async function respondTo(ctx: Context, machine: Machine, id: string): Promise<vo
   const { held, job } = task;
   const { ask } = held;
   if (ask.status !== "PENDING")
-    return learnFrom(ctx, ask, { policy: machine.policy(), learnAfter: machine.learnAfter });
+    return learnFrom(ctx, ask, {
+      policy: machine.policy(),
+      learnAfter: machine.learnAfter,
+      grantDays: machine.grantDays,
+    });
   if (ask.addressedId !== null || ask.joinedTo !== null) return;
 
   const stages: StageRecord[] = [];

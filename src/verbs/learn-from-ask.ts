@@ -10,9 +10,6 @@ import { transact } from "../store/transact.ts";
 import { grantStanding } from "./policy-grants.ts";
 import { noteApproved, noteRejected } from "./policy-proposals.ts";
 
-/** For so long what a person allowed for good is allowed, unless it is revoked. */
-const STANDING_DAYS = 30;
-
 /**
  * Draws the conclusions of a decision that people made: a standing grant where one was ticked, and a step towards a rule
  * that is proposed. It is a step of its own, done once: a server that dies before it leaves it to the next.
@@ -20,7 +17,7 @@ const STANDING_DAYS = 30;
 export async function learnFrom(
   ctx: Context,
   ask: RelayAsk,
-  { policy, learnAfter }: { policy: Policy; learnAfter: number },
+  { policy, learnAfter, grantDays: days }: { policy: Policy; learnAfter: number; grantDays: number },
 ): Promise<void> {
   const job = await findJob(ctx.db, ask.jobId);
   const found = await findAnswer(ctx.db, ask.id);
@@ -33,7 +30,7 @@ export async function learnFrom(
     const { standing, by } = addressed?.ask.outcome ?? {};
     // Policy may not let this be allowed for good, and whoever ticked it may be no admin any more.
     if (standing && by?.kind === "person" && addressed?.ask.wire["standing"] === true) {
-      const wish = { input, askId: ask.id, person: by.id, days: STANDING_DAYS };
+      const wish = { input, askId: ask.id, person: by.id, days };
       await grantStanding(ctx, tx, wish).catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
         ctx.log.warn({ ask_id: ask.id, code: error.code }, "what was ticked could not be allowed for good");
