@@ -19,11 +19,21 @@ const INTEGER = /^-?\d+$/;
  */
 export function parseExactJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   parseJsonBody(bytes, limits);
-  return exact.parse(new TextDecoder().decode(bytes), (_name, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && INTEGER.test(source)
-      ? exact.rawJSON(source)
-      : value,
-  );
+  return exact.parse(new TextDecoder().decode(bytes), keepDigits);
+}
+
+function keepDigits(_name: string, value: unknown, { source }: { source?: string }): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && INTEGER.test(source)
+    ? exact.rawJSON(source)
+    : value;
+}
+
+const LONG_INTEGER = /\d{16}/;
+
+/** Returns what a text of our own says, with every digit; it is JSON, as deep as it may be. */
+export function readExactJson(text: string): unknown {
+  if (!LONG_INTEGER.test(text)) return JSON.parse(text);
+  return exact.parse(text, keepDigits);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
+import { canonicalExact, readExactJson, sha256Digest } from "../lib/exact-json.ts";
 import type { AddressedForm, ForeignSchema, Outcome } from "./addressed-ask.ts";
 import { chosenAt } from "./choice-options.ts";
 import { consentText } from "./consent.ts";
@@ -87,7 +87,7 @@ export function answerFrom(
   };
   const chosen = outcome.option === undefined ? null : chosenAt(options, Number(outcome.option) - 1);
   if (chosen) return { ...answered, text: chosen.text, json: chosen.json };
-  const json = outcome.value === undefined ? undefined : (JSON.parse(outcome.value) as unknown);
+  const json = outcome.value === undefined ? undefined : readExactJson(outcome.value);
   if (json !== undefined) return { ...answered, json };
   // Clients that know nothing of questions back would else have nothing at all (section 21).
   const words = outcome.text ?? (askBack === undefined ? "" : `Question back: ${askBack}`);

@@ -1,3 +1,4 @@
+import { readExactJson } from "../lib/exact-json.ts";
 import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, PolicyTrace, RelayAnswer } from "../model/relay.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { join, sql } from "./sql.ts";
@@ -32,7 +33,7 @@ function toAnswer(row: AnswerRow): RelayAnswer {
     stepId: row.step_id,
     status: row.status,
     ...(row.answer_text !== null && { text: row.answer_text }),
-    ...(row.answer_json !== null && { json: JSON.parse(row.answer_json) as unknown }),
+    ...(row.answer_json !== null && { json: readExactJson(row.answer_json) }),
     ...(row.artifacts_json !== null && { artifacts: JSON.parse(row.artifacts_json) as string[] }),
     ...(row.policy_trace_json !== null && { policyTrace: JSON.parse(row.policy_trace_json) as PolicyTrace }),
     cacheable: row.cacheable === 1,

@@ -8,6 +8,7 @@ import type {
   Stage,
   StageRecord,
 } from "../model/relay.ts";
+import { readExactJson } from "../lib/exact-json.ts";
 import { ALL_READERS } from "../model/audience.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { empty, join, sql } from "./sql.ts";
@@ -64,7 +65,7 @@ export interface RelayAskAt {
 }
 
 function toAt(row: AskRow): RelayAskAt {
-  const wire = JSON.parse(row.wire) as AskWire;
+  const wire = readExactJson(row.wire) as AskWire;
   return {
     ask: {
       id: row.ask_id,
@@ -76,7 +77,7 @@ function toAt(row: AskRow): RelayAskAt {
       envelope: wire.envelope,
       constraints: JSON.parse(row.constraints_json) as AskConstraints,
       roleId: row.role_id,
-      meta: JSON.parse(row.meta_json) as Record<string, unknown>,
+      meta: readExactJson(row.meta_json) as Record<string, unknown>,
       principal: row.principal,
       epoch: row.epoch,
       status: row.status,
