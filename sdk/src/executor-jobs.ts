@@ -166,7 +166,7 @@ async function beat(
   { lost, over }: { lost: AbortController; over: AbortSignal },
 ): Promise<void> {
   const ttlMs = ttl_s * 1000;
-  const pauseMs = ttlMs / HEARTBEATS_PER_LEASE;
+  const pauseMs = Math.floor(ttlMs / HEARTBEATS_PER_LEASE);
   let goodUntil = Date.now() + ttlMs;
   while (!over.aborted) {
     await sleep(pauseMs, over).catch(() => {});
