@@ -34,7 +34,7 @@ import { hooks } from "./protocols/hooks/hooks.ts";
 import { mcp } from "./protocols/mcp/mcp.ts";
 import { relay } from "./protocols/relay/relay.ts";
 import { linkPage } from "./protocols/web/link-page.ts";
-import { pages } from "./protocols/web/pages.ts";
+import { missingPage, pages } from "./protocols/web/pages.ts";
 import { conversationRoutes } from "./protocols/web/conversation-routes.ts";
 import { describeApi } from "./protocols/ops/api-document.ts";
 import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metrics.ts";
@@ -269,7 +269,13 @@ async function buildApp(
         checkFields(schema as z.ZodType, value),
   );
   app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value));
-  app.setErrorHandler((error, request, reply) => sendError(ctx, error, request, reply));
+  const pagesOptions = { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") };
+  const showMissing = missingPage(pagesOptions);
+  app.setErrorHandler((error, request, reply) => {
+    if (request.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(request, reply))
+      return;
+    sendError(ctx, error, request, reply);
+  });
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal("route_not_found")));
 
   const taken = new Map<string, Set<string>>();
@@ -295,7 +301,7 @@ async function buildApp(
   await app.register(policyRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
-  await app.register(pages, { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") });
+  await app.register(pages, pagesOptions);
   refuseOtherMethods(app, taken);
   await app.ready();
   return app;

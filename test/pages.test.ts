@@ -93,6 +93,35 @@ describe("pages", () => {
     assert.equal((await world.call("POST", "/me", { body: {} })).status, 405);
   });
 
+  it("show a browser that there is nothing at an address, and tell a client in JSON", async () => {
+    const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+    const known = await world.call("GET", "/me");
+    for (const path of ["/nothing", "/inbox/ask_1/more", "/q", "/agent/nothing", "/wp-login.php?x=<script>"]) {
+      const shown = await world.call("GET", path, { headers: browser });
+      assert.deepEqual([shown.status, shown.text], [404, known.text], path);
+      for (const name of ["content-security-policy", "x-robots-tag", "referrer-policy", "content-type"])
+        assert.equal(shown.headers.get(name), known.headers.get(name), name);
+      assert.equal(shown.headers.get("cache-control"), "no-store");
+      for (const accept of ["*/*", "application/json"]) {
+        const told = await world.call("GET", path, { headers: { accept } });
+        assert.deepEqual([told.status, told.body.error.code], [404, "NOT_FOUND"], path);
+      }
+    }
+    const head = await world.call("HEAD", "/nothing", { headers: browser });
+    assert.deepEqual([head.status, head.text], [404, ""]);
+    const post = await world.call("POST", "/nothing", { headers: browser, body: {} });
+    assert.deepEqual([post.status, post.body.error.code], [404, "NOT_FOUND"]);
+    const wrongHost = await world.call("GET", "/nothing", {
+      headers: { ...browser, "x-forwarded-host": "evil.example" },
+    });
+    assert.doesNotMatch(wrongHost.text, /evil/);
+    // Whatever is known, but not what was looked for, is told in its own words.
+    const gone = await world.call("GET", "/agent/questions/q_none", { headers: { ...browser, "x-agent-id": "ana" } });
+    assert.match(gone.headers.get("content-type") ?? "", /json/);
+    const a2h = await world.call("GET", "/humanlayer/v1/nothing", { headers: browser });
+    assert.deepEqual([a2h.status, a2h.body.error.code], [404, "not_found"]);
+  });
+
   it("loads at most 40 kB of JavaScript, as it travels, before a question can be answered", async () => {
     const { text } = await world.call("GET", "/");
     let bytes = 0;

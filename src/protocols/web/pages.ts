@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** Where the app shows something of its own; every other address is not its. */
 const APP_PATHS = [
@@ -96,6 +96,22 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
   app.get<Named>(`/assets/${FILE_NAME}`, { schema: { hide: true } }, (request, reply) => {
     return reply.header("cache-control", FOR_EVER).sendFile(`assets/${request.params.name}`);
   });
+}
+
+/**
+ * Returns what shows a browser that there is nothing at an address: the app, whose own screen says so and leads on, with
+ * status 404. Whoever does not ask for a page, such as a client of an API, gets the refusal as it is.
+ */
+export function missingPage(options: PagesOptions): (request: FastifyRequest, reply: FastifyReply) => boolean {
+  const page = join(options.distDir, "index.html");
+  return (request, reply) => {
+    const isPage = /\btext\/html\b/.test(request.headers.accept ?? "");
+    if (!isPage || !["GET", "HEAD"].includes(request.method) || !existsSync(page)) return false;
+    reply.headers(PAGE_HEADERS).header("cache-control", "no-store").header("vary", "Accept");
+    if (options.hsts) reply.header("strict-transport-security", HSTS);
+    void reply.code(404).type("text/html; charset=utf-8").send(readFileSync(page));
+    return true;
+  };
 }
 
 interface Named {
