@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import {
-  artifacts,
   ask,
   AskFailed,
   AskRejected,
@@ -13,27 +9,16 @@ import {
   jobs,
   LeaseLost,
   ParleyError,
+  type AskKind,
+  type AskOptions,
+  type JobEvent,
 } from "@parley/sdk/executor";
-import type { AskKind, HeldJob, JobEvent } from "@parley/sdk/executor";
 import { contextEnvelope, contextHash } from "../../sdk/src/executor-context.ts";
 import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { sharedExecutors } from "../executor.ts";
 import { freshDatabase } from "../fresh-database.ts";
-import { freshKind, openJobs, type JobScene, type Program } from "../jobs.ts";
 import { newFolder, parley, post, serve, stop, until } from "../program.ts";
 import { DATABASES } from "../world.ts";
-
-type AskOptions = NonNullable<Parameters<typeof ask>[2]>;
-
-const POLICY = `version: 1
-rules:
-  - id: staging-deploys
-    when: { env: staging, action: deploy }
-    decision: ALLOW
-  - id: prod-writes
-    when: { env: prod, action: write }
-    decision: DENY
-    reason: Write in prod forbidden
-`;
 
 /** Sends every request, and loses the reply of the first that matches. */
 function losingFirst(method: string): { fetch: typeof fetch; sent: () => number } {
@@ -49,45 +34,15 @@ function losingFirst(method: string): { fetch: typeof fetch; sent: () => number 
   };
 }
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 for (const on of DATABASES) {
   describe(`the executor SDK on ${on}`, { concurrency: true }, () => {
-    const folder = mkdtempSync(join(tmpdir(), "parley-executor-"));
-    let scene: JobScene;
-    let dana: Program;
-    before(async () => {
-      const policy = join(folder, "policy.yaml");
-      writeFileSync(policy, POLICY);
-      scene = await openJobs(on, { running: true, env: { PARLEY_RELAY_POLICY_FILE: policy } });
-      dana = await scene.program({ name: "dana", scope: "answer", person: OPERATOR });
-    });
-    after(async () => {
-      await scene[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true });
-    });
+    const { scene, relay, openIn, answers } = sharedExecutors(on);
 
-    const relay = (by: Program = scene.ana) => ({ url: scene.world.url, key: by.key });
     /** Asks in a job of its own. */
     function asks(type: AskKind, prompt: string, options: AskOptions = {}) {
       const place = { ...relay(), ask_id: `ask-${randomUUID()}`, job_id: `J-${randomUUID()}`, step_id: "S-1" };
       const whole = { ...place, ...options };
       return { id: whole.ask_id, job: whole.job_id, answer: ask(type, prompt, whole) };
-    }
-    /** Resolves with an ask of that job that people may answer. */
-    async function openIn(job: string) {
-      for (;;) {
-        const { asks } = (await dana.get("/asks?status=PENDING")).body;
-        const found = asks.find((one: { job_id: string; stage: string }) => one.job_id === job);
-        if (found?.stage === "people") return found;
-        await sleep(20);
-      }
-    }
-    async function answers(job: string, more: Record<string, unknown>): Promise<string> {
-      const { ask_id, step_id } = await openIn(job);
-      const reply = await dana.post("/answers", { ask_id, job_id: job, step_id, status: "ANSWERED", ...more });
-      assert.equal(reply.status, 202, reply.text);
-      return ask_id;
     }
 
     it("brings what the policy says, and throws where it says no", async () => {
@@ -167,7 +122,7 @@ for (const on of DATABASES) {
       const { fetch, sent } = losingFirst("POST");
       const { job, answer } = asks("POLICY_DECISION", "May I?", { action: "deploy", env: "staging", fetch });
       assert.equal((await answer).source, "policy");
-      const history = (await scene.ana.get(`/jobs/${job}/asks`)).body;
+      const history = (await scene().ana.get(`/jobs/${job}/asks`)).body;
       assert.deepEqual([sent(), history.asks.length], [2, 1]);
     });
 
@@ -187,7 +142,7 @@ for (const on of DATABASES) {
       const reason = new Error("not needed any more");
       stop.abort(reason);
       await assert.rejects(answer, reason);
-      const { error_code: code } = (await scene.ana.get(`/asks/${id}/answer?wait=0`)).body;
+      const { error_code: code } = (await scene().ana.get(`/asks/${id}/answer?wait=0`)).body;
       assert.equal(code, "E_CANCELED");
 
       const lost = new AbortController();
@@ -195,7 +150,7 @@ for (const on of DATABASES) {
       await openIn(left.job);
       lost.abort(new LeaseLost("FENCED", "The lease is no longer valid"));
       await assert.rejects(left.answer, { code: "FENCED" });
-      assert.equal((await scene.ana.get(`/asks/${left.id}`)).body.status, "PENDING");
+      assert.equal((await scene().ana.get(`/asks/${left.id}`)).body.status, "PENDING");
     });
 
     it("follows up once when it is asked back", async () => {
@@ -219,169 +174,6 @@ for (const on of DATABASES) {
       const { job, answer } = asks("CLARIFICATION", "Which table?");
       await answers(job, { ask_back: "Of which database?" });
       assert.equal((await answer).ask_back, "Of which database?");
-    });
-
-    describe("working on jobs", { concurrency: true }, () => {
-      const queue = (kind: string, more: Record<string, unknown> = {}) => scene.queue({ kind, ...more });
-      const jobOf = async (id: string) => (await scene.admin.get(`/jobs/${id}`)).body;
-
-      it("ends a job as its handler does", async () => {
-        const kind = freshKind();
-        const [first, second] = [await queue(kind, { spec: { n: 1 } }), await queue(kind, { spec: { n: 2 } })];
-        const seen: unknown[] = [];
-        const work = ({ job }: HeldJob) => {
-          seen.push(job.spec);
-          if (seen.length === 2) throw new Error("there is no table");
-          return { rows: 3 };
-        };
-        const options = { ...relay(), kinds: [kind] };
-        assert.deepEqual(await jobs.claim(options, work), { job_id: first.job_id, ended: "SUCCEEDED" });
-        assert.equal((await jobs.claim(options, work))?.ended, "FAILED");
-        assert.equal(await jobs.claim({ ...options, wait: false }, work), null);
-        assert.deepEqual(seen, [{ n: 1 }, { n: 2 }]);
-        const [done, failed] = [await jobOf(first.job_id), await jobOf(second.job_id)];
-        assert.deepEqual([done.state, done.result], ["SUCCEEDED", { rows: 3 }]);
-        assert.deepEqual([failed.state, failed.reason], ["FAILED", "there is no table"]);
-      });
-
-      it("waits until there is a job, and asks, logs and keeps files in its name", async () => {
-        const kind = freshKind();
-        const working = jobs.claim({ ...relay(), kinds: [kind] }, async (held) => {
-          await held.log([{ message: "looking", level: "debug" }, { message: "found" }]);
-          const file = await held.put("out/report.txt", "three rows");
-          const { json } = await held.ask("POLICY_DECISION", "May I?", { action: "deploy", env: "staging" });
-          await held.finish({ state: "SUCCEEDED", result: json, artifacts: [file.path] });
-          return "this does not count";
-        });
-        const { job_id: id } = await queue(kind);
-        assert.deepEqual(await working, { job_id: id, ended: "SUCCEEDED" });
-        const job = await jobOf(id);
-        assert.deepEqual([job.result.decision, job.artifacts], ["ALLOW", ["out/report.txt"]]);
-        const kept = await scene.planner.get(`/jobs/${id}/artifacts/out/report.txt`);
-        assert.equal(kept.text, "three rows");
-        const told: JobEvent[] = [];
-        for await (const event of jobs.events({ ...relay(scene.planner), job_id: id, after: 0 })) told.push(event);
-        const said = told.map((event) => (event.event === "status" ? event.data.state : event.event));
-        assert.deepEqual(
-          [said[0], said.at(-1), said.includes("WAITING_ON_ANSWER"), said.includes("answer")],
-          ["QUEUED", "SUCCEEDED", true, true],
-        );
-        assert.deepEqual(
-          told.map(({ id: number }) => number),
-          told.map((_, i) => i + 1),
-        );
-      });
-
-      it("fails a job whose result cannot be told", async () => {
-        const kind = freshKind();
-        const { job_id: id } = await queue(kind);
-        const outcome = await jobs.claim({ ...relay(), kinds: [kind] }, () => "x".repeat(100_000));
-        assert.equal(outcome?.ended, "FAILED");
-        assert.equal((await jobOf(id)).state, "FAILED");
-      });
-
-      it("holds a job on for longer than its lease", async () => {
-        const kind = freshKind();
-        const { job_id: id } = await queue(kind);
-        const outcome = await jobs.claim({ ...relay(), kinds: [kind], lease_ttl_s: 5 }, ({ signal }) =>
-          Promise.race([sleep(7000), new Promise((_, reject) => signal.addEventListener("abort", reject))]),
-        );
-        assert.equal(outcome?.ended, "SUCCEEDED");
-        assert.equal((await jobOf(id)).epoch, 1);
-      });
-
-      it("gives the job back when it is told to stop", async () => {
-        const kind = freshKind();
-        const { job_id: id } = await queue(kind);
-        const stop = new AbortController();
-        const working = jobs.claim({ ...relay(), kinds: [kind], signal: stop.signal }, ({ ask: asking }) =>
-          asking("CLARIFICATION", "Which one?", { ask_id: `ask-of-${id}` }),
-        );
-        await openIn(id);
-        stop.abort();
-        assert.equal((await working)?.ended, "RELEASED");
-        const job = await jobOf(id);
-        assert.deepEqual([job.state, job.attempts], ["QUEUED", 0]);
-        assert.equal((await scene.ana.get(`/asks/ask-of-${id}`)).body.status, "PENDING");
-        await assert.rejects(
-          jobs.claim({ ...relay(), kinds: [freshKind()], signal: AbortSignal.timeout(50) }, () => {}),
-          { name: "TimeoutError" },
-        );
-      });
-
-      it("is stopped when the job is cancelled", async () => {
-        const kind = freshKind();
-        const { job_id: id } = await queue(kind);
-        let reason: unknown;
-        const outcome = await jobs.claim({ ...relay(), kinds: [kind], lease_ttl_s: 5 }, async ({ signal }) => {
-          const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
-          await scene.planner.post(`/jobs/${id}/cancel`, {});
-          await aborted;
-          reason = signal.reason;
-          signal.throwIfAborted();
-        });
-        assert.ok(reason instanceof LeaseLost);
-        assert.deepEqual([outcome?.ended, (await jobOf(id)).state], ["LOST", "CANCELED"]);
-      });
-
-      it("stops when it cannot say in time that it lives; the next one's question joins, and people are asked once", async () => {
-        const kind = freshKind();
-        const { job_id: id } = await queue(kind);
-        let isCut = false;
-        const cut: typeof fetch = async (input, init) => {
-          const isPoll = String(input).includes("/answer");
-          if (isCut || isPoll) throw new TypeError("there is no network");
-          return fetch(input, init);
-        };
-        const reasons: unknown[] = [];
-        const first = jobs.claim({ ...relay(), kinds: [kind], lease_ttl_s: 5, fetch: cut }, async (held) => {
-          const answer = held.ask("CLARIFICATION", "Which one?").catch(() => {});
-          await openIn(id);
-          isCut = true;
-          await new Promise((resolve) => held.signal.addEventListener("abort", resolve));
-          reasons.push(held.signal.reason);
-          await answer;
-          held.signal.throwIfAborted();
-        });
-        const second = first.then(() =>
-          jobs.claim({ ...relay(scene.bo), kinds: [kind] }, (held) => held.ask("CLARIFICATION", "Which one?")),
-        );
-        assert.equal((await first)?.ended, "LOST");
-        assert.ok(reasons[0] instanceof LeaseLost && reasons[0].code === "LEASE_EXPIRED");
-        for (let told = 0; told < 2; told = (await scene.admin.get(`/jobs/${id}/asks`)).body.asks.length)
-          await sleep(20);
-        await answers(id, { answer_text: "The second one." });
-        assert.equal((await second)?.ended, "SUCCEEDED");
-        const job = await jobOf(id);
-        assert.deepEqual([job.epoch, job.result.text], [3, "The second one."]);
-        const { asks: asked } = (await scene.admin.get(`/jobs/${id}/asks`)).body;
-        assert.deepEqual(
-          asked.map((one: { ask: { joined_to?: string } }) => one.ask.joined_to ?? null),
-          [null, asked[0].ask.ask_id],
-        );
-      });
-
-      it("lets the program that a job was handed to end it", async () => {
-        const kind = freshKind();
-        await queue(kind);
-        const outcome = await jobs.claim(
-          { ...relay(), kinds: [kind], lease_ttl_s: 5 },
-          async ({ job, lease, signal }) => {
-            const place = { ...relay(), job_id: job.job_id, lease: lease.token };
-            assert.equal((await jobs.heartbeat({ ...place, note: "half done" })).state, "RUNNING");
-            await jobs.log("nearly", place);
-            await jobs.finish({ state: "SUCCEEDED", result: 7 }, place);
-            // Long enough for a sign of life that comes too late.
-            await sleep(2500);
-            assert.equal(signal.aborted, false);
-            return 7;
-          },
-        );
-        assert.equal(outcome?.ended, "SUCCEEDED");
-        const late = { ...relay(), job_id: outcome.job_id, lease: "lease_old" };
-        await assert.rejects(jobs.release(late), { code: "FENCED" });
-        await assert.rejects(artifacts.put("a.txt", "late", late), { code: "FENCED" });
-      });
     });
   });
 
