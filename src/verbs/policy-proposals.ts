@@ -34,6 +34,7 @@ export async function noteApproved(
   if (input.ask_type !== "APPROVAL" && input.ask_type !== "POLICY_DECISION") return;
   if (learnAfter === 0 || !learnedRule(what, learnAfter)) return;
   const classKey = classKeyOf(what);
+  await store.lockLearning(tx);
   await store.insertApproval(tx, askId, classKey);
   const approvals = await store.countApprovals(tx, classKey, LEARNED_WITHIN_MS);
   if (approvals < learnAfter || !evaluate(policy, [], input).trace.defaulted) return;
