@@ -39,9 +39,20 @@ const scopeMissing: Print = ({ details }) => ({
 const selfAnswer = bare(403, "SELF_ANSWER", "The asker cannot answer its own Ask");
 const closed = as(410, "ASK_CLOSED", "The Ask is closed");
 const conflict = as(409, "ANSWER_CONFLICT", "The Ask already has an answer");
+interface Problem {
+  path: string;
+  message: string;
+}
+
+/** This protocol says `must be string`. */
+const TYPE_WITH_ARTICLE = /\ban? (array|boolean|integer|number|object|string)\b/g;
+
 const misfit: Print = ({ details }) => ({
   ...{ status: 422, code: "ANSWER_INVALID", message: "The answer does not fit the schema" },
-  details: details["errors"] ?? [],
+  details: ((details["errors"] ?? []) as readonly Problem[]).map(({ path, message }) => ({
+    path,
+    message: message.replaceAll(TYPE_WITH_ARTICLE, "$1"),
+  })),
 });
 
 const limited: Print = ({ details }) => ({
