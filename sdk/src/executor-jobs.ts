@@ -108,6 +108,7 @@ export async function claim(options: ClaimOptions, handler: (held: HeldJob) => u
     if (ended === undefined) await held.finish({ state: "SUCCEEDED", ...(result !== undefined && { result }) });
     return { job_id: job.job_id, ended: ended ?? "SUCCEEDED" };
   } catch (error) {
+    ended ??= endedHere(error, lease.epoch);
     if (ended !== undefined) return { job_id: job.job_id, ended, error };
     return { job_id: job.job_id, ended: await giveUp(held, error), error };
   } finally {
@@ -178,7 +179,7 @@ async function beat(
     } catch (error) {
       if (over.aborted) return;
       if (error instanceof ParleyError && !mayPass(error)) {
-        if (!endedHere(error, epoch)) lost.abort(new LeaseLost(String(error.code), error.message, error));
+        if (endedHere(error, epoch) === undefined) lost.abort(new LeaseLost(String(error.code), error.message, error));
         return;
       }
       if (Date.now() < goodUntil) continue;
@@ -188,10 +189,13 @@ async function beat(
   }
 }
 
-/** True where the job was finished under this very lease, by the program that it was handed to. */
-function endedHere({ code, details }: ParleyError, epoch: number): boolean {
-  const isSame = code === "JOB_CLOSED" || (code === "FENCED" && details["epoch"] === epoch);
-  return isSame && (details["state"] === "SUCCEEDED" || details["state"] === "FAILED");
+/** How the job was finished under this very lease, by the program that it was handed to; undefined where it was not. */
+function endedHere(error: unknown, epoch: number): JobEnd["state"] | undefined {
+  if (!(error instanceof ParleyError)) return undefined;
+  const { code, details } = error;
+  const isOurs = code === "JOB_CLOSED" || (code === "FENCED" && details["epoch"] === epoch);
+  const { state } = details;
+  return isOurs && (state === "SUCCEEDED" || state === "FAILED") ? state : undefined;
 }
 
 function isNotHeld(error: unknown): boolean {
