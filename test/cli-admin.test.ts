@@ -49,9 +49,9 @@ describe("administering from a terminal, beside a server", () => {
     admin = { authorization: `Bearer ${key}` };
   });
   after(async () => {
-    await stop(server);
-    hears.server.close();
-    await mail[Symbol.asyncDispose]();
+    if (server) await stop(server);
+    hears?.server.close();
+    await mail?.[Symbol.asyncDispose]();
   });
 
   /** Enrols somebody by mail and returns their id. */
@@ -145,6 +145,15 @@ describe("administering from a terminal, beside a server", () => {
     assert.deepEqual([again.code, again.err], [1, "parley: There is no such person.\n"]);
     const operator = await parley(["people", "remove", "operator"], store);
     assert.deepEqual([operator.code, operator.err], [1, "parley: Whoever runs this server cannot be deleted.\n"]);
+    const record = await fetch(`${server.url}/humanlayer/v1/audit?agent=&limit=1000`, { headers: admin });
+    const { items } = (await record.json()) as {
+      items: { actor: object; action: string; data?: { person?: string } }[];
+    };
+    const made = items.filter(({ action, data }) => action === "key.created" && data?.person === eve);
+    assert.deepEqual(
+      made.map(({ actor }) => actor),
+      [{ kind: "server", id: "command line" }],
+    );
     const added = (await parley(["people", "add", "Ann Day"], store)).out.trim();
     assert.deepEqual(JSON.parse((await parley(["people", "remove", added, "--json"], store)).out), {
       ...{ id: added, name: "Ann Day", removed: true },

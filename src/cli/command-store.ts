@@ -8,6 +8,9 @@ import type { Io } from "./command.ts";
 
 export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;
 
+/** Who acts, as the record names them: whoever can open the store runs this machine. */
+export const COMMAND_LINE = { kind: "server", id: "command line" } as const;
+
 export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" | "newId">;
 
 /** Runs `work` on the store of the settings, beside a server that may be running on it. */

@@ -5,7 +5,7 @@ import { printable } from "../lib/printable.ts";
 import { createKey } from "../verbs/create-key.ts";
 import { listKeys } from "../verbs/list-keys.ts";
 import { revokeKey } from "../verbs/revoke-key.ts";
-import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { table } from "./table.ts";
 
@@ -42,7 +42,7 @@ export const keysCreate: Command = {
 
     const { person, channel } = values;
     const wish = { name, scope, person, channel, expiresInMs, selfRespond: values["self-respond"] };
-    const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish));
+    const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish, COMMAND_LINE));
     io.out(text);
     const until = key.expiresAt === null ? "" : ` until ${timeText(key.expiresAt)}`;
     io.tell(`${key.id} is good for ${key.scope}:${key.name}${until}. It cannot be shown again.`);
@@ -99,7 +99,7 @@ export const keysRevoke: Command = {
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const id = onlyArgument(positionals, "ID");
-    const key = await withStore(values, io, (ctx) => revokeKey(ctx, id));
+    const key = await withStore(values, io, (ctx) => revokeKey(ctx, id, COMMAND_LINE));
     io.tell(`${key.id} (${key.scope}:${key.name}) is revoked.`);
     return EXIT.done;
   },

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { signInAddress } from "../model/sign-in-address.ts";
 import { createSignInLink } from "../verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../verbs/prepare-first-start.ts";
-import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, STORE_FLAGS } from "./command.ts";
 
 export const link: Command = {
@@ -20,7 +20,7 @@ export const link: Command = {
       options: { ...STORE_OPTIONS, person: { type: "string" }, url: { type: "string" } },
     });
     const address = await withStore(values, io, async (ctx, config) => {
-      const { code, person } = await createSignInLink(ctx, values.person ?? OPERATOR);
+      const { code, person } = await createSignInLink(ctx, values.person ?? OPERATOR, COMMAND_LINE);
       return signInAddress(values.url ?? (io.env["PARLEY_URL"] || config.publicUrl), person.role, code);
     });
     io.out(address);

@@ -4,7 +4,7 @@ import { addPerson, listPeople } from "../verbs/add-person.ts";
 import { removeHuman } from "../verbs/enroll-human.ts";
 import { listPeopleAndSessions } from "../verbs/list-people.ts";
 import { Refusal } from "../refusals.ts";
-import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { table } from "./table.ts";
 
@@ -21,7 +21,7 @@ export const peopleAdd: Command = {
     });
     const name = onlyArgument(positionals, "NAME");
     const person = await withStore(values, io, (ctx) =>
-      addPerson(ctx, { name, role: values.admin ? "admin" : "member" }),
+      addPerson(ctx, { name, role: values.admin ? "admin" : "member" }, COMMAND_LINE),
     );
     io.out(person.id);
     return EXIT.done;
@@ -61,7 +61,7 @@ export const peopleRemove: Command = {
     const { id, name } = await withStore(values, io, async (ctx) => {
       const person = (await listPeopleAndSessions(ctx)).find((one) => one.id === wanted);
       if (!person) throw new Refusal("person_not_found", { person: wanted });
-      await removeHuman(ctx, person.number, { kind: "server", id: "command line" });
+      await removeHuman(ctx, person.number, COMMAND_LINE);
       return person;
     });
     if (values.json) io.out(JSON.stringify({ id, name, removed: true }));

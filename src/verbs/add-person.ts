@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
+import { appendAudit, type Actor } from "../store/audit.ts";
 import { insertPersonIfNew, listPeople as list, type Person, type Role } from "../store/people.ts";
 import { transact } from "../store/transact.ts";
 
@@ -7,13 +8,17 @@ import { transact } from "../store/transact.ts";
 export async function addPerson(
   ctx: Pick<Context, "db" | "wake" | "newId">,
   { name, role }: { name: string; role: Role },
+  by?: Actor,
 ): Promise<Person> {
   if (!name.trim() || name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name)) {
     const says = "A person's name is 1 to 200 characters, without control characters.";
     throw new Refusal("invalid_input", { field: "name", constraint: "format" }, says);
   }
   const person = { id: ctx.newId("person"), name: name.trim(), role };
-  await transact(ctx, (tx) => insertPersonIfNew(tx, person));
+  await transact(ctx, async (tx) => {
+    await insertPersonIfNew(tx, person);
+    if (by) await appendAudit(tx, { actor: by, action: "human.created", data: { person: person.id, role } });
+  });
   return person;
 }
 

@@ -28,8 +28,8 @@ const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The key is good from now on. Its text is returned this once; only its SHA-256 is stored. Who made it over the network is
- * written down.
+ * The key is good from now on. Its text is returned this once; only its SHA-256 is stored. The
+ * record says who made it, where that is told.
  *
  * @throws {Refusal} `invalid_input`, `person_not_found`
  */

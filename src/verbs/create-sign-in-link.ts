@@ -9,8 +9,8 @@ import { transact } from "../store/transact.ts";
 /**
  * Returns a code that signs the person in once, within 30 minutes; only its SHA-256 is stored.
  *
- * It belongs in the fragment of a link, which no server, proxy or log ever sees. Who made it over the network is written
- * down: whoever opens it acts as the person.
+ * It belongs in the fragment of a link, which no server, proxy or log ever sees. The record says who made it,
+ * where that is told: whoever opens it acts as the person.
  *
  * @throws {Refusal} `person_not_found`
  */

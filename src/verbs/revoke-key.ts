@@ -6,8 +6,8 @@ import { transact } from "../store/transact.ts";
 import { whatOf } from "./create-key.ts";
 
 /**
- * The key is refused from the next request on, by every server of the store. Who revoked it over the network is written
- * down.
+ * The key is refused from the next request on, by every server of the store. The record says who revoked
+ * it, where that is told.
  *
  * @throws {Refusal} `key_not_found`
  */
