@@ -47,10 +47,13 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
       return reply.body;
     },
     async answerTo({ ask_id: id }, by = scene.ana) {
-      return until(async () => {
-        const reply = await by.get(`/asks/${id}/answer?wait=0`);
-        return reply.status === 200 && reply.body;
+      await until(async () => {
+        const rows = await db.all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${id} AND status <> 'PENDING'`);
+        return rows.length > 0;
       });
+      const reply = await by.get(`/asks/${id}/answer?wait=0`);
+      assert.equal(reply.status, 200, reply.text);
+      return reply.body;
     },
     async withPeople({ ask_id: id }) {
       return until(async () => {
