@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createKey, type KeyWish } from "../src/verbs/create-key.ts";
+import { accepted, contactBody } from "./a2h.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
 
 export const BASE = "/a2h/v1alpha1";
@@ -118,4 +119,15 @@ export async function openAgentServer(): Promise<AsyncDisposable & { told: ToldT
       server.close();
     },
   };
+}
+
+/** Returns how a contact stands. */
+export const statusOf = async (scene: Talking, { call_id: id }: { call_id: string }): Promise<Reply["body"]> =>
+  accepted(await scene.agent.get(`/human_contacts/${id}`)).status;
+
+/** Asks in a conversation, and returns the request. */
+export async function ask(scene: Talking, channelId: string, msg: string) {
+  const body = contactBody({ msg, channel: { channel_id: channelId } });
+  accepted(await scene.agent.post("/human_contacts", body));
+  return body;
 }

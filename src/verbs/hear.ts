@@ -1,5 +1,4 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
 import {
   VIAS,
   type AddressedAsk,
@@ -12,35 +11,20 @@ import {
 import { isAsked } from "../model/audience.ts";
 import type { Heard, Verdict } from "../model/heard.ts";
 import { heardDecision } from "../model/heard-decision.ts";
-import { takeCode } from "../model/reply-grammar.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../store/addressed-asks.ts";
-import type { Conversation } from "../store/conversations.ts";
 import type { Queryable } from "../store/db.ts";
-import {
-  findDelivery,
-  findDeliveriesByThread,
-  findDeliveriesInConversation,
-  findDeliveryByHash,
-  insertDelivery,
-  insertHeardIfNew,
-  type Delivery,
-} from "../store/deliveries.ts";
+import { insertDelivery, insertHeardIfNew, type Delivery } from "../store/deliveries.ts";
 import { findHumanByIdentity, findHumanByNumber, findHuman, listIdentities } from "../store/humans.ts";
 import { transact } from "../store/transact.ts";
 import { DELIVERIES_TOPIC } from "../store/wake.ts";
-import { converse, talkingOf, type Talking } from "./converse.ts";
+import { converse, talkingOf } from "./converse.ts";
 import { decideIn, misfitOf, noteRefusedAnswer } from "./decide-ask.ts";
 import { tokensOf } from "./delivery-tokens.ts";
+import { codeOf, isOver, matchHeard, type Matched } from "./match-heard.ts";
 import { tryCode } from "./try-code.ts";
 
 const TELLS_PER_HOUR = 3;
-
-/** A message that something heard answers, with what was asked. */
-interface Matched {
-  delivery: Delivery;
-  ask: AddressedAsk;
-}
 
 /**
  * Takes in what came through a channel: drops repeats, finds what it answers, who said it and what it means, and
@@ -50,13 +34,21 @@ interface Matched {
 export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promise<Verdict> {
   const talking = await talkingOf(ctx.db, heard);
   if (talking?.isKept) return REPEATED;
-  const matched = await match(ctx, heard, talking);
-  if (talking && !talking.talk.goesOn && matched !== NOTHING) return REPEATED;
-  if (talking && (matched === NOTHING || isOver(ctx, matched, heard))) {
+  const found = await matchHeard(ctx, heard, talking);
+  if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
+  if (talking && (found.is === "nothing" || isOver(ctx, found, heard))) {
     const passedOn = await converse(ctx, heard, talking);
     if (passedOn) return passedOn;
   }
-  if ("is" in matched) return (await isRepeat(ctx, heard)) ? REPEATED : matched;
+  if (found.is !== "one") {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    if (found.is === "nothing") return NOTHING;
+    const list = listOf(ctx, found.all);
+    // Elsewhere the channel itself says which there are.
+    if (heard.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list);
+    return list;
+  }
+  const { matched } = found;
   const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
   const verdict = await answer(ctx, matched, heard, link);
   await tellLater(ctx, matched.delivery, verdict);
@@ -66,29 +58,9 @@ export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promi
 const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
 const NOTHING: Verdict = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
 
-/** True for words that stand where something was asked that is over, and that do not name it by its code. */
-function isOver(ctx: Context, matched: Matched | Verdict, heard: Heard): boolean {
-  if ("is" in matched || matched.ask.state === "open") return false;
-  return codeOf(heard) !== tokensOf(ctx, matched.delivery.id).code;
-}
-
-async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
-  return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
-}
-
-async function match(ctx: Context, heard: Heard, talking: Talking | null): Promise<Matched | Verdict> {
-  const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, heard));
-  if (talking && matched.every(({ ask }) => ask.state !== "open")) {
-    matched.unshift(...(await waitingIn(ctx.db, heard, talking)));
-  }
-  const open = matched.filter(({ ask }) => ask.state === "open");
-  const code = codeOf(heard);
-  const byCode = code && matched.find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
-  const [only, ...others] = open.length > 0 ? distinct(open) : matched.slice(0, 1);
-  if (byCode) return byCode;
-  if (!only) return NOTHING;
-  if (others.length === 0) return only;
-  const list = [only, ...others].map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${ask.title}`);
+/** Asks somebody which of several requests is meant. */
+function listOf(ctx: Context, all: readonly Matched[]): Verdict {
+  const list = all.map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${ask.title}`);
   return {
     is: "not_understood",
     reason: "unparseable",
@@ -96,48 +68,8 @@ async function match(ctx: Context, heard: Heard, talking: Talking | null): Promi
   };
 }
 
-/**
- * Returns what waits in the conversation that words belong to. Whoever answers a message that is over means no approval
- * of something else by it, and an unproved author answers nothing but what was sent to him.
- */
-async function waitingIn(on: Queryable, { match: by }: Heard, { talk, isReply, going }: Talking): Promise<Matched[]> {
-  if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
-  const here = (await findDeliveriesInConversation(on, going.number)).filter(({ target }) => isSame(target, going));
-  const named = "token" in by || "delivery" in by;
-  return (await withAsks(on, here)).filter(({ ask }) => !named || ask.form.kind !== "approval");
-}
-
-/** A call whose opener may not decide it goes to others, and waits elsewhere. */
-function isSame(target: Delivery["target"], { target: here }: Conversation): boolean {
-  return target.via === here.via && "to" in target && "to" in here && target.to === here.to;
-}
-
-async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
-  const matched: Matched[] = [];
-  for (const delivery of deliveries) {
-    const found = await findAddressed(on, delivery.askId);
-    if (found) matched.push({ delivery, ask: found.ask });
-  }
-  return matched;
-}
-
-/** Several messages may be about one ask: the newest stands for it. */
-function distinct(matched: readonly Matched[]): Matched[] {
-  const byAsk = new Map<string, Matched>();
-  for (const one of matched) if (!byAsk.has(one.ask.id)) byAsk.set(one.ask.id, one);
-  return [...byAsk.values()];
-}
-
-async function candidatesOf(on: Queryable, { match: by }: Heard): Promise<Delivery[]> {
-  if ("delivery" in by) return present(await findDelivery(on, by.delivery));
-  if ("token" in by) return present(await findDeliveryByHash(on, sha256Hex(by.token)));
-  return findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
-}
-
-const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
-
-function codeOf({ code, said }: Heard): string | undefined {
-  return code?.toUpperCase() ?? ("text" in said ? takeCode(said.text).code?.toUpperCase() : undefined);
+async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
+  return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
 }
 
 async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, link: string): Promise<Verdict> {
