@@ -10,7 +10,8 @@ import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
 import { SCOPES } from "../src/lib/key-text.ts";
 import { openSink, type Sink } from "./channels/mail.ts";
 import { fresh, HOUR, until } from "./contract.ts";
-import { namedPerson, type Shown } from "./identities.ts";
+import { byToken, namedPerson, tokenIn, type Shown } from "./identities.ts";
+import { openPushService } from "./push-service.ts";
 import { DATABASES, openWorld, type Reply, type World } from "./world.ts";
 
 /** Every administrative address; what an admin gets is not of interest here. */
@@ -71,9 +72,9 @@ for (const on of DATABASES) {
       world.call(method, path, { headers, ...(body !== undefined && { body }) });
     const asAdmin = (method: string, path: string, body?: unknown) => call(method, path, admin, body);
 
-    async function signIn(person: string): Promise<Shown> {
+    async function signIn(person: string, device: Shown = {}): Promise<Shown> {
       const { code } = await createSignInLink(world.server.ctx, person);
-      const reply = await world.call("POST", "/session", { body: { code } });
+      const reply = await world.call("POST", "/session", { body: { code }, headers: device });
       const cookie = (reply.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
       return { cookie, "sec-fetch-site": "same-origin" };
     }
@@ -267,6 +268,36 @@ for (const on of DATABASES) {
       const noDevice = (await asAdmin("POST", "/admin/channel_tests", { channel: "push" })).body;
       assert.deepEqual([noDevice.state, noDevice.error], ["failed", "no device"]);
       assert.equal((await asAdmin("GET", "/admin/channel_tests/ask_unknown")).status, 404);
+    });
+
+    it("tries notifications on the devices of whoever asks for it", async () => {
+      await using service = await openPushService(
+        async () => (await world.call("GET", "/human/push/key")).body.vapid_public_key,
+      );
+      const { endpoint, keys } = service.subscribe();
+      const elsewhere = endpoint.replace(service.origin, "https://push.example.com");
+      const subscription = { endpoint: elsewhere, keys };
+      const subscribed = await world.call("POST", "/human/push/subscribe", { body: { subscription } });
+      assert.equal(subscribed.status, 201, subscribed.text);
+      // A push service of this machine, which no browser can name.
+      const { subscription_id: id } = subscribed.body;
+      await world.server.ctx.db.transact((tx) =>
+        tx.all(sql`UPDATE push_subscriptions SET address = ${endpoint} WHERE subscription_id = ${id}`),
+      );
+      const phone = await signIn(OPERATOR, byToken(tokenIn(subscribed)));
+
+      const begun = (await call("POST", "/admin/channel_tests", phone, { channel: "push" })).body;
+      const test = async () => (await asAdmin("GET", `/admin/channel_tests/${begun.id}`)).body;
+      await settle(async () => (await test()).state === "sent");
+      assert.deepEqual(
+        service.pushed.map(({ payload }) => payload.notification.data.url),
+        [`/inbox/${begun.id}`],
+      );
+      await call("POST", `/people/me/asks/${begun.id}/decision`, phone, { text: "Here it is." });
+      assert.deepEqual([(await test()).state, (await test()).via], ["answered", "web"]);
+      const { channels } = (await asAdmin("GET", "/admin/channels")).body;
+      const push = channels.find(({ channel }: { channel: string }) => channel === "push");
+      assert.deepEqual([push.configured, push.sent_at === null, push.retrying], [true, false, 0]);
     });
 
     it("tells the record from the newest backwards, and notices where it was changed", async () => {
