@@ -123,6 +123,8 @@ describe("the app", () => {
     await using ana = await visit(browser, served.url, { screen: "desk", path: "/me" });
     await ana.page.getByLabel("Single-key shortcuts").uncheck();
     await ana.page.goto("/");
+    // Beside the list the first question opens by itself.
+    await ana.page.waitForURL(/\/q\//);
     const heading = ana.page.getByRole("heading", { level: 1 });
     await heading.waitFor();
     const before = await heading.innerText();
