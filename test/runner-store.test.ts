@@ -40,6 +40,15 @@ for (const on of ["sqlite", "postgres"] as const) {
       const waits = shareRun(ctx, { key: "alive", askId: "ask-here", signal: stop.signal }, async () => "mine");
       stop.abort();
       assert.equal(await waits, null);
+      const going = new AbortController();
+      const gone = shareRun(ctx, { key: "left", askId: "a", signal: going.signal }, async () => {
+        going.abort();
+        return "half an answer";
+      });
+      assert.equal(await gone, "half an answer");
+      const taken = await shareRun(ctx, { key: "left", askId: "b", signal: NEVER }, async () => "whole");
+      assert.equal(taken, "whole", "what was stopped is left to others");
+
       const [one, other] = await Promise.all(
         ["a", "b"].map((askId) =>
           shareRun(ctx, { key: "race", askId, signal: NEVER }, async () => {

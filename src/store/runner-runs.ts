@@ -50,3 +50,12 @@ export async function finishRun(tx: Tx, decisionKey: string, askId: string, outc
   await tx.all(sql`DELETE FROM runner_runs WHERE claimed_until < parley_now() - ${KEPT_MS}`);
   tx.wake(runTopic(decisionKey));
 }
+
+/** Whoever waits for the run may take it over: it was not brought to an end. */
+export async function releaseRun(tx: Tx, decisionKey: string, askId: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE runner_runs SET claimed_until = parley_now() - 1
+      WHERE decision_key = ${decisionKey} AND ask_id = ${askId} AND outcome IS NULL`,
+  );
+  tx.wake(runTopic(decisionKey));
+}

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { claimRun, findRun, finishRun, runTopic } from "../store/runner-runs.ts";
+import { claimRun, findRun, finishRun, releaseRun, runTopic } from "../store/runner-runs.ts";
 import { transact } from "../store/transact.ts";
 import { watch } from "../store/wake.ts";
 
@@ -27,12 +27,26 @@ export async function shareRun<Outcome>(
     }
     const isFree = !shared || shared.outcome !== null || shared.isOver;
     if (isFree && (await claimRun(ctx.db, key, askId, CLAIM_MS))) {
-      const outcome = await run();
-      await transact(ctx, (tx) => finishRun(tx, key, askId, JSON.stringify(outcome)));
-      return outcome;
+      return lead(ctx, { key, askId, signal }, run);
     }
     leader = isFree ? null : shared.askId;
     if (leader !== null) await waiting.next(LOOK_EVERY_MS);
   }
   return null;
+}
+
+/** What was stopped is nobody's answer: a server that goes leaves the run to those that stay. */
+async function lead<Outcome>(
+  ctx: Pick<Context, "db" | "wake">,
+  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: { is: Outcome } | null = null;
+  try {
+    outcome = { is: await run() };
+    return outcome.is;
+  } finally {
+    const text = outcome && !signal.aborted ? JSON.stringify(outcome.is) : null;
+    await transact(ctx, (tx) => (text === null ? releaseRun(tx, key, askId) : finishRun(tx, key, askId, text)));
+  }
 }

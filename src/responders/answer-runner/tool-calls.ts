@@ -41,6 +41,7 @@ export interface ToolCalls {
 class NotCalled extends Error {}
 
 const CODE_WITHIN_MS = 2000;
+const MOST_LOOKED_AT_BYTES = 131_072;
 
 /** Returns the tools of one run as the model may call them (contract-relay.md, section 12). */
 export function openCalls(
@@ -142,7 +143,10 @@ export function openCalls(
       const args = await prepare(tool, given);
       used.add(name);
       hasChanged ||= !tool.isReadOnly;
-      const text = cut(await deps.redact(await inTime(tool, args)), rules.mostResultBytes);
+      // Cut once before, so that looking for secrets is not a matter of minutes, and where none can be cut in two.
+      const whole = await inTime(tool, args);
+      const clean = await deps.redact(headOf(whole, MOST_LOOKED_AT_BYTES));
+      const text = cut(clean, rules.mostResultBytes, Buffer.byteLength(whole));
       results.push({ tool: name, result: text });
       return { outcome: "done", text, tool: name };
     } catch (error) {
@@ -180,12 +184,17 @@ function timeoutOf(usualMs: number, capMs: number | undefined): number {
   return capMs === undefined ? usualMs : Math.min(usualMs, capMs);
 }
 
-/** Cuts a text to a number of bytes, at the end of a character. */
-function cut(text: string, mostBytes: number): string {
+/** Cuts a text, and says how long it was. */
+function cut(text: string, mostBytes: number, wholeBytes: number): string {
+  const kept = headOf(text, mostBytes);
+  return kept === text && wholeBytes <= MOST_LOOKED_AT_BYTES ? text : `${kept}\n[cut: ${wholeBytes} bytes]`;
+}
+
+/** Returns the beginning of a text that has at most so many bytes, none of its characters halved. */
+function headOf(text: string, mostBytes: number): string {
   if (Buffer.byteLength(text) <= mostBytes) return text;
-  const kept = Buffer.from(text)
+  return Buffer.from(text)
     .subarray(0, mostBytes)
     .toString("utf8")
     .replace(/\uFFFD+$/u, "");
-  return `${kept}\n[cut: ${Buffer.byteLength(text)} bytes]`;
 }

@@ -31,6 +31,7 @@ export interface OpenTools {
 
 const OPEN_WITHIN_MS = 15_000;
 const MOST_NAME_CHARS = 60;
+const MOST_DEFINITION_BYTES = 65_536;
 
 const OWN_TOOLS: Readonly<Record<string, Omit<ShownTool, "name">>> = {
   [CODE_RUN]: {
@@ -126,6 +127,8 @@ async function describe(
     description: tool.description ?? "",
     inputSchema: tool.inputSchema as Readonly<Record<string, unknown>>,
   };
+  if (Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES)
+    return leftOut("it says too much of itself");
   if (deps.schemas.examine(definition.inputSchema) !== null) return leftOut("its arguments cannot be checked");
   if ((await deps.pins.check(name, definition)) === "changed") {
     return leftOut(`it has changed; look at it with parley tools list, and accept it with parley tools accept ${name}`);

@@ -45,7 +45,7 @@ export async function takeTurn(turn: Turn, speaker: Speaker, parent: Parent): Pr
     ]),
   );
   const messages: ModelMessage[] = [{ role: "user", content: turn.user }];
-  let leftChars = turn.maxInputChars - turn.system.length - turn.user.length;
+  let leftChars = turn.maxInputChars - turn.system.length - turn.user.length - JSON.stringify(turn.tools).length;
   let said = "";
   for (let round = 0; round < turn.maxRounds; round += 1) {
     const reply = await speak({ turn, tools, messages }, speaker, parent);
