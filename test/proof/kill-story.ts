@@ -2,6 +2,7 @@ import type { DatabaseName } from "../world.ts";
 import { firstStart, manyPending } from "./kill-aside.ts";
 import { checkLedger, checkPoints, forgetAll, openWaiters, settleUnknown } from "./kill-check.ts";
 import { openCrowd, send, startLoad } from "./kill-load.ts";
+import { relayDay } from "./kill-relay.ts";
 import { type Ended, isRunning, openSite, type Process, type StartOptions } from "./kill-process.ts";
 import { type Asked, openLedger } from "./ledger.ts";
 
@@ -16,6 +17,7 @@ export interface Step {
     | "first-start" // killed in a first start, on a site of its own
     | "second-start" // another server is started beside it
     | "newer-schema" // the data is from a later version
+    | "relay" // killed at a point of a job's life, on a site of its own
     | "many-pending"; // with 10,000 open questions, on a site of its own
   /** Left out, the time of the kill is random. */
   at?: { point: string; hit: number };
@@ -103,6 +105,8 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
         return newerSchema();
       case "first-start":
         return firstStart({ on, step, story, report });
+      case "relay":
+        return relayDay({ on, step, story, report });
       case "many-pending":
         return manyPending({ on, step, story, report });
     }
@@ -132,7 +136,8 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
   async function end(server: Process, signal?: NodeJS.Signals): Promise<Ended> {
     if (signal) server.signal(signal);
     const ended = await server.ended;
-    const rows = await site.query(`SELECT a.expires_at, s.created_at FROM outcomes s JOIN questions a ON a.ask_id = s.ask_id
+    const rows =
+      await site.query(`SELECT a.expires_at, s.created_at FROM outcomes s JOIN questions a ON a.ask_id = s.ask_id
       WHERE s.status = 'expired' AND s.created_at > ${server.readyAt}`);
     for (const row of rows) {
       const lateMs = Number(row["created_at"]) - Math.max(Number(row["expires_at"]), server.readyAt);

@@ -24,6 +24,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
   [/^before-listening$/, { kind: "start", hits: 1 }],
   [/^(expire|end)-/, { kind: "start-late", hits: 20 }],
   [/^(retention|trim|sweep)-/, { kind: "start-much-later", hits: 1 }],
+  [/^(job|lease|artifact|relay|ask)-/, { kind: "relay", hits: 1 }],
   [/^(while-stopping|stopped-)/, { kind: "stop", hits: 1 }],
   [/^(highwater|erase)-/, { kind: "load", hits: 1 }],
   [/./, { kind: "load", hits: 40 }],
