@@ -83,7 +83,8 @@ describe("a model that always obeys the attacker", () => {
     });
     assert.deepEqual(await advised.ask({ type: "POLICY_DECISION" }), {
       is: "pass",
-      because: "machine opinion: ALLOW (all)",
+      because: "an opinion",
+      opinion: "ALLOW (all)",
     });
   });
 

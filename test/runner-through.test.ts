@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { envelopeHash } from "../src/model/decision-key.ts";
+import { sql } from "../src/store/sql.ts";
 import { type Line, type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 import { call, done } from "./tools-world.ts";
 import { openWorld, type World } from "./world.ts";
@@ -30,7 +31,7 @@ describe("an ask that a model answers, from its executor to its answer", () => {
     writeFileSync(join(dir, "policy.yaml"), POLICY);
     const command = [process.execPath, MISBEHAVING, join(dir, "description.txt")];
     const settings = {
-      relay: { policy_file: join(dir, "policy.yaml") },
+      relay: { policy_file: join(dir, "policy.yaml"), policy_advice: true },
       runner: { model: "openai-compatible/scripted", base_url: `${llm.url}/v1` },
       mcp_servers: { own: { command } },
       tools: {
@@ -154,5 +155,25 @@ describe("an ask that a model answers, from its executor to its answer", () => {
       assert.equal(reply.status, 204);
       assert.equal(llm.heard.length, 1);
     }
+  });
+
+  it("shows people the machine's opinion of a decision that only they make", async () => {
+    says(JSON.stringify({ answer_json: { decision: "ALLOW", rules: ["stock-writes"] }, status: "ANSWERED" }));
+    const body = {
+      job_id: "J-3",
+      step_id: "S-1",
+      ask_type: "POLICY_DECISION",
+      context_hash: "h",
+      prompt: "Deploy now?",
+    };
+    const { ask_id: id } = (await world.call("POST", "/asks", { body })).body;
+    const look = () => world.call("GET", `/asks/${id}/answer?wait=100ms`);
+    let reply = await look();
+    while (reply.headers.get("parley-ask-stage") !== "people") reply = await look();
+    assert.equal(reply.status, 204);
+    const shown = await world.server.ctx.db.all<{ words: string }>(sql`SELECT words FROM addressed_asks`);
+    const words = shown.filter(({ words }) => words.includes("Machine opinion"));
+    assert.equal(words.length, 1);
+    assert.match(words[0]?.words ?? "", /Machine opinion, which decides nothing: ALLOW \(stock-writes\)/);
   });
 });

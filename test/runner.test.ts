@@ -51,7 +51,8 @@ describe("the answer-runner", () => {
     });
     assert.deepEqual(await world.ask({ type: "POLICY_DECISION", meta: { action: "deploy", resource: "shop" } }), {
       is: "pass",
-      because: "machine opinion: DENY (prod-writes)",
+      because: "an opinion",
+      opinion: "DENY (prod-writes)",
     });
   });
 });

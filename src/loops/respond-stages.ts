@@ -88,6 +88,8 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   }
   pass("policy", `${verdict.decision}: ${verdict.because}`);
   const goesOn = { machine, input, verdict, role };
+  const isAdvised = ask.type === "POLICY_DECISION" && ctx.relay.policyAdvice && ctx.relay.people !== null;
+  if (isAdvised) return run(ctx, way, goesOn, null);
   if (isDecision(ask) || verdict.decision === "ESCALATE") return toPeople(ctx, way, goesOn, []);
 
   const { trace, key } = await lookUp(ctx, machine, way, role, verdict);
@@ -192,6 +194,8 @@ async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Keep | null): P
   // A server that stops leaves the ask to the next one.
   if (ctx.stopping.aborted && made.is === "pass") return true;
   pass("runner", made.is === "answer" ? made.because : `passed: ${made.because}`);
+  // Of a decision no machine has more than an opinion, whatever came of asking it.
+  if (isDecision(ask)) return toPeople(ctx, way, goesOn, opinionRemarks(made));
   if (made.is === "pass") return passedOn(ctx, way, goesOn, made, rounds);
   // What a tool failed at ends the ask: the executor can ask for less (section 7).
   if (made.status !== "ERROR" && made.askBack !== undefined && toldToPeople(ctx, rounds)) {
@@ -208,6 +212,12 @@ function toldToPeople(ctx: Context, rounds: readonly Round[]): boolean {
 }
 
 const askBackRemark = (askBack: string): string => `A model asks: ${askBack}`;
+
+function opinionRemarks(made: Answered | Passed): string[] {
+  return made.is === "pass" && made.opinion !== undefined
+    ? [`Machine opinion, which decides nothing: ${made.opinion}`]
+    : [];
+}
 
 function fromRunner(made: Answered, policyTrace: PolicyTrace): GivenAnswer {
   const { status, text, json, artifacts, cacheable, askBack, error, attestation, truncated = false } = made;

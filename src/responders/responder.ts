@@ -36,6 +36,8 @@ export interface Passed {
   because: string;
   /** A question to the executor, shown to people beside the ask. */
   askBack?: string;
+  /** Of a decision that people make: what a machine thinks of it. It decides nothing. */
+  opinion?: string;
   /** A failure that people should know of, and that ends the ask where there are none. */
   error?: { code: ErrorCode; text: string };
 }

@@ -225,7 +225,7 @@ function finished(
 ): Answered | Passed {
   const { ask, options, trace, rounds } = order.offer;
   const role = order.role;
-  if (ask.type === "POLICY_DECISION") return { is: "pass", because: `machine opinion: ${opinionIn(reading)}` };
+  if (ask.type === "POLICY_DECISION") return { is: "pass", because: "an opinion", opinion: opinionIn(reading) };
 
   const outcome = outcomeOf(reading, reply, { role, options });
   if (outcome.is === "pass") {

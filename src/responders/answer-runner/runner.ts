@@ -178,7 +178,8 @@ async function orderFor({ ask }: Offer, deps: RunnerDeps): Promise<Order | Answe
 }
 
 function roleOf(ask: { type: AskType; roleId: string | null }, { roles }: RunnerDeps): Role | null | "missing" {
-  if (ask.roleId !== null) return roles.find(ask.roleId) ?? "missing";
+  // Whose opinion is asked is not the asker's to choose.
+  if (ask.roleId !== null && ask.type !== "POLICY_DECISION") return roles.find(ask.roleId) ?? "missing";
   const usual = roles.defaultOf(ask.type);
   return usual === null ? null : roles.find(usual);
 }
