@@ -70,6 +70,11 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
   const found = await findAddressed(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
+  if (found.ask.state !== "open") {
+    const late = await lateAnswer(ctx.db, found.ask, input);
+    if (late instanceof Refusal) throw late;
+    return late;
+  }
   try {
     const misfit = await misfitOf(ctx, found.ask, input.decision);
     const result = await transact(ctx, (tx) => decideIn(tx, input, misfit));
@@ -83,15 +88,17 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
 export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | null): Promise<Decided | Refusal> {
+  const seen = await findAddressed(tx, input.askId);
+  if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
   const held = await lockAddressed(tx, input.askId);
   if (!held) throw new Refusal("request_not_found");
   const { ask, now } = held;
+  if (ask.state !== "open") return lateAnswer(tx, ask, input);
   const { responder, decision } = input;
   const by = decidedBy(responder, ask);
   const before = await listDecisions(tx, ask.id);
   const former = before.find((one) => one.decision.by.id === by.id);
   if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
-  if (ask.state !== "open") return settledRefusal(ask);
 
   // Ending it must last, so the refusal is returned and not thrown.
   const ended = await endHeldIfDue(tx, held);
@@ -128,6 +135,17 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
   const over = await finishAddressed(tx, ask, outcome, now, { by, action });
   return { ask: over, repeated: false };
+}
+
+/** What is over stays as it is: whoever comes late holds nothing and writes nothing, however many they are. */
+async function lateAnswer(
+  on: Queryable,
+  ask: AddressedAsk,
+  { responder, decision }: DecisionInput,
+): Promise<Decided | Refusal> {
+  const by = decidedBy(responder, ask);
+  const former = (await listDecisions(on, ask.id)).find((one) => one.decision.by.id === by.id);
+  return former && isSame(ask, former.decision, decision) ? { ask, repeated: true } : settledRefusal(ask);
 }
 
 /** True when somebody says again what was counted: the same choice, and for a reply the same words. */
