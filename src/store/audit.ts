@@ -37,33 +37,48 @@ function auditedAgent(principal: string): string {
  * `hash = SHA-256(prev + JCS(entry without data, prev and hash))` (contract-a2h.md, section 18). The head's row is held
  * to the end of the transaction, so that numbers follow commit order.
  */
-export async function appendAudit(tx: Tx, note: AuditNote): Promise<void> {
+export async function appendAudit(tx: Tx, ...notes: readonly AuditNote[]): Promise<void> {
+  if (notes.length === 0) return;
   const head = await one<{ seq: number; hash: string; now: number }>(
     tx,
-    sql`UPDATE audit_head SET seq = seq + 1 WHERE id = 1 RETURNING seq, hash, parley_now() AS now`,
+    sql`UPDATE audit_head SET seq = seq + ${notes.length} WHERE id = 1 RETURNING seq, hash, parley_now() AS now`,
   );
-  const { agent, actor } = note;
+  let prev = head.hash;
+  for (const [i, note] of notes.entries()) {
+    prev = await insertEntry(tx, note, { seq: head.seq - notes.length + 1 + i, at: head.now, prev });
+  }
+  await tx.all(sql`UPDATE audit_head SET hash = ${prev} WHERE id = 1`);
+}
+
+/** Returns the entry's hash, which the next one begins with. */
+async function insertEntry(
+  tx: Tx,
+  note: AuditNote,
+  { seq, at, prev }: { seq: number; at: number; prev: string },
+): Promise<string> {
+  const { actor } = note;
+  const agent = note.agent === undefined ? undefined : auditedAgent(note.agent);
   const data = canonicalExact(note.data ?? {});
   const entry = canonicalExact({
-    seq: head.seq,
-    at: new Date(head.now).toISOString(),
+    seq,
+    at: new Date(at).toISOString(),
     // Addresses stay in the directory: of somebody who is not enrolled the record keeps the kind alone.
     actor: actor.kind === "address" ? { ...actor, id: actor.id.replace(/:.*$/s, "") } : actor,
     action: note.action,
-    agent: agent === undefined ? undefined : auditedAgent(agent),
+    agent,
     ask_id: note.askId,
     call_id: note.callId,
     via: note.via,
     consent_digest: note.digest,
     data_hash: sha256(data),
   });
-  const hash = sha256(head.hash + entry);
+  const hash = sha256(prev + entry);
   await tx.all(
     sql`INSERT INTO audit (seq, at, action, agent, ask_id, call_id, entry, data, prev, hash)
-      VALUES (${head.seq}, ${head.now}, ${note.action}, ${agent === undefined ? null : auditedAgent(agent)}, ${note.askId ?? null},
-        ${note.callId ?? null}, ${entry}, ${data}, ${head.hash}, ${hash})`,
+      VALUES (${seq}, ${at}, ${note.action}, ${agent ?? null}, ${note.askId ?? null}, ${note.callId ?? null}, ${entry},
+        ${data}, ${prev}, ${hash})`,
   );
-  await tx.all(sql`UPDATE audit_head SET hash = ${hash} WHERE id = 1`);
+  return hash;
 }
 
 export interface AuditFilter {

@@ -195,5 +195,5 @@ export function logOf(
 
 /** Writes entries into the record, last of all. */
 export async function writeNotes(tx: Tx, notes: readonly AuditNote[]): Promise<void> {
-  for (const note of notes) await appendAudit(tx, note);
+  await appendAudit(tx, ...notes);
 }
