@@ -8,6 +8,8 @@ export interface Started {
   url: string;
   /** Processor time it has used so far, in ms; not told everywhere. */
   cpuMs(): number;
+  /** Memory it holds now, in bytes; not told everywhere. */
+  rssBytes(): number;
   stop(): Promise<void>;
 }
 
@@ -23,11 +25,21 @@ const LIMITS_RAISED = Object.fromEntries(
     "ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR",
     "ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR",
     "LIMITS_LONG_POLLS",
+    "LIMITS_STREAMS",
+    "RELAY_REQUESTS_PER_SECOND",
+    "RELAY_PENDING_PER_JOB",
+    "RELAY_PENDING_PER_AGENT",
   ].map((name) => [`PARLEY_${name}`, "1000000000"]),
 );
 
 /** Starts the server as it is shipped, on a data directory and, where given, a PostgreSQL. */
-export function startParley(options: { dataDir: string; databaseUrl?: string; profileDir?: string }): Promise<Started> {
+export function startParley(options: {
+  dataDir: string;
+  databaseUrl?: string;
+  profileDir?: string;
+  /** Further environment, such as the key of a model. */
+  env?: Readonly<Record<string, string>>;
+}): Promise<Started> {
   const profile = options.profileDir ? ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`] : [];
   return start([...profile, file("../src/main.ts"), "serve"], {
     HOME: options.dataDir,
@@ -35,6 +47,7 @@ export function startParley(options: { dataDir: string; databaseUrl?: string; pr
     PARLEY_DATA_DIR: options.dataDir,
     PARLEY_PORT: "0",
     ...LIMITS_RAISED,
+    ...options.env,
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
   });
 }
@@ -71,6 +84,7 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<S
   return {
     url,
     cpuMs: () => cpuMsOf(child.pid),
+    rssBytes: () => rssOf(child.pid),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
@@ -87,4 +101,10 @@ function cpuMsOf(pid: number | undefined): number {
   if (!existsSync(path)) return Number.NaN;
   const fields = readFileSync(path, "latin1").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+function rssOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/status`;
+  if (!existsSync(path)) return Number.NaN;
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(path, "latin1"))?.[1]) * 1024;
 }
