@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { jobs } from "@parley/sdk/executor";
+import { ask } from "./clients/task-relay-executor.ts";
 import { newFolder, parley, post, type Run, serve, start, stop, until } from "./program.ts";
 
 describe("parley forward", () => {
@@ -40,6 +41,16 @@ describe("parley forward", () => {
     assert.deepEqual([made.status, made.headers.get("location")], [201, "/jobs/J-1"]);
     assert.equal((await fetch(`${url}/jobs/J-1`)).status, 200);
     assert.equal((await fetch(`${url}/jobs/J-1`, { headers: { authorization: "Bearer none" } })).status, 401);
+  });
+
+  it("lets an executor ask that sends no key and knows no path", async () => {
+    const named = { ASK_ANSWER_ORIGIN: url, TASK_RELAY_JOB_ID: "J-3", TASK_RELAY_STEP_ID: "S-1" };
+    Object.assign(process.env, named);
+    await assert.rejects(ask("CLARIFICATION", "Anybody?", { timeout_s: 1 }), {
+      message: "E_TIMEOUT: no answer within 1 s",
+    });
+    const { asks } = (await (await fetch(`${url}/jobs/J-3/asks`)).json()) as { asks: unknown[] };
+    assert.equal(asks.length, 1);
   });
 
   it("passes events on as they come, and lets go when the reader does", async () => {

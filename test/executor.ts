@@ -30,14 +30,17 @@ export interface Executors {
 }
 
 /** One such server for a whole `describe`; its clock runs, as those of its clients do. */
-export function sharedExecutors(on: DatabaseName): Executors {
+export function sharedExecutors(
+  on: DatabaseName,
+  { rules = POLICY, env }: { rules?: string; env?: () => Promise<Record<string, string>> } = {},
+): Executors {
   const folder = mkdtempSync(join(tmpdir(), "parley-executor-"));
   let scene: JobScene;
   let dana: Program;
   before(async () => {
     const policy = join(folder, "policy.yaml");
-    writeFileSync(policy, POLICY);
-    scene = await openJobs(on, { running: true, env: { PARLEY_RELAY_POLICY_FILE: policy } });
+    writeFileSync(policy, rules);
+    scene = await openJobs(on, { running: true, env: { PARLEY_RELAY_POLICY_FILE: policy, ...(await env?.()) } });
     dana = await scene.program({ name: "dana", scope: "answer", person: OPERATOR });
   });
   after(async () => {
