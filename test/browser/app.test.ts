@@ -24,6 +24,15 @@ describe("the app", () => {
     await served?.[Symbol.asyncDispose]();
   });
 
+  it("says at an address nobody knows that there is nothing, and leads on", async () => {
+    await using ana = await visit(browser, served.url, { screen: "phone" });
+    const reply = await ana.page.goto("/nothing/of/the/kind");
+    assert.equal(reply?.status(), 404);
+    await ana.page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+    await ana.page.getByRole("link", { name: "Go to the questions" }).tap();
+    await ana.page.waitForURL(`${served.url}/`);
+  });
+
   it("can be installed", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone" });
     await readyForOffline(ana.page);
