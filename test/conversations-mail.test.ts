@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
+import { accepted, callBody } from "./a2h.ts";
 import { openSink, replyMail } from "./channels/mail.ts";
 import { ask, freePort, openTalking, seen, statusOf } from "./conversations.ts";
 import { DATABASES, type DatabaseName } from "./world.ts";
@@ -81,6 +82,7 @@ for (const on of DATABASES) {
       const [, second] = await scene.said(2);
       assert.deepEqual([second.spec.message, second.spec.channel_id], ["The green house", id]);
       assert.equal(second.spec.raw.follow_up, true);
+      assert.deepEqual([second.spec.raw.body, second.spec.raw.raw_email], ["The green house", ""]);
       await scene.send(reply("me too", { From: "eve@people.example" }), token);
 
       const again = await ask(scene, id, "Which floor?");
@@ -136,6 +138,26 @@ describe("a conversation begun by mail", { timeout: 60_000 }, () => {
       said.map(({ spec }) => spec.message),
       ["Order 7\n\na good one"],
     );
+  });
+
+  it("shows the agent nothing that would let it decide, and is not begun by a late answer", async () => {
+    await using scene = await openByMail("sqlite");
+    const call = callBody({ channel: { email: { address: ANA } } });
+    accepted(await scene.agent.post("/function_calls", call));
+    const sent = await scene.arrived(1);
+    const token = sent.replyTo?.[0]?.address ?? assert.fail("nowhere to reply to");
+    const link = /http\S+\/r\/\S{43}/.exec(sent.text ?? "")?.[0] ?? assert.fail("no link");
+    await scene.send(scene.mail(`What is ${link} about? I could also write to ${token}, they say.`));
+    const [first] = await scene.said(1);
+    assert.match(first.spec.message, /^Order 7\n\nWhat is http\S+\/r\/\[token\] about\? .* ask\+\[token\]@/);
+    assert.equal(first.spec.raw.raw_email, "");
+    assert.ok(![link.slice(-43), token.slice(4, 30)].some((secret) => JSON.stringify(first).includes(secret)));
+
+    accepted(await scene.agent.post(`/agent/function_calls/${call.call_id}/cancel`));
+    const late = { To: `${token}, ${SUPPORT}`, "In-Reply-To": sent.messageId ?? "" };
+    await scene.send(scene.mail("sorry, I was away", late));
+    assert.match((await scene.arrived(2)).text ?? "", /^This is over: the agent withdrew it\.$/m);
+    assert.equal((await scene.said(1)).length, 1);
   });
 
   it("may be begun by anybody where the entry point says so, who then is nobody in particular", async () => {

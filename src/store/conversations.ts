@@ -156,7 +156,9 @@ export async function setSealedKeyIfNone(tx: Tx, number: number, sealed: string)
  */
 export async function insertMessageIfNew(
   tx: Tx,
-  message: Pick<ConversationMessage, "uid" | "conversation" | "agent" | "words" | "raw" | "followUp"> & {
+  message: Pick<ConversationMessage, "conversation" | "agent" | "words" | "raw" | "followUp"> & {
+    /** The beginning of its uid. */
+    id: string;
     source: string;
   },
 ): Promise<ConversationMessage | undefined> {
@@ -167,11 +169,20 @@ export async function insertMessageIfNew(
   const row = await first<MessageRow>(
     tx,
     sql`INSERT INTO conversation_messages (uid, seq, conversation, agent, source, words, raw, follow_up, created_at)
-      VALUES (${message.uid}, ${last}, ${message.conversation}, ${message.agent}, ${message.source}, ${message.words},
+      VALUES (${uidOf(message.id, last)}, ${last}, ${message.conversation}, ${message.agent}, ${message.source}, ${message.words},
         ${message.raw}, ${message.followUp ? 1 : 0}, (SELECT parley_now()))
       ON CONFLICT (source) DO NOTHING RETURNING *`,
   );
   return row && toMessage(row);
+}
+
+/** The place of a message is part of its uid: whoever reads on from one may do so when it is kept no longer. */
+const uidOf = (id: string, seq: number): string => `${id}_${seq.toString(36)}`;
+
+/** Returns the place of the message of that uid; nothing for what cannot be one. */
+export function seqIn(uid: string): number | undefined {
+  const [, seq] = /^nc_[0-9A-Za-z]{1,40}_([0-9a-z]{1,10})$/.exec(uid) ?? [];
+  return seq === undefined ? undefined : Number.parseInt(seq, 36);
 }
 
 export async function findMessage(on: Queryable, uid: string): Promise<ConversationMessage | undefined> {

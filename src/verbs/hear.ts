@@ -36,7 +36,7 @@ export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promi
   if (talking?.isKept) return REPEATED;
   const found = await matchHeard(ctx, heard, talking);
   if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
-  if (talking && (found.is === "nothing" || isOver(ctx, found, heard))) {
+  if (talking && (found.is === "nothing" || isOver(ctx, found, heard, talking))) {
     const passedOn = await converse(ctx, heard, talking);
     if (passedOn) return passedOn;
   }

@@ -20,6 +20,7 @@ import { nextChannelNumber } from "../store/humans.ts";
 import { INBOX_TOPIC, saidTopic, WEBHOOKS_TOPIC } from "../store/wake.ts";
 import { insertEvent, listEndpoints } from "../store/webhooks.ts";
 import { createKeyIn } from "./create-key.ts";
+import { withoutTokens } from "./delivery-tokens.ts";
 import { chargeLimit } from "./limits.ts";
 
 /** More than anybody says in an hour. */
@@ -66,9 +67,9 @@ export async function keepSaid(
   if (said.thread !== null) await upsertThread(tx, said.thread, number);
   // point: conversation-between-opening-and-message
   const message = await insertMessageIfNew(tx, {
-    ...{ uid: ctx.newId("nc"), conversation: number, agent, source: said.source },
-    words: [...said.words].slice(0, MOST_WORDS).join("").toWellFormed().replaceAll("\0", ""),
-    raw: JSON.stringify(said.raw),
+    ...{ id: ctx.newId("nc"), conversation: number, agent, source: said.source },
+    words: withoutTokens([...said.words].slice(0, MOST_WORDS).join("").toWellFormed().replaceAll("\0", "")),
+    raw: withoutTokens(JSON.stringify(said.raw)),
     followUp: !isNew,
   });
   if (!message) return null;

@@ -43,9 +43,13 @@ export async function matchHeard(ctx: Context, heard: Heard, talking: Talking | 
   return others.length > 0 ? { is: "several", all: [only, ...others] } : { is: "one", matched: only };
 }
 
-/** True for words that stand where something was asked that is over, and that do not name it by its code. */
-export function isOver(ctx: Context, found: Found, heard: Heard): boolean {
+/**
+ * True for words that stand where something was asked that is over, and that do not name it by its code. Whoever answers
+ * a message outside of any conversation means that message, and begins nothing.
+ */
+export function isOver(ctx: Context, found: Found, heard: Heard, { going }: Talking): boolean {
   if (found.is !== "one" || found.matched.ask.state === "open") return false;
+  if (!going && !("thread" in heard.match) && !("pair" in heard.match)) return false;
   return codeOf(heard) !== tokensOf(ctx, found.matched.delivery.id).code;
 }
 

@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 1000;
  * Returns what people said to an agent, oldest first: what it has not acknowledged, or with `all` everything that is
  * kept; as soon as there is something, or when `waitMs` have passed.
  *
- * @throws {Refusal} `invalid_input` for an `after` that nothing is called
+ * @throws {Refusal} `invalid_input` for an `after` that nothing can be called
  */
 export async function readSaid(
   ctx: Context,
@@ -38,7 +38,10 @@ export async function readSaid(
   page: { after?: string; all: boolean; limit: number; waitMs: number; signal: AbortSignal },
 ): Promise<{ items: Told[]; hasMore: boolean }> {
   const { all, limit, signal } = page;
-  const afterSeq = page.after === undefined ? 0 : await seqOf(ctx, of, page.after);
+  const afterSeq = page.after === undefined ? 0 : store.seqIn(page.after);
+  if (afterSeq === undefined) {
+    throw new Refusal("invalid_input", { loc: ["query", "after"] }, "after must be the uid of a conversation");
+  }
   const until = ctx.clock.monotonic() + page.waitMs;
   using changes = watch(ctx, [saidTopic(of.agent)], [ctx.stopping, signal]);
   for (;;) {
@@ -52,12 +55,6 @@ export async function readSaid(
     // Another node's word may be lost: the rows are looked at every second.
     await changes.next(Math.min(leftMs, LOOK_AGAIN_MS));
   }
-}
-
-async function seqOf(ctx: Pick<Context, "db">, of: Hearer, uid: string): Promise<number> {
-  const message = await store.findMessage(ctx.db, uid);
-  if (message && isOf(message, of)) return message.seq;
-  throw new Refusal("invalid_input", { loc: ["query", "after"] }, "after must be the uid of one of your conversations");
 }
 
 function isOf({ agent, conversation }: ConversationMessage, of: Hearer): boolean {

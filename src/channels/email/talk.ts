@@ -9,9 +9,13 @@ const RAW_MOST_BYTES = 1_048_576;
 const BODY_MOST = 200_000;
 const FOLLOWED_MOST = 20;
 
+/** How the addresses of pages and reply addresses that are ours look. */
+const OURS = /\/r\/[\w-]{43}|\bask\+[a-z2-7]{26}@/i;
+
 /**
  * Returns what a conversation takes of a mail: its thread is that of the mails it follows, and its agent answers in
- * reply to it. `entries` are those of the agents' addresses that it was sent to.
+ * reply to it. `entries` are those of the agents' addresses that it was sent to. A mail that follows another is passed on
+ * as its author's own words, without what it quotes: agents must not see the links and codes of what they ask.
  */
 export function talkOf(
   mail: ReadMail & { from: string },
@@ -32,6 +36,11 @@ export function talkOf(
     },
   };
   const written = mail.text?.trim() ? mail.text : htmlText((mail.html ?? "").slice(0, 4 * BODY_MOST));
+  // Mails that people answer hold what lets people decide, in ways nobody could find again in their bytes.
+  const isFresh =
+    followed.length === 0 &&
+    !raw.includes("message/rfc822") &&
+    ![written, mail.html ?? "", ...["to", "cc"].flatMap(mail.header)].some((part) => OURS.test(part));
   return {
     at: entries.length === 0 ? null : { channel: "email", addresses: entries },
     begins: entries.length > 0,
@@ -41,8 +50,8 @@ export function talkOf(
     opening: [subject, words].filter((part) => part !== "").join("\n\n"),
     raw: {
       ...{ from_address: mail.from, to_address: entries[0] ?? "", subject, message_id: messageId },
-      body: written.slice(0, BODY_MOST).toWellFormed(),
-      raw_email: raw.length > RAW_MOST_BYTES ? "" : raw.toString("utf8"),
+      body: (isFresh ? written.slice(0, BODY_MOST) : words).toWellFormed(),
+      raw_email: isFresh && raw.length <= RAW_MOST_BYTES ? raw.toString("utf8") : "",
     },
   };
 }
