@@ -61,7 +61,7 @@ export function seedKey(ask: RelayAsk, policyVersion: string): string {
 }
 
 /** Returns a prompt as it is compared. */
-export function normalPrompt(prompt: string): string {
+function normalPrompt(prompt: string): string {
   return prompt.normalize("NFC").replaceAll("\r\n", "\n").trim();
 }
 
