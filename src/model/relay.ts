@@ -15,23 +15,25 @@ export type Stage = (typeof STAGES)[number];
 export type AnswerSource = "policy" | "cache" | "runner" | "person" | "service" | "server";
 
 /** Why an answer is not a plain one (section 6). */
-export type ErrorCode =
-  | "E_JSON_SCHEMA"
-  | "E_TOOL_TIMEOUT"
-  | "E_POLICY_DENY"
-  | "E_INTERNAL"
-  | "E_CONTEXT_MISMATCH"
-  | "E_CAPS_VIOLATION"
-  | "E_ROLE_NOT_FOUND"
-  | "E_ROLE_INPUT"
-  | "E_TOOL_ERROR"
-  | "E_MODEL"
-  | "E_BUDGET"
-  | "E_SIZE"
-  | "E_TIMEOUT"
-  | "E_HUMAN_REJECT"
-  | "E_NO_ANSWERER"
-  | "E_CANCELED";
+const ERROR_CODES = [
+  "E_JSON_SCHEMA",
+  "E_TOOL_TIMEOUT",
+  "E_POLICY_DENY",
+  "E_INTERNAL",
+  "E_CONTEXT_MISMATCH",
+  "E_CAPS_VIOLATION",
+  "E_ROLE_NOT_FOUND",
+  "E_ROLE_INPUT",
+  "E_TOOL_ERROR",
+  "E_MODEL",
+  "E_BUDGET",
+  "E_SIZE",
+  "E_TIMEOUT",
+  "E_HUMAN_REJECT",
+  "E_NO_ANSWERER",
+  "E_CANCELED",
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** What an executor may do with one tool (section 3, `tool_caps`). */
 export interface ToolCaps {
