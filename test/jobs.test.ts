@@ -420,6 +420,57 @@ for (const on of DATABASES) {
       assert.ok(!JSON.stringify(record).includes(secret));
     });
 
+    it("has a refusal for whatever is odd, and never breaks", async () => {
+      const { planner, ana } = scene();
+      const { id, lease } = await scene().claimed();
+      const cursor = (place: unknown) => Buffer.from(JSON.stringify(place)).toString("base64url");
+      const odd = [
+        "\0",
+        "a\0b",
+        "..",
+        "%",
+        "\ud83d\ude00",
+        "__proto__",
+        " ",
+        "x".repeat(5000),
+        1,
+        1e308,
+        [],
+        {},
+        [[]],
+        true,
+      ];
+      for (const value of odd) {
+        const text = encodeURIComponent(String(value));
+        for (const reply of [
+          ...["job_id", "kind", "spec", "env", "repo", "labels", "priority", "ttl_s", "max_attempts", "external"].map(
+            (field) => planner.post("/jobs", { [field]: value }),
+          ),
+          ...["kinds", "worker_id", "lease_ttl_s", ...(value === 1 ? [] : ["wait"])].map((field) =>
+            ana.post("/jobs/claim", { kinds: ["none"], worker_id: "w", wait: "0", [field]: value }),
+          ),
+          planner.post("/jobs", { labels: { [String(value)]: String(value) } }),
+          ...["state", "kind", "cursor", "limit"].map((name) => ana.get(`/jobs?${name}=${text}`)),
+          ana.get(`/jobs?cursor=${cursor([1, value])}`),
+          ana.get(`/jobs?cursor=${cursor([value, "x"])}`),
+          ana.get(`/jobs/${text}`),
+          ana.get(`/jobs/${id}/artifacts/${text}`),
+          ...["message", "level", "step_id", "ask_id", "fields"].map((field) =>
+            ana.post(`/jobs/${id}/logs`, { message: "m", [field]: value }, lease),
+          ),
+          ana.post(`/jobs/${id}/logs`, value, lease),
+          ana.post(`/jobs/${id}/heartbeat`, { note: value }, lease),
+          ana.post(`/jobs/${id}/finish`, { state: value, reason: value, result: value, artifacts: value }, lease),
+          ana.post(`/jobs/${id}/heartbeat`, {}, encodeURIComponent(String(value)).slice(0, 1000)),
+        ]) {
+          const { status, body, text: told } = await reply;
+          assert.ok(status < 500 && status !== 429, `${JSON.stringify(value)}: ${status} ${told}`);
+          if (status >= 400) assert.equal(typeof body.error?.message, "string", told);
+        }
+      }
+      assert.equal((await ana.get(`/jobs/${id}`)).body.state, "RUNNING");
+    });
+
     it("answers methods that a path does not take with those it takes", async () => {
       const reply = await scene().ana.call("DELETE", "/jobs/x/artifacts/a", undefined);
       assert.deepEqual([reply.status, reply.headers.get("allow")], [405, "GET, PUT"]);

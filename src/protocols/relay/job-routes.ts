@@ -11,6 +11,7 @@ import { readJob, readJobs } from "../../verbs/read-job.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
 import { checkFields } from "../door-fields.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
+import { RELAY_ID } from "./fields.ts";
 import { jobEvents } from "./job-events.ts";
 import { ClaimBody, FinishBody, HeartbeatBody, LogBody, NewJobBody, ReasonBody } from "./job-fields.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
@@ -80,7 +81,7 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
   app.get("/jobs", routeOptions({ summary: "Jobs, the newest first" }), async (request, reply) => {
     const caller = await enter(door, request, JOB_READERS);
     const states = statesOf(request);
-    const kind = queryText(request, "kind");
+    const kind = kindOf(request);
     const after = cursorOf(request);
     const { jobs, next } = await readJobs(ctx, readerOf(caller), {
       ...(states && { states }),
@@ -159,6 +160,12 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
 
   jobEvents(app, door);
   await app.register(artifactRoutes(door));
+}
+
+function kindOf(request: FastifyRequest): string | undefined {
+  const kind = queryText(request, "kind");
+  if (kind === undefined || RELAY_ID.test(kind)) return kind;
+  throw new Refusal("invalid_input", { field: "kind", constraint: "format" });
 }
 
 function statesOf(request: FastifyRequest): JobState[] | undefined {

@@ -6,6 +6,7 @@ import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../door.ts";
 import { checkFields } from "../door-fields.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
+import { RELAY_ID } from "./fields.ts";
 
 const MOST_DEPTH = 32;
 
@@ -116,7 +117,7 @@ export function cursorOf(request: FastifyRequest): { at: number; id: string } | 
   if (text === undefined) return undefined;
   try {
     const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
-    if (Number.isSafeInteger(at) && typeof id === "string") return { at: at as number, id };
+    if (Number.isSafeInteger(at) && typeof id === "string" && RELAY_ID.test(id)) return { at: at as number, id };
   } catch {
     // Whatever it is, no page of ours ended there.
   }
