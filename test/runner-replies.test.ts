@@ -105,6 +105,29 @@ describe("what a model replies", () => {
     assert.equal(text, "The key is [secret:aws-access-key], the word [secret:canary].");
   });
 
+  it("asks once more where the provider is busy or broken, and then leaves the ask to people", async () => {
+    for (const line of [{ status: 429 }, { breaks: true }] as const) {
+      world.llm.heard.splice(0);
+      says(line, '{"answer_text": "EUR"}');
+      assert.equal((await world.answer()).text, "EUR");
+      assert.equal(world.llm.heard.length, 2);
+    }
+    world.llm.heard.splice(0);
+    says({ status: 503 });
+    assert.deepEqual(await world.pass(), {
+      is: "pass",
+      because: "failed: the provider replied 503",
+      error: { code: "E_MODEL", text: "the provider replied 503" },
+    });
+    assert.equal(world.llm.heard.length, 2);
+  });
+
+  it("does not try again what the provider refused", async () => {
+    says({ status: 401 });
+    assert.equal((await world.pass()).error?.text, "the provider replied 401");
+    assert.equal(world.llm.heard.length, 1);
+  });
+
   it("asks no model for an approval, a policy decision, an unknown role or a wrong input", async () => {
     says("{}");
     assert.equal((await world.pass({ type: "APPROVAL" })).because, "never asked for an approval");

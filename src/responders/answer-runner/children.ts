@@ -84,8 +84,9 @@ export function openChildren(settings: ChildrenSettings): Children {
       trouble = text;
     });
     living.add(child);
-    void child.gone.then(() => {
-      living.delete(child);
+    void child.gone.then(() => living.delete(child));
+    // Its last words may still be on the way; nobody is to be given it for all that.
+    void child.exited.then(() => {
       const place = idle.indexOf(child);
       if (place >= 0) idle.splice(place, 1);
     });
@@ -118,6 +119,7 @@ export function openChildren(settings: ChildrenSettings): Children {
 
 interface StartedChild extends Child {
   ready: Promise<boolean>;
+  exited: Promise<void>;
   gone: Promise<void>;
 }
 
@@ -133,6 +135,7 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
   process_.stdin.on("error", () => undefined);
 
   const heard = hearing(process_);
+  const exited = new Promise<void>((resolve) => process_.once("exit", () => resolve()));
   const say = (message: ToChild): void => void process_.stdin.write(lineOf(message));
   const gone = new Promise<void>((resolve) => {
     const over = (): void => {
@@ -191,6 +194,7 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
   return {
     pid: process_.pid,
     ready,
+    exited,
     gone,
     end,
     async takeTurn(turn, help) {
