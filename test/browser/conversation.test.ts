@@ -80,7 +80,7 @@ describe("a conversation in the Inbox room", { timeout: 60_000 }, () => {
     await page.getByLabel("Say more").waitFor();
     assert.deepEqual(
       (await page.getByRole("list", { name: "What was said" }).getByRole("listitem").allInnerTexts()).map(
-        (text) => text.split("\n").find((line) => !/^(you|support, a program)$/.test(line) && line !== "") ?? "",
+        (text) => text.split("\n").find((line) => !/^(You|support, a program)$/.test(line) && line !== "") ?? "",
       ),
       ["Where is order 7?", "It is urgent.", "Which address shall it go to?", "Wants to run reroute"],
     );

@@ -9,7 +9,7 @@ import { createStore } from "../store.ts";
 import styles from "./inbox.module.css";
 import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
-import { Talks } from "./talk.tsx";
+import { BeginTalk, Talks } from "./talk.tsx";
 import { text } from "./text.ts";
 import type { Kind, ListedAsk } from "./wire.ts";
 
@@ -37,6 +37,7 @@ export function List({ current }: { current: string | undefined }) {
           options={(["open", "over"] as const).map((value) => ({ value, label: text.tabs[value] }))}
         />
       </div>
+      <BeginTalk />
       <Rows tab={chosen} current={current} />
       <Talks />
     </section>

@@ -32,36 +32,38 @@ export function talkIn(place: string): number | null {
   return found ? Number(found[1]) : null;
 }
 
-/** The way to a new conversation, and those that were begun; nothing where no agent takes any. */
+/** The way to a new conversation; nothing where no agent takes any. */
+export function BeginTalk() {
+  const { data } = useTalks();
+  if (!data || data.entry_points.length === 0) return null;
+  return (
+    <Link href="/inbox/new" class={`button ${talkStyles.begin}`}>
+      {words.new}
+    </Link>
+  );
+}
+
+/** The conversations that were begun here, the latest first. */
 export function Talks() {
   const { data } = useTalks();
-  if (!data || (data.entry_points.length === 0 && data.conversations.length === 0)) return null;
+  if (!data || data.conversations.length === 0) return null;
   return (
-    <section class={talkStyles.talks}>
-      {data.entry_points.length > 0 && (
-        <Link href="/inbox/new" class="button">
-          {words.new}
-        </Link>
-      )}
-      {data.conversations.length > 0 && (
-        <details>
-          <summary>{words.begun(data.conversations.length)}</summary>
-          <ul>
-            {data.conversations.map(({ id, title, agent, said_at: at }) => (
-              <li key={id} class={feedStyles.row}>
-                <Link href={talkPath(id)} class={feedStyles.link}>
-                  <span class={feedStyles.prompt}>{title}</span>
-                  <span class={feedStyles.facts}>
-                    <span>{agent}</span>
-                    <span>{ago(serverNow() - Date.parse(at))}</span>
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </section>
+    <details class={talkStyles.talks}>
+      <summary>{words.begun(data.conversations.length)}</summary>
+      <ul>
+        {data.conversations.map(({ id, title, agent, said_at: at }) => (
+          <li key={id} class={feedStyles.row}>
+            <Link href={talkPath(id)} class={feedStyles.link}>
+              <span class={feedStyles.prompt}>{title}</span>
+              <span class={feedStyles.facts}>
+                <span>{agent}</span>
+                <span>{ago(serverNow() - Date.parse(at))}</span>
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -139,7 +141,7 @@ function Said({ talk }: { talk: WholeTalk }) {
       {all.map(({ id, one, ask }) =>
         one ? (
           <li key={id} class={talkStyles.mine}>
-            <p class={talkStyles.who}>{words.you}</p>
+            <p class={talkStyles.who}>{words.me}</p>
             <p class={styles.prose}>{one.text}</p>
             {one.taken && <p class={talkStyles.mark}>{words.taken}</p>}
           </li>

@@ -169,6 +169,7 @@ export const text = {
     answerTo: (title: string) => `Your answer: ${title}`,
     title: (agent: string) => `Conversation with ${agent}`,
     log: "What was said",
+    me: "You",
     you: "you",
     program: (agent: string) => `${agent}, a program`,
     wants: (fn: string) => `Wants to run ${fn}`,
