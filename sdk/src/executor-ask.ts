@@ -93,11 +93,14 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
 
   let stage: string | null = null;
   const connection = connect(options, (reply) => {
-    const now = reply.headers.get("parley-ask-stage");
-    if (now === null || now === stage) return;
-    stage = now;
-    options.onPending?.(now);
+    stage = reply.headers.get("parley-ask-stage");
   });
+  let told: string | null = null;
+  const tell = () => {
+    if (stage === null || stage === told) return;
+    told = stage;
+    options.onPending?.(stage);
+  };
   let isPosted = false;
   const startedAt = Date.now();
   try {
@@ -107,7 +110,7 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
     });
     isPosted = true;
     const giveUpAt = startedAt + (options.timeout_s ?? PEOPLE_S) * 1000 + GRACE_MS;
-    const answer = await wait<T>(connection, id, { signal, giveUpAt, isWatched: options.onPending !== undefined });
+    const answer = await wait<T>(connection, id, { signal, giveUpAt, ...(options.onPending && { tell }) });
     const attested = answer.attestation?.context_hash;
     if (hash !== undefined && attested !== undefined && attested !== hash) {
       const message = "E_CONTEXT_MISMATCH: the answer was made for other circumstances";
@@ -128,17 +131,18 @@ function metaOf({ meta, choices, prompt_overrides, action, resource, env, args }
 async function wait<T>(
   connection: Connection,
   id: string,
-  { signal, giveUpAt, isWatched }: { signal: AbortSignal | undefined; giveUpAt: number; isWatched: boolean },
+  { signal, giveUpAt, tell }: { signal: AbortSignal | undefined; giveUpAt: number; tell?: () => void },
 ): Promise<Answer<T>> {
   const set = Number.parseInt(fromEnvironment("ASK_ANSWER_WAIT_SECONDS") ?? "", 10);
   const usualS = set > 0 ? set : WAIT_S;
-  for (let waitS = isWatched ? Math.min(FIRST_WAIT_S, usualS) : usualS; ; waitS = usualS) {
+  for (let waitS = tell ? Math.min(FIRST_WAIT_S, usualS) : usualS; ; waitS = usualS) {
     const askedAt = Date.now();
     const query = { wait: `${waitS}s` };
     const timeoutMs = waitS * 1000 + 15_000;
     const look = () => connection.call<Answer<T> | undefined>("GET", answerPath(id), { signal, query, timeoutMs });
     const answer = await persist(look, { signal, giveUpAt });
     if (answer) return answer;
+    tell?.();
     // What does not hold a wait must not be asked in a tight loop.
     if (Date.now() - askedAt < 500) await sleep(backOffMs(), signal);
   }

@@ -90,7 +90,10 @@ export async function claim(options: ClaimOptions, handler: (held: HeldJob) => u
   let ended: JobOutcome["ended"] | undefined;
   const held: HeldJob = {
     ...{ job, lease, signal: lost.signal },
-    ask: (type, prompt, more) => ask(type, prompt, { step_id: "main", signal: lost.signal, ...place, ...more }),
+    ask(type, prompt, more = {}) {
+      const signal = more.signal ? AbortSignal.any([lost.signal, more.signal]) : lost.signal;
+      return ask(type, prompt, { step_id: "main", ...place, ...more, signal });
+    },
     log: (entry) => log(entry, place),
     put: (path, content) => put(path, content, place),
     async finish(end) {

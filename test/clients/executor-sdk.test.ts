@@ -69,6 +69,13 @@ for (const on of DATABASES) {
       assert.deepEqual(stages, ["people"]);
     });
 
+    it("passes on what its caller's own function throws", async () => {
+      const onPending = () => {
+        throw new RangeError("that is no stage of mine");
+      };
+      await assert.rejects(asks("CLARIFICATION", "Which currency?", { onPending }).answer, RangeError);
+    });
+
     it("offers choices, and brings the one that was chosen", async () => {
       const { job, answer } = asks("CHOICE", "Which plan?", { choices: ["Fast", "Safe"] });
       await answers(job, { answer_json: { choice: "Safe" } });
@@ -180,7 +187,7 @@ for (const on of DATABASES) {
   describe(`the executor SDK and a server that is started again on ${on}`, () => {
     it("goes on waiting and following, and is answered once", async () => {
       const dataDir = newFolder();
-      const env = on === "postgres" ? { DATABASE_URL: await freshDatabase() } : {};
+      const env: Record<string, string> = on === "postgres" ? { DATABASE_URL: await freshDatabase() } : {};
       const first = await serve(dataDir, env);
       const { url } = first;
       const keyOf = async (...words: string[]) =>
