@@ -12,7 +12,7 @@ export function fenced({ job }: JobAt): Refusal {
  * the one comparison fences both; a lease that has just run out is good until it is taken away, which gives the job a new
  * number. The job is held.
  */
-export function holdsLease({ leaseHash }: JobAt, token: string | undefined): boolean {
+function holdsLease({ leaseHash }: JobAt, token: string | undefined): boolean {
   return leaseHash !== null && token !== undefined && leaseHash === sha256Hex(token);
 }
 

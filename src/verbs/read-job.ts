@@ -16,7 +16,7 @@ export interface JobReader {
 const EXTEND_AFTER_MS = 3_600_000;
 
 /** Returns whether somebody may see a job. */
-export function maySee({ owner, holder }: Job, { principal, isAdmin }: JobReader): boolean {
+function maySee({ owner, holder }: Job, { principal, isAdmin }: JobReader): boolean {
   return isAdmin || owner === principal || holder === principal;
 }
 
