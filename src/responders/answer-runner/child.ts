@@ -22,7 +22,6 @@ async function hear<Kind extends ToChild["type"]>(kind: Kind): Promise<Extract<T
   return message as Extract<ToChild, { type: Kind }>;
 }
 
-/** One byte beyond what a token holds: no text has more tokens than bytes. */
 async function main(): Promise<void> {
   const { address } = await hear("begin");
   const model = await openModel(address);
