@@ -114,7 +114,10 @@ export async function findJob(on: Queryable, id: string): Promise<JobAt | undefi
 export async function lockJob(tx: Tx, id: string): Promise<JobAt | undefined> {
   const row = await first<JobRow>(
     tx,
-    sql`UPDATE jobs SET state = state WHERE job_id = ${id} RETURNING *, parley_now() AS now`,
+    // SQLite has one writer: whoever is in a transaction holds everything.
+    tx.dialect === "sqlite"
+      ? sql`SELECT *, parley_now() AS now FROM jobs WHERE job_id = ${id}`
+      : sql`UPDATE jobs SET state = state WHERE job_id = ${id} RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);
 }

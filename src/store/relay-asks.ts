@@ -163,7 +163,9 @@ export async function findByAddressed(on: Queryable, addressedId: string): Promi
 export async function lockRelayAsk(tx: Tx, id: string): Promise<RelayAskAt | undefined> {
   const row = await first<AskRow>(
     tx,
-    sql`UPDATE asks SET status = status WHERE ask_id = ${id} RETURNING *, parley_now() AS now`,
+    tx.dialect === "sqlite"
+      ? sql`SELECT *, parley_now() AS now FROM asks WHERE ask_id = ${id}`
+      : sql`UPDATE asks SET status = status WHERE ask_id = ${id} RETURNING *, parley_now() AS now`,
   );
   return row && toAt(row);
 }

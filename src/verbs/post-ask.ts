@@ -41,6 +41,7 @@ export type AskWish = Pick<
 
 /** For so long whoever stores an ask has it to itself; then anybody may answer it. */
 const OWN_MS = 5000;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -79,10 +80,11 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
       return replay(other, wish);
     }
     // point: ask-stored
+    const waiting = await recountIn(tx, job);
     await appendJobEvents(tx, wish.jobId, [
       logOf(job, "ask.created", inserted, { message: `${wish.type} asked`, fields: { ask_type: wish.type } }),
+      ...waiting.events,
     ]);
-    const waiting = await recountIn(tx, job);
     notes.push(...waiting.notes);
     if (earlier?.answer) {
       const held = { job: waiting.job, ask: inserted };
@@ -126,7 +128,7 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]):
 }
 
 async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWish): Promise<JobAt> {
-  const { id, owner, holder, state, labels, external } = held.job;
+  const { id, owner, holder, state, labels, external, ttlUntil } = held.job;
   if (owner !== principal && holder !== principal) {
     // Whoever held it once learns that it does no longer; to anybody else there is no such job.
     if (!external && (await hasHeld(tx, id, principal))) throw fenced(held);
@@ -136,7 +138,8 @@ async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWis
   if (isOver(state)) throw new Refusal("job_closed", { id, state });
   // Nobody holds it: whoever asks has lost it.
   if (state === "QUEUED") throw fenced(held);
-  if (external) await extendExternal(tx, id, EXTERNAL_IDLE_MS);
+  // Once a minute will do.
+  if (external && ttlUntil < held.now + EXTERNAL_IDLE_MS - MINUTE_MS) await extendExternal(tx, id, EXTERNAL_IDLE_MS);
   return held;
 }
 

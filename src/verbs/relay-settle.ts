@@ -13,7 +13,7 @@ import {
 } from "../store/jobs.ts";
 import { insertAnswer } from "../store/relay-answers.ts";
 import { endRelayAsk, freeJoined, listJoined, listPendingOfJob, type RelayAskAt } from "../store/relay-asks.ts";
-import { CLAIMS_TOPIC, INBOX_TOPIC, jobTopic, relayTopic } from "../store/wake.ts";
+import { CLAIMS_TOPIC, INBOX_TOPIC, relayTopic } from "../store/wake.ts";
 
 /** An answer, but for what follows from its ask. */
 export type GivenAnswer = Omit<RelayAnswer, "askId" | "jobId" | "stepId" | "createdAt">;
@@ -47,8 +47,10 @@ export async function settleAskIn(
   const events: NewJobEvent[] = [];
   const notes: AuditNote[] = [];
   const isShared = given.source !== "server";
-  if (!isShared) await freeJoined(tx, ask.id, MACHINE_MS);
-  for (const one of [held.ask, ...(isShared ? await listJoined(tx, ask.id) : [])]) {
+  // Only asks of a later epoch join one.
+  const mayBeJoined = held.job.job.epoch > ask.epoch;
+  if (mayBeJoined && !isShared) await freeJoined(tx, ask.id, MACHINE_MS);
+  for (const one of [held.ask, ...(mayBeJoined && isShared ? await listJoined(tx, ask.id) : [])]) {
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;
@@ -74,8 +76,8 @@ export async function settleAskIn(
     });
     tx.wake(relayTopic(one.ask.id));
   }
-  await appendJobEvents(tx, ask.jobId, events);
   const moved = await recountIn(tx, held.job);
+  await appendJobEvents(tx, ask.jobId, [...events, ...moved.events]);
   return { answer, job: moved.job, notes: [...notes, ...moved.notes] };
 }
 
@@ -94,17 +96,20 @@ function actorOf(answer: Pick<RelayAnswer, "source" | "principal" | "policyTrace
   }
 }
 
-/** Brings a held job's state into line with what it still waits for; a job that is over or waits in line stays so. */
-export async function recountIn(tx: Tx, held: JobAt): Promise<{ job: JobAt; notes: AuditNote[] }> {
+/**
+ * Brings a held job's state into line with what it still waits for; a job that is over or waits in line stays so. The
+ * event and the entry of the record that say so are returned, and not written.
+ */
+export async function recountIn(
+  tx: Tx,
+  held: JobAt,
+): Promise<{ job: JobAt; events: NewJobEvent[]; notes: AuditNote[] }> {
   const { job: before } = held;
-  if (before.state !== "RUNNING" && before.state !== "WAITING_ON_ANSWER") return { job: held, notes: [] };
-  const after = await recountPending(tx, before);
-  if (after.job.state === before.state) {
-    tx.wake(jobTopic(before.id));
-    return { job: after, notes: [] };
-  }
-  await appendJobEvents(tx, before.id, [statusOf(after, before.state)]);
-  return { job: after, notes: [moveNote(after, before.state, { kind: "server", id: "relay" })] };
+  const isActive = before.state === "RUNNING" || before.state === "WAITING_ON_ANSWER";
+  const after = isActive ? await recountPending(tx, before) : held;
+  if (after.job.state === before.state) return { job: after, events: [], notes: [] };
+  const by = { kind: "server", id: "relay" } as const;
+  return { job: after, events: [statusOf(after, before.state)], notes: [moveNote(after, before.state, by)] };
 }
 
 /** Why a job moves, and what that changes. */
