@@ -268,7 +268,18 @@ for (const on of DATABASES) {
         const at = (world.clock.now() - ageMs) / 1000;
         utimesSync(file, at, at);
       }
+      const decision = (
+        ttl: number,
+      ) => sql`INSERT INTO decision_cache (decision_key, seed_key, created_at, ttl_seconds, source, hits)
+        VALUES (${`for ${ttl}`}, 'seed', ${world.clock.now() - 60_000}, ${ttl}, 'runner', 0)`;
+      await ctx.db.transact(async (tx) => {
+        for (const ttl of [60, 61]) await tx.all(decision(ttl));
+      });
       await sweepJobs(ctx);
+      assert.deepEqual(
+        (await ctx.db.all<{ key: string }>(sql`SELECT decision_key AS key FROM decision_cache`)).map(({ key }) => key),
+        ["for 61"],
+      );
       assert.equal(existsSync(leftover), false);
       assert.equal(existsSync(join(folderOf(scene), ".incoming", "new")), true);
       assert.equal((await planner.get(`/jobs/${old.id}`)).status, 200);
