@@ -57,7 +57,8 @@ export async function scriptedLlm(script: Script): Promise<ScriptedLlm> {
       say(response, one, await script(one, heard.length));
     })();
   });
-  server.listen(0, "127.0.0.1");
+  // A test that could not begin must not wait for it.
+  server.listen(0, "127.0.0.1").unref();
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
