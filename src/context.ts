@@ -8,6 +8,7 @@ import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secret-scan.ts";
 import type { AddressedRules } from "./model/addressed-rules.ts";
 import type { CrowdRules } from "./model/crowd-rules.ts";
+import type { RelayFact } from "./model/relay-fact.ts";
 import type { RelayRules } from "./model/relay-rules.ts";
 import type { Db } from "./store/db.ts";
 import type { Readers } from "./store/readers.ts";
@@ -30,6 +31,8 @@ export interface Context {
   relay: RelayRules;
   /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
   offer: (askId: string) => void;
+  /** Tells whoever watches this server what it has committed. */
+  tell: (fact: RelayFact) => void;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
   /** Looks for secrets in what would be stored or shown. */

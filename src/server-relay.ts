@@ -4,6 +4,7 @@ import { startLoop, type Loop } from "./lib/loop.ts";
 import type { RelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { closeOrphans, expireDueRelayAsks } from "./loops/expire-relay.ts";
 import { openRespond, type MachineEvent, type MachineRole, type Respond } from "./loops/respond.ts";
+import type { Trail } from "./loops/trail.ts";
 import type { RunnerEvent } from "./responders/answer-runner/deps.ts";
 import type { Runner } from "./responders/answer-runner/runner.ts";
 import type { PolicyFile } from "./responders/policy/policy-file.ts";
@@ -31,13 +32,16 @@ export interface Relay {
 export async function openRelay(
   ctx: Context,
   config: Config,
-  { policy, counters }: { policy: PolicyFile; counters: RelayCounters },
+  { policy, counters, trail }: { policy: PolicyFile; counters: RelayCounters; trail: Trail },
 ): Promise<Relay> {
   const roles = await openRoles({
     dirs: roleDirs({ promptsDir: config.relay.promptsDir, dataDir: config.dataDir }),
     ...{ log: ctx.log, schemas: ctx.schemas },
   });
-  const observe = (event: MachineEvent | RunnerEvent): void => count(counters, event);
+  const observe = (event: MachineEvent | RunnerEvent): void => {
+    count(counters, event);
+    if (event.is === "stage" || event.is === "tokens" || event.is === "tool") trail.note(event);
+  };
   const runner = openAnswerRunner(ctx, config, { roles, policy, observe });
   const respond = openRespond(ctx, {
     policy: () => policy.current().policy,

@@ -8,6 +8,7 @@ import { CONVERSATION_SETTINGS, entryPointsOf } from "./settings-conversations.t
 import { RELAY_SETTINGS, relayRulesOf } from "./settings-relay.ts";
 
 const ORIGIN_WORDS = "an http or https address without a path";
+const COLLECTOR_WORDS = "an http or https address";
 const CANARY_WORDS = "a text of at least 8 characters";
 const MOST = 1_000_000_000;
 
@@ -198,6 +199,23 @@ export const Settings = z.object({
         })
         .default("info"),
       "The least important line that is logged.",
+    ),
+  }),
+  telemetry: z.object({
+    otlpUrl: setting(
+      z
+        .string({ error: COLLECTOR_WORDS })
+        .refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol), { error: COLLECTOR_WORDS })
+        .optional(),
+      "OpenTelemetry collector that is sent traces, as OTLP over HTTP at /v1/traces below it; without it none are made.",
+      { aliases: ["OTEL_EXPORTER_OTLP_ENDPOINT"], example: "http://127.0.0.1:4318" },
+    ),
+    serviceName: setting(text("a name").default("parley"), "What this server is called in traces.", {
+      aliases: ["OTEL_SERVICE_NAME"],
+    }),
+    headersEnv: setting(
+      text("the name of an environment variable").default("OTEL_EXPORTER_OTLP_HEADERS"),
+      "Environment variable with headers for the collector, such as a key: name=value, name=value.",
     ),
   }),
 });

@@ -11,7 +11,7 @@ import {
 import type { Random } from "./random.ts";
 
 /** What a key is derived for; one label each, so that one use can never stand in for another (security.md, section 3). */
-export type KeyLabel = "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery";
+export type KeyLabel = "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery" | "trace";
 
 /** Keys derived from the 32-byte installation key. */
 export interface Keyring {

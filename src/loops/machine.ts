@@ -1,7 +1,7 @@
 import type { ForeignSchema } from "../model/addressed-ask.ts";
 import type { RoleFacts } from "../model/decision-key.ts";
 import type { Policy, Verdict } from "../model/policy.ts";
-import type { AskType, Stage } from "../model/relay.ts";
+import type { AskType, Job, RelayAsk, Stage } from "../model/relay.ts";
 import type { Responder } from "../responders/responder.ts";
 
 /** A role as the stages go by it. */
@@ -29,4 +29,4 @@ export interface Machine {
 export type MachineEvent =
   | { is: "policy"; decision: Verdict["decision"]; defaulted: boolean }
   | { is: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
-  | { is: "stage"; stage: Stage; askId: string; ms: number };
+  | { is: "stage"; stage: Stage; outcome: string; ask: RelayAsk; job: Job; ms: number };

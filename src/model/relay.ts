@@ -106,6 +106,8 @@ export interface RelayAsk {
   decisionKey: string | null;
   /** What people were or will be shown: `sha256:…`; of an APPROVAL and a POLICY_DECISION. */
   consentDigest: string | null;
+  /** The `traceparent` header it came with. */
+  traceparent?: string;
 }
 
 /** Says on what grounds a machine answered (section 4). */

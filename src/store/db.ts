@@ -1,3 +1,4 @@
+import type { RelayFact } from "../model/relay-fact.ts";
 import { sql, type Sql } from "./sql.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -13,6 +14,15 @@ export interface Queryable {
 export interface Tx extends Queryable {
   /** Notes that whoever waits on `topic` should look again once this transaction has committed. */
   wake(topic: string): void;
+  /** Notes what whoever watches this server is told once this transaction has committed. */
+  tell(fact: RelayFact): void;
+}
+
+/** What a transaction left behind once it had committed. */
+export interface Committed<T> {
+  value: T;
+  topics: ReadonlySet<string>;
+  told: readonly RelayFact[];
 }
 
 /**
@@ -23,13 +33,13 @@ export interface Tx extends Queryable {
  */
 export interface Db extends Queryable {
   /**
-   * Runs `work` as one transaction and resolves after its commit is on disk, with what `work` returned and the topics
-   * it woke. When `work` throws, nothing of it remains. `work` may run again if the database asks for it, so it must
+   * Runs `work` as one transaction and resolves after its commit is on disk, with what `work` returned, the topics
+   * it woke and what it told. When `work` throws, nothing of it remains. `work` may run again if the database asks for it, so it must
    * touch nothing but the transaction.
    *
    * @throws {Refusal} `store_unavailable` when the database is away or full
    */
-  transact<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }>;
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
   /** One line for the operator: engine, version, durability. */
   readonly describes: string;
   close(): Promise<void>;

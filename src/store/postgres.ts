@@ -1,7 +1,8 @@
 import pg from "pg";
 import type { Clock } from "../lib/clock.ts";
 import { Refusal } from "../refusals.ts";
-import type { Db, Tx } from "./db.ts";
+import type { RelayFact } from "../model/relay-fact.ts";
+import type { Committed, Db, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
 export interface PostgresOptions {
@@ -38,9 +39,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     return result.rows as Row[];
   }
 
-  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }> {
+  async function attempt<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
     const client = await pool.connect();
     const topics = new Set<string>();
+    const told: RelayFact[] = [];
     let broken: Error | undefined;
     const onBreak = (error: Error) => (broken = error);
     client.on("error", onBreak);
@@ -50,12 +52,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         dialect: "postgres",
         all: <Row>(statement: Sql) => query<Row>(client, statement),
         wake: (topic) => void topics.add(topic),
+        tell: (fact) => void told.push(fact),
       });
       // point: postgres-before-commit
       const { command } = await client.query("COMMIT");
       // point: postgres-after-commit
       if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
-      return { value, topics };
+      return { value, topics, told };
     } catch (error) {
       await client.query("ROLLBACK").catch(onBreak);
       throw error;

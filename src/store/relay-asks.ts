@@ -50,6 +50,7 @@ interface AskWire {
   warnings: readonly { path: string; rule: string }[];
   /** Its hash did not fit its envelope when it came. */
   mismatch: boolean;
+  traceparent: string | undefined;
 }
 
 /** An ask with what only its handling needs, and the store's clock, read by one statement. */
@@ -89,6 +90,7 @@ function toAt(row: AskRow): RelayAskAt {
       addressedId: row.addressed_id,
       decisionKey: row.decision_key,
       consentDigest: row.consent_digest,
+      ...(wire.traceparent !== undefined && { traceparent: wire.traceparent }),
     },
     bodyHash: wire.bodyHash,
     sameHash: row.same_hash,
@@ -101,21 +103,9 @@ function toAt(row: AskRow): RelayAskAt {
 }
 
 /** A new ask; its times follow from its insertion. */
-export type NewRelayAsk = Pick<
+export type NewRelayAsk = Omit<
   RelayAsk,
-  | "id"
-  | "jobId"
-  | "stepId"
-  | "type"
-  | "prompt"
-  | "contextHash"
-  | "envelope"
-  | "constraints"
-  | "roleId"
-  | "meta"
-  | "principal"
-  | "epoch"
-  | "joinedTo"
+  "status" | "stage" | "stages" | "createdAt" | "expiresAt" | "addressedId" | "decisionKey" | "consentDigest"
 > & {
   bodyHash: string;
   sameHash: string;
@@ -131,8 +121,8 @@ export type NewRelayAsk = Pick<
 
 /** Stores an ask unless there is one of this id; returns nothing then. */
 export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<RelayAskAt | undefined> {
-  const { envelope, bodyHash, options, warnings, mismatch, leader } = ask;
-  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch };
+  const { envelope, bodyHash, options, warnings, mismatch, leader, traceparent } = ask;
+  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent };
   const sharedDeadline = ask.constraints.timeoutS === undefined ? (leader?.expiresAt ?? null) : null;
   const row = await first<AskRow>(
     tx,
@@ -222,8 +212,8 @@ export async function advanceRelayAsk(tx: Tx, held: RelayAskAt, to: Advance): Pr
 
 function wireWith(held: RelayAskAt, stages: readonly StageRecord[]): string {
   const { bodyHash, options, warnings, mismatch } = held;
-  const wire: AskWire = { envelope: held.ask.envelope, bodyHash, options, stages, warnings, mismatch };
-  return JSON.stringify(wire);
+  const { envelope, traceparent } = held.ask;
+  return JSON.stringify({ envelope, bodyHash, options, stages, warnings, mismatch, traceparent } satisfies AskWire);
 }
 
 /** Takes an ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */

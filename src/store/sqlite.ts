@@ -2,7 +2,8 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import type { Clock } from "../lib/clock.ts";
 import { nextTurn } from "../lib/turn.ts";
 import { Refusal } from "../refusals.ts";
-import type { Db, Tx } from "./db.ts";
+import type { RelayFact } from "../model/relay-fact.ts";
+import type { Committed, Db, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
 export interface SqliteOptions {
@@ -25,7 +26,7 @@ const UNAVAILABLE = new Set([5, 6, 8, SQLITE_IOERR, SQLITE_FULL, 14]);
 
 interface Passenger {
   work: (tx: Tx) => Promise<unknown>;
-  resolve: (result: { value: unknown; topics: ReadonlySet<string> }) => void;
+  resolve: (result: Committed<unknown>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -92,6 +93,7 @@ export function openSqlite(options: SqliteOptions): Db {
 
   async function carry(passenger: Passenger): Promise<{ kept: boolean; tell: () => void }> {
     const topics = new Set<string>();
+    const told: RelayFact[] = [];
     let over = false;
     const tx: Tx = {
       dialect: "sqlite",
@@ -100,6 +102,7 @@ export function openSqlite(options: SqliteOptions): Db {
         return write<Row>(statement);
       },
       wake: (topic) => void topics.add(topic),
+      tell: (fact) => void told.push(fact),
     };
 
     save.run();
@@ -108,7 +111,7 @@ export function openSqlite(options: SqliteOptions): Db {
       over = true;
       release.run();
       // point: sqlite-between-passengers
-      return { kept: true, tell: () => passenger.resolve({ value, topics }) };
+      return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };
     } catch (error) {
       over = true;
       // A full disk may have undone the whole transaction already: then the train as a whole has failed.
@@ -137,7 +140,7 @@ export function openSqlite(options: SqliteOptions): Db {
       }
     },
     transact<T>(work: (tx: Tx) => Promise<T>) {
-      return new Promise<{ value: T; topics: ReadonlySet<string> }>((resolve, reject) => {
+      return new Promise<Committed<T>>((resolve, reject) => {
         if (closed) return reject(new Refusal("store_unavailable"));
         waiting.push({ work, resolve: resolve as Passenger["resolve"], reject });
         moving ??= moveTrains();

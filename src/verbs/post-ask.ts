@@ -26,7 +26,17 @@ import { logOf, moveNote, recountIn, settleAskIn, statusOf, writeNotes } from ".
 /** A checked ask, but for what the store gives it. */
 export type AskWish = Pick<
   RelayAsk,
-  "jobId" | "stepId" | "type" | "prompt" | "contextHash" | "envelope" | "constraints" | "roleId" | "meta" | "principal"
+  | "jobId"
+  | "stepId"
+  | "type"
+  | "prompt"
+  | "contextHash"
+  | "envelope"
+  | "constraints"
+  | "roleId"
+  | "meta"
+  | "principal"
+  | "traceparent"
 > & {
   /** Absent: it gets one. */
   id?: string;
@@ -80,6 +90,7 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
       return replay(other, wish);
     }
     // point: ask-stored
+    tx.tell({ is: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);
     await appendJobEvents(tx, wish.jobId, [
       logOf(job, "ask.created", inserted, { message: `${wish.type} asked`, fields: { ask_type: wish.type } }),

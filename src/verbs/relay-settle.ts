@@ -54,12 +54,13 @@ export async function settleAskIn(
     const own: RelayAnswer = { ...answer, askId: one.ask.id, stepId: one.ask.stepId };
     const { stage, stages, teaches = false } = ended;
     const consentDigest = given.consentDigest ?? null;
-    await endRelayAsk(tx, one, {
+    const over = await endRelayAsk(tx, one, {
       ...{ stage, stages, at, consentDigest, status: given.status },
       teaches: teaches && one === held.ask,
     });
     // point: relay-between-ask-and-answer
     await insertAnswer(tx, own, one === held.ask ? (ended.bodyHash ?? null) : null);
+    tx.tell({ is: "ended", ask: over.ask, job: held.job.job, answer: own });
     events.push(
       { event: "answer", body: { ask_id: own.askId } },
       logOf(held.job, "answer.recorded", one, { message: `${own.status} by ${own.source}` }),
@@ -144,8 +145,9 @@ export async function moveJobIn(
       error: `E_CANCELED: job ${id} ended (${to})`,
     };
     const { stage, stages } = ask.ask;
-    await endRelayAsk(tx, ask, { status: "ERROR", stage, stages, at: after.now, consentDigest: null });
+    const closed = await endRelayAsk(tx, ask, { status: "ERROR", stage, stages, at: after.now, consentDigest: null });
     await insertAnswer(tx, answer, null);
+    tx.tell({ is: "ended", ask: closed.ask, job: after.job, answer });
     events.push({ event: "answer", body: { ask_id: ask.ask.id } });
     notes.push({ actor: by, action: "relay.closed", agent: ask.ask.principal, askId: ask.ask.id, callId: id });
     tx.wake(relayTopic(ask.ask.id));
@@ -153,6 +155,7 @@ export async function moveJobIn(
   }
   await appendJobEvents(tx, id, [...events, statusOf(after, from)]);
   if (to === "QUEUED") tx.wake(CLAIMS_TOPIC);
+  if (over) tx.tell({ is: "job ended", job: after.job });
   return { job: after, notes: [...notes, moveNote(after, from, by)] };
 }
 

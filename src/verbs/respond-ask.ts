@@ -112,7 +112,8 @@ export async function handToPeople(
           `Asked before, and ${decided.answer.status} by ${decided.answer.answeredBy ?? decided.answer.source}.`,
         ]
       : plan.remarks;
-    await askPeopleIn(ctx, tx, held, { ...plan, remarks });
+    const handed = await askPeopleIn(ctx, tx, held, { ...plan, remarks });
+    if (handed) tx.tell({ is: "escalated", ask: handed.ask, job: job.job });
     if (verdict.decision !== "ESCALATE") return;
     await writeNotes(tx, [
       {

@@ -110,6 +110,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     addressed: DEFAULT_ADDRESSED_RULES,
     relay: DEFAULT_RELAY_RULES,
     offer: () => undefined,
+    tell: () => undefined,
     schemas: openForeignSchemas(),
     secrets: openSecretScan({ canaries: [] }),
     artifacts: openContainedFiles("/nowhere"),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/lib/clock.ts";
 import { Refusal } from "../../src/refusals.ts";
-import type { Db, Tx } from "../../src/store/db.ts";
+import type { Committed, Db, Tx } from "../../src/store/db.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import type { Sql } from "../../src/store/sql.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -121,7 +121,7 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       link.onHurt(what);
       throw new Refusal("store_unavailable");
     }
-    async function put<T>(work: (tx: Tx) => Promise<T>): Promise<{ value: T; topics: ReadonlySet<string> }> {
+    async function put<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
       underWay += 1;
       return truth.transact(work).finally(() => (underWay -= 1));
     }
@@ -216,5 +216,5 @@ function failingAt(tx: Tx, failsAt: number): Tx {
 }
 
 function withStatements(tx: Tx, all: (statement: Sql) => Promise<never[]>): Tx {
-  return { dialect: tx.dialect, wake: (topic) => tx.wake(topic), all };
+  return { dialect: tx.dialect, wake: (topic) => tx.wake(topic), tell: (fact) => tx.tell(fact), all };
 }

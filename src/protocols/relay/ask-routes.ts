@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { Find } from "../../lib/secret-scan.ts";
+import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
 import { envelopeHash } from "../../model/decision-key.ts";
 import { ASK_TYPES, type AskType } from "../../model/relay.ts";
@@ -47,10 +48,11 @@ export function askRoutes(app: Door, door: DoorContext): void {
       const { principal } = await enter(door, request, ASKERS);
       const body = bodyOf(request, AskBody);
       const wish = await wishOf(door, body, readAskFields(body));
-      const lease = request.headers["parley-lease"];
+      const { "parley-lease": lease, traceparent } = request.headers;
       const { held, replayed } = await postAsk(ctx, {
         ...{ ...wish, principal },
         ...(typeof lease === "string" && lease !== "" && { lease }),
+        ...(typeof traceparent === "string" && readTraceParent(traceparent) !== null && { traceparent }),
       });
       const { id } = held.ask;
       if (replayed) reply.header("idempotency-replayed", "true");

@@ -58,8 +58,8 @@ export type RunOutcome = Answered | Passed;
 
 /** What happened in a run, for whoever counts. */
 export type RunnerEvent =
-  | { is: "tokens"; tokens: Tokens; role: string | null; model: string }
-  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; askId: string; jobId: string }
+  | { is: "tokens"; tokens: Tokens; role: string | null; model: string; job: Job }
+  | { is: "tool"; tool: string; outcome: ToolOutcome; ms: number; bytes: number; ask: RelayAsk; job: Job }
   | { is: "misfit"; role: string | null; attempt: 1 | 2 }
   | { is: "run"; outcome: "answered" | "passed" | "failed"; ms: number };
 

@@ -1,6 +1,6 @@
 import { type Deadline, openDeadline } from "../../lib/deadline.ts";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
-import type { Attestation, ErrorCode } from "../../model/relay.ts";
+import type { Attestation, ErrorCode, Job } from "../../model/relay.ts";
 import type { Answered, Offer, Passed } from "../responder.ts";
 import { type Role, roleName } from "../roles/role.ts";
 import type { Child, TurnEnd } from "./children.ts";
@@ -137,7 +137,7 @@ async function say(
     limitMs: Math.max(1, Math.round(leftMs())),
   };
   let failure: unknown = null;
-  const money = spending(run, role);
+  const money = spending(run, role, job);
   const end = await run.child.takeTurn(turn, {
     ...money,
     async call(name, args) {
@@ -157,7 +157,7 @@ async function say(
 }
 
 /** What the model takes is reserved before, and settled after, each of its calls. */
-function spending({ deps, modelName }: RunWith, role: Role | null) {
+function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
   let reservation: Reservation | null = null;
   const settling: Promise<void>[] = [];
   return {
@@ -172,7 +172,7 @@ function spending({ deps, modelName }: RunWith, role: Role | null) {
       if (settled) settling.push(settled);
       reservation = null;
       const name = role && roleName(role);
-      if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName });
+      if (tokens) deps.observe?.({ is: "tokens", tokens, role: name, model: modelName, job });
     },
     /** Resolves once everything that was told is written down. */
     settled: () => Promise.all(settling),

@@ -158,11 +158,14 @@ export function openCalls(
   return {
     async call(shownName, given) {
       const from = deps.clock.monotonic();
-      const { id: askId, jobId } = rules.ask;
+      const { ask, job } = rules;
       const told = (tool: string, outcome: ToolOutcome, bytes: number): void => {
         const ms = Math.round(deps.clock.monotonic() - from);
-        deps.observe?.({ is: "tool", tool, outcome, ms, bytes, askId, jobId });
-        deps.log.info({ tool, ms, bytes, outcome, ask_id: askId, job_id: jobId }, "a tool was called");
+        deps.observe?.({ is: "tool", tool, outcome, ms, bytes, ask, job });
+        deps.log.info(
+          { tool, ms, bytes, outcome, ask_id: ask.id, job_id: job.id, step_id: ask.stepId },
+          "a tool was called",
+        );
       };
       try {
         const { outcome, text, tool } = await judged(shownName, given);
