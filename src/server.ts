@@ -14,7 +14,6 @@ import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
-import { requestScope } from "./lib/request-scope.ts";
 import { openSecretScan } from "./lib/secret-scan.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
@@ -22,7 +21,6 @@ import { openDeliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openExpireJobs } from "./loops/expire-jobs.ts";
 import { expireDueRelayAsks } from "./loops/expire-relay.ts";
-import { openTrail } from "./loops/trail.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
@@ -44,6 +42,8 @@ import { openRelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { adminRoutes } from "./protocols/web/admin-routes.ts";
+import { adminCacheRoutes } from "./protocols/web/admin-cache-routes.ts";
+import { adminRelayRoutes } from "./protocols/web/admin-relay-routes.ts";
 import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
 import { policyRoutes } from "./protocols/web/policy-routes.ts";
 import { receiptRoutes } from "./protocols/web/receipt-routes.ts";
@@ -54,7 +54,6 @@ import { catalogueOf, openChannels } from "./server-channels.ts";
 import { startLoops } from "./server-loops.ts";
 import { openPolicy, startPolicy } from "./server-policy.ts";
 import { openRelay, type Relay } from "./server-relay.ts";
-import { openTracer } from "./server-telemetry.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -119,7 +118,6 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     outside.openStore ??
     (() =>
       openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
-  const tracer = await openTracer(config, log);
   const store = await open();
   const metrics = openMetrics();
   const counters = openRelayCounters(metrics.registry, { tools: Object.keys(config.tools) });
@@ -139,13 +137,11 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     addressed: config.addressed,
     relay: config.relayRules,
     offer: (askId) => relayed?.respond.offer(askId),
-    tell: (fact) => trail.note(fact),
     schemas: openForeignSchemas(),
     secrets: openSecretScan(config.limits),
     artifacts: openContainedFiles(join(config.dataDir, "artifacts")),
     stopping: stopping.signal,
   };
-  const trail = openTrail(ctx, tracer);
   const settings = { ...config };
   const channels = new Map<string, Channel>();
   const deliver = openDeliver(ctx, { channels, publicUrl: () => settings.publicUrl });
@@ -175,7 +171,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     const expireJobs = openExpireJobs(ctx);
     while (await expireJobs(stopping.signal));
     while (await expireDueRelayAsks(ctx, stopping.signal));
-    relayed = await openRelay(ctx, config, { policy, counters, trail });
+    relayed = await openRelay(ctx, config, { policy, counters });
     // point: before-listening
     app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -211,7 +207,6 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
     await Promise.all([ctx.schemas.close(), ctx.secrets.close()]);
-    await tracer.close();
     // point: stopped-before-close
     await store.close();
   }
@@ -266,7 +261,6 @@ async function buildApp(
     done();
   });
   installGuards(app, { config, clock: ctx.clock, stopping: ctx.stopping });
-  app.addHook("preHandler", (request, _, done) => requestScope.run(request.id, done));
   measureRequests(app, metrics);
   tellLimits(app);
   closeWhenStopping(app, ctx.stopping);
@@ -307,6 +301,8 @@ async function buildApp(
   await app.register(adminRoutes(door));
   await app.register(adminStateRoutes(door));
   await app.register(policyRoutes(door));
+  await app.register(adminRelayRoutes(door));
+  await app.register(adminCacheRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, pagesOptions);

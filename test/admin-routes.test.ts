@@ -35,6 +35,15 @@ const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
   ["POST", "/admin/policy/proposals/nobody/dismiss"],
   ["DELETE", "/admin/policy/rules/nobody"],
   ["DELETE", "/admin/policy/grants/nobody"],
+  ["GET", "/admin/asks"],
+  ["GET", "/admin/asks/nobody"],
+  ["GET", "/admin/jobs"],
+  ["GET", "/admin/jobs/nobody"],
+  ["GET", "/admin/jobs/nobody/asks"],
+  ["GET", "/admin/jobs/nobody/events"],
+  ["GET", "/admin/decisions"],
+  ["DELETE", "/admin/decisions?role=nobody"],
+  ["DELETE", "/admin/decisions/nobody"],
 ];
 
 /** What of the A2H door an admin's session opens too. */

@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { deleteAddressed, findOutlivedAddressed } from "../store/addressed-asks.ts";
 import { deleteOldConversations } from "../store/conversations.ts";
 import { deleteOldMarks } from "../store/crowd-marks.ts";
+import { deleteStaleDecisions } from "../store/decision-cache.ts";
 import { deleteOldHeard } from "../store/deliveries.ts";
 import { deleteExpiredKeys } from "../store/idempotency.ts";
 import { deleteOldWindows } from "../store/limit-windows.ts";
@@ -51,6 +52,8 @@ export async function sweep(ctx: Context): Promise<boolean> {
 
   const approvals = await transact(ctx, (tx) => deleteOldApprovals(tx, LEARNED_WITHIN_MS, ROWS_PER_STEP));
 
+  const decisions = await transact(ctx, (tx) => deleteStaleDecisions(tx, ROWS_PER_STEP));
+
   const said = await transact(ctx, (tx) =>
     deleteOldConversations(tx, { ...SAID_KEPT, takenMs: ctx.addressed.keptMs }, ROWS_PER_STEP),
   );
@@ -76,6 +79,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     events ||
     told ||
     approvals ||
+    decisions ||
     said
   );
 }

@@ -17,6 +17,7 @@ import { policy } from "./migrations/0014-policy.ts";
 import { runner } from "./migrations/0015-runner.ts";
 import { longTargets } from "./migrations/0016-long-targets.ts";
 import { heardSwept } from "./migrations/0017-heard-swept.ts";
+import { relayNewest } from "./migrations/0018-relay-newest.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   runner,
   longTargets,
   heardSwept,
+  relayNewest,
 ];
 
 /** The schema this program reads and writes. */
