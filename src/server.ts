@@ -14,6 +14,7 @@ import { openForeignSchemas } from "./lib/foreign-schema.ts";
 import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
+import { requestScope } from "./lib/request-scope.ts";
 import { openSecretScan } from "./lib/secret-scan.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
@@ -21,6 +22,7 @@ import { openDeliver } from "./loops/deliver.ts";
 import { expireDueAddressed, expireDueAsks } from "./loops/expire.ts";
 import { openExpireJobs } from "./loops/expire-jobs.ts";
 import { expireDueRelayAsks } from "./loops/expire-relay.ts";
+import { openTrail } from "./loops/trail.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
@@ -54,6 +56,7 @@ import { catalogueOf, openChannels } from "./server-channels.ts";
 import { startLoops } from "./server-loops.ts";
 import { openPolicy, startPolicy } from "./server-policy.ts";
 import { openRelay, type Relay } from "./server-relay.ts";
+import { openTracer } from "./server-telemetry.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -118,6 +121,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     outside.openStore ??
     (() =>
       openStore(config, { clock, random, log, exclusive: true, onFatal, acceptLoss: outside.acceptLoss ?? false }));
+  const tracer = await openTracer(config, log);
   const store = await open();
   const metrics = openMetrics();
   const counters = openRelayCounters(metrics.registry, { tools: Object.keys(config.tools) });
@@ -137,11 +141,13 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     addressed: config.addressed,
     relay: config.relayRules,
     offer: (askId) => relayed?.respond.offer(askId),
+    tell: (fact) => trail.note(fact),
     schemas: openForeignSchemas(),
     secrets: openSecretScan(config.limits),
     artifacts: openContainedFiles(join(config.dataDir, "artifacts")),
     stopping: stopping.signal,
   };
+  const trail = openTrail(ctx, tracer);
   const settings = { ...config };
   const channels = new Map<string, Channel>();
   const deliver = openDeliver(ctx, { channels, publicUrl: () => settings.publicUrl });
@@ -171,7 +177,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     const expireJobs = openExpireJobs(ctx);
     while (await expireJobs(stopping.signal));
     while (await expireDueRelayAsks(ctx, stopping.signal));
-    relayed = await openRelay(ctx, config, { policy, counters });
+    relayed = await openRelay(ctx, config, { policy, counters, trail });
     // point: before-listening
     app = await buildApp(door, channels, config.trustedProxies, metrics);
     await app.listen({ host: config.host, port: config.port });
@@ -207,6 +213,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     clearTimeout(cut);
     await door.readLimits.merge().catch(() => undefined);
     await Promise.all([ctx.schemas.close(), ctx.secrets.close()]);
+    await tracer.close();
     // point: stopped-before-close
     await store.close();
   }
@@ -261,6 +268,7 @@ async function buildApp(
     done();
   });
   installGuards(app, { config, clock: ctx.clock, stopping: ctx.stopping });
+  app.addHook("preHandler", (request, _, done) => requestScope.run(request.id, done));
   measureRequests(app, metrics);
   tellLimits(app);
   closeWhenStopping(app, ctx.stopping);
