@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import type { Channel } from "../src/channels/channel.ts";
 import { loadConfig, type Config } from "../src/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
@@ -86,6 +86,8 @@ export interface WorldOptions {
   running?: boolean;
   /** Ways to reach people beside those that are configured. */
   channels?: readonly Channel[];
+  /** Where the servers log. */
+  log?: Logger;
 }
 
 /** Opens a world of its own: a database, a held clock, a server, real HTTP. */
@@ -102,7 +104,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       ...options.env,
     },
   });
-  const log = pino({ level: process.env["TEST_LOG_LEVEL"] ?? "fatal" });
+  const log = options.log ?? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "fatal" });
 
   const start = async (): Promise<Node> => {
     const { channels = [], running } = options;

@@ -10,7 +10,7 @@ export interface OtlpSettings {
   headers: Readonly<Record<string, string>>;
 }
 
-const SEND_EVERY_MS = 2000;
+const SEND_EVERY_MS = 1000;
 const SEND_WITHIN_MS = 5000;
 const CLOSE_WITHIN_MS = 3000;
 /** What a collector that is away costs in memory; what comes beyond it is dropped. */
