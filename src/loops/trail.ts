@@ -135,10 +135,12 @@ export function openTrail(
     const run = stage === "runner" ? taken.get(job) : undefined;
     taken.delete(job);
     const now = ctx.clock.now();
-    part(SPANS[stage], ask, job, now - ms, now, {
+    const facts = {
       "parley.outcome": outline,
       ...(run && { "parley.model": run.model, "parley.tokens_in": run.input, "parley.tokens_out": run.output }),
-    });
+    };
+    const isFailed = stage === "runner" && /(^|: )(failed|E_[A-Z_]+)(:|$)/.test(outcome);
+    part(SPANS[stage], ask, job, now - ms, now, facts, isFailed ? "failed" : undefined);
   }
 
   return {
