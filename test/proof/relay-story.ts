@@ -11,6 +11,12 @@ export interface RelayStory {
   latenessMs: number;
 }
 
+/** While a server was there, on the site's clock. */
+interface Life {
+  from: number;
+  to: number;
+}
+
 interface Plan {
   on: DatabaseName;
   points: readonly { point: string; mostHits: number }[];
@@ -36,7 +42,7 @@ const ROUNDS_PER_LIFE = 2;
 const DIES_WITHIN_MS = 30_000;
 const SETTLED_WITHIN_MS = 20_000;
 /** A deadline that was kept this late was forgotten; how late the others are is told, because it is the machine's doing. */
-const FORGOTTEN_MS = 10_000;
+const FORGOTTEN_MS = 5000;
 const LONG_JOB = "J-followed";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -48,8 +54,8 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
   const trace = (line: string) => plan.trace && console.error(`relay, ${on}: ${line}`);
   const story: RelayStory = { kills: 0, asks: 0, answers: 0, events: 0, latenessMs: 0 };
   const asked: Asked[] = [];
-  const readyAt: number[] = [];
-  let server = await surely(begin(site, readyAt));
+  const lives: Life[] = [];
+  let server = await surely(begin(site, lives));
   const keys = await makeKeys();
   await insist(keys.executor, "POST", "/asks", { ...bodyOf("ask-first", LONG_JOB, "policy") });
   const follower = followForEver(() => server.url, `/jobs/${LONG_JOB}/events`, keys.executor);
@@ -60,7 +66,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
   for (const death of [...plan.points, ...Array.from({ length: plan.cycles }, () => null)]) {
     const at = death && { point: death.point, hit: 1 + Math.floor(random() * death.mostHits) };
     trace(at ? `${at.point}, time ${at.hit}` : "at any time");
-    const dying = await begin(site, readyAt, at ?? undefined);
+    const dying = await begin(site, lives, at ?? undefined);
     if (!dying) {
       // It died before it was ready: what came due meanwhile passed there.
       story.kills += 1;
@@ -75,7 +81,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     dying.signal("SIGKILL");
     await dying.ended;
   }
-  server = await surely(begin(site, readyAt));
+  server = await surely(begin(site, lives));
   await Promise.all(working);
   await check(follower);
   await stop(server);
@@ -187,7 +193,9 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     }
     for (const row of rows.filter(({ said }) => said === "TIMEOUT")) {
       const [due, at] = [Number(row["expires_at"]), Number(row["created_at"])];
-      const since = Math.max(due, ...readyAt.filter((ready) => ready <= at));
+      // What came due while no server was there is settled by the next one, before it is ready.
+      const life = lives.find(({ from, to }) => from <= at && at <= to);
+      const since = life ? Math.max(due, life.from) : at;
       story.latenessMs = Math.max(story.latenessMs, at - since);
       if (at < due) onProblem(`${String(row["ask_id"])} timed out ${due - at} ms too early`);
       if (at - since > FORGOTTEN_MS) onProblem(`T1: ${String(row["ask_id"])} timed out ${at - since} ms late`);
@@ -246,13 +254,15 @@ function bodyOf(ask_id: string, job_id: string, end: End): object {
 }
 
 /** Starts a server; nothing where it died at the point before it was ready. */
-async function begin(site: Site, readyAt: number[], at?: { point: string; hit: number }): Promise<Process | null> {
+async function begin(site: Site, lives: Life[], at?: { point: string; hit: number }): Promise<Process | null> {
   const outcome = await site.start(at && { at });
   if (!isRunning(outcome)) {
     if (at && outcome.signal === "SIGKILL") return null;
     throw new Error(`the server did not start: ${JSON.stringify(outcome)}`);
   }
-  readyAt.push(outcome.readyAt);
+  const life: Life = { from: outcome.readyAt, to: Number.POSITIVE_INFINITY };
+  lives.push(life);
+  void outcome.ended.then(() => (life.to = site.now()));
   return outcome;
 }
 
