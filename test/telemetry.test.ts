@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { collector, type Collector, type HeardSpan } from "./collector.ts";
 import { claim, freshKind } from "./jobs.ts";
-import { newAsk, openRelayScene, type RelayScene } from "./relay.ts";
+import { newAnswer, newAsk, openRelayScene, type RelayScene } from "./relay.ts";
 import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "./scripted-llm.ts";
 import { DATABASES } from "./world.ts";
 
@@ -140,6 +140,25 @@ for (const on of DATABASES) {
         assert.deepEqual([path, headers["x-collector-key"]], ["/v1/traces", KEY]);
       }
     });
+
+    if (on === "postgres")
+      it("end once, on another server than they began on", async () => {
+        const other = await scene.world.addNode();
+        const dana = await scene.person();
+        const ask = await post({ ask_type: "APPROVAL", meta: { action: "sail" }, constraints: { timeout_s: 600 } });
+        await scene.withPeople(ask);
+        await scene.world.advance(7000);
+        const body = newAnswer(ask, { answer_json: { approved: true } });
+        const given = await dana.by.call("POST", "/answers", body, {}, other);
+        assert.equal(given.status, 202, given.text);
+        await other.server.stop();
+
+        const spans = await heard.heard(ofAsk(ask), 3);
+        const whole = named(spans, "parley.ask");
+        assert.ok(whole.to - whole.from >= 7000);
+        assert.deepEqual(spans.map(({ name }) => name).sort(), ["human.wait", "parley.ask", "policy.evaluate"]);
+        for (const { parentSpanId, name } of spans) assert.ok(name === "parley.ask" || parentSpanId === whole.spanId);
+      });
 
     it("have the time that people took, also where the server was restarted meanwhile", async () => {
       const dana = await scene.person();

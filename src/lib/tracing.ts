@@ -21,7 +21,7 @@ export interface Tracer {
   isOn: boolean;
   /** Takes a span along; never throws, and never waits. */
   record(span: Span): void;
-  /** Sends what is left, within a few seconds; never throws. */
+  /** Sends what is left, within two seconds; never throws. */
   close(): Promise<void>;
 }
 
