@@ -38,6 +38,9 @@ const AskList = fields({
 });
 const JobList = fields({ state: optional(wordField("state", ["open", "over"])), ...cursor });
 const OfJob = fields(cursor);
+const Events = fields({
+  after: optional(textField("after", 1, 15, { description: "The number of the last event that is known." })),
+});
 
 const Item = z.looseObject({});
 const next = z.string().nullable();
@@ -155,14 +158,18 @@ export function adminRelayRoutes(door: DoorContext): (app: Door) => Promise<void
       "/admin/jobs/:id/events",
       {
         schema: {
-          ...{ tags, summary: "Follow a job (SSE), from after the event of `Last-Event-ID`" },
-          response: { ...ONE, 429: Refused },
+          ...{
+            tags,
+            summary: "Follow a job (SSE), from after `Last-Event-ID`, or `after`, or now",
+            querystring: Events,
+          },
+          response: { 400: Refused, ...ONE, 429: Refused },
         },
       },
       async (request, reply) => {
         const by = await administrator(door, request);
         const { job } = await readJob(ctx, known(request, "job_not_found"), ADMIN);
-        const since = lastEventId(request);
+        const since = lastEventId(request) ?? numberOf((request.query as z.output<typeof Events>).after);
         using _place = door.parked.park("admin streams", by.id, config.limits.humanStreams);
         await sendEvents(door, request, reply, async function* (signal) {
           for await (const news of followJob(ctx, job.id, { signal, ...(since !== undefined && { since }) })) {
@@ -212,6 +219,11 @@ function known(request: FastifyRequest, missing: "request_not_found" | "job_not_
   const { id } = request.params as OneOf["Params"];
   if (!RELAY_ID.test(id)) throw new Refusal(missing);
   return id;
+}
+
+function numberOf(after: string | undefined): number | undefined {
+  if (after === undefined || /^\d+$/.test(after)) return after === undefined ? undefined : Number(after);
+  throw refuseFields([{ message: "after is not an event's number", field: "after", constraint: "format" }]);
 }
 
 function placeOf(cursor: string | undefined): { after?: ListPlace } {

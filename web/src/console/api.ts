@@ -3,7 +3,7 @@ import { watchedFetch } from "../api.ts";
 import type * as wire from "./wire.ts";
 
 /** Administration under this browser's session. Not in the published package, which is for agents and the crowd. */
-const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
+export const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
 
 /** Where humans, agents' webhooks and the record stand. */
 const A2H = "/a2h/v1alpha1";

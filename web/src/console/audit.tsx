@@ -66,7 +66,8 @@ function Filter({ onFilter }: { onFilter: (filter: AuditFilter) => void }) {
   );
 }
 
-function Entries({ filter }: { filter: AuditFilter }) {
+/** Entries of the record, the newest first. */
+export function Entries({ filter }: { filter: AuditFilter }) {
   const { entries, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useAudit(filter);
   const nameOf = useNames();
   if (error && !entries) {

@@ -1,9 +1,15 @@
 import type { ComponentType } from "preact";
+import { AsksPage } from "./asks.tsx";
 import { AuditPage } from "./audit.tsx";
+import { CachePage } from "./cache.tsx";
 import { ChannelsPage } from "./channels.tsx";
 import { HealthPage } from "./health.tsx";
+import { JobsPage } from "./jobs.tsx";
 import { KeysPage } from "./keys.tsx";
+import { LivePage } from "./live.tsx";
 import { PeoplePage } from "./people.tsx";
+import { PolicyPage } from "./policy.tsx";
+import { text as relayText } from "./relay-text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
 
@@ -17,6 +23,11 @@ export interface PageProps {
 
 /** The console's pages, in the order in which they are offered: `/console/<path>` and `/console/<path>/<item>`. */
 export const SECTIONS: readonly { path: string; label: string; Page: ComponentType<PageProps> }[] = [
+  { path: "live", label: relayText.live.title, Page: LivePage },
+  { path: "asks", label: relayText.asks.title, Page: AsksPage },
+  { path: "jobs", label: relayText.jobs.title, Page: JobsPage },
+  { path: "policy", label: relayText.policy.title, Page: PolicyPage },
+  { path: "cache", label: relayText.cache.title, Page: CachePage },
   { path: "people", label: text.people.title, Page: PeoplePage },
   { path: "keys", label: text.keys.title, Page: KeysPage },
   { path: "channels", label: text.channels.title, Page: ChannelsPage },

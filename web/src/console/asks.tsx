@@ -1,0 +1,193 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter";
+import { Choice } from "../parts/choice.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { Entries } from "./audit.tsx";
+import styles from "./console.module.css";
+import { Detail, Empty, Facts, Gone, List, Moment, moment, Rows, Section, Sides, useEvery } from "./parts.tsx";
+import * as api from "./relay-api.ts";
+import { askRow, Block, Line, Said, ToAsk, ToJob } from "./relay-parts.tsx";
+import relayStyles from "./relay.module.css";
+import { text } from "./relay-text.ts";
+import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
+import type { PageProps } from "./sections.ts";
+import { text as consoleText } from "./text.ts";
+
+const BASE = "/console/asks";
+const LOOK_EVERY_MS = 2000;
+
+/** What executors asked, and the whole life of one ask. */
+export function AsksPage({ item }: PageProps) {
+  const [which, setWhich] = useState<api.AskFilter>("all");
+  const { asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
+  if (error && !asks) return <Trouble title={text.asks.failed} error={error} onTryAgain={() => void refetch()} />;
+  const list = (
+    <List title={text.asks.title} isAlone={item === undefined}>
+      <div class={styles.tabs}>
+        <Choice
+          legend={text.which}
+          hideLegend
+          value={which}
+          onChoose={setWhich}
+          options={(["all", "open"] as const).map((value) => ({ value, label: text.asks[value] }))}
+        />
+      </div>
+      {!asks && <Loading rows={4} />}
+      {asks?.length === 0 && <Empty title={text.asks.empty} hint={text.asks.emptyHint} />}
+      {asks && <Rows base={BASE} rows={asks.map(askRow)} current={item && encodeURIComponent(item)} />}
+      {hasNextPage && (
+        <button type="button" onClick={() => void fetchNextPage()}>
+          {consoleText.older}
+        </button>
+      )}
+    </List>
+  );
+  return <Sides list={list} detail={item === undefined ? undefined : <OneAsk key={item} id={item} />} />;
+}
+
+function OneAsk({ id }: { id: string }) {
+  const { data, error, refetch } = api.useWholeAsk(id);
+  useEvery(LOOK_EVERY_MS, data?.status === "PENDING", () => void refetch());
+  if (error && !data) return <Gone to={BASE} />;
+  if (!data) return <Loading rows={4} />;
+  return (
+    <Detail title={text.askState({ ...data, ...(data.answer ?? {}) })}>
+      <p class={relayStyles.prompt}>{data.prompt}</p>
+      <Facts
+        facts={[
+          [text.asks.kind, text.type(data.type)],
+          [text.asks.who, data.by],
+          [text.asks.job, <ToJob id={data.job} />],
+          [text.asks.step, data.step],
+          [text.asks.asked, <Moment time={data.created_at} />],
+          [text.asks.deadline, <Moment time={data.expires_at} />],
+          ...(data.role === null ? [] : [[text.asks.role, data.role] as const]),
+          ...(data.joined_to === null ? [] : [[text.asks.joined, <ToAsk id={data.joined_to} />] as const]),
+          ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
+          [text.asks.id, <code>{data.id}</code>],
+        ]}
+      />
+      <Said label={text.asks.said} value={{ ...data.meta, ...(data.envelope && { context: data.envelope }) }} />
+      <Stages of={data} />
+      <Section title={text.asks.answer}>
+        {data.answer ? <AnswerFacts of={data.answer} /> : <p class="muted">{text.asks.noAnswer}</p>}
+      </Section>
+      {data.people && <People of={data.people} />}
+      <Besides of={data} />
+      <Section title={text.asks.record}>
+        <Entries filter={{ ask_id: data.id }} />
+      </Section>
+    </Detail>
+  );
+}
+
+function Stages({ of: { stages } }: { of: WholeAsk }) {
+  return (
+    <Section title={text.asks.stages}>
+      {stages.length === 0 && <p class="muted">{text.asks.noStages}</p>}
+      <ol class={styles.entries}>
+        {stages.map(({ stage, outcome, ms }, at) => (
+          <li key={at}>
+            <div>
+              <p>{text.stage(stage)}</p>
+              <Line parts={[outcome, text.asks.took(ms)]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** How an ask was answered, and on what grounds. */
+export function AnswerFacts({ of: answer }: { of: Answer }) {
+  return (
+    <>
+      {answer.text !== null && <p class={relayStyles.prompt}>{answer.text}</p>}
+      {answer.error !== null && <p class={styles.alarm}>{answer.error}</p>}
+      {answer.ask_back !== null && (
+        <p>
+          {text.asks.askBack}: {answer.ask_back}
+        </p>
+      )}
+      {answer.truncated && <p class="muted">{text.asks.truncated}</p>}
+      <Line parts={[text.askState({ ...answer, stage: "people" }), moment(answer.at)]} />
+      <Said label={text.asks.json} value={answer.json} />
+      <Said label={text.asks.trace} value={answer.policy_trace} />
+      <Said label={text.asks.attestation} value={answer.attestation} />
+      <Said label={text.asks.artifacts} value={answer.artifacts} />
+    </>
+  );
+}
+
+function People({ of: people }: { of: WithPeople }) {
+  const named = (name: string | null): string => name ?? text.asks.somebody;
+  return (
+    <Section title={text.asks.people}>
+      <ul class={styles.entries}>
+        {people.may_answer.map(({ name, channel }, at) => (
+          <li key={at}>
+            <div>
+              <p>{text.asks.asksWhom}</p>
+              <Line parts={[text.asks.byChannel(name, channel)]} />
+            </div>
+          </li>
+        ))}
+        {people.deliveries.map(({ channel, name, state, at }, index) => (
+          <li key={index}>
+            <div>
+              <p>{text.asks.byChannel(name, consoleText.channel(channel as "email"))}</p>
+              <Line parts={[state, moment(at)]} />
+            </div>
+          </li>
+        ))}
+        {people.decisions.map(({ by, approved, comment, at }, index) => (
+          <li key={index}>
+            <div>
+              <p>{text.asks.decided(named(by.name), approved)}</p>
+              {comment !== null && <p>{comment}</p>}
+              <Line parts={[by.via, moment(at)]} />
+            </div>
+          </li>
+        ))}
+      </ul>
+      <div class={styles.actions}>
+        <Link href={`/inbox/${people.id}`} class="button">
+          {text.asks.inbox}
+        </Link>
+        {people.settled_at !== null && (
+          <a href={api.receiptPath(people.id)} class="button" download={`${people.id}.jws`}>
+            {text.asks.receipt}
+          </a>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+function Besides({ of: { late, shared_by } }: { of: WholeAsk }) {
+  return (
+    <>
+      {shared_by.length > 0 && (
+        <Section title={text.asks.sharedBy}>
+          {shared_by.map((one) => (
+            <p key={one}>
+              <ToAsk id={one} />
+            </p>
+          ))}
+        </Section>
+      )}
+      {late.length > 0 && (
+        <Section title={text.asks.late}>
+          {late.map((one, at) => (
+            <div key={at}>
+              {one.text !== null && <Block label={text.asks.late} words={one.text} />}
+              <Line parts={[one.by, text.status(one.status), moment(one.at)]} />
+            </div>
+          ))}
+        </Section>
+      )}
+    </>
+  );
+}

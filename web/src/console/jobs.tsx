@@ -1,0 +1,155 @@
+import { useState } from "preact/hooks";
+import { Choice } from "../parts/choice.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import styles from "./console.module.css";
+import { Detail, Empty, Facts, Gone, List, Moment, moment, Rows, Section, Sides } from "./parts.tsx";
+import * as api from "./relay-api.ts";
+import { hrefOf, jobRow, Line, Said } from "./relay-parts.tsx";
+import { text } from "./relay-text.ts";
+import type { Job, JobEvent, JobState } from "./relay-wire.ts";
+import type { PageProps } from "./sections.ts";
+import { text as consoleText } from "./text.ts";
+import { Link } from "wouter";
+
+const BASE = "/console/jobs";
+/** So many of the newest events are shown. */
+const MOST_EVENTS = 200;
+const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
+
+/** Everybody's jobs, and one of them as it goes. */
+export function JobsPage({ item }: PageProps) {
+  const [which, setWhich] = useState<api.JobFilter>("all");
+  const { jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
+  if (error && !jobs) return <Trouble title={text.jobs.failed} error={error} onTryAgain={() => void refetch()} />;
+  const list = (
+    <List title={text.jobs.title} isAlone={item === undefined}>
+      <div class={styles.tabs}>
+        <Choice
+          legend={text.which}
+          hideLegend
+          value={which}
+          onChoose={setWhich}
+          options={(["all", "open", "over"] as const).map((value) => ({ value, label: text.jobs[value] }))}
+        />
+      </div>
+      {!jobs && <Loading rows={4} />}
+      {jobs?.length === 0 && <Empty title={text.jobs.empty} hint={text.jobs.emptyHint} />}
+      {jobs && <Rows base={BASE} rows={jobs.map(jobRow)} current={item && encodeURIComponent(item)} />}
+      {hasNextPage && (
+        <button type="button" onClick={() => void fetchNextPage()}>
+          {consoleText.older}
+        </button>
+      )}
+    </List>
+  );
+  return <Sides list={list} detail={item === undefined ? undefined : <JobPage key={item} id={item} />} />;
+}
+
+function JobPage({ id }: { id: string }) {
+  const { data, error } = api.useJob(id);
+  if (error && !data) return <Gone to={BASE} />;
+  if (!data) return <Loading rows={4} />;
+  return <OneJob job={data} />;
+}
+
+function OneJob({ job }: { job: Job }) {
+  const timed = (time: string | null) => (time === null ? consoleText.never : <Moment time={time} />);
+  return (
+    <Detail title={job.id}>
+      <p role="status">{text.jobState(job.state)}</p>
+      <Facts
+        facts={[
+          ...(job.reason === null ? [] : [[text.jobs.reason, job.reason] as const]),
+          [text.jobs.kind, job.kind],
+          [text.jobs.owner, job.owner],
+          [text.jobs.holder, job.external ? text.jobs.external : (job.holder ?? text.jobs.nobody)],
+          [text.jobs.epoch, String(job.epoch)],
+          [text.jobs.attempts, text.jobs.attemptsOf(job.attempts, job.max_attempts)],
+          ...(job.lease_until === null ? [] : [[text.jobs.lease, timed(job.lease_until)] as const]),
+          [text.jobs.made, timed(job.created_at)],
+          [text.jobs.changed, timed(job.updated_at)],
+          ...(OVER.includes(job.state) ? [] : [[text.jobs.ttl, timed(job.ttl_until)] as const]),
+          ...((job.env ?? job.repo) === null
+            ? []
+            : [[text.jobs.place, [job.env, job.repo].filter(Boolean).join(", ")] as const]),
+        ]}
+      />
+      <Said label={text.jobs.labels} value={job.labels} />
+      <Said label={text.jobs.spec} value={job.spec} />
+      <Said label={text.jobs.result} value={job.result} />
+      <Said label={text.jobs.artifacts} value={job.artifacts} />
+      <AsksOf job={job.id} />
+      <Events job={job} />
+    </Detail>
+  );
+}
+
+function AsksOf({ job }: { job: string }) {
+  const { asks, hasNextPage, fetchNextPage } = api.useAsksOfJob(job);
+  return (
+    <Section title={text.jobs.asks}>
+      {asks?.length === 0 && <p class="muted">{text.jobs.noAsks}</p>}
+      <ol class={styles.entries}>
+        {asks?.map((one) => (
+          <li key={one.id}>
+            <div>
+              <p>
+                <Link href={hrefOf("asks", one.id)}>{one.prompt}</Link>
+              </p>
+              {one.answer !== null && one.answer.text !== null && <p>{one.answer.text}</p>}
+              <Line
+                parts={[
+                  text.type(one.type),
+                  text.askState({ ...one, ...(one.answer ?? {}) }),
+                  one.step,
+                  moment(one.created_at),
+                ]}
+              />
+            </div>
+          </li>
+        ))}
+      </ol>
+      {hasNextPage && (
+        <button type="button" onClick={() => void fetchNextPage()}>
+          {consoleText.older}
+        </button>
+      )}
+    </Section>
+  );
+}
+
+/** What happens to a job, the newest first; each reads anew what stands above. */
+function Events({ job }: { job: Job }) {
+  const [begin] = useState(Math.max(0, job.seq - MOST_EVENTS));
+  const [events, setEvents] = useState<readonly JobEvent[]>([]);
+  api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
+    onEvent(event, data, seq) {
+      setEvents((known) => [{ seq, event, data: data as JobEvent["data"] }, ...known].slice(0, MOST_EVENTS));
+      if (seq > job.seq) void api.refreshRelay("job", job.id);
+    },
+    isOver: () => OVER.includes(job.state),
+  });
+  return (
+    <Section title={text.jobs.events}>
+      {events.length === 0 && <p class="muted">{text.jobs.noEvents}</p>}
+      <ol class={styles.entries}>
+        {events.map((one) => (
+          <li key={`${one.seq} ${one.event}`}>
+            <div>
+              <p>{saysOf(one)}</p>
+              <Line parts={[one.event, moment(new Date(Number(one.data["at"])).toISOString())]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function saysOf({ event, data }: JobEvent): string {
+  const word = (name: string): string => (typeof data[name] === "string" ? data[name] : "");
+  if (event === "log") return [word("event"), word("message")].filter((part) => part !== "").join(": ");
+  if (event === "answer") return `${word("step_id")}: ${word("status")}`;
+  return word("state");
+}

@@ -1,0 +1,229 @@
+import { useState } from "preact/hooks";
+import { announce } from "../parts/announcer.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useTitle } from "../title.ts";
+import styles from "./console.module.css";
+import {
+  ActionButton,
+  ConfirmButton,
+  Facts,
+  moment,
+  Problem,
+  Section,
+  SelectField,
+  TextField,
+  useAction,
+} from "./parts.tsx";
+import { useNames } from "./queries.ts";
+import * as api from "./relay-api.ts";
+import { Block, Line } from "./relay-parts.tsx";
+import { text } from "./relay-text.ts";
+import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay-wire.ts";
+
+const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
+
+/** What agents may do without asking, what is proposed, and what was allowed for good; and a way to try it. */
+export function PolicyPage() {
+  useTitle(text.policy.title);
+  const { data, error, refetch } = api.usePolicy();
+  const reload = useAction(async () => {
+    await api.reloadPolicy();
+    announce(text.policy.reloaded);
+    await api.refreshRelay("policy");
+  });
+  if (error && !data) return <Trouble title={text.policy.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const grants = data.grants.filter(({ live }) => live);
+  const proposals = data.proposals.filter(({ state }) => state === "open");
+  return (
+    <section class={styles.console}>
+      <h1>{text.policy.title}</h1>
+      <p class={data.state === "stale" ? styles.alarm : undefined}>{text.policy.state[data.state]}</p>
+      {data.problem !== null && <p class={styles.alarm}>{data.problem}</p>}
+      <Facts facts={[[text.policy.version, <code>{data.policy_version}</code>]]} />
+      <div class={styles.actions}>
+        <ActionButton action={reload} label={text.policy.reload} />
+      </div>
+      <Section title={text.policy.proposals}>
+        {proposals.length === 0 && <p class="muted">{text.policy.noProposals}</p>}
+        {proposals.map((one) => (
+          <OneProposal key={one.id} of={one} />
+        ))}
+      </Section>
+      <Rules policy={data} />
+      <Section title={text.policy.grants}>
+        {grants.length === 0 && <p class="muted">{text.policy.noGrants}</p>}
+        <ul class={styles.entries}>
+          {grants.map((one) => (
+            <li key={one.id}>
+              <OneGrant of={one} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+      <Tester />
+      {data.text !== null && (
+        <Section title={text.policy.file}>
+          <Block label={text.policy.file} words={data.text} />
+        </Section>
+      )}
+    </section>
+  );
+}
+
+function Rules({ policy: { rules, defaults } }: { policy: Policy }) {
+  return (
+    <Section title={text.policy.rules}>
+      {rules.length === 0 && <p class="muted">{text.policy.noRules}</p>}
+      <ol class={styles.entries}>
+        {rules.map((rule) => (
+          <li key={rule.rule}>
+            <OneRule of={rule} />
+          </li>
+        ))}
+      </ol>
+      <p class="muted">{text.policy.defaults(defaults.read, defaults.other)}</p>
+    </Section>
+  );
+}
+
+function OneRule({ of: { rule, decision, about, reason, to, need, spared, learned, idle } }: { of: Rule }) {
+  const revoke = useAction(async () => {
+    await api.revokeRule(rule);
+    announce(text.policy.revoked);
+    await api.refreshRelay("policy");
+  });
+  return (
+    <>
+      <div>
+        <p>
+          {text.policy.decision(decision)}: {about}
+        </p>
+        {reason !== null && <p class="small">{reason}</p>}
+        <Line
+          parts={[
+            rule,
+            learned ? text.policy.learned : null,
+            text.policy.spared(spared),
+            to === null ? null : text.policy.asks(to),
+            need > 1 ? text.policy.needs(need) : null,
+          ]}
+        />
+        {idle !== null && <p class={`small ${styles.alarm}`}>{idle}</p>}
+      </div>
+      {learned && (
+        <ConfirmButton
+          label={text.policy.revoke(rule)}
+          title={text.policy.revoking(rule)}
+          hint={text.policy.revokeRuleHint}
+          confirm={text.policy.confirm}
+          action={revoke}
+        />
+      )}
+    </>
+  );
+}
+
+function OneProposal({ of: { id, rule, approvals, diff } }: { of: Proposal }) {
+  const decide = useAction(async (verb: "accept" | "dismiss") => {
+    await api.decideProposal(id, verb);
+    announce(verb === "accept" ? text.policy.accepted : text.policy.dismissed);
+    await api.refreshRelay("policy");
+  });
+  return (
+    <article class={styles.section}>
+      <h3>{rule}</h3>
+      <p class="muted">{text.policy.proposed(approvals)}</p>
+      {diff !== undefined && <Block label={text.policy.diff(rule)} words={diff} />}
+      <div class={styles.actions}>
+        <button type="button" class="primary" aria-disabled={decide.isBusy} onClick={() => void decide.run("accept")}>
+          {text.policy.accept}
+          <span class="unseen"> ({rule})</span>
+        </button>
+        <button type="button" aria-disabled={decide.isBusy} onClick={() => void decide.run("dismiss")}>
+          {text.policy.dismiss}
+          <span class="unseen"> ({rule})</span>
+        </button>
+        <Problem error={decide.error} />
+      </div>
+    </article>
+  );
+}
+
+function OneGrant({ of: one }: { of: Grant }) {
+  const nameOf = useNames();
+  const { action, resource, env, tool, repo, agent } = one;
+  const about = [action, resource, env, tool, repo, agent].filter((part) => part !== null && part !== "").join(", ");
+  const revoke = useAction(async () => {
+    await api.revokeGrant(one.id);
+    announce(text.policy.revoked);
+    await api.refreshRelay("policy");
+  });
+  return (
+    <>
+      <div>
+        <p>{about}</p>
+        <Line
+          parts={[
+            text.policy.grantedBy(nameOf(one.by) ?? one.by),
+            text.policy.spared(one.spared),
+            `${text.policy.until} ${moment(one.expires_at)}`,
+          ]}
+        />
+      </div>
+      <ConfirmButton
+        label={text.policy.revoke(about)}
+        title={text.policy.revoking(about)}
+        hint={text.policy.revokeGrantHint}
+        confirm={text.policy.confirm}
+        action={revoke}
+      />
+    </>
+  );
+}
+
+function Tester() {
+  const [words, setWords] = useState<PolicyWords>({});
+  const [said, setSaid] = useState<readonly string[] | null>(null);
+  const look = useAction(async () => {
+    setSaid(null);
+    const given = Object.entries(words).filter(([, value]) => value.trim() !== "");
+    setSaid((await api.tryPolicy(Object.fromEntries(given))).words);
+  });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void look.run();
+  };
+  return (
+    <Section title={text.policy.test}>
+      <p class="muted">{text.policy.testHint}</p>
+      <form class={styles.filter} onSubmit={submit}>
+        {(["action", "resource", "env", "tool", "repo", "agent"] as const).map((name) => (
+          <TextField
+            key={name}
+            label={text.policy.fields[name]}
+            value={words[name] ?? ""}
+            onInput={(value) => setWords({ ...words, [name]: value })}
+          />
+        ))}
+        <SelectField
+          label={text.policy.fields.ask_type}
+          value={words.ask_type ?? ""}
+          options={[
+            { value: "", label: text.policy.any },
+            ...ASK_TYPES.map((value) => ({ value: value as string, label: text.type(value) })),
+          ]}
+          onChoose={(value) => setWords({ ...words, ask_type: value })}
+        />
+        <div class={styles.actions}>
+          <button type="submit" class="primary" aria-disabled={look.isBusy}>
+            {text.policy.run}
+          </button>
+        </div>
+      </form>
+      <Problem error={look.error} />
+      <div role="status">{said && <Block label={text.policy.verdict} words={said.join("\n")} />}</div>
+    </Section>
+  );
+}

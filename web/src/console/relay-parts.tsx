@@ -1,0 +1,73 @@
+import { Link } from "wouter";
+import styles from "./console.module.css";
+import { type RowOf, moment } from "./parts.tsx";
+import relayStyles from "./relay.module.css";
+import { text } from "./relay-text.ts";
+import type { AskLine, JobLine } from "./relay-wire.ts";
+
+export const askRow = (one: AskLine): RowOf => ({
+  id: encodeURIComponent(one.id),
+  title: one.prompt,
+  facts: [text.type(one.type), text.askState(one), one.by, moment(one.created_at)],
+});
+
+export const jobRow = (one: JobLine): RowOf => ({
+  id: encodeURIComponent(one.id),
+  title: one.id,
+  facts: [
+    text.jobState(one.state),
+    one.kind,
+    ...(one.pending_asks > 0 ? [text.jobs.pending(one.pending_asks)] : []),
+    one.holder ?? one.owner,
+    moment(one.created_at),
+  ],
+});
+
+export const hrefOf = (of: "asks" | "jobs", id: string): string => `/console/${of}/${encodeURIComponent(id)}`;
+
+export function ToAsk({ id }: { id: string }) {
+  return (
+    <Link href={hrefOf("asks", id)}>
+      <code>{id}</code>
+    </Link>
+  );
+}
+
+export function ToJob({ id }: { id: string }) {
+  return (
+    <Link href={hrefOf("jobs", id)}>
+      <code>{id}</code>
+    </Link>
+  );
+}
+
+/** Something that a program said, whole; nothing where it said nothing. */
+export function Said({ label, value }: { label: string; value: unknown }) {
+  if (isNothing(value)) return null;
+  return (
+    <details class={relayStyles.more}>
+      <summary>{label}</summary>
+      <Block label={label} words={JSON.stringify(value, null, 2)} />
+    </details>
+  );
+}
+
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+export function Block({ label, words }: { label: string; words: string }) {
+  return (
+    <pre class={relayStyles.block} tabIndex={0} role="region" aria-label={label}>
+      {words}
+    </pre>
+  );
+}
+
+/** Facts of one entry side by side. */
+export function Line({ parts }: { parts: readonly (string | null)[] }) {
+  return (
+    <p class={`small muted ${styles.line}`}>{parts.map((part, at) => part !== null && <span key={at}>{part}</span>)}</p>
+  );
+}
