@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "policy dismiss": async () => (await import("./cli/policy-store.ts")).policyDismiss,
   "policy reload": async () => (await import("./cli/policy-store.ts")).policyReload,
   "policy revoke": async () => (await import("./cli/policy-store.ts")).policyRevoke,
+  "cache clear": async () => (await import("./cli/cache.ts")).cacheClear,
   exec: async () => (await import("./cli/exec.ts")).exec,
   forward: async () => (await import("./cli/forward.ts")).forward,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { SCOPES } from "../src/lib/key-text.ts";
 import { figuresOf } from "../src/model/relay-figures.ts";
@@ -6,6 +8,7 @@ import { sql } from "../src/store/sql.ts";
 import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
 import { fresh, until } from "./contract.ts";
+import { newFolder, parley } from "./program.ts";
 import { answer, sharedRelay, type RelayScene } from "./relay.ts";
 import { DATABASES } from "./world.ts";
 
@@ -164,7 +167,7 @@ for (const on of DATABASES) {
       assert.equal((await answer(dana.by, asked, { answer_text: "eu-west" })).status, 202);
       const seen = await until(async () => {
         await world.advance(1000);
-        return Promise.race([live, new Promise<undefined>((resolve) => setImmediate(resolve))]);
+        return Promise.race([live, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))]);
       });
       assert.deepEqual([...new Set(seen.map(({ event }) => event))].sort(), ["asks", "figures", "jobs"]);
       const { body } = await admin.get(`/admin/jobs/${asked.job_id}`);
@@ -234,3 +237,26 @@ for (const on of DATABASES) {
     });
   });
 }
+
+describe("parley cache clear", () => {
+  it("forgets the decisions of one role, then all, and says how many", async () => {
+    const env = { PARLEY_DATA_DIR: newFolder() };
+    const clear = async (...args: string[]) => {
+      const { code, out } = await parley(["cache", "clear", "--json", ...args], env);
+      return [code, JSON.parse(out)] as unknown[];
+    };
+    assert.deepEqual(await clear(), [0, { forgotten: 0 }]);
+    const db = new DatabaseSync(join(env.PARLEY_DATA_DIR, "parley.db"));
+    for (const [key, role] of [
+      ["k1", "role.dba@v1"],
+      ["k2", "role.clarifier@v1"],
+    ] as const) {
+      const insert = `INSERT INTO decision_cache (decision_key, created_at, ttl_seconds, seed_key, role, source, hits)
+        VALUES (?, ?, 600, ?, ?, 'runner', 0)`;
+      db.prepare(insert).run(key, Date.now(), key, role);
+    }
+    db.close();
+    assert.deepEqual(await clear("--role", "role.dba"), [0, { forgotten: 1 }]);
+    assert.deepEqual(await clear(), [0, { forgotten: 1 }]);
+  });
+});

@@ -8,6 +8,7 @@ import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
 import { openSink, type Sink } from "../channels/mail.ts";
 import { until } from "../contract.ts";
+import { fillRelay, type FilledRelay } from "./console-relay-screens.ts";
 import { openWorld, type Reply, type World } from "../world.ts";
 import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
 
@@ -22,6 +23,7 @@ export interface FilledConsole extends AsyncDisposable {
   gone: string;
   key: string;
   endpoint: string;
+  relay: FilledRelay;
   asAdmin(method: string, path: string, body?: unknown): Promise<Reply>;
 }
 
@@ -83,8 +85,9 @@ export async function fillConsole(): Promise<FilledConsole> {
     const { items } = (await asAdmin("GET", `${A2H}/webhook_endpoints/${hears}/deliveries`)).body;
     return body.enabled === false && items[0].state === "delivered";
   });
+  const relay = await fillRelay(world);
   return {
-    ...{ world, mail, agents, ana, gone, key: key.id, endpoint: hears, asAdmin },
+    ...{ relay, world, mail, agents, ana, gone, key: key.id, endpoint: hears, asAdmin },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
       await mail[Symbol.asyncDispose]();
@@ -121,6 +124,56 @@ const heading = async ({ page }: Visitor, name: string | RegExp): Promise<void> 
 };
 
 export const CONSOLE_VIEWS: readonly ConsoleView[] = [
+  {
+    name: "console-live",
+    path: () => "/console/live",
+    open: (visitor) => heading(visitor, "Newest jobs"),
+  },
+  {
+    name: "console-asks",
+    path: () => "/console/asks",
+    open: async ({ page }) => page.getByRole("link", { name: /drops orders/ }).waitFor(),
+  },
+  {
+    name: "console-ask",
+    path: ({ relay }) => `/console/asks/${relay.waiting}`,
+    open: async ({ page }) => page.getByRole("link", { name: "Open it in the inbox" }).waitFor(),
+  },
+  {
+    name: "console-ask-denied",
+    path: ({ relay }) => `/console/asks/${relay.denied}`,
+    async open({ page }) {
+      await page.getByText("Why the policy says so").click();
+    },
+  },
+  {
+    name: "console-jobs",
+    path: () => "/console/jobs",
+    open: async ({ page }) => page.getByRole("link", { name: /release-2041/ }).waitFor(),
+  },
+  {
+    name: "console-job",
+    path: ({ relay }) => `/console/jobs/${relay.job}`,
+    open: async ({ page }) =>
+      page
+        .getByText(/^ask.created/)
+        .first()
+        .waitFor(),
+  },
+  {
+    name: "console-policy",
+    path: () => "/console/policy",
+    async open({ page }) {
+      await page.getByLabel("Action").fill("write");
+      await page.getByRole("button", { name: "Try", exact: true }).click();
+      await page.getByRole("region", { name: "Verdict" }).waitFor();
+    },
+  },
+  {
+    name: "console-cache",
+    path: () => "/console/cache",
+    open: async ({ page }) => page.getByText("repeated 12 times").waitFor(),
+  },
   {
     name: "console-people",
     path: () => "/console/people",

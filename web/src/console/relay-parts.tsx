@@ -27,7 +27,7 @@ export const hrefOf = (of: "asks" | "jobs", id: string): string => `/console/${o
 
 export function ToAsk({ id }: { id: string }) {
   return (
-    <Link href={hrefOf("asks", id)}>
+    <Link href={hrefOf("asks", id)} class={relayStyles.target}>
       <code>{id}</code>
     </Link>
   );
@@ -35,7 +35,7 @@ export function ToAsk({ id }: { id: string }) {
 
 export function ToJob({ id }: { id: string }) {
   return (
-    <Link href={hrefOf("jobs", id)}>
+    <Link href={hrefOf("jobs", id)} class={relayStyles.target}>
       <code>{id}</code>
     </Link>
   );

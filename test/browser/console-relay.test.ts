@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { newAsk } from "../relay.ts";
+import { launchBrowser } from "./chromium.ts";
+import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
+
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name });
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
+
+describe("the Console's pages about executors", () => {
+  let filled: FilledConsole;
+  let browser: Browser;
+  before(async () => {
+    filled = await fillConsole();
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await filled?.[Symbol.asyncDispose]();
+  });
+
+  it("shows asks as they happen, with the figures of the hour", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "phone" });
+    const { page } = admin;
+    await link(page, "Live").click();
+    await page.getByText("1 ask waits, 1 of them for people.").waitFor();
+    await page.getByText("Policy 50% (1)").waitFor();
+    await page.getByText("People 50% (1)").waitFor();
+    const asked = newAsk({ job_id: "J-live", prompt: "Is the blue or the green label right?" });
+    const { body } = await filled.relay.executor("POST", "/asks", asked);
+    await link(page, /blue or the green/).waitFor();
+    await page.getByText("2 asks wait, 2 of them for people.").waitFor();
+    await link(page, /J-live.*Waits for an answer/).waitFor();
+    await filled.relay.executor("DELETE", `/asks/${body.ask_id}`);
+    await link(page, /blue or the green.*Failed/).waitFor();
+    await page.getByText("1 ask waits, 1 of them for people.").waitFor();
+  });
+
+  it("tells one ask's whole life, to its decision in the inbox and its receipt", async () => {
+    const { executor, job } = filled.relay;
+    const more = { step_id: "publish", ask_type: "APPROVAL", prompt: "Publish the packages?" };
+    const asked = newAsk({ job_id: job, ...more, meta: { action: "publish" } });
+    await executor("POST", "/asks", asked, { "parley-lease": filled.relay.lease });
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/asks");
+    const { page } = admin;
+    await link(page, /Publish the packages/).click();
+    await heading(page, "Waiting: People").waitFor();
+    await page.getByText("None yet.").waitFor();
+    await link(page, "Open it in the inbox").click();
+    await button(page, "Approve").click();
+    // Whoever decides faster than anybody reads is taken for a machine.
+    await page.waitForTimeout(1100);
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved by you").first().waitFor();
+    await page.goto("/console/asks");
+    await link(page, /Publish the packages.*Answered by operator/).click();
+    await heading(page, "Answered by operator").waitFor();
+    await page.getByText("operator approved").waitFor();
+    await page.getByText("relay.answered", { exact: true }).waitFor();
+    const [receipt] = await Promise.all([page.waitForEvent("download"), link(page, "Signed receipt").click()]);
+    assert.match(readFileSync(await receipt.path(), "utf8"), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+    await page.getByRole("link", { name: job }).first().click();
+    await page.getByRole("heading", { name: job, level: 1 }).waitFor();
+  });
+
+  it("follows a job until it is over", async () => {
+    const { executor } = filled.relay;
+    const job = "release-2042";
+    await executor("POST", "/jobs", { job_id: job, kind: "release", external: true });
+    await using admin = await visitConsole(browser, filled, { screen: "phone" }, `/console/jobs/${job}`);
+    const { page } = admin;
+    await page.getByRole("status").getByText("Running").waitFor();
+    await page.getByText("Nothing was asked in it.").waitFor();
+    await executor("POST", `/jobs/${job}/logs`, { message: "Building 12 packages" });
+    await page.getByText("Building 12 packages").waitFor();
+    await executor("POST", "/asks", newAsk({ job_id: job, prompt: "Which branch is meant?" }));
+    await link(page, "Which branch is meant?").waitFor();
+    await page.getByRole("status").getByText("Waits for an answer").waitFor();
+    await executor("POST", `/jobs/${job}/cancel`, { reason: "not today" });
+    await page.getByRole("status").getByText("Canceled").waitFor();
+    await page.getByText("not today").first().waitFor();
+  });
+
+  it("takes a proposed rule, revokes it, ends what was allowed for good, and tries the policy", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/policy");
+    const { page } = admin;
+    await page.getByText("In force as the file stands.").waitFor();
+    await page.getByLabel("Action").fill("write");
+    await page.getByLabel("Environment").fill("prod");
+    await button(page, "Try").press("Enter");
+    await page.getByRole("region", { name: "Verdict" }).getByText(/^DENY/m).waitFor();
+    const diff = page.getByRole("region", { name: /How the file would change/ });
+    assert.match(await diff.innerText(), /^\+ {2}- id: learned-/m);
+    await button(page, /Write it into the file/).click();
+    await page.getByText("Nothing is proposed.").waitFor();
+    await button(page, /Revoke learned-/).click();
+    await button(page, "Revoke it").click();
+    await button(page, /Revoke learned-/).waitFor({ state: "detached" });
+    await button(page, /Revoke restart/).click();
+    await button(page, "Revoke it").click();
+    await page.getByText("Admins may allow something for good").waitFor();
+  });
+
+  it("forgets one decision, then all", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "phone" }, "/console/cache");
+    const { page } = admin;
+    await page.getByText("repeated 12 times").waitFor();
+    await button(page, /Forget \(Use the orders_v2 table/).click();
+    await page.getByText("Use the orders_v2 table.", { exact: true }).waitFor({ state: "detached" });
+    await button(page, "Forget everything").click();
+    await button(page, "Forget everything").last().click();
+    await heading(page, "Nothing is repeated yet").waitFor();
+  });
+
+  it("is walked by keyboard", async () => {
+    await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/jobs");
+    const { page } = admin;
+    await link(page, /release-2041/).waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    assert.match(new URL(page.url()).pathname, /^\/console\/jobs\/.+/);
+  });
+});
