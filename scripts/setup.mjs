@@ -31,6 +31,7 @@ const LOCK_IS_STALE_AFTER_MS = 30 * 60_000;
 const COMMAND = at("node_modules", ".bin", "parley");
 const COMMAND_TARGET = join("..", "..", "bin", "parley.mjs");
 const BUILT_FROM = at("web", "dist", ".built-from");
+const KINDS = ["dependencies", "devDependencies", "optionalDependencies"];
 const NETWORK_ERRORS = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/;
 
 /** The steps in order; each looks at the checkout itself, so that a half-done one is seen and done again. */
@@ -80,9 +81,9 @@ function isInstalled() {
     optional ||
     (installed[path]?.version === version && installed[path]?.integrity === integrity);
   const isUnchanged = (folder) => {
-    const { dependencies = {}, devDependencies = {} } = readJson(at(folder, "package.json"));
-    const { dependencies: locked = {}, devDependencies: lockedDev = {} } = wanted[folder] ?? {};
-    return sameEntries(dependencies, locked) && sameEntries(devDependencies, lockedDev);
+    const asked = readJson(at(folder, "package.json"));
+    const locked = wanted[folder] ?? {};
+    return KINDS.every((kind) => sameEntries(asked[kind] ?? {}, locked[kind] ?? {}));
   };
   return Object.entries(wanted).every(isThere) && ["", "adapters", "sdk", "web"].every(isUnchanged) && hasNode();
 }
@@ -112,6 +113,22 @@ function install() {
       "Node 24 was not installed because npm is set to ignore install scripts: install Node 24 yourself, " +
         "or run `npm ci --ignore-scripts=false`.",
     );
+  }
+  completeOptional(from);
+}
+
+/**
+ * npm leaves out optional packages that are made for a newer Node than its own, so they are added by npm under the Node
+ * that will run them. Without them the server runs, and says what is missing where it is wanted.
+ */
+function completeOptional(from) {
+  const { optionalDependencies = {} } = readJson(at("package.json"));
+  const isThere = (name) => existsSync(at("node_modules", ...name.split("/")));
+  if (Object.keys(optionalDependencies).every(isThere)) return;
+  const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund", ...from];
+  const { status } = runNpm([at("node_modules", ".bin")], args);
+  if (status !== 0 || !Object.keys(optionalDependencies).every(isThere)) {
+    console.error("Some optional packages could not be installed; whatever needs one says so.");
   }
 }
 
@@ -236,9 +253,14 @@ function attempt(action) {
 
 /** Runs the machine's own npm under the machine's own Node: the one among the packages is about to be replaced. */
 function npm(...args) {
-  const folders = (process.env.PATH ?? "")
+  return runNpm([], args);
+}
+
+function runNpm(first, args) {
+  const others = (process.env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => !folder.endsWith(join("node_modules", ".bin")));
+  const folders = [...first, ...others];
   const result = spawnSync("npm", args, {
     cwd: ROOT,
     encoding: "utf8",

@@ -14,7 +14,12 @@ const read = (path: string): string => readFileSync(resolve(root, path), "utf8")
 const filesOf = (...patterns: string[]): string[] =>
   globSync(patterns, { cwd: root, exclude: ["**/node_modules"] }).sort();
 
-interface LockedPackage {
+interface Asked {
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+}
+interface LockedPackage extends Asked {
   readonly resolved?: string;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
@@ -69,6 +74,15 @@ describe("architecture", () => {
   it("locks packages without saying where one machine fetched them", () => {
     const addresses = Object.values(locked).flatMap(({ resolved }) => (resolved?.includes("://") ? [resolved] : []));
     assert.deepEqual(addresses, []);
+  });
+
+  it("locks what each package.json asks for, and nothing else", () => {
+    for (const folder of ["", "adapters", "sdk", "web"]) {
+      const asked = JSON.parse(read(`${folder}/package.json`.replace(/^\//, ""))) as Asked;
+      for (const kind of ["dependencies", "devDependencies", "optionalDependencies"] as const) {
+        assert.deepEqual(locked[folder]?.[kind] ?? {}, asked[kind] ?? {}, `${folder} ${kind}`);
+      }
+    }
   });
 
   it(`runs on at most ${MOST_DEPENDENCIES} packages of its own choice, and builds none of them`, () => {
