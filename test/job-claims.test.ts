@@ -86,7 +86,7 @@ for (const on of DATABASES) {
       const { ana, bo, world } = scene();
       const kind = freshKind();
       const waiting = [ana, bo].map((by) => by.post("/jobs/claim", body(kind, { wait: "20s", lease_ttl_s: 60 })));
-      await until(async () => world.server.ctx.wake.topics().some((topic) => topic === "claims"));
+      await until(async () => [...world.server.ctx.wake.topics()].includes("claims"));
       await pause(50);
       const { job_id: id } = await scene().queue({ kind });
       const first = await Promise.race(waiting);
@@ -138,7 +138,7 @@ for (const on of DATABASES) {
         assert.equal((await bo.post(`/jobs/${old.id}/heartbeat`, {}, next.lease)).status, 200);
 
         const { db } = world.server.ctx;
-        const counted = await db.all(
+        const counted = await db.all<{ logs: number; files: number }>(
           sql`SELECT (SELECT count(*) FROM job_events WHERE job_id = ${old.id} AND event = 'log' AND body LIKE '%late%') AS logs,
             (SELECT count(*) FROM artifacts WHERE job_id = ${old.id}) AS files`,
         );

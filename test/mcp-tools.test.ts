@@ -176,7 +176,9 @@ describe("the tools", () => {
     const args = { question: fresh("Which client is asking here?") };
     const { body } = await modern(world(), "tools/call", { name: "ask_human", arguments: args, _meta: meta });
     const id = body.result.structuredContent.question_id;
-    const [row] = await world().server.ctx.db.all<{ wire: string }>(sql`SELECT wire FROM questions WHERE ask_id = ${id}`);
+    const [row] = await world().server.ctx.db.all<{ wire: string }>(
+      sql`SELECT wire FROM questions WHERE ask_id = ${id}`,
+    );
     assert.deepEqual(JSON.parse(row?.wire ?? ""), { client: { name: "some-agent", version: "2" } });
   });
 });

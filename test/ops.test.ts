@@ -39,7 +39,8 @@ for (const on of DATABASES) {
       await world.agent("ana-bot").ask();
       assert.deepEqual(await word(world, "/readyz"), [200, "ready"]);
       const { db } = world.server.ctx;
-      const setVersion = (version: number) => db.transact((tx) => tx.all(sql`UPDATE questions SET version = ${version}`));
+      const setVersion = (version: number) =>
+        db.transact((tx) => tx.all(sql`UPDATE questions SET version = ${version}`));
       await setVersion(7);
       await world.advance(60_000);
       await until(() => word(world, "/readyz"), [503, "broken"]);

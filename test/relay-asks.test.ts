@@ -93,6 +93,11 @@ const FIELDS: readonly [what: string, more: Record<string, unknown>, details: ob
   ["digits beyond what doubles hold", { meta: { input: { n: "@" } } }, null],
 ];
 
+interface History {
+  ask: { ask_id: string };
+  answer: Record<string, unknown> | null;
+}
+
 for (const on of DATABASES) {
   describe(`asks on ${on}`, () => {
     const scene = sharedRelay(on, { env: { PARLEY_RELAY_PENDING_PER_JOB: "3", PARLEY_RELAY_PENDING_PER_AGENT: "60" } });
@@ -311,7 +316,7 @@ for (const on of DATABASES) {
       const all = (await ana.get(`/jobs/${job_id}/asks`)).body;
       assert.deepEqual([all.job_id, all.jobId, all.next_cursor], [job_id, job_id, undefined]);
       assert.deepEqual(
-        all.asks.map(({ ask: one, answer: given }: Record<string, never>) => [one["ask_id"], given && gist(given)]),
+        all.asks.map(({ ask: one, answer: given }: History) => [one.ask_id, given && gist(given)]),
         [
           [first.ask_id, { status: "ANSWERED", source: "service", answer_text: "EUR" }],
           [second.ask_id, null],

@@ -1,7 +1,7 @@
 import type { AnswerSource, Stage } from "./relay.ts";
 
 /** Who answers, as the figures tell them apart: services count as people, for both were asked. */
-export const ANSWERED_BY = ["policy", "cache", "runner", "people", "nobody"] as const;
+const ANSWERED_BY = ["policy", "cache", "runner", "people", "nobody"] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
 /** What ended within one minute. */

@@ -76,7 +76,9 @@ export async function insertAddressedIfNew(
   noDeadline: number,
 ): Promise<AddressedAt | undefined> {
   const expiresAt =
-    ask.timeoutSeconds === null ? sql`${noDeadline}` : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
+    ask.timeoutSeconds === null
+      ? sql`${noDeadline}`
+      : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
   const row = await first<Row>(
     tx,
     sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, audience, digest, state,

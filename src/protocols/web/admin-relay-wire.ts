@@ -79,7 +79,7 @@ export function relayNews(news: RelayNews): object {
 }
 
 /** Returns the figures of an hour. */
-export function hourFigures({ minutes, pending }: HourFigures): object {
+function hourFigures({ minutes, pending }: HourFigures): object {
   return { minutes: minutes.map(minute), pending };
 }
 
