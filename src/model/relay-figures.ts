@@ -1,8 +1,7 @@
 import type { AnswerSource, Stage } from "./relay.ts";
 
 /** Who answers, as the figures tell them apart: services count as people, for both were asked. */
-const ANSWERED_BY = ["policy", "cache", "runner", "people", "nobody"] as const;
-export type AnsweredBy = (typeof ANSWERED_BY)[number];
+export type AnsweredBy = "policy" | "cache" | "runner" | "people" | "nobody";
 
 /** What ended within one minute. */
 export interface MinuteFigures {
