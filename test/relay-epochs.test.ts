@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../src/store/sql.ts";
-import { until } from "./contract.ts";
+import { openStream, until } from "./contract.ts";
 import { claim, type Held } from "./jobs.ts";
 import { answer, sharedRelay, type RelayScene } from "./relay.ts";
 import { DATABASES } from "./world.ts";
@@ -107,6 +107,18 @@ for (const on of DATABASES) {
       const next = await lost(scene(), other.held);
       await withPeople(await ask({ ...APPROVAL, job_id: other.held.id }, bo, next.lease));
       assert.equal(await inboxCount(other.held.id), 2);
+    });
+
+    it("counts an approval as delivered that an executor heard on the job's stream", async () => {
+      const { world, ana, bo, ask, person, withPeople } = scene();
+      const { held, one } = await begin(APPROVAL);
+      await answer((await person()).by, one, YES);
+      const stream = await openStream(`${world.url}/jobs/${held.id}/events?after=0`, ana.headers);
+      await until(async () => (await stream.next())?.event === "answer");
+      stream.close();
+      const next = await lost(scene(), held);
+      await withPeople(await ask({ ...APPROVAL, job_id: held.id }, bo, next.lease));
+      assert.equal(await inboxCount(held.id), 2);
     });
 
     it("goes on by itself when the one it joined is withdrawn or has no more time", async () => {

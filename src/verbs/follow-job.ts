@@ -2,8 +2,9 @@ import type { Context } from "../context.ts";
 import { isOver, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, listJobEvents, type JobAt, type JobEvent } from "../store/jobs.ts";
-import { findAnswers } from "../store/relay-answers.ts";
+import { findAnswers, noteToldTo } from "../store/relay-answers.ts";
 import { listPendingOfJob } from "../store/relay-asks.ts";
+import { transact } from "../store/transact.ts";
 import { jobTopic, watch } from "../store/wake.ts";
 import { statusOf } from "./relay-settle.ts";
 
@@ -28,12 +29,15 @@ const LINGER_MS = 60_000;
  * signal is aborted. Without `since` it begins with how the job is. A number that is too old or unknown yields one
  * `reset`, then what is new (contract-relay.md, section 5; invariants.md, S1 to S4). Whether the job may be seen is known.
  *
+ * With `delivers` the follower is an executor, and what it is told counts as delivered before it hears it: a decision that
+ * may have been acted upon is never given to the next holder.
+ *
  * @throws {Refusal} `job_not_found`
  */
 export async function* followJob(
   ctx: Context,
   id: string,
-  { since, signal }: { since?: number; signal: AbortSignal },
+  { since, signal, delivers = false }: { since?: number; signal: AbortSignal; delivers?: boolean },
 ): AsyncGenerator<JobNews> {
   using changes = watch(ctx, [jobTopic(id)], [ctx.stopping, signal]);
 
@@ -56,7 +60,7 @@ export async function* followJob(
       yield resetAt(job, await listPendingOfJob(ctx.db, id));
       continue;
     }
-    yield* newsOf(ctx, events);
+    yield* newsOf(ctx, events, delivers);
     after = events.at(-1)?.seq ?? after;
     if (events.length > 0) continue;
     const leftMs = isOver(job.job.state) ? (await lastEventAt(ctx, job)) + LINGER_MS - job.now : LONGEST_WAIT_MS;
@@ -70,10 +74,11 @@ function resetAt(at: JobAt, pending: Awaited<ReturnType<typeof listPendingOfJob>
   return { kind: "reset", seq, body: statusOf(at, null).body, job, pending: pending.map(({ ask }) => ask) };
 }
 
-async function* newsOf(ctx: Context, events: readonly JobEvent[]): AsyncGenerator<JobNews> {
+async function* newsOf(ctx: Context, events: readonly JobEvent[], delivers: boolean): AsyncGenerator<JobNews> {
   const askIdOf = ({ body }: JobEvent) => String(body["ask_id"]);
   const ids = events.filter(({ event }) => event === "answer").map(askIdOf);
   const answers = await findAnswers(ctx.db, [...new Set(ids)]);
+  if (delivers && ids.length > 0) await transact(ctx, (tx) => noteToldTo(tx, ids));
   for (const event of events) {
     const { seq, body } = event;
     if (event.event !== "answer") {

@@ -25,7 +25,8 @@ export function jobEvents(app: Door, door: DoorContext): void {
         return reply.header("x-accel-buffering", "no").type("text/event-stream; charset=utf-8").send();
       }
       using _place = door.parked.park("streams", caller.principal, door.config.limits.streams);
-      await stream(door, request, reply, { id: job.id, since });
+      const delivers = caller.scope === "executor" || caller.scope === "agent";
+      await stream(door, request, reply, { id: job.id, since, delivers });
       return reply;
     },
   );
@@ -35,7 +36,7 @@ async function stream(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { id, since }: { id: string; since: number | undefined },
+  { id, since, delivers }: { id: string; since: number | undefined; delivers: boolean },
 ): Promise<void> {
   const { ctx } = door;
   const { gone, write, end } = openEventStream(reply, RETRY);
@@ -47,7 +48,7 @@ async function stream(
     write(`: hb ${ctx.clock.now()}\n\n`);
   });
   try {
-    for await (const news of followJob(ctx, id, { signal: gone, ...(since !== undefined && { since }) })) {
+    for await (const news of followJob(ctx, id, { signal: gone, delivers, ...(since !== undefined && { since }) })) {
       write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
       if (gone.aborted) break;
     }
