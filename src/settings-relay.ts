@@ -53,7 +53,7 @@ export const RELAY_SETTINGS = {
           PEOPLE,
         )
         .default({}),
-      "Who answers what machines may not: by default everybody who sees all there is; false for nobody.",
+      "Who answers what machines may not: by default everybody who sees all there is; false for nobody. The public is not asked yet.",
     ),
     peopleDeadlineS: setting(
       whole(60, 2_592_000).default(86_400),
