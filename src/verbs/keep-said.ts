@@ -65,7 +65,6 @@ export async function keepSaid(
   const { conversation, isNew } = await goOnOrOpen(tx, said);
   const { number, agent } = conversation;
   if (said.thread !== null) await upsertThread(tx, said.thread, number);
-  // point: conversation-between-opening-and-message
   const message = await insertMessageIfNew(tx, {
     ...{ id: ctx.newId("nc"), conversation: number, agent, source: said.source },
     words: withoutTokens([...said.words].slice(0, MOST_WORDS).join("").toWellFormed().replaceAll("\0", "")),
