@@ -240,7 +240,7 @@ async function passedOn(
   { askBack, error, because }: Passed,
   rounds: readonly Round[],
 ): Promise<boolean> {
-  const { policyTrace } = { policyTrace: goesOn.verdict.trace };
+  const { trace: policyTrace } = goesOn.verdict;
   if (askBack !== undefined && !toldToPeople(ctx, rounds)) {
     const answer: GivenAnswer = {
       ...{

@@ -7,7 +7,8 @@ import { callerFrom, type A2hCaller } from "./caller.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { readChannel, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
-import { bodyOf, queryText, routeOptions, type Mount } from "./route.ts";
+import { queryText } from "../door-query.ts";
+import { bodyOf, routeOptions, type Mount } from "./route.ts";
 
 const HUMAN_FIELDS = { id: { type: "string", description: "ID from GET /humans", required: true } } as const;
 
@@ -45,7 +46,7 @@ export function channelRoutes(mount: Mount): void {
       if (errors.length === 0 && !read)
         errors.push({ path: "", code: "required", message: "Name at least one channel." });
       if (errors.length === 0 && read) errors.push(...(await unknownIn(read, caller)));
-      if (errors.length === 0 && read && queryText(request, "deep") === "true") {
+      if (errors.length === 0 && read && queryText(request.query, "deep") === "true") {
         errors.push(...(await deepErrors(reply, read)));
       }
       return errors.length > 0 ? { valid: false, errors } : { valid: true, channel: read?.echo };

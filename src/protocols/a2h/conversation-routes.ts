@@ -5,7 +5,8 @@ import { Refusal } from "../../refusals.ts";
 import { callerFrom, ownOf } from "./caller.ts";
 import { given } from "./fields.ts";
 import { newConversation } from "./print-conversation.ts";
-import { badQuery, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+import { queryText } from "../door-query.ts";
+import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 interface WithUid {
   Params: { uid: string };
@@ -31,11 +32,11 @@ export function conversationRoutes(mount: Mount): void {
       const caller = await callerFrom(door, request, ["agent"]);
       const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
       const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-      const all = queryText(request, "all") ?? "false";
+      const all = queryText(request.query, "all") ?? "false";
       if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
       using place = waitS === 0 ? null : parkedFor(door, caller.principal);
       const { items, hasMore } = await readSaid(ctx, ownOf(caller), {
-        ...given({ after: queryText(request, "after") }),
+        ...given({ after: queryText(request.query, "after") }),
         ...{ all: all === "true", limit, waitMs: place ? waitS * 1000 : 0, signal: goneSignal(reply) },
       });
       return { items: items.map(newConversation), has_more: hasMore };

@@ -11,7 +11,8 @@ import type { FastifyRequest } from "../door.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { checked } from "./fields.ts";
 import { adminView, agentView, readHumanChange, readHumanWish } from "./human-fields.ts";
-import { badQuery, bodyOf, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+import { queryText } from "../door-query.ts";
+import { badQuery, bodyOf, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 interface WithId {
   Params: { id: string };
@@ -34,7 +35,7 @@ export function humanRoutes(mount: Mount): void {
 
   app.get("/humans/search", about("Humans whose name or description holds every word of ?q="), async (request) => {
     const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
-    const words = queryText(request, "q");
+    const words = queryText(request.query, "q");
     if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
     const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
     return { humans: (await searchHumans(ctx, words, limit)).map(view) };
@@ -87,7 +88,7 @@ export function humanRoutes(mount: Mount): void {
 }
 
 function viewFor(caller: A2hCaller, request: FastifyRequest): typeof agentView {
-  const wanted = queryText(request, "view");
+  const wanted = queryText(request.query, "view");
   if (wanted !== undefined && wanted !== "admin" && wanted !== "agent")
     throw badQuery("view", "must be agent or admin");
   if (wanted !== "admin") return agentView;

@@ -5,6 +5,7 @@ import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import type { KnownChannels } from "./addressees.ts";
+import { queryText, wholeNumber } from "../door-query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
 import { BODIES } from "./wire-schemas.ts";
 import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
@@ -87,23 +88,15 @@ export function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.type(JSON_TYPE).send(text);
 }
 
-/** Returns one field of the query, the last where it is given several times. */
-export function queryText(request: FastifyRequest, name: string): string | undefined {
-  const value = (request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
-  const last = typeof value === "string" ? value : value?.at(-1);
-  return last === "" ? undefined : last;
-}
-
 /** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
 export function queryNumber(
   request: FastifyRequest,
   name: string,
   bounds: { min: number; max: number; usual: number },
 ): number {
-  const text = queryText(request, name);
-  if (text === undefined) return bounds.usual;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= bounds.min && number <= bounds.max) return number;
+  const text = queryText(request.query, name);
+  const number = text === undefined ? bounds.usual : wholeNumber(text, bounds);
+  if (number !== null) return number;
   throw badQuery(name, `must be a whole number between ${bounds.min} and ${bounds.max}`);
 }
 

@@ -3,7 +3,8 @@ import type { FastifyRequest } from "../door.ts";
 import { keyHolder } from "../door-principals.ts";
 import { callerFrom } from "./caller.ts";
 import { given } from "./fields.ts";
-import { badQuery, queryNumber, queryText, routeOptions, type Mount } from "./route.ts";
+import { queryText } from "../door-query.ts";
+import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 /** The protocol's own version, which its clients compare. */
 export const A2H_VERSION = "1.0.0";
@@ -34,18 +35,18 @@ export function serverRoutes(mount: Mount): void {
 
   app.get("/audit", routeOptions(mount, { noun: "path", summary: "Who did what, chained" }), async (request) => {
     await callerFrom(door, request, ["admin"]);
-    const agent = queryText(request, "agent");
+    const agent = queryText(request.query, "agent");
     const mostSeq = Number.MAX_SAFE_INTEGER;
     const beforeSeq =
-      queryText(request, "before_seq") === undefined
+      queryText(request.query, "before_seq") === undefined
         ? undefined
         : queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: mostSeq });
     const { items, hasMore, head } = await readAudit(ctx, {
       ...given({
-        askId: queryText(request, "ask_id"),
-        callId: queryText(request, "call_id"),
+        askId: queryText(request.query, "ask_id"),
+        callId: queryText(request.query, "call_id"),
         agent,
-        action: queryText(request, "action"),
+        action: queryText(request.query, "action"),
         sinceMs: queryTime(request, "since"),
         untilMs: queryTime(request, "until"),
         beforeSeq,
@@ -58,7 +59,7 @@ export function serverRoutes(mount: Mount): void {
 }
 
 function queryTime(request: FastifyRequest, name: string): number | undefined {
-  const text = queryText(request, name);
+  const text = queryText(request.query, name);
   if (text === undefined) return undefined;
   const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) throw badQuery(name, "must be a time such as 2026-11-20T10:00:00Z");

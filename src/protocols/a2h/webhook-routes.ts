@@ -22,7 +22,8 @@ import {
   type Rule,
 } from "./fields.ts";
 import { wireTime } from "./print.ts";
-import { badQuery, bodyOf, queryNumber, queryText, routeOptions, type About, type Mount } from "./route.ts";
+import { queryText } from "../door-query.ts";
+import { badQuery, bodyOf, queryNumber, routeOptions, type About, type Mount } from "./route.ts";
 
 interface WithId {
   Params: { id: string; event: string };
@@ -58,7 +59,7 @@ export function webhookRoutes(mount: Mount): void {
 
   app.get("/webhook_endpoints", about("Where an agent is told"), async (request) => {
     const { agent } = await caller(request);
-    const wanted = queryText(request, "agent");
+    const wanted = queryText(request.query, "agent");
     const whose = agent ?? (wanted === undefined ? undefined : `agent:${wanted}`);
     return { items: (await verbs.listEndpoints(ctx, whose)).map(print) };
   });
@@ -115,10 +116,10 @@ export function webhookRoutes(mount: Mount): void {
   app.get<WithId>("/webhook_endpoints/:id/deliveries", about("What was told there, newest first"), async (request) => {
     const { endpoint } = await own(request);
     const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 50 });
-    const state = queryText(request, "state");
+    const state = queryText(request.query, "state");
     const known = STATES.find((one) => one === state);
     if (state !== undefined && !known) throw badQuery("state", `must be ${STATES.join(" or ")}`);
-    const cursor = queryText(request, "cursor");
+    const cursor = queryText(request.query, "cursor");
     const [, at, id] = /^(\d{1,15})\.(\w{1,80})$/.exec(cursor ?? "") ?? [];
     if (cursor !== undefined && id === undefined) throw badQuery("cursor", "is not one of this server's");
     const before = id === undefined ? {} : { before: { at: Number(at), id } };

@@ -19,7 +19,8 @@ import { flagSecrets } from "../door-secrets.ts";
 import { peekLimit } from "../../verbs/limits.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { queryCount, queryLimit, queryText, queryWaitMs, queryWords } from "./query.ts";
+import { queryText } from "../door-query.ts";
+import { queryCount, queryLimit, queryWaitMs, queryWords } from "./query.ts";
 import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";

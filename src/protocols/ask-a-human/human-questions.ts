@@ -9,7 +9,8 @@ import { asJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
 import { askIdOf } from "../door-ids.ts";
-import { queryLimit, queryText, queryWords } from "./query.ts";
+import { queryText } from "../door-query.ts";
+import { queryLimit, queryWords } from "./query.ts";
 import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
 import { resultsBody, wireTime, wireType } from "../door-question.ts";
 

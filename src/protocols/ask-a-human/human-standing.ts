@@ -5,7 +5,8 @@ import { readLeaderboard, readStats } from "../../verbs/read-standing.ts";
 import { callerOf, type Door, type DoorContext } from "../door.ts";
 import { participantCookie } from "../door-principals.ts";
 import { addressLimit, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
-import { queryLimit, queryText } from "./query.ts";
+import { queryText } from "../door-query.ts";
+import { queryLimit } from "./query.ts";
 import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
 import { wireTime } from "../door-question.ts";
 

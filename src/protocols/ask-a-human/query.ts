@@ -1,18 +1,5 @@
 import { refuseFields } from "../../model/field-problem.ts";
-
-/** The fields of a query string; of a field given twice the last counts. */
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** Returns one field of a query string, or nothing where it is missing or empty. */
-export function queryText(query: unknown, name: string): string | undefined {
-  const text = rawText(query, name);
-  return text === "" ? undefined : text;
-}
-
-function rawText(query: unknown, name: string): string | undefined {
-  const value = (query as Query)[name];
-  return typeof value === "string" ? value : value?.at(-1);
-}
+import { queryText, rawQueryText, waitMsOf } from "../door-query.ts";
 
 /**
  * Returns an integer of a query string within its bounds, or the default where it is missing.
@@ -40,22 +27,20 @@ export function queryWords<const Word extends string>(query: unknown, name: stri
   return [...new Set(given)] as Word[];
 }
 
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
-
 /**
  * Returns a wait such as `25`, `1.5s`, `500ms` or `2m` in milliseconds, or nothing where it is missing.
  *
  * @throws {Refusal} `invalid_input`
  */
 export function queryWaitMs(query: unknown): number | undefined {
-  const text = rawText(query, "wait");
+  const text = rawQueryText(query, "wait");
   if (text === undefined) return undefined;
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-  if (!match) {
+  const waitMs = waitMsOf(text);
+  if (waitMs === null) {
     const message = "wait must be a time such as 25, 1.5s, 500ms or 2m";
     throw refuseFields([{ message, field: "wait", constraint: "format" }]);
   }
-  return Number(match[1]) * UNIT_MS[(match[2] ?? "s") as keyof typeof UNIT_MS];
+  return waitMs;
 }
 
 /** Returns a count of a query string. @throws {Refusal} `invalid_input` for what is no whole number */

@@ -17,7 +17,8 @@ import type { RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "./fields.ts";
 import { enter, jobIdOf } from "./job-requests.ts";
 import { answerWire, askWire, withAliases } from "./print.ts";
-import { bodyOf, cursorOf, cursorText, queryNumber, queryText, routeOptions, waitOf } from "./request.ts";
+import { queryText } from "../door-query.ts";
+import { bodyOf, cursorOf, cursorText, queryNumber, routeOptions, waitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
 
@@ -65,9 +66,9 @@ export function askRoutes(app: Door, door: DoorContext): void {
     routeOptions({ summary: "What may be answered", replies: { 200: "Pending asks, the one that ends first first" } }),
     async (request) => {
       const { principal, person } = await enter(door, request, ["answer", "admin"]);
-      const status = queryText(request, "status");
+      const status = queryText(request.query, "status");
       if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
-      const type = queryText(request, "ask_type");
+      const type = queryText(request.query, "ask_type");
       if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
       const after = cursorOf(request);
       const { asks, next } = await listAnswerable(
@@ -95,7 +96,7 @@ export function askRoutes(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const caller = await enter(door, request, READERS);
       const id = askIdOf(request);
-      const waitMs = waitOf(queryText(request, "wait"), config.waitCapS * 1000);
+      const waitMs = waitOf(queryText(request.query, "wait"), config.waitCapS * 1000);
       const reader = readerOf(caller);
       using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
       const { ask, answer } = await waitForAnswer(ctx, id, reader, {

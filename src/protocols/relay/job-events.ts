@@ -5,7 +5,8 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts
 import { beat, openEventStream } from "../door-sse.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
 import { answerWire, askWire, jobWire, withAliases } from "./print.ts";
-import { queryText, routeOptions } from "./request.ts";
+import { queryText } from "../door-query.ts";
+import { routeOptions } from "./request.ts";
 
 const RETRY = "retry: 2000\n\n";
 /** A reader that has taken nothing for so long is dead. */
@@ -85,7 +86,7 @@ function sinceOf(request: FastifyRequest): number | undefined {
   const header = request.headers["last-event-id"];
   if (typeof header === "string" && header !== "")
     return NUMBER.test(header) ? Number(header) : Number.MAX_SAFE_INTEGER;
-  const after = queryText(request, "after");
+  const after = queryText(request.query, "after");
   if (after === undefined) return undefined;
   if (!NUMBER.test(after)) throw new Refusal("invalid_input", { field: "after", constraint: "format" });
   return Number(after);

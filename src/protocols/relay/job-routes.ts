@@ -16,7 +16,8 @@ import { jobEvents } from "./job-events.ts";
 import { ClaimBody, FinishBody, HeartbeatBody, LogBody, NewJobBody, ReasonBody } from "./job-fields.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
 import { jobWire, withAliases } from "./print.ts";
-import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, queryText, routeOptions, waitOf } from "./request.ts";
+import { queryText } from "../door-query.ts";
+import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, routeOptions, waitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
 
@@ -163,13 +164,13 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
 }
 
 function kindOf(request: FastifyRequest): string | undefined {
-  const kind = queryText(request, "kind");
+  const kind = queryText(request.query, "kind");
   if (kind === undefined || RELAY_ID.test(kind)) return kind;
   throw new Refusal("invalid_input", { field: "kind", constraint: "format" });
 }
 
 function statesOf(request: FastifyRequest): JobState[] | undefined {
-  const states = queryText(request, "state")?.split(",");
+  const states = queryText(request.query, "state")?.split(",");
   if (states?.some((state) => !JOB_STATES.includes(state as JobState))) {
     throw new Refusal("invalid_input", { field: "state", constraint: "enum", allowed: JOB_STATES });
   }

@@ -5,6 +5,7 @@ import { BadJson } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../door.ts";
 import { checkFields } from "../door-fields.ts";
+import { queryText, waitMsOf, wholeNumber } from "../door-query.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
 import { RELAY_ID } from "./fields.ts";
 
@@ -70,28 +71,17 @@ export function jsonOf(request: FastifyRequest): unknown {
   }
 }
 
-/** Returns one field of the query, the last where it is given several times. */
-export function queryText(request: FastifyRequest, name: string): string | undefined {
-  const value = (request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
-  const last = typeof value === "string" ? value : value?.at(-1);
-  return last === "" ? undefined : last;
-}
-
 /** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
 export function queryNumber(
   request: FastifyRequest,
   name: string,
   bounds: { min: number; max: number; usual: number },
 ): number {
-  const text = queryText(request, name);
-  if (text === undefined) return bounds.usual;
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= bounds.min && number <= bounds.max) return number;
+  const text = queryText(request.query, name);
+  const number = text === undefined ? bounds.usual : wholeNumber(text, bounds);
+  if (number !== null) return number;
   throw new Refusal("invalid_input", { field: name, constraint: "range", min: bounds.min, max: bounds.max });
 }
-
-const WAIT = /^(\d+(?:\.\d+)?)(ms|s|m)?$/;
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
 
 /**
  * Returns how long a request wants to wait, in milliseconds: `25s`, `500ms`, `1m`, or a bare number of seconds; the most
@@ -101,9 +91,9 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000 } as const;
  */
 export function waitOf(text: string | undefined, mostMs: number): number {
   if (text === undefined) return mostMs;
-  const [, number, unit = "s"] = WAIT.exec(text) ?? [];
-  if (number === undefined) throw new Refusal("invalid_input", { field: "wait", constraint: "format" });
-  return Math.min(mostMs, Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]);
+  const waitMs = waitMsOf(text);
+  if (waitMs === null) throw new Refusal("invalid_input", { field: "wait", constraint: "format" });
+  return Math.min(mostMs, waitMs);
 }
 
 /** Where the next page begins, as text that means nothing to clients. */
@@ -113,7 +103,7 @@ export function cursorText(place: { at: number; id: string }): string {
 
 /** Reads such a text. @throws {Refusal} `invalid_input` */
 export function cursorOf(request: FastifyRequest): { at: number; id: string } | undefined {
-  const text = queryText(request, "cursor");
+  const text = queryText(request.query, "cursor");
   if (text === undefined) return undefined;
   try {
     const [at, id] = JSON.parse(Buffer.from(text, "base64url").toString()) as unknown[];
