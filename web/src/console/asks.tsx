@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter";
-import { Choice } from "../parts/choice.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { Entries } from "./audit.tsx";
 import styles from "./console.module.css";
-import { Detail, Empty, Facts, Gone, List, Moment, moment, Rows, Section, Sides, useEvery } from "./parts.tsx";
+import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { askRow, Block, Line, Said, ToAsk, ToJob } from "./relay-parts.tsx";
+import { Paged, askRow, Block, Line, Said, ToAsk, ToJob } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
@@ -23,25 +22,12 @@ export function AsksPage({ item }: PageProps) {
   const { asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
   if (error && !asks) return <Trouble title={text.asks.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
-    <List title={text.asks.title} isAlone={item === undefined}>
-      <div class={styles.tabs}>
-        <Choice
-          legend={text.which}
-          hideLegend
-          value={which}
-          onChoose={setWhich}
-          options={(["all", "open"] as const).map((value) => ({ value, label: text.asks[value] }))}
-        />
-      </div>
-      {!asks && <Loading rows={4} />}
-      {asks?.length === 0 && <Empty title={text.asks.empty} hint={text.asks.emptyHint} />}
-      {asks && <Rows base={BASE} rows={asks.map(askRow)} current={item && encodeURIComponent(item)} />}
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          {consoleText.older}
-        </button>
-      )}
-    </List>
+    <Paged
+      words={text.asks}
+      choice={{ which, options: ["all", "open"], onChoose: setWhich }}
+      rows={asks?.map(askRow)}
+      {...{ base: BASE, item, hasNextPage, fetchNextPage }}
+    />
   );
   return <Sides list={list} detail={item === undefined ? undefined : <OneAsk key={item} id={item} />} />;
 }

@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
-import { Choice } from "../parts/choice.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import styles from "./console.module.css";
-import { Detail, Empty, Facts, Gone, List, Moment, moment, Rows, Section, Sides } from "./parts.tsx";
+import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { hrefOf, jobRow, Line, Said } from "./relay-parts.tsx";
+import { Paged, hrefOf, jobRow, Line, Said } from "./relay-parts.tsx";
 import { text } from "./relay-text.ts";
 import type { Job, JobEvent, JobState } from "./relay-wire.ts";
 import type { PageProps } from "./sections.ts";
@@ -23,25 +22,12 @@ export function JobsPage({ item }: PageProps) {
   const { jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
   if (error && !jobs) return <Trouble title={text.jobs.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
-    <List title={text.jobs.title} isAlone={item === undefined}>
-      <div class={styles.tabs}>
-        <Choice
-          legend={text.which}
-          hideLegend
-          value={which}
-          onChoose={setWhich}
-          options={(["all", "open", "over"] as const).map((value) => ({ value, label: text.jobs[value] }))}
-        />
-      </div>
-      {!jobs && <Loading rows={4} />}
-      {jobs?.length === 0 && <Empty title={text.jobs.empty} hint={text.jobs.emptyHint} />}
-      {jobs && <Rows base={BASE} rows={jobs.map(jobRow)} current={item && encodeURIComponent(item)} />}
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          {consoleText.older}
-        </button>
-      )}
-    </List>
+    <Paged
+      words={text.jobs}
+      choice={{ which, options: ["all", "open", "over"], onChoose: setWhich }}
+      rows={jobs?.map(jobRow)}
+      {...{ base: BASE, item, hasNextPage, fetchNextPage }}
+    />
   );
   return <Sides list={list} detail={item === undefined ? undefined : <JobPage key={item} id={item} />} />;
 }

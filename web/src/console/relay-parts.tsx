@@ -1,9 +1,12 @@
 import { Link } from "wouter";
+import { Choice } from "../parts/choice.tsx";
+import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
-import { type RowOf, moment } from "./parts.tsx";
+import { Empty, List, moment, type RowOf, Rows } from "./parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { AskLine, JobLine } from "./relay-wire.ts";
+import { text as consoleText } from "./text.ts";
 
 export const askRow = (one: AskLine): RowOf => ({
   id: encodeURIComponent(one.id),
@@ -38,6 +41,41 @@ export function ToJob({ id }: { id: string }) {
     <Link href={hrefOf("jobs", id)} class={relayStyles.target}>
       <code>{id}</code>
     </Link>
+  );
+}
+
+/** A list of which there is more, and what of it is shown; an item of it may stand beside it. */
+export function Paged<Which extends string>(props: {
+  words: Readonly<Record<Which | "title" | "empty" | "emptyHint", string>>;
+  choice: { which: Which; options: readonly Which[]; onChoose: (which: Which) => void };
+  /** Nothing while they are fetched. */
+  rows: readonly RowOf[] | undefined;
+  base: string;
+  item: string | undefined;
+  hasNextPage: boolean;
+  fetchNextPage: () => unknown;
+}) {
+  const { words, choice, rows, base, item } = props;
+  return (
+    <List title={words.title} isAlone={item === undefined}>
+      <div class={styles.tabs}>
+        <Choice
+          legend={text.which}
+          hideLegend
+          value={choice.which}
+          onChoose={choice.onChoose}
+          options={choice.options.map((value) => ({ value, label: words[value] }))}
+        />
+      </div>
+      {!rows && <Loading rows={4} />}
+      {rows?.length === 0 && <Empty title={words.empty} hint={words.emptyHint} />}
+      {rows && <Rows base={base} rows={rows} current={item && encodeURIComponent(item)} />}
+      {props.hasNextPage && (
+        <button type="button" onClick={() => void props.fetchNextPage()}>
+          {consoleText.older}
+        </button>
+      )}
+    </List>
   );
 }
 
