@@ -1,0 +1,123 @@
+import type { AttemptUsage } from "../../model/assignment.ts";
+
+/**
+ * What an adapter is: it starts an agent's conversation over the agent's own protocol, tells what happens in one set of
+ * words, passes permission prompts and questions on, interrupts, resumes. It decides nothing (contract-assignment.md,
+ * section 7). It runs in the supervisor's process, and knows neither the server nor the jail.
+ */
+export interface Agent {
+  /** As in the settings: `claude`, `codex`, `acp`, `command`. */
+  type: AgentType;
+  /** Whether its own settings can widen what it does unasked, so that it runs in a sandbox only. */
+  needsSandbox: boolean;
+  /** Returns how it is started; writes what it reads (settings, MCP servers) into its home, mode 0600. */
+  launch(order: AgentOrder): Promise<Launch>;
+  /**
+   * Speaks with the started agent until it has done its work, failed, or gone. Resolves with how it ended; never throws
+   * for what the agent did. Kills nothing: after `interrupt` was aborted it asks the agent to stop in the protocol's
+   * words, and the supervisor sees to the rest.
+   */
+  converse(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal): Promise<AgentEnd>;
+}
+
+export const AGENT_TYPES = ["claude", "codex", "acp", "command"] as const;
+export type AgentType = (typeof AGENT_TYPES)[number];
+
+/** One agent as it is configured. */
+export interface AgentSettings {
+  name: string;
+  type: AgentType;
+  /** The program and its arguments; of `claude` and `codex` the program only, where it is not found by its name. */
+  command: readonly string[];
+  /** Which of the ACP agents it is, for what these need; `other` for any. */
+  flavour: "gemini" | "opencode" | "other";
+  /** Environment variables it is given from the server's own. */
+  passEnv: readonly string[];
+}
+
+/** What an agent is to do, and where. Paths are those that the agent itself sees: in the jail `/parley/...`. */
+export interface AgentOrder {
+  settings: AgentSettings;
+  tree: string;
+  home: string;
+  /** The same home as the supervisor sees it, for files that are written before the start. */
+  homeOutside: string;
+  treeOutside: string;
+  /** The first message; on a resume that of the resume. */
+  message: string;
+  /** A session to go on with; null begins one. */
+  resume: string | null;
+  /** A UUID that a new session gets where the agent lets it be chosen. */
+  sessionId: string;
+  jailed: boolean;
+  mcp: { url: string; token: string };
+  /** The environment it is started with, before the adapter adds its own: PATH, HOME, PARLEY_*, passed keys. */
+  env: Readonly<Record<string, string>>;
+  maxTurns: number;
+  maxBudgetUsd: number | null;
+}
+
+/** How to start it: never through a shell; tokens only in files or the environment. */
+export interface Launch {
+  argv: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+}
+
+/** The started agent's pipes. `lines` are its standard output by line; it ends with the agent. */
+export interface AgentPipes {
+  lines: AsyncIterable<string>;
+  write(line: string): void;
+  closeInput(): void;
+  /** Resolves when the process is gone; with the last 4 KiB of its standard error. */
+  exited: Promise<{ code: number | null; signal: string | null; stderr: string }>;
+}
+
+/** What the adapter tells while the agent works. */
+export interface Told {
+  session(id: string, agentVersion?: string): void;
+  /** What the agent said, or thought aloud. */
+  message(text: string): void;
+  /** A tool the agent uses or has used, as far as it says so. */
+  tool(use: { name: string; input?: unknown; result?: string; isError?: boolean }): void;
+  usage(usage: AttemptUsage): void;
+  error(text: string): void;
+  /** The agent wants to do something, and waits. Resolves with the decision; also, denied, when the attempt ends. */
+  permission(wish: PermissionWish): Promise<PermissionDecision>;
+  /** The agent asks something, and waits. */
+  question(wish: QuestionWish): Promise<QuestionAnswer>;
+}
+
+/** What kind of thing a tool call does, as policy knows it (section 8). */
+export type PermissionAction = "read" | "write" | "execute" | "network" | "tool" | "reconfigure";
+
+/** What an agent wants to do. `tool` and `input` are exactly what it sent: they are what people approve. */
+export interface PermissionWish {
+  tool: string;
+  input: Readonly<Record<string, unknown>>;
+  action: PermissionAction;
+  /** A path as the agent named it, a whole command line, a URL, or the tool's name. */
+  resource: string;
+  /** For writes: what would change, as a unified diff or the new text, where the agent says it. */
+  diff?: string;
+}
+
+export type PermissionDecision =
+  | { allow: true }
+  /** `why` is for the model: a person's words, or why nobody decided. */
+  | { allow: false; why: string; canceled?: boolean };
+
+export interface QuestionWish {
+  text: string;
+  /** Empty: free words. */
+  options: readonly { label: string; description?: string }[];
+  multiple?: boolean;
+}
+
+export type QuestionAnswer = { text: string; by?: string } | { none: true; why: string };
+
+/** How the conversation ended. `died` when the agent went without a result: it may be resumed. */
+export type AgentEnd =
+  | { is: "done"; summary?: string; usage?: AttemptUsage }
+  | { is: "failed"; error: string; usage?: AttemptUsage }
+  | { is: "died"; error: string; canResume: boolean }
+  | { is: "interrupted" };

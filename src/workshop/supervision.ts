@@ -1,0 +1,80 @@
+import type { AttemptUsage, Sandbox } from "../model/assignment.ts";
+import type {
+  AgentSettings,
+  PermissionDecision,
+  PermissionWish,
+  QuestionAnswer,
+  QuestionWish,
+} from "./agents/agent.ts";
+
+/**
+ * The words between a supervisor, the detached process that owns one agent, and whoever looks after the attempt: the
+ * server, or a worker elsewhere. Lines of JSON over a unix socket; every line the supervisor says is first in its
+ * `log.ndjson`, numbered from 1, and is replayed to whoever attaches (contract-assignment.md, section 10).
+ */
+
+/** What a supervisor is started with: the file `order.json` of its folder, mode 0600. */
+export interface SupervisorOrder {
+  attemptId: string;
+  taskId: string;
+  repo: string;
+  jobId: string;
+  stepId: string;
+  /** The attempt's folder; `tree`, `home`, `log.ndjson`, `raw.log` and `supervisor.json` stand in it. */
+  folder: string;
+  store: string;
+  agent: AgentSettings;
+  message: string;
+  resume: string | null;
+  sessionId: string;
+  sandbox: Sandbox;
+  /** Where the server is, for MCP; and the attempt's own `agent` key, which never enters the tree. */
+  serverUrl: string;
+  key: string;
+  /** Hosts that the proxy of the jail admits, with `*.` for any below. */
+  egress: readonly string[];
+  limits: { workMs: number; silentMs: number; turns: number; maxBudgetUsd: number | null };
+  /** Values of the server's environment that the agent is given. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** What stands in `supervisor.json` once it listens: how to find it again, and tell it from a stranger of the same pid. */
+export interface SupervisorMark {
+  pid: number;
+  /** Field 22 of `/proc/<pid>/stat`; null where there is no /proc. */
+  starttime: string | null;
+  socket: string;
+  /** Shown by whoever attaches. */
+  token: string;
+}
+
+/** What a supervisor says; `seq` and `at` come with each line. */
+export type SupervisorLine = { seq: number; at: number } & SupervisorFact;
+
+export type SupervisorFact =
+  | { type: "started"; pid: number; starttime: string | null; argv: readonly string[] }
+  | { type: "session"; session: string; agentVersion?: string }
+  | { type: "message"; text: string }
+  | { type: "tool"; name: string; input?: unknown; result?: string; isError?: boolean }
+  | { type: "usage"; usage: AttemptUsage }
+  | { type: "error"; text: string }
+  /** `ref` names it within the attempt: a permission that is asked again after a resume has another. */
+  | { type: "permission"; ref: string; wish: PermissionWish }
+  | { type: "question"; ref: string; wish: QuestionWish }
+  | { type: "decided"; ref: string }
+  /** How many calls of the agent wait for people over MCP. */
+  | { type: "waiting"; calls: number }
+  /** Its last line; the supervisor is about to go, and every process of the attempt is dead, or named. */
+  | { type: "ended"; end: SupervisorEnd; usage?: AttemptUsage; survivors?: readonly number[] };
+
+export type SupervisorEnd =
+  | { is: "done"; summary?: string }
+  | { is: "failed"; error: string }
+  | { is: "died"; error: string; canResume: boolean }
+  | { is: "canceled" };
+
+/** What it is told. Everything may be said twice. */
+export type SupervisorCommand =
+  | { say: "attach"; token: string; after: number }
+  | { say: "decide"; ref: string; decision: PermissionDecision | QuestionAnswer }
+  | { say: "cancel" };
