@@ -78,7 +78,14 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
       given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
   }
   if (!given.has("data_dir")) given.set("data_dir", { value: defaultDataDir(env), where: "the environment" });
-  for (const name of ["data_dir", "key_file", "push.fcm_key_file", "relay.policy_file", "relay.prompts_dir"]) {
+  for (const name of [
+    "data_dir",
+    "key_file",
+    "push.fcm_key_file",
+    "relay.policy_file",
+    "relay.prompts_dir",
+    "assignment.work_dir",
+  ]) {
     const found = given.get(name);
     if (typeof found?.value === "string" && found.value) found.value = expand(found.value, env);
   }

@@ -3,6 +3,7 @@ import { isLoopback } from "./lib/network.ts";
 import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "./model/addressed-rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "./model/crowd-rules.ts";
 import { isAddressRange, isOrigin, listOf, setting, text, whole, yesOrNo } from "./setting.ts";
+import { ASSIGNMENT_SETTINGS, assignmentRulesOf } from "./settings-assignment.ts";
 import { CHANNEL_SETTINGS } from "./settings-channels.ts";
 import { CONVERSATION_SETTINGS, entryPointsOf } from "./settings-conversations.ts";
 import { RELAY_SETTINGS, relayRulesOf } from "./settings-relay.ts";
@@ -181,6 +182,7 @@ export const Settings = z.object({
   }),
   ...CHANNEL_SETTINGS,
   ...RELAY_SETTINGS,
+  ...ASSIGNMENT_SETTINGS,
   policy: z.object({
     grantDays: setting(
       whole(1, 3650).default(30),
@@ -254,6 +256,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     callableUrl: rest.publicUrl,
     keyFile: rest.keyFile ?? `${rest.dataDir}/installation.key`,
     relayRules: relayRulesOf(rest.features.phase2AskAnswer, rest.relay),
+    assignment: assignmentRulesOf(rest, rest.dataDir),
     relay: {
       ...rest.relay,
       policyFile: rest.relay.policyFile ?? `${rest.dataDir}/policy.yaml`,

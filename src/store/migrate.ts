@@ -18,6 +18,7 @@ import { runner } from "./migrations/0015-runner.ts";
 import { longTargets } from "./migrations/0016-long-targets.ts";
 import { heardSwept } from "./migrations/0017-heard-swept.ts";
 import { relayNewest } from "./migrations/0018-relay-newest.ts";
+import { assignment } from "./migrations/0019-assignment.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -39,6 +40,7 @@ const MIGRATIONS: readonly Migration[] = [
   longTargets,
   heardSwept,
   relayNewest,
+  assignment,
 ];
 
 /** The schema this program reads and writes. */
