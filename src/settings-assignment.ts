@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AssignmentRules, RepoRules } from "./model/assignment-rules.ts";
 import { isOrigin, listOf, setting, text, whole } from "./setting.ts";
 
 const REPOS = {
@@ -153,26 +154,19 @@ type RepoSettings = z.infer<typeof Repo>;
 type AgentEntry = z.infer<typeof ASSIGNMENT_SETTINGS.agents>[string];
 type Assignment = z.infer<typeof ASSIGNMENT_SETTINGS.assignment>;
 
-/** One repository, with what the settings of all say where its own say nothing. */
-export type RepoRules = ReturnType<typeof repoRulesOf>;
-
-function repoRulesOf(repo: RepoSettings, all: Assignment, isDefault: boolean) {
+function repoRulesOf(repo: RepoSettings, all: Assignment, isDefault: boolean): RepoRules {
   return {
     name: repo.name,
-    /** Where the user's repository is; null where a worker elsewhere has it. */
     path: repo.path ?? null,
     base: repo.base,
     agent: repo.agent,
     isDefault,
     parallel: repo.parallel,
-    /** A shell command that prepares a new tree. */
     setup: repo.setup ?? null,
-    /** Commands that need nobody's leave, as argument lists. */
     allowCommands: repo.allow_commands.map((one) => (typeof one === "string" ? one.trim().split(/\s+/) : one)),
     startOn: repo.start_dependents_on ?? all.startDependentsOn,
     onConflict: repo.on_conflict ?? all.onConflict,
     onStale: repo.on_stale ?? all.onStale,
-    /** What approving does to which branch; null for nothing. */
     onApprove: repo.on_approve && repo.target ? { how: repo.on_approve, target: repo.target } : null,
   };
 }
@@ -189,7 +183,7 @@ const USUAL_AGENTS: Readonly<Record<string, Omit<AgentEntry, "key_proxy">>> = {
 export function assignmentRulesOf(
   settings: { assignment: Assignment; repos: readonly RepoSettings[]; agents: Readonly<Record<string, AgentEntry>> },
   dataDir: string,
-) {
+): AssignmentRules {
   const { assignment: all, repos, agents } = settings;
   const named = repos.findIndex((one) => one.default);
   return {
@@ -204,8 +198,6 @@ export function assignmentRulesOf(
     })),
   };
 }
-
-export type AssignmentRules = ReturnType<typeof assignmentRulesOf>;
 
 function flavourOf(command: readonly string[]): "gemini" | "opencode" | "other" {
   const program = command[0]?.split("/").at(-1);

@@ -1,0 +1,103 @@
+import type { AttemptState, AttemptUsage, Diffstat, NewTaskEvent, Sandbox } from "../model/assignment.ts";
+import type { RepoRules } from "../model/assignment-rules.ts";
+import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
+
+/** One attempt as the workshop takes it up: new, or found again after whoever ran it had gone. */
+export interface Work {
+  attemptId: string;
+  n: number;
+  jobId: string;
+  /** The folder of this submission: its tree, its agent's home and the supervisor's log; a later attempt goes on in it. */
+  folder: string;
+  repo: RepoRules;
+  task: {
+    id: string;
+    slug: string;
+    prompt: string;
+    base: string | null;
+    /** A person left dependencies that do not merge to the agent. */
+    resolveConflict: boolean;
+  };
+  agent: string;
+  /** In topological, then submission order. */
+  dependencies: readonly { id: string; commit: string }[];
+  /** What a person wants changed; the work then goes on in the same tree and session, on the same start commit. */
+  changes: { message: string; session: string | null } | null;
+  state: AttemptState;
+  startSha: string | null;
+  session: string | null;
+  resumes: number;
+  /** The newest line of the supervisor's log that was told already. */
+  logSeq: number;
+  sandbox: Sandbox | null;
+  commitSha: string | null;
+  /** What the task's branch was when it was last published; null where it never was. */
+  published: string | null;
+  /** It is to end without a result: its processes are killed, its work is kept under a ref. */
+  isEnding: boolean;
+}
+
+/** What becomes of an attempt as it goes on; what is left out stays. */
+export interface Progress {
+  startSha?: string;
+  sandbox?: Sandbox;
+  pid?: number;
+  starttime?: string | null;
+  session?: string;
+  agentVersion?: string;
+  usage?: AttemptUsage;
+}
+
+/** What came of an attempt. */
+export interface Result {
+  commit: string;
+  changed: boolean;
+  diffstat: Diffstat;
+  /** The branch that was published; null where only the ref was. */
+  branch: string | null;
+  ref: string;
+  warnings: readonly string[];
+  /** Changed files with their lines, for whoever reviews. */
+  files: string;
+}
+
+/**
+ * Whom the workshop reports to: the server it runs in, or one elsewhere. Everything but `permission` and `question` is
+ * one transaction; each may be said twice.
+ *
+ * @throws {AttemptLost} from every function, once the attempt is no longer this workshop's, or is to end
+ */
+export interface Desk {
+  /** The next step has begun. */
+  step(to: "running" | "committing" | "interrupted", progress?: Progress): Promise<void>;
+  /** What happened, up to a line of the supervisor's log. */
+  note(events: readonly NewTaskEvent[], progress?: Progress & { logSeq?: number }): Promise<void>;
+  /** Whether the agent waits for people now. */
+  waiting(isWaiting: boolean): Promise<void>;
+  /** Asks once, however often it is said under the same `ref`; resolves when it is decided. */
+  permission(ref: string, wish: PermissionWish, signal: AbortSignal): Promise<PermissionDecision>;
+  question(ref: string, wish: QuestionWish, signal: AbortSignal): Promise<QuestionAnswer>;
+  /** A fresh `agent` key of this attempt; the one before is worth nothing any more. */
+  newKey(): Promise<string>;
+  /** What the attempt did may be repeated from here on: whatever was asked before belongs to an earlier holder. */
+  resumed(from: "session" | "start"): Promise<void>;
+  /** Dependencies do not merge: the attempt is taken back, people are asked. */
+  conflict(conflict: { paths: readonly string[]; messages: string }): Promise<void>;
+  /** The commit is made, and published; the task is over but for its review. */
+  done(result: Result): Promise<void>;
+  failed(error: string, kept: { wip: string | null }): Promise<void>;
+  /** Every process of an attempt that was to end is dead; or these are not, and nothing new may start. */
+  ended(kept: { wip: string | null; survivors: readonly number[] }): Promise<void>;
+  /** Aborted when the attempt is to end: cancelled, submitted anew, or taken over by somebody else. */
+  readonly ending: AbortSignal;
+  /** Aborted when whoever runs the workshop leaves; agents go on. */
+  readonly leaving: AbortSignal;
+}
+
+/** The attempt is no longer this workshop's, or is to end: stop, kill, keep what is there. */
+export class AttemptLost extends Error {
+  constructor(why: string) {
+    super(why);
+    this.name = "AttemptLost";
+  }
+}
