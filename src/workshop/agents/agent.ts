@@ -1,3 +1,4 @@
+import type { PermissionAction } from "../../model/assignment-action.ts";
 import type { AttemptUsage } from "../../model/assignment.ts";
 
 /**
@@ -15,7 +16,8 @@ export interface Agent {
   /**
    * Speaks with the started agent until it has done its work, failed, or gone. Resolves with how it ended; never throws
    * for what the agent did. Kills nothing: after `interrupt` was aborted it asks the agent to stop in the protocol's
-   * words, and the supervisor sees to the rest.
+   * words, and the supervisor sees to the rest. When the work is done it closes the agent's input and resolves; the
+   * process may need a moment more to save its session and go.
    */
   converse(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal): Promise<AgentEnd>;
 }
@@ -63,9 +65,14 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
 }
 
-/** The started agent's pipes. `lines` are its standard output by line; it ends with the agent. */
+/** Longer lines of an agent's output are cut at this many characters. */
+export const MOST_LINE_CHARACTERS = 1_048_576;
+
+/** The started agent's pipes. */
 export interface AgentPipes {
+  /** Its standard output by line, each at most `MOST_LINE_CHARACTERS` long; it ends with the agent. */
   lines: AsyncIterable<string>;
+  /** Writes a line and its end; nothing where the agent listens no more. */
   write(line: string): void;
   closeInput(): void;
   /** Resolves when the process is gone; with the last 4 KiB of its standard error. */
@@ -87,15 +94,12 @@ export interface Told {
   question(wish: QuestionWish): Promise<QuestionAnswer>;
 }
 
-/** What kind of thing a tool call does, as policy knows it (section 8). */
-export type PermissionAction = "read" | "write" | "execute" | "network" | "tool" | "reconfigure";
-
 /** What an agent wants to do. `tool` and `input` are exactly what it sent: they are what people approve. */
 export interface PermissionWish {
   tool: string;
   input: Readonly<Record<string, unknown>>;
   action: PermissionAction;
-  /** A path as the agent named it, a whole command line, a URL, or the tool's name. */
+  /** A path from the tree (`isInTree` tells whether it is inside), a whole command line, a URL's host, or the tool. */
   resource: string;
   /** For writes: what would change, as a unified diff or the new text, where the agent says it. */
   diff?: string;

@@ -1,0 +1,228 @@
+import type { AttemptUsage } from "../../model/assignment.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, Told } from "./agent.ts";
+import { claudeWish } from "./claude-tools.ts";
+import { writeHomeFile } from "./home-files.ts";
+import { countOf, type Json, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
+import { PARLEY_TOOLS, TOOL_TIMEOUT_MS } from "./parley-tools.ts";
+
+const MCP_FILE = ".parley-mcp.json";
+const ASKING_TOOL = "AskUserQuestion";
+/** More calls than this wait for nobody: an agent that makes them is out of its mind. */
+const MOST_PENDING = 100;
+const UNKNOWN_SESSION = /No conversation found/i;
+const ARGUMENTS = [
+  ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
+  ...["--permission-prompt-tool", "stdio", "--permission-mode", "default"],
+] as const;
+
+/** Claude Code, over lines of JSON on its standard input and output (contract-assignment.md, section 7). */
+export const claude: Agent = {
+  type: "claude",
+  needsSandbox: false,
+  launch,
+  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told).run(interrupt),
+};
+
+async function launch(order: AgentOrder): Promise<Launch> {
+  const { settings, home, mcp, env, resume, sessionId, maxBudgetUsd } = order;
+  const headers = { Authorization: `Bearer ${mcp.token}` };
+  const server = { type: "http", url: mcp.url, headers, timeout: TOOL_TIMEOUT_MS };
+  await writeHomeFile(order.homeOutside, MCP_FILE, JSON.stringify({ mcpServers: { parley: server } }));
+  return {
+    argv: [
+      ...([settings.command[0] ?? "claude", ...ARGUMENTS] as const),
+      ...["--mcp-config", `${home}/${MCP_FILE}`, "--strict-mcp-config", "--setting-sources", ""],
+      ...["--allowedTools", PARLEY_TOOLS.map((tool) => `mcp__parley__${tool}`).join(",")],
+      ...(maxBudgetUsd === null ? [] : ["--max-budget-usd", String(maxBudgetUsd)]),
+      ...(resume === null ? ["--session-id", sessionId] : ["--resume", resume]),
+    ],
+    env: {
+      ...env,
+      CLAUDE_CONFIG_DIR: `${home}/.claude`,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      MCP_TOOL_TIMEOUT: String(TOOL_TIMEOUT_MS),
+      CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: "0",
+    },
+  };
+}
+
+class Conversation {
+  readonly #order: AgentOrder;
+  readonly #pipes: AgentPipes;
+  readonly #told: Told;
+  /** Ids of the model's replies: each is a turn, however many lines it comes in. */
+  readonly #turns = new Set<string>();
+  #hasBegun = false;
+  #pending = 0;
+  #isOver = false;
+
+  constructor(order: AgentOrder, pipes: AgentPipes, told: Told) {
+    this.#order = order;
+    this.#pipes = pipes;
+    this.#told = told;
+  }
+
+  async run(interrupt: AbortSignal): Promise<AgentEnd> {
+    const stop = () => this.#write({ ...request("parley-interrupt", { subtype: "interrupt" }) });
+    this.#write(request("parley-initialize", { subtype: "initialize", hooks: null }));
+    this.#write({ type: "user", message: { role: "user", content: this.#order.message } });
+    interrupt.addEventListener("abort", stop, { once: true });
+    if (interrupt.aborted) stop();
+    try {
+      for await (const line of this.#pipes.lines) {
+        const end = this.#take(line);
+        if (end) return interrupt.aborted ? { is: "interrupted" } : end;
+      }
+    } finally {
+      this.#isOver = true;
+      interrupt.removeEventListener("abort", stop);
+      this.#pipes.closeInput();
+    }
+    const { code, signal, stderr } = await this.#pipes.exited;
+    if (interrupt.aborted) return { is: "interrupted" };
+    const how = signal ?? `exit code ${code}`;
+    const isLost = this.#order.resume !== null && UNKNOWN_SESSION.test(stderr);
+    const error = `Claude Code ended without a result (${how}).${stderr && `\n${stderr}`}`;
+    return { is: "died", error, canResume: !isLost && (this.#hasBegun || this.#order.resume !== null) };
+  }
+
+  /** Does what a line is about; returns the end when it was the last. */
+  #take(line: string): AgentEnd | undefined {
+    const said = readObject(line);
+    if (!said) return undefined;
+    switch (said["type"]) {
+      case "system":
+        return this.#system(said);
+      case "assistant":
+        return this.#assistant(said);
+      case "user":
+        return this.#results(said);
+      case "control_request":
+        return this.#request(textOf(said["request_id"]) ?? "", objectOf(said["request"]));
+      case "result":
+        return this.#result(said);
+      default:
+        return undefined;
+    }
+  }
+
+  #system(said: Json): undefined {
+    if (said["subtype"] !== "init") return;
+    this.#hasBegun = true;
+    this.#told.session(textOf(said["session_id"]) ?? this.#order.sessionId, textOf(said["claude_code_version"]));
+  }
+
+  #assistant(said: Json): undefined {
+    const message = objectOf(said["message"]);
+    for (const part of objectsOf(message["content"])) {
+      const text = textOf(part["text"]) ?? textOf(part["thinking"]);
+      if (text?.trim()) this.#told.message(shown(text));
+      const name = textOf(part["name"]);
+      if (part["type"] === "tool_use" && name !== undefined) this.#told.tool({ name, input: part["input"] });
+    }
+    const id = textOf(message["id"]);
+    // What a helper of the agent says is no turn of the agent's own.
+    if (id === undefined || textOf(said["parent_tool_use_id"]) !== undefined || this.#turns.has(id)) return;
+    this.#turns.add(id);
+    this.#told.usage({ turns: this.#turns.size });
+  }
+
+  #results(said: Json): undefined {
+    for (const part of objectsOf(objectOf(said["message"])["content"])) {
+      if (part["type"] !== "tool_result") continue;
+      const { content } = part;
+      const result =
+        textOf(content) ??
+        objectsOf(content)
+          .map(({ text }) => textOf(text) ?? "")
+          .join("\n");
+      const isError = part["is_error"] === true;
+      this.#told.tool({ name: textOf(part["tool_use_id"]) ?? "", result: shown(result), isError });
+    }
+  }
+
+  #request(id: string, request: Json): undefined {
+    const tool = textOf(request["tool_name"]);
+    if (request["subtype"] !== "can_use_tool" || tool === undefined) {
+      const response = { subtype: "error", request_id: id, error: "Parley does not know this request." };
+      this.#write({ type: "control_response", response });
+      return;
+    }
+    void this.#decide(id, tool, objectOf(request["input"]));
+  }
+
+  async #decide(id: string, tool: string, input: Json): Promise<void> {
+    this.#pending += 1;
+    const verdict = await this.#verdict(tool, input).catch((error: unknown) => denial(String(error)));
+    this.#pending -= 1;
+    this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: verdict } });
+  }
+
+  async #verdict(tool: string, input: Json): Promise<Json> {
+    if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
+    if (tool === ASKING_TOOL) return this.#answers(input);
+    const decision = await this.#told.permission(claudeWish(tool, input, this.#order.tree));
+    return decision.allow ? { behavior: "allow", updatedInput: input } : denial(decision.why);
+  }
+
+  /** Asks each of the questions; the agent gets what was answered, and for the rest why nobody did. */
+  async #answers(input: Json): Promise<Json> {
+    const wishes = objectsOf(input["questions"]).map(questionWish);
+    if (wishes.length === 0) return denial("The call holds no question.");
+    const given = await Promise.all(wishes.map((wish) => this.#told.question(wish)));
+    const whyNot = given.find((one) => "none" in one);
+    if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);
+    const texts = given.map((one) => ("none" in one ? `(no answer: ${one.why})` : one.text));
+    const answers = Object.fromEntries(wishes.map(({ text }, i) => [text, texts[i] ?? ""]));
+    return { behavior: "allow", updatedInput: { ...input, answers } };
+  }
+
+  #result(said: Json): AgentEnd {
+    const usage = usageOf(said);
+    this.#told.usage(usage);
+    const summary = textOf(said["result"]);
+    if (said["is_error"] !== true && said["subtype"] === "success") {
+      return { is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage };
+    }
+    const errors = Array.isArray(said["errors"]) ? said["errors"].filter((one) => typeof one === "string") : [];
+    const error =
+      summary ?? (errors.join("\n") || textOf(said["subtype"])) ?? "Claude Code failed and did not say why.";
+    if (this.#order.resume !== null && UNKNOWN_SESSION.test(error)) return { is: "died", error, canResume: false };
+    return { is: "failed", error: shown(error), usage };
+  }
+
+  #write(message: Json): void {
+    if (!this.#isOver) this.#pipes.write(JSON.stringify(message));
+  }
+}
+
+function request(id: string, what: Json): Json {
+  return { type: "control_request", request_id: id, request: what };
+}
+
+const denial = (message: string): Json => ({ behavior: "deny", message });
+
+function questionWish(question: Json): QuestionWish {
+  const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
+    const text = textOf(description);
+    return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
+  });
+  return { text: textOf(question["question"]) ?? "", options, multiple: question["multiSelect"] === true };
+}
+
+function usageOf(said: Json): AttemptUsage {
+  const tokens = objectOf(said["usage"]);
+  const inputs = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+  const inputTokens = inputs.reduce((sum, name) => sum + (countOf(tokens[name]) ?? 0), 0);
+  const [turns, outputTokens] = [countOf(said["num_turns"]), countOf(tokens["output_tokens"])];
+  const [costUsd, workMs] = [countOf(said["total_cost_usd"]), countOf(said["duration_ms"])];
+  return {
+    inputTokens,
+    ...(turns !== undefined && { turns }),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(workMs !== undefined && { workMs }),
+  };
+}

@@ -1,0 +1,52 @@
+import { isExactNumber, readExactJson } from "../../lib/exact-json.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Nothing that agents say is nested so deep; what can be read can also be written again. */
+const MOST_LEVELS = 200;
+/** Of a text that is shown to people or kept in a log. */
+const MOST_SHOWN = 65_536;
+
+/** Returns the object that a line of an agent's output holds, with every digit of its numbers; null for anything else. */
+export function readObject(line: string): Json | null {
+  try {
+    const value = readExactJson(line);
+    return isObject(value) && isShallow(value, MOST_LEVELS) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
+}
+
+/** Returns an object, empty where there is none. */
+export function objectOf(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
+/** Returns the objects of a list; what else is in it is passed over. */
+export function objectsOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Returns a count; what is no such number is none. */
+export function countOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Returns a text, cut where it is longer than anybody reads. */
+export function shown(text: string): string {
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)} [cut: ${text.length} characters]`;
+}
+
+function isShallow(value: unknown, levelsLeft: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (levelsLeft === 0) return false;
+  return Object.values(value).every((member) => isShallow(member, levelsLeft - 1));
+}

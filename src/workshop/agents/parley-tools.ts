@@ -1,0 +1,12 @@
+/** What the MCP server `parley` offers to an agent at work (contract-assignment.md, section 6). */
+export const PARLEY_TOOLS = [
+  "ask_human",
+  "check_human_responses",
+  "wait_for_human_responses",
+  "contact_human",
+  "request_approval",
+  "list_humans",
+] as const;
+
+/** A day: people are slow, and agents are not to give up on them. */
+export const TOOL_TIMEOUT_MS = 86_400_000;
