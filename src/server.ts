@@ -24,6 +24,8 @@ import { openExpireJobs } from "./loops/expire-jobs.ts";
 import { expireDueRelayAsks } from "./loops/expire-relay.ts";
 import { openTrail } from "./loops/trail.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
+import { usualAudienceOf } from "./protocols/a2h/addressees.ts";
+import { readKnownChannels } from "./protocols/a2h/known-channels.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
@@ -298,9 +300,10 @@ async function buildApp(
 
   await describeApi(app, VERSION);
   await app.register(askAHuman(door));
-  await app.register(a2h(door));
+  const known = readKnownChannels(door);
+  await app.register(a2h(door, known));
   await app.register(relay(door));
-  await app.register(mcp(door));
+  await app.register(mcp(door, usualAudienceOf(ctx, known)));
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, channels.values()));

@@ -8,9 +8,11 @@ import { sweep } from "../src/loops/sweep.ts";
 import { startServer } from "../src/server.ts";
 import { sql } from "../src/store/sql.ts";
 import { transact } from "../src/store/transact.ts";
+import { decideAsk } from "../src/verbs/decide-ask.ts";
 import { beginInInbox } from "../src/verbs/speak-in-inbox.ts";
 import { accepted, callBody, contactBody, messageBody } from "./a2h.ts";
-import { openTalking, type Talking } from "./conversations.ts";
+import { openTalking, seen, type Talking } from "./conversations.ts";
+import { tool } from "./mcp.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
 const SETTINGS = `
@@ -83,6 +85,67 @@ for (const on of DATABASES) {
         accepted(await scene.admin.post("/channels/validate", { channel: { channel_id: "duty" } })).valid,
         true,
       );
+    });
+
+    it("are the same for the tools of an MCP client", async () => {
+      await using scene = await openTalking(on, SETTINGS);
+      const ana = await scene.enroll("Ana Ruiz", { slack: { channelOrUserId: "U0ANA" } });
+      const bo = await scene.enroll("Bo Lind", { slack: { channelOrUserId: "U0BO" } });
+      const keyOf = async (name: string, channel?: string) =>
+        (await scene.holder({ name, scope: "agent", ...(channel !== undefined && { channel }) })).key;
+      const goes = async (key: string | null, name: string, args: object, to: string[]) => {
+        const headers = key === null ? undefined : { authorization: `Bearer ${key}` };
+        const { isError } = await tool(scene.world, name, { ...args, max_wait_seconds: 0 }, headers ? { headers } : {});
+        assert.equal(isError, undefined);
+        assert.deepEqual(await asked(scene), to);
+      };
+      const contact = { message: "When do we ship?" };
+      const approval = { fn: "deploy", kwargs: { env: "staging" } };
+      const ofBilling = await keyOf("billing-bot", "billing");
+      const ofAna = await keyOf("ana-bot", ana);
+      await goes(ofBilling, "contact_human", contact, ["C0BILLING"]);
+      await goes(ofAna, "contact_human", contact, ["Ana Ruiz"]);
+      await goes(ofAna, "contact_human", { ...contact, to: bo }, ["Bo Lind"]);
+      await goes(ofAna, "request_approval", approval, ["Ana Ruiz"]);
+      await goes(await keyOf("plain-bot"), "contact_human", contact, ["C0DUTY"]);
+      await goes(await keyOf("lost-bot", "999"), "request_approval", approval, ["C0DUTY"]);
+      await goes(null, "contact_human", contact, ["C0DUTY"]);
+      // Several who have to agree decide calls; for words the next of the usual ones is asked.
+      const ofBoth = await keyOf("joint-bot", "both");
+      await goes(ofBoth, "request_approval", approval, ["U0ANA", "U0BO"]);
+      await goes(ofBoth, "contact_human", contact, ["C0DUTY"]);
+
+      const { ctx } = scene.world.server;
+      const headers = { authorization: `Bearer ${await keyOf("told-bot")}` };
+      const call = { fn: "ship", kwargs: {} };
+      const { structuredContent } = await tool(
+        ...[scene.world, "request_approval", { ...call, max_wait_seconds: 0 }, { headers }],
+      );
+      const [row] = await ctx.db.all<{ ask_id: string }>(
+        sql`SELECT ask_id FROM addressed_asks ORDER BY created_at DESC, ask_id DESC`,
+      );
+      const identities = [{ kind: "slack" as const, value: "U0CY" }];
+      const slackMember = { channel: "C0DUTY", mayApprove: true };
+      await decideAsk(ctx, {
+        askId: row?.ask_id ?? "",
+        responder: { via: "slack", person: null, identities, seesAll: false, slackMember },
+        decision: { kind: "approve", digest: structuredContent.consent_digest },
+      });
+      const decided = (await tool(scene.world, "request_approval", call, { headers })).structuredContent;
+      assert.deepEqual([decided.approved, decided.decided_by], [true, { kind: "person", name: "an addressee" }]);
+
+      const stop = new AbortController();
+      const prompt = { tool_name: "Bash", input: { command: "npm publish" } };
+      const prompting = tool(scene.world, "approve", prompt, {
+        headers: { authorization: `Bearer ${ofAna}` },
+        signal: stop.signal,
+      });
+      prompting.catch(() => {});
+      await seen(
+        async () => asked(scene),
+        ([first]) => first === "Ana Ruiz",
+      );
+      stop.abort();
     });
 
     it("are everybody who sees all there is where nothing is written down", async () => {

@@ -7,7 +7,7 @@ import { refuseFields } from "../model/field-problem.ts";
 import { Refusal } from "../refusals.ts";
 import { findKey, type KeyIdentity } from "../verbs/find-key.ts";
 import { findSignedIn } from "../verbs/find-signed-in.ts";
-import type { DoorContext } from "./door.ts";
+import type { AgentIdentity, DoorContext } from "./door.ts";
 
 const DAY_MS = 86_400_000;
 const KEY_START = "parley_";
@@ -20,18 +20,23 @@ const KEY_START = "parley_";
  *   `invalid_input` for a malformed `X-Agent-Id`
  */
 export async function agentPrincipal(door: DoorContext, request: FastifyRequest): Promise<string> {
+  return (await agentIdentity(door, request)).principal;
+}
+
+/** Returns the same agent with what its key says of requests that name nobody. @throws {Refusal} as `agentPrincipal` */
+export async function agentIdentity(door: DoorContext, request: FastifyRequest): Promise<AgentIdentity> {
   const { name, keys } = agentCarriers(request);
   const [text, ...others] = keys;
   if (text === undefined) {
     if (!door.config.open) throw new Refusal("key_required");
-    return `open:${name}`;
+    return { principal: `open:${name}`, channel: null };
   }
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
   const key = await findKey(door.ctx, text);
   if (!key) throw new Refusal("key_required");
   // A key of one conversation speaks there and nowhere else.
   if (key.scope !== "agent" || key.conversation !== null) throw new Refusal("wrong_scope");
-  return key.principal;
+  return { principal: key.principal, channel: key.channel };
 }
 
 /**

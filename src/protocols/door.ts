@@ -1,6 +1,7 @@
 import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Context } from "../context.ts";
+import type { AddressedForm, Audience } from "../model/addressed-ask.ts";
 import type { ChannelCatalogue } from "../model/channel-catalogue.ts";
 import type { Caller } from "../model/participant.ts";
 import type { Policy } from "../model/policy.ts";
@@ -47,6 +48,16 @@ export interface DoorContext {
   /** The ways to reach people that are configured. */
   channels: ChannelCatalogue;
 }
+
+/** An agent, and what its key says of requests that name nobody. */
+export interface AgentIdentity {
+  /** Whose the objects are. */
+  principal: string;
+  channel: string | null;
+}
+
+/** Whom a request asks that names nobody (contract-a2h.md, section 8). */
+export type UsualAudience = (asker: AgentIdentity, decides: AddressedForm["kind"]) => Promise<Audience>;
 
 /** What a door learns of a request before its route runs. */
 export interface RequestFacts {

@@ -1,12 +1,12 @@
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext } from "../door.ts";
 import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
+import type { KnownChannels } from "./addressees.ts";
 import { callRoutes } from "./call-routes.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { sendA2hError } from "./errors.ts";
 import { humanRoutes } from "./human-routes.ts";
-import { readKnownChannels } from "./known-channels.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -31,11 +31,8 @@ const FULL_ONLY = [
 /**
  * The A2H door: the draft's families at the root, everything under the two prefixes (contract-a2h.md). It parses, calls
  * one verb and prints; it decides nothing.
- *
- * @throws {Error} one sentence for a channel in the settings that cannot be meant
  */
-export function a2h(door: DoorContext): (app: Door) => Promise<void> {
-  const known = readKnownChannels(door);
+export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Promise<void> {
   return async (app) => {
     for (const { prefix, ...more } of MOUNTS) {
       await app.register(

@@ -5,6 +5,7 @@ import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../verbs/enroll-human.ts";
 import { keepSecret } from "../../verbs/keep-secret.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../verbs/read-conversations.ts";
+import type { UsualAudience } from "../door.ts";
 import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 
@@ -62,6 +63,11 @@ export async function routeOf(
   }
   if (channel) return { audience: await audienceOf(ctx, asker, channel, decides) };
   return { audience: await usualAudience(ctx, asker, decides) };
+}
+
+/** Returns the same rule for doors whose requests name no channel: a request that names nobody asks the same everywhere. */
+export function usualAudienceOf(ctx: Context, known: KnownChannels): UsualAudience {
+  return (asker, decides) => usualAudience(ctx, { ...asker, conversation: null, known }, decides);
 }
 
 /** @throws {Refusal} `scope_missing` where a key of one conversation names anything else */

@@ -20,10 +20,10 @@ const MARGIN_MS = 5000;
  * section 4.4).
  */
 export async function approve(exchange: Exchange, given: object, hold: Hold): Promise<Said> {
-  const { door, principal, call, request } = exchange;
+  const { door, principal, request } = exchange;
   try {
     using _place = parkWait(door, principal);
-    const { ask } = await askPermission(door, principal, call, given);
+    const { ask } = await askPermission(exchange, given);
     const leftMs = Math.max(0, ask.expiresAt - door.ctx.clock.now()) + MARGIN_MS;
     const end = await holdForPeople(door, ask, hold, leftMs / 1000);
     const said = await saidOf(exchange, end.ask);

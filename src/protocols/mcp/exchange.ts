@@ -1,3 +1,4 @@
+import type { AddressedForm, Audience } from "../../model/addressed-ask.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import type { Call } from "./message.ts";
 import { RPC, RpcError } from "./rpc.ts";
@@ -6,6 +7,8 @@ import { RPC, RpcError } from "./rpc.ts";
 export interface Exchange {
   door: DoorContext;
   principal: string;
+  /** Returns whom its requests ask that name nobody. */
+  usualAudience: (decides: AddressedForm["kind"]) => Promise<Audience>;
   call: Call;
   request: FastifyRequest;
   reply: FastifyReply;

@@ -1,6 +1,13 @@
 import { refusalFrom, setRefusalHeaders, statusOf } from "../door-errors.ts";
-import { agentPrincipal } from "../door-principals.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import { agentIdentity } from "../door-principals.ts";
+import {
+  goneSignal,
+  type Door,
+  type DoorContext,
+  type FastifyReply,
+  type FastifyRequest,
+  type UsualAudience,
+} from "../door.ts";
 import { failureOf, type Exchange } from "./exchange.ts";
 import { readMessage } from "./message.ts";
 import { resultOf } from "./methods.ts";
@@ -19,7 +26,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
  * this door in the tests. Its server keeps the state of a connection, answers waits from timers of its own, takes
  * batches and older revisions, and passes results through objects, which reorder a tally whose options are numbers.
  */
-export function mcp(door: DoorContext): (app: Door) => Promise<void> {
+export function mcp(door: DoorContext, usual: UsualAudience): (app: Door) => Promise<void> {
   return async (app) => {
     app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
     app.post(
@@ -30,11 +37,12 @@ export function mcp(door: DoorContext): (app: Door) => Promise<void> {
         schema: { hide: true },
       },
       async (request, reply) => {
-        const principal = await agentPrincipal(door, request);
+        const agent = await agentIdentity(door, request);
         const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const call = readMessage(bytes, request.headers);
         if (call === null) return reply.code(202).send();
-        return answer({ door, principal, call, request, reply });
+        const usualAudience: Exchange["usualAudience"] = (decides) => usual(agent, decides);
+        return answer({ door, principal: agent.principal, usualAudience, call, request, reply });
       },
     );
   };

@@ -101,7 +101,7 @@ async function runTool(
     case "request_approval": {
       using _place = parkWait(door, principal);
       const ask = tool === "contact_human" ? contactHuman : requestApproval;
-      return await resultOfPeople(exchange, await ask(door, principal, call, given), hold, { ownsAsk: true });
+      return await resultOfPeople(exchange, await ask(exchange, given), hold, { ownsAsk: true });
     }
     case "list_humans":
       return listPeople(door, principal, given);

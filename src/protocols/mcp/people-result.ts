@@ -62,7 +62,7 @@ function approvalBody(ask: AddressedAsk, details: AddressedDetails): object {
     ...(comment !== undefined && { comment }),
     ...(outcome?.approved === false && outcome.option !== undefined && { reject_option_name: outcome.option }),
     consent_digest: outcome?.digest ?? ask.digest,
-    ...(outcome?.by && { decided_by: { kind: outcome.by.kind, ...personOf(outcome.by, details) } }),
+    ...(outcome?.by && { decided_by: { kind: kindOf(outcome.by), ...personOf(outcome.by, details) } }),
     expired: state === "expired",
     ...times(ask),
   };
@@ -90,6 +90,11 @@ function pendingOr(state: Exclude<AddressedAsk["state"], "answered">): "pending"
 function times({ state, settledAt, expiresAt }: AddressedAsk): object {
   const answeredAt = state === "answered" ? settledAt : null;
   return { ...(answeredAt !== null && { responded_at: wireTime(answeredAt) }), expires_at: wireTime(expiresAt) };
+}
+
+/** Somebody who is known by a channel only is a person to an agent as well. */
+function kindOf({ kind }: DecidedBy): string {
+  return kind === "address" ? "person" : kind;
 }
 
 /** Returns who decided, as agents know people: by number and name, and never by an address. */

@@ -12,6 +12,7 @@ import { joinRequest } from "../../verbs/join-request.ts";
 import { readByRef } from "../../verbs/read-addressed.ts";
 import { checkFields } from "../door-fields.ts";
 import type { DoorContext } from "../door.ts";
+import type { Exchange } from "./exchange.ts";
 import { clientOf, exactArgument, type Call, type Json } from "./message.ts";
 import { AN_HOUR_S, Approval, Contact, optionsOf, People, Permission, usualTimeout } from "./people-fields.ts";
 import { chargeRead } from "./responses.ts";
@@ -39,12 +40,14 @@ interface Wish {
 }
 
 /**
- * Asks one person, or whoever runs the server, for an answer.
+ * Asks one person for an answer: the one named, else whoever the key or the settings say.
  *
  * @throws {Refusal} `invalid_input`, `schema_refused`, `human_unknown`, `idempotency_mismatch`, `rate_limited`,
  *   `quota_exceeded`
  */
-export async function contactHuman({ ctx }: DoorContext, asker: string, call: Call, given: object): Promise<Asked> {
+export async function contactHuman(exchange: Exchange, given: object): Promise<Asked> {
+  const { call, door } = exchange;
+  const { schemas } = door.ctx;
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Contact, given);
   const { message, to, subject, options = [] } = rest;
   // As it came: what is null in a schema means something.
@@ -53,12 +56,12 @@ export async function contactHuman({ ctx }: DoorContext, asker: string, call: Ca
     const message = "options and response_schema exclude each other";
     throw refuseFields([{ message, field: "options", constraint: "excluded" }]);
   }
-  const problem = schema && ctx.schemas.examine(schema);
+  const problem = schema && schemas.examine(schema);
   if (problem) {
     throw new Refusal("schema_refused", { field: "response_schema", ...problem }, `response_schema ${problem.message}`);
   }
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.contact;
-  const ask = await store(ctx, asker, call, {
+  const ask = await store(exchange, {
     form: schema ? { kind: "value", schema } : { kind: "reply", options: optionsOf(options) },
     title: titleOf(subject?.trim() || message),
     words: message,
@@ -75,12 +78,12 @@ export async function contactHuman({ ctx }: DoorContext, asker: string, call: Ca
  *
  * @throws {Refusal} `invalid_input`, `human_unknown`, `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
  */
-export async function requestApproval({ ctx }: DoorContext, asker: string, call: Call, given: object): Promise<Asked> {
+export async function requestApproval(exchange: Exchange, given: object): Promise<Asked> {
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Approval, given);
   const { fn, reason = "", to, reject_options = [] } = rest;
-  const kwargs = exactArgument(call, "kwargs");
+  const kwargs = exactArgument(exchange.call, "kwargs");
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.approval;
-  const ask = await store(ctx, asker, call, {
+  const ask = await store(exchange, {
     form: approvalForm(fn, kwargs, reject_options),
     title: fn,
     words: reason,
@@ -98,10 +101,10 @@ export async function requestApproval({ ctx }: DoorContext, asker: string, call:
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
-export async function askPermission({ ctx }: DoorContext, asker: string, call: Call, given: object): Promise<Asked> {
+export async function askPermission(exchange: Exchange, given: object): Promise<Asked> {
   const { tool_name: fn, tool_use_id: use } = checked(Permission, given);
-  const form = approvalForm(fn, exactArgument(call, "input"), []);
-  const ask = await store(ctx, asker, call, {
+  const form = approvalForm(fn, exactArgument(exchange.call, "input"), []);
+  const ask = await store(exchange, {
     ...{ form, title: fn, words: "", to: undefined, timeoutSeconds: AN_HOUR_S },
     meant: { tool_name: fn, input: form.kwargs },
     key: use === undefined ? undefined : `use ${use} ${sha256Digest(consentText(fn, form.kwargs))}`,
@@ -122,9 +125,11 @@ function approvalForm(
   return { kind: "approval", fn, kwargs: text, rejectOptions: optionsOf(rejectOptions), editable: false };
 }
 
-async function store(ctx: Context, asker: string, call: Call, wish: Wish): Promise<AddressedAsk> {
-  const { form, title, words, timeoutSeconds } = wish;
-  const audience = await audienceOf(ctx, wish.to);
+async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
+  const { call, door, principal: asker } = exchange;
+  const { ctx } = door;
+  const { form, title, words, to, timeoutSeconds } = wish;
+  const audience = to === undefined ? await exchange.usualAudience(form.kind) : await audienceOfHuman(ctx, to);
   const sameHash = sha256Digest(canonicalExact({ kind: form.kind, ...wish.meant }));
   const key = wish.key ?? `same ${sameHash}`;
   const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
@@ -161,9 +166,7 @@ export async function readRequest(ctx: Context, asker: string, callId: string): 
   throw new Refusal("ask_not_found", { question_id: callId });
 }
 
-/** Returns whom a request asks: the human of this number or exact name, else whoever sees all there is in the inbox. */
-async function audienceOf(ctx: Context, to: string | undefined): Promise<Audience> {
-  if (to === undefined) return { is: "leaf", target: { via: "inbox" } };
+async function audienceOfHuman(ctx: Context, to: string): Promise<Audience> {
   const { person } = await humanCalled(ctx, to);
   return { is: "leaf", target: { via: "person", person } };
 }

@@ -19,7 +19,7 @@ export function isWaiting(tool: unknown): boolean {
 
 const TO = {
   type: "string",
-  description: "Id or exact name from list_humans; default: whoever runs this server",
+  description: "Id or exact name from list_humans; default: the person or channel configured for this key",
 } as const;
 const IDEMPOTENCY_KEY = {
   type: "string",
