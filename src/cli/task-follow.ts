@@ -1,0 +1,56 @@
+import { systemClock } from "../lib/clock.ts";
+import { clockText } from "../lib/duration.ts";
+import { printable } from "../lib/printable.ts";
+import type { Io } from "./command.ts";
+import { isOver, type Tasks, type WholeWireTask, type WireTask, type WireTaskEvent } from "./task-requests.ts";
+import { standText } from "./task-view.ts";
+
+/**
+ * Shows what happened to a task and what happens, until nothing but a person will move it; returns the task as it then
+ * is, or null when interrupted. What people are asked is shown with the address where they answer.
+ */
+export async function followTask(
+  tasks: Tasks,
+  id: string,
+  { io, show }: { io: Io; show: (event: WireTaskEvent) => void },
+): Promise<WholeWireTask | null> {
+  const start = systemClock.monotonic();
+  const over = new AbortController();
+  let latest: WireTask | undefined;
+  const ticking = (async () => {
+    while (!over.signal.aborted) {
+      if (latest) io.progress(`${standText(latest)} (${clockText(systemClock.monotonic() - start)})`);
+      await systemClock.sleep(1000, over.signal);
+    }
+  })();
+  let told: string | undefined;
+  const look = async (): Promise<WholeWireTask> => {
+    const task = await tasks.read(id);
+    latest = task;
+    if (task.question && task.question.askId !== told) {
+      told = task.question.askId;
+      io.progress("");
+      io.tell(`A person is asked: ${printable(task.question.summary)}`);
+      io.tell(`  ${printable(task.question.url)}`);
+    }
+    return task;
+  };
+  try {
+    await look();
+    for await (const event of tasks.events(id)) {
+      io.progress("");
+      show(event);
+      if (!["state", "question", "permission"].includes(event.type)) continue;
+      const task = await look();
+      if (isOver(task) && event.type === "state" && event["state"] === task.state) return task;
+    }
+    return await look();
+  } catch (error) {
+    if (io.interrupted.aborted) return null;
+    throw error;
+  } finally {
+    over.abort();
+    await ticking;
+    io.progress("");
+  }
+}

@@ -1,0 +1,147 @@
+import { ParleyError } from "@parley/sdk/errors";
+import { newKey } from "@parley/sdk/idempotency-key";
+import { Connection } from "../../sdk/src/http.ts";
+import { follow } from "../../sdk/src/sse.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { readKeyText } from "../lib/key-text.ts";
+import type { Io } from "./command.ts";
+
+/** A task as the server says it is (contract-assignment.md, section 2). */
+export interface WireTask {
+  id: string;
+  repo?: string;
+  submittedAt: string;
+  status: string;
+  state: string;
+  title: string;
+  attempt: number;
+  agent?: string;
+  commit?: string;
+  branch?: string;
+  ref?: string;
+  changed?: boolean;
+  diffstat?: { files: number; insertions: number; deletions: number };
+  dependencies: string[];
+  blockedBy?: string[];
+  blockedReason?: string;
+  error?: string;
+  stale?: boolean;
+  sandbox?: string;
+  sandboxNotice?: string;
+  warnings?: string[];
+  question?: { askId: string; summary: string; url: string };
+  reviewUrl?: string;
+}
+
+/** A task with everything that its reader may see. */
+export interface WholeWireTask extends WireTask {
+  prompt: string;
+  tree?: { path: string; bytes?: number };
+  attempts?: {
+    n: number;
+    state: string;
+    outcome?: string | null;
+    agent: string;
+    startedAt: string;
+    endedAt?: string;
+  }[];
+  reviews?: { attempt: number; verdict: string; comment?: string | null; by?: string; at: string }[];
+  asks?: { askId: string; summary: string; url?: string; state: string; answer?: string }[];
+}
+
+/** One thing that is told of a task (section 11). */
+export interface WireTaskEvent {
+  seq: number;
+  at: string;
+  attempt: number;
+  type: string;
+  [more: string]: unknown;
+}
+
+export interface NewTask {
+  id: string;
+  prompt: string;
+  dependencies?: string[];
+  agent?: string;
+  base?: string;
+}
+
+export const VERDICTS = ["approve", "request_changes", "reject"] as const;
+
+/** What a person says of finished work. */
+export interface NewReview {
+  verdict: (typeof VERDICTS)[number];
+  attempt: number;
+  comment?: string;
+  comments?: { path: string; line: number; text: string }[];
+}
+
+/** The tasks of one repository of one server. */
+export interface Tasks {
+  submit(task: NewTask): Promise<WireTask>;
+  list(): Promise<{ serverName: string; tasks: WireTask[] }>;
+  read(id: string): Promise<WholeWireTask>;
+  cancel(id: string): Promise<WireTask>;
+  review(id: string, review: NewReview): Promise<WireTask>;
+  /** Returns what was told so far. */
+  log(id: string): Promise<WireTaskEvent[]>;
+  /** Yields what was told and what is told from now on, until the caller has heard enough. */
+  events(id: string): AsyncGenerator<WireTaskEvent>;
+  /** Where people look at the task. */
+  boardOf(task: Pick<WireTask, "id" | "repo">): string;
+}
+
+export const KEY_WANTED =
+  "set PARLEY_KEY to a key of scope assign; whoever runs the server makes one with: parley keys create my-terminal --scope assign --person operator";
+
+/** Cancelling is answered when the last process of the agent is gone. */
+const CANCEL_MS = 60_000;
+
+const OVER = new Set(["review", "approved", "rejected", "failed", "canceled"]);
+
+/** Returns whether nothing but a person will move the task any more. */
+export const isOver = ({ state }: Pick<WireTask, "state">): boolean => OVER.has(state);
+
+/** Returns the way to a server's tasks, with the key of the environment. @throws {Error} one sentence, without a key */
+export function openTasks(url: string, repo: string | undefined, io: Io): Tasks {
+  const key = io.env["PARLEY_KEY"];
+  if (!key) throw new Error(`work is given with a key: ${KEY_WANTED}`);
+  const read = readKeyText(key);
+  if (read.is === "key" && read.scope !== "assign" && read.scope !== "admin") {
+    throw new Error(`PARLEY_KEY is a key of scope ${read.scope}; ${KEY_WANTED}`);
+  }
+  const connection = new Connection({ url, fetch: systemFetch }, () => ({ authorization: `Bearer ${key}` }));
+  const signal = io.interrupted;
+  const base = repo === undefined ? "/assignment" : `/assignment/${encodeURIComponent(repo)}`;
+  const pathOf = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`;
+
+  async function plain<T>(request: Promise<T>): Promise<T> {
+    return request.catch((error: unknown) => {
+      const isKeyRefused = error instanceof ParleyError && error.status === 401;
+      throw isKeyRefused ? new Error(`the server does not take the key in PARLEY_KEY: ${KEY_WANTED}`) : error;
+    });
+  }
+  return {
+    submit: (task) => plain(connection.call("POST", base, { body: task, idempotencyKey: newKey(), signal })),
+    list: () => plain(connection.call("GET", base, { signal })),
+    read: (id) => plain(connection.call("GET", pathOf(id), { signal })),
+    cancel: (id) => plain(connection.call("DELETE", pathOf(id), { signal, timeoutMs: CANCEL_MS })),
+    review: (id, review) => plain(connection.call("POST", `${pathOf(id)}/review`, { body: review, signal })),
+    async log(id) {
+      const headers = { authorization: `Bearer ${key}`, accept: "application/x-ndjson" };
+      const reply = await systemFetch(`${url}${pathOf(id)}/log`, { headers, signal });
+      if (!reply.ok) await plain(connection.call("GET", pathOf(id), { signal }));
+      const lines = (await reply.text()).split("\n").filter((line) => line !== "");
+      return lines.map((line) => JSON.parse(line) as WireTaskEvent);
+    },
+    async *events(id) {
+      for await (const { data } of follow(connection, `${pathOf(id)}/log`, { signal })) {
+        yield JSON.parse(data) as WireTaskEvent;
+      }
+    },
+    boardOf(task) {
+      const of = task.repo ?? repo;
+      return `${url}/console/assignments${of === undefined ? "" : `/${of}/${encodeURIComponent(task.id)}`}`;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { printable, printableLines } from "../lib/printable.ts";
+import { table } from "./table.ts";
+import type { WholeWireTask, WireTask, WireTaskEvent } from "./task-requests.ts";
+
+const LISTED_LENGTH = 60;
+/** Of what a tool was given or gave back, so much stands in a line; `--json` has all of it. */
+const SHOWN_LENGTH = 200;
+
+/** Returns a line for each task. */
+export function taskRows(tasks: readonly WireTask[]): string[] {
+  const rows = tasks.map((task) => [
+    printable(task.id),
+    stateText(task),
+    cut(task.title, LISTED_LENGTH),
+    printable(task.agent ?? "-"),
+    task.commit?.slice(0, 12) ?? "-",
+  ]);
+  return table(["ID", "STATE", "TITLE", "AGENT", "COMMIT"], rows);
+}
+
+function stateText({ state, stale }: Pick<WireTask, "state" | "stale">): string {
+  return `${state.replaceAll("_", " ")}${stale === true ? ", stale" : ""}`;
+}
+
+/** Returns in one line where a task is, and why. */
+export function standText(task: WireTask): string {
+  const why = task.blockedReason ?? task.error ?? task.question?.summary;
+  return `${stateText(task)}${why === undefined ? "" : `: ${printable(why)}`}`;
+}
+
+/** Returns what came of a task: its commit, the branch it is on, how much it changes. */
+export function resultLines(task: WireTask): string[] {
+  const { commit, branch, ref, diffstat, changed, error } = task;
+  const isDone = commit !== undefined;
+  return [
+    ...(isDone ? [`commit  ${commit}`] : []),
+    ...(isDone && (branch ?? ref) !== undefined ? [`branch  ${printable(branch ?? ref ?? "")}`] : []),
+    ...(isDone && changed === false ? ["change  none"] : []),
+    ...(isDone && changed !== false && diffstat ? [`change  ${diffstatText(diffstat)}`] : []),
+    ...(error === undefined ? [] : [`error   ${printable(error)}`]),
+  ];
+}
+
+function diffstatText({ files, insertions, deletions }: NonNullable<WireTask["diffstat"]>): string {
+  return `${files === 1 ? "1 file" : `${files} files`}, +${insertions} -${deletions}`;
+}
+
+/** Returns everything there is to know about a task, but its log. */
+export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
+  const { attempts = [], reviews = [], asks = [], warnings = [] } = task;
+  return [
+    `${printable(task.id)}: ${standText(task)}`,
+    ...(task.agent === undefined ? [] : [`agent   ${printable(task.agent)}${sandboxText(task)}`]),
+    ...(task.dependencies.length > 0 ? [`after   ${task.dependencies.map(printable).join(", ")}`] : []),
+    ...resultLines(task),
+    ...(task.tree === undefined ? [] : [`tree    ${printable(task.tree.path)}`]),
+    `board   ${board}`,
+    ...(task.reviewUrl === undefined ? [] : [`review  ${task.reviewUrl}`]),
+    ...warnings.map((warning) => `warning ${printable(warning)}`),
+    ...(task.sandboxNotice === undefined ? [] : [`warning ${printable(task.sandboxNotice)}`]),
+    ...attempts.map(({ n, state, outcome, agent, startedAt }) =>
+      [`attempt ${n}`, printable(agent), `began ${startedAt}`, outcome ?? state].join("  "),
+    ),
+    ...asks.map(({ summary, state, answer, url }) => {
+      const said = answer === undefined ? state : `${state}: ${printable(answer)}`;
+      return `asked   ${printable(summary)} (${said})${url === undefined ? "" : ` ${url}`}`;
+    }),
+    ...reviews.map(({ verdict, comment, by, at }) => {
+      const said = comment ? `: ${printable(comment)}` : "";
+      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by ?? "somebody")}, ${at}${said}`;
+    }),
+    "",
+    ...printableLines(task.prompt).map((line) => `  ${line}`),
+  ];
+}
+
+function sandboxText({ sandbox }: WireTask): string {
+  if (sandbox === undefined) return "";
+  return sandbox === "none" ? ", no sandbox" : `, in ${printable(sandbox)}`;
+}
+
+/** Returns what an event says, as lines a terminal can show; the first names its kind. */
+export function eventLines(event: WireTaskEvent): string[] {
+  const [first = "", ...more] = printableLines(saidIn(event));
+  return [`${event.type.padEnd(10)}  ${first}`.trimEnd(), ...more.map((line) => `            ${line}`)];
+}
+
+function saidIn(event: WireTaskEvent): string {
+  const word = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
+  switch (event.type) {
+    case "state":
+      return [word("state").replaceAll("_", " "), word("reason") || word("error") || word("why")]
+        .filter(Boolean)
+        .join(": ");
+    case "tool": {
+      const given = event["input"] === undefined ? "" : ` ${cut(shortJson(event["input"]), SHOWN_LENGTH)}`;
+      const result = word("result") === "" ? "" : `\n${cut(word("result"), SHOWN_LENGTH)}`;
+      return `${word("name")}${given}${event["isError"] === true ? " (failed)" : ""}${result}`;
+    }
+    case "permission":
+      return `wants to use ${word("tool")}: ${word("resource") || cut(shortJson(event["input"]), SHOWN_LENGTH)}`;
+    case "answer":
+      return answerText(event);
+    case "usage":
+      return usageText(event);
+    default:
+      return word("text") || word("says") || word("diff") || restOf(event);
+  }
+}
+
+function answerText(event: WireTaskEvent): string {
+  const { allow, why, text, by } = event;
+  if (allow === true) return "allowed";
+  if (typeof text === "string") return typeof by === "string" ? `${by}: ${text}` : text;
+  return `${allow === false ? "denied" : "no answer"}${typeof why === "string" ? `: ${why}` : ""}`;
+}
+
+function usageText({ turns, inputTokens, outputTokens, costUsd }: WireTaskEvent): string {
+  const parts = [
+    typeof turns === "number" ? `${turns} turns` : "",
+    typeof inputTokens === "number" ? `${inputTokens} tokens in` : "",
+    typeof outputTokens === "number" ? `${outputTokens} out` : "",
+    typeof costUsd === "number" ? `${costUsd.toFixed(2)} USD` : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function restOf({ seq: _, at: __, attempt: ___, type: ____, ...rest }: WireTaskEvent): string {
+  return shortJson(rest);
+}
+
+function shortJson(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}
+
+function cut(text: string, length: number): string {
+  const whole = printable(text);
+  const short = [...whole].slice(0, length).join("");
+  return short.length < whole.length ? `${short} ...` : short;
+}
