@@ -51,7 +51,7 @@ export function isInTree(resource: string): boolean {
 }
 
 /** Returns whether writing at a path changes what coding agents may do or are told, at any depth and in any spelling. */
-export function isAgentSettings(path: string): boolean {
+export function changesAgentSettings(path: string): boolean {
   return stepsOf(path, EITHER).some((step) => SETTINGS.has(plain(step)));
 }
 
@@ -63,7 +63,7 @@ export function reading(path: string, tree: string): Deed {
 /** Returns what writing at a path is: of an agent's settings it is no mere write. */
 export function writing(path: string, tree: string): Deed {
   const resource = pathFromTree(path, tree);
-  return { action: isAgentSettings(resource) ? "reconfigure" : "write", resource };
+  return { action: changesAgentSettings(resource) ? "reconfigure" : "write", resource };
 }
 
 /** Returns what a request to an address is; an address that cannot be read stands as it is. */

@@ -1,7 +1,7 @@
 import { lineDiff } from "../../lib/line-diff.ts";
 import { reaching, reading, writing, type Deed } from "../../model/assignment-action.ts";
 import type { PermissionWish } from "./agent.ts";
-import { objectsOf, textOf, type Json } from "./json-lines.ts";
+import { objectOf, objectsOf, textOf, type Json } from "./json-lines.ts";
 
 /** The member of a tool's input that names the path it reads; without one it reads the tree. */
 const READS: Readonly<Record<string, string>> = {
@@ -35,6 +35,8 @@ function deedOf(tool: string, input: Json, tree: string): Deed {
   }
   const line = textOf(input["command"]);
   if (EXECUTES.has(tool) && line !== undefined) return { action: "execute", resource: line };
+  const socket = textOf(objectOf(input["ws"])["url"]);
+  if (tool === "Monitor" && socket !== undefined) return reaching(socket);
   if (tool === "WebFetch") return reaching(textOf(input["url"]) ?? "");
   if (tool === "WebSearch") return { action: "network", resource: textOf(input["query"]) ?? "" };
   return unknown;

@@ -54,6 +54,8 @@ class Conversation {
   readonly #told: Told;
   /** Ids of the model's replies: each is a turn, however many lines it comes in. */
   readonly #turns = new Set<string>();
+  /** Names of the tools whose results are awaited, by call. */
+  readonly #calls = new Map<string, string>();
   #hasBegun = false;
   #pending = 0;
   #isOver = false;
@@ -65,7 +67,7 @@ class Conversation {
   }
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {
-    const stop = () => this.#write({ ...request("parley-interrupt", { subtype: "interrupt" }) });
+    const stop = () => this.#write(request("parley-interrupt", { subtype: "interrupt" }));
     this.#write(request("parley-initialize", { subtype: "initialize", hooks: null }));
     this.#write({ type: "user", message: { role: "user", content: this.#order.message } });
     interrupt.addEventListener("abort", stop, { once: true });
@@ -91,7 +93,7 @@ class Conversation {
   /** Does what a line is about; returns the end when it was the last. */
   #take(line: string): AgentEnd | undefined {
     const said = readObject(line);
-    if (!said) return undefined;
+    if (!said) return this.#refuseCut(line);
     switch (said["type"]) {
       case "system":
         return this.#system(said);
@@ -108,6 +110,14 @@ class Conversation {
     }
   }
 
+  /** A call too long to be read is denied, or Claude Code would wait for ever. */
+  #refuseCut(line: string): undefined {
+    const id = /^\{"type":"control_request","request_id":"([^"\\]*)"/.exec(line)?.[1];
+    if (id === undefined) return;
+    const response = { subtype: "success", request_id: id, response: denial("The call is too long to be shown.") };
+    this.#write({ type: "control_response", response });
+  }
+
   #system(said: Json): undefined {
     if (said["subtype"] !== "init") return;
     this.#hasBegun = true;
@@ -120,7 +130,9 @@ class Conversation {
       const text = textOf(part["text"]) ?? textOf(part["thinking"]);
       if (text?.trim()) this.#told.message(shown(text));
       const name = textOf(part["name"]);
-      if (part["type"] === "tool_use" && name !== undefined) this.#told.tool({ name, input: part["input"] });
+      if (part["type"] !== "tool_use" || name === undefined) continue;
+      this.#told.tool({ name, input: part["input"] });
+      this.#calls.set(textOf(part["id"]) ?? "", name);
     }
     const id = textOf(message["id"]);
     // What a helper of the agent says is no turn of the agent's own.
@@ -138,8 +150,9 @@ class Conversation {
         objectsOf(content)
           .map(({ text }) => textOf(text) ?? "")
           .join("\n");
-      const isError = part["is_error"] === true;
-      this.#told.tool({ name: textOf(part["tool_use_id"]) ?? "", result: shown(result), isError });
+      const id = textOf(part["tool_use_id"]) ?? "";
+      this.#told.tool({ name: this.#calls.get(id) ?? id, result: shown(result), isError: part["is_error"] === true });
+      this.#calls.delete(id);
     }
   }
 

@@ -1,0 +1,180 @@
+import { pathFromTree, isInTree, writing } from "../../model/assignment-action.ts";
+import type { PermissionWish, QuestionWish, Told } from "./agent.ts";
+import { type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
+
+/** Shells by which Codex runs what its model wrote as a line. */
+const BY_SHELL = /^(?:\/usr)?\/bin\/(?:ba|z|da)?sh -l?c ([^]+)$/;
+
+/** What Codex wants to know of its client, in its words (contract-assignment.md, section 7). */
+export class CodexRequests {
+  readonly #told: Told;
+  readonly #tree: string;
+  readonly #explain: (why: string) => void;
+  /** Changes of files that are being made, by the item they belong to: a request names the item alone. */
+  readonly #changes = new Map<string, Json[]>();
+
+  /** `explain` tells the model why something was denied: the answer itself has no room for it. */
+  constructor(told: Told, tree: string, explain: (why: string) => void) {
+    this.#told = told;
+    this.#tree = tree;
+    this.#explain = explain;
+  }
+
+  /** Knows from now on what an item would change. */
+  note(id: string, changes: Json[]): void {
+    this.#changes.set(id, changes);
+  }
+
+  forget(id: string): void {
+    this.#changes.delete(id);
+  }
+
+  /** Returns what Codex is answered. @throws {RpcError} for what it is not told */
+  async answer(method: string, params: Json): Promise<Json> {
+    switch (method) {
+      case "item/commandExecution/requestApproval":
+        return this.#decision([commandWish(params, this.#tree)]);
+      case "item/fileChange/requestApproval":
+        return this.#decision(this.#fileWishes(params));
+      case "item/permissions/requestApproval":
+        return this.#permissions(params);
+      case "item/tool/requestUserInput":
+        return this.#userInput(params);
+      case "mcpServer/elicitation/request":
+        return this.#elicitation(params);
+      default:
+        throw new RpcError(METHOD_NOT_FOUND, "Parley does not know this request.");
+    }
+  }
+
+  /** What has several parts is allowed when each of them is. */
+  async #decision(wishes: readonly PermissionWish[]): Promise<Json> {
+    for (const wish of wishes) {
+      const decision = await this.#told.permission(wish);
+      if (decision.allow) continue;
+      if (!decision.canceled) this.#explain(decision.why);
+      return { decision: decision.canceled ? "cancel" : "decline" };
+    }
+    return { decision: wishes.length > 0 ? "accept" : "decline" };
+  }
+
+  #fileWishes(params: Json): PermissionWish[] {
+    const changes = this.#changes.get(textOf(params["itemId"]) ?? "") ?? [];
+    const root = textOf(params["grantRoot"]);
+    // A root would be open for the rest of the session, which nobody can look at.
+    if (root !== undefined) return [];
+    return changes.flatMap((change) => {
+      const paths = [textOf(change["path"]), textOf(objectOf(change["kind"])["move_path"])];
+      const diff = textOf(change["diff"]);
+      return paths.flatMap((path): PermissionWish[] =>
+        path === undefined
+          ? []
+          : [{ tool: "fileChange", input: change, ...writing(path, this.#tree), ...(diff !== undefined && { diff }) }],
+      );
+    });
+  }
+
+  async #permissions(params: Json): Promise<Json> {
+    const permissions = objectOf(params["permissions"]);
+    const input = { permissions, ...reasonOf(params) };
+    const wish: PermissionWish = {
+      tool: "request_permissions",
+      input,
+      action: "tool",
+      resource: "request_permissions",
+    };
+    const { allow } = await this.#told.permission(wish);
+    const asked = Object.entries(permissions).filter(([, value]) => value !== null);
+    return { permissions: allow ? Object.fromEntries(asked) : {}, scope: "turn" };
+  }
+
+  async #userInput(params: Json): Promise<Json> {
+    const questions = objectsOf(params["questions"]);
+    const given = await Promise.all(questions.map((question) => this.#told.question(questionWish(question))));
+    const answers = questions.flatMap((question, i) => {
+      const one = given[i];
+      const id = textOf(question["id"]);
+      if (!one || id === undefined) return [];
+      return [[id, { answers: ["none" in one ? `(no answer: ${one.why})` : one.text] }]];
+    });
+    return { answers: Object.fromEntries(answers) as Json };
+  }
+
+  /** A form without fields wants a yes; one with fields wants each of them. */
+  async #elicitation(params: Json): Promise<Json> {
+    const [message, server] = [textOf(params["message"]) ?? "", textOf(params["serverName"]) ?? ""];
+    if (params["mode"] !== "form") return { action: "decline", content: null, _meta: null };
+    const fields = Object.entries(objectOf(objectOf(params["requestedSchema"])["properties"]));
+    if (fields.length === 0) {
+      const input = { message, serverName: server };
+      const wish: PermissionWish = { tool: `mcp:${server}`, input, action: "tool", resource: `mcp:${server}` };
+      const decision = await this.#told.permission(wish);
+      const action = decision.allow ? "accept" : decision.canceled ? "cancel" : "decline";
+      return { action, content: decision.allow ? {} : null, _meta: null };
+    }
+    const content: Record<string, unknown> = {};
+    for (const [name, field] of fields) {
+      const given = await this.#told.question(fieldWish(message, name, objectOf(field)));
+      if ("none" in given) return { action: "decline", content: null, _meta: null };
+      content[name] = valueOf(given.text, objectOf(field));
+    }
+    return { action: "accept", content, _meta: null };
+  }
+}
+
+/** Returns what a command is. Its input is without the ids of this run: the same command is the same wish after a resume. */
+export function commandWish(params: Json, tree: string): PermissionWish {
+  const [command, cwd] = [textOf(params["command"]) ?? "", textOf(params["cwd"])];
+  const network = objectOf(params["networkApprovalContext"]);
+  const host = textOf(network["host"]);
+  const kind = textOf(params["kind"]);
+  const input = {
+    command,
+    ...(cwd !== undefined && { cwd }),
+    ...(kind !== undefined && kind !== "command" && { kind }),
+    ...(host !== undefined && { networkApprovalContext: network }),
+    ...reasonOf(params),
+  };
+  if (host !== undefined) return { tool: "network", input, action: "network", resource: host.toLowerCase() };
+  const line = unwrapped(command);
+  const isElsewhere = cwd !== undefined && !isInTree(pathFromTree(cwd, tree));
+  const resource = isElsewhere ? `cd ${cwd} && ${line}` : line;
+  return { tool: "commandExecution", input, action: "execute", resource };
+}
+
+/** Returns the line that a shell is given, where the shell was Codex's idea; any other command as it stands. */
+function unwrapped(command: string): string {
+  const quoted = BY_SHELL.exec(command)?.[1];
+  if (quoted === undefined) return command;
+  if (/^[\w./:=@%+,-]+$/.test(quoted)) return quoted;
+  const single = /^'([^']*)'$/.exec(quoted)?.[1];
+  if (single !== undefined) return single;
+  // Within double quotes nothing may stand that a shell would read again.
+  return /^"([^"\\$`!]*)"$/.exec(quoted)?.[1] ?? command;
+}
+
+function questionWish(question: Json): QuestionWish {
+  const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
+    const text = textOf(description);
+    return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
+  });
+  return { text: shown(textOf(question["question"]) ?? ""), options };
+}
+
+function fieldWish(message: string, name: string, field: Json): QuestionWish {
+  const about = textOf(field["description"]) ?? textOf(field["title"]) ?? name;
+  const labels = Array.isArray(field["enum"]) ? field["enum"].filter((one) => typeof one === "string") : [];
+  const options = field["type"] === "boolean" ? ["true", "false"] : labels;
+  return { text: shown(`${message}\n\n${about}`), options: options.map((label) => ({ label })) };
+}
+
+function valueOf(text: string, { type }: Json): unknown {
+  if (type === "boolean") return text === "true";
+  return type === "number" || type === "integer" ? Number(text) : text;
+}
+
+function reasonOf(params: Json): Json {
+  const reason = textOf(params["reason"]);
+  return reason === undefined ? {} : { reason };
+}

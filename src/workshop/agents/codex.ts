@@ -1,0 +1,220 @@
+import { VERSION } from "../../lib/version.ts";
+import type { AttemptUsage } from "../../model/assignment.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, Told } from "./agent.ts";
+import { CodexRequests } from "./codex-requests.ts";
+import { makeHomeFolder } from "./home-files.ts";
+import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
+import { Rpc, RpcError, RpcGone } from "./rpc.ts";
+
+const TOKEN = "PARLEY_MCP_TOKEN";
+const FOLDER = ".codex";
+
+/** Codex CLI, over its app server (contract-assignment.md, section 7); `codex exec` would never ask. */
+export const codex: Agent = {
+  type: "codex",
+  needsSandbox: false,
+  launch,
+  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told).run(interrupt),
+};
+
+async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Promise<Launch> {
+  await makeHomeFolder(homeOutside, FOLDER);
+  const server = [
+    `url=${JSON.stringify(mcp.url)}`,
+    `bearer_token_env_var=${JSON.stringify(TOKEN)}`,
+    `tool_timeout_sec=${TOOL_TIMEOUT_MS / 1000}`,
+    'default_tools_approval_mode="approve"',
+  ].join(",");
+  return {
+    argv: [settings.command[0] ?? "codex", "app-server", "-c", `mcp_servers.parley={${server}}`],
+    env: { ...env, CODEX_HOME: `${home}/${FOLDER}`, [TOKEN]: mcp.token },
+  };
+}
+
+class Conversation {
+  readonly #order: AgentOrder;
+  readonly #pipes: AgentPipes;
+  readonly #told: Told;
+  readonly #rpc: Rpc;
+  readonly #requests: CodexRequests;
+  #thread = "";
+  #turn = "";
+  #usage: AttemptUsage = {};
+  #lastWords: string | undefined;
+  readonly #end = Promise.withResolvers<AgentEnd>();
+
+  constructor(order: AgentOrder, pipes: AgentPipes, told: Told) {
+    this.#order = order;
+    this.#pipes = pipes;
+    this.#told = told;
+    this.#requests = new CodexRequests(told, order.tree, (why) => this.#explain(why));
+    const request = (method: string, params: Json) => this.#requests.answer(method, params);
+    this.#rpc = new Rpc(pipes, {}, { request, notice: (method, params) => this.#notice(method, params) });
+  }
+
+  async run(interrupt: AbortSignal): Promise<AgentEnd> {
+    const stop = () => this.#interrupt();
+    const gone = this.#rpc.hear().then(() => this.#gone());
+    interrupt.addEventListener("abort", stop, { once: true });
+    try {
+      const started = this.#start(interrupt).then(() => this.#end.promise);
+      const end = await Promise.race([gone, started.catch((error: unknown) => this.#failure(error, gone))]);
+      return interrupt.aborted ? { is: "interrupted" } : end;
+    } finally {
+      interrupt.removeEventListener("abort", stop);
+      this.#pipes.closeInput();
+    }
+  }
+
+  async #start(interrupt: AbortSignal): Promise<void> {
+    const { tree, jailed, message, resume } = this.#order;
+    const clientInfo = { name: "parley", title: "Parley", version: VERSION };
+    const { userAgent } = await this.#rpc.request("initialize", { clientInfo });
+    this.#rpc.notify("initialized");
+    // Begun with more than reading, a thread would mark the folder trusted, and its `.codex/config.toml` would be obeyed.
+    const how = { cwd: tree, approvalPolicy: "untrusted", sandbox: "read-only" };
+    const { thread } = await (resume === null
+      ? this.#rpc.request("thread/start", how)
+      : this.#rpc.request("thread/resume", { threadId: resume, ...how }).catch(lostSession));
+    this.#thread = textOf(objectOf(thread)["id"]) ?? "";
+    this.#told.session(this.#thread, /\/(\d[\w.-]*)/.exec(textOf(userAgent) ?? "")?.[1]);
+    if (interrupt.aborted) return this.#end.resolve({ is: "interrupted" });
+    const { turn } = await this.#rpc.request("turn/start", {
+      threadId: this.#thread,
+      input: input(message),
+      sandboxPolicy: jailed ? JAILED : sandboxOf(tree),
+    });
+    this.#turn ||= textOf(objectOf(turn)["id"]) ?? "";
+    if (interrupt.aborted) this.#interrupt();
+  }
+
+  #interrupt(): void {
+    if (this.#turn === "") return;
+    void this.#rpc.request("turn/interrupt", { threadId: this.#thread, turnId: this.#turn }).catch(() => {});
+  }
+
+  /** Tells the model, in the turn it is in, what a denial has no room for. */
+  #explain(why: string): void {
+    const text = input(`That was denied: ${why}`);
+    const params = { threadId: this.#thread, expectedTurnId: this.#turn, input: text };
+    void this.#rpc.request("turn/steer", params).catch(() => {});
+  }
+
+  #notice(method: string, params: Json): void {
+    // Helpers of the agent have threads of their own.
+    const thread = textOf(params["threadId"]);
+    if (thread !== undefined && this.#thread !== "" && thread !== this.#thread) return;
+    const item = objectOf(params["item"]);
+    if (method === "turn/started") this.#turn = textOf(objectOf(params["turn"])["id"]) ?? this.#turn;
+    else if (method === "turn/completed") this.#completed(objectOf(params["turn"]));
+    else if (method === "item/started") this.#started(item);
+    else if (method === "item/completed") this.#finished(item);
+    else if (method === "item/fileChange/patchUpdated") this.#noteChanges(textOf(params["itemId"]), params["changes"]);
+    else if (method === "thread/tokenUsage/updated") this.#count(objectOf(objectOf(params["tokenUsage"])["total"]));
+    else if (method === "error") this.#told.error(shown(textOf(objectOf(params["error"])["message"]) ?? "an error"));
+    else if (/^(warning|configWarning|guardianWarning)$/.test(method)) {
+      this.#told.error(shown(textOf(params["message"]) ?? textOf(params["summary"]) ?? method));
+    }
+  }
+
+  #started(item: Json): void {
+    const id = textOf(item["id"]);
+    if (item["type"] === "fileChange") this.#noteChanges(id, item["changes"]);
+    const use = useOf(item);
+    if (use) this.#told.tool(use);
+  }
+
+  #noteChanges(id: string | undefined, changes: unknown): void {
+    if (id !== undefined) this.#requests.note(id, objectsOf(changes));
+  }
+
+  #finished(item: Json): void {
+    this.#requests.forget(textOf(item["id"]) ?? "");
+    const { type } = item;
+    if (type === "agentMessage" || type === "reasoning") {
+      const summary = Array.isArray(item["summary"]) ? item["summary"].filter((one) => typeof one === "string") : [];
+      const text = textOf(item["text"]) ?? summary.join("\n");
+      if (type === "agentMessage") this.#lastWords = text;
+      if (text.trim() !== "") this.#told.message(shown(text));
+      return;
+    }
+    const use = useOf(item);
+    if (use) this.#told.tool({ name: use.name, ...resultOf(item) });
+  }
+
+  #count(total: Json): void {
+    const [inputTokens, outputTokens] = [countOf(total["inputTokens"]), countOf(total["outputTokens"])];
+    this.#usage = {
+      turns: (this.#usage.turns ?? 0) + 1,
+      ...(inputTokens !== undefined && { inputTokens }),
+      ...(outputTokens !== undefined && { outputTokens }),
+    };
+    this.#told.usage(this.#usage);
+  }
+
+  #completed(turn: Json): void {
+    if (this.#turn !== "" && textOf(turn["id"]) !== this.#turn) return;
+    const usage = this.#usage;
+    const { status } = turn;
+    if (status === "completed") {
+      const summary = this.#lastWords;
+      return this.#end.resolve({ is: "done", ...(summary !== undefined && { summary: shown(summary) }), usage });
+    }
+    if (status === "interrupted") return this.#end.resolve({ is: "failed", error: "Codex broke off its turn.", usage });
+    const error = textOf(objectOf(turn["error"])["message"]) ?? "Codex failed and did not say why.";
+    this.#end.resolve({ is: "failed", error: shown(error), usage });
+  }
+
+  async #failure(error: unknown, gone: Promise<AgentEnd>): Promise<AgentEnd> {
+    if (error instanceof RpcGone) return gone;
+    if (error instanceof LostSession) return { is: "died", error: error.message, canResume: false };
+    return { is: "failed", error: `Codex refused: ${error instanceof Error ? error.message : String(error)}` };
+  }
+
+  async #gone(): Promise<AgentEnd> {
+    const { code, signal, stderr } = await this.#pipes.exited;
+    const error = `Codex ended without a result (${signal ?? `exit code ${code}`}).${stderr && `\n${stderr}`}`;
+    return { is: "died", error, canResume: this.#turn !== "" || this.#order.resume !== null };
+  }
+}
+
+/** The agent does not know the session it was to go on with. */
+class LostSession extends Error {}
+
+function lostSession(error: unknown): never {
+  throw error instanceof RpcError ? new LostSession(error.message) : error;
+}
+
+const JAILED = { type: "externalSandbox", networkAccess: "restricted" } as const;
+
+function sandboxOf(tree: string): Json {
+  const temporary = { excludeTmpdirEnvVar: true, excludeSlashTmp: true };
+  return { type: "workspaceWrite", writableRoots: [tree], networkAccess: false, ...temporary };
+}
+
+const input = (text: string): Json[] => [{ type: "text", text, text_elements: [] }];
+
+function useOf(item: Json): { name: string; input: unknown } | null {
+  switch (item["type"]) {
+    case "commandExecution":
+      return { name: "commandExecution", input: { command: item["command"], cwd: item["cwd"] } };
+    case "fileChange":
+      return { name: "fileChange", input: { changes: item["changes"] } };
+    case "mcpToolCall":
+      return { name: `mcp:${textOf(item["server"]) ?? ""}/${textOf(item["tool"]) ?? ""}`, input: item["arguments"] };
+    case "webSearch":
+      return { name: "webSearch", input: { query: item["query"] } };
+    default:
+      return null;
+  }
+}
+
+function resultOf(item: Json): { result: string; isError: boolean } {
+  const [output, code] = [textOf(item["aggregatedOutput"]), item["exitCode"]];
+  const { result, error, status } = item;
+  const said =
+    output ?? textOf(objectOf(error)["message"]) ?? (result ? JSON.stringify(objectOf(result)["content"]) : "");
+  const isError = status === "failed" || status === "declined" || (typeof code === "number" && code !== 0);
+  return { result: shown(said || (textOf(status) ?? "")), isError };
+}

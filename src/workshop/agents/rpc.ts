@@ -1,0 +1,122 @@
+import type { AgentPipes } from "./agent.ts";
+import { isObject, type Json, objectOf, readObject, textOf } from "./json-lines.ts";
+
+export const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+/** More requests than this of one agent wait for nobody. */
+const MOST_PENDING = 100;
+/** Where a line was cut, what it wanted is not known; it stands among its first characters. */
+const HEAD_CHARACTERS = 400;
+
+/** A request was answered with an error; or it is how one is answered. */
+export class RpcError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The other side has gone, and will answer no more. */
+export class RpcGone extends Error {}
+
+/** What is done about what the other side says by itself. */
+export interface RpcListener {
+  /** Returns the result of a request. @throws {RpcError} which is what it is answered with */
+  request(method: string, params: Json): Promise<unknown>;
+  notice(method: string, params: Json): void;
+}
+
+/** One side of JSON-RPC by lines of text. */
+export class Rpc {
+  readonly #pipes: AgentPipes;
+  /** What stands in every message: the version, or nothing where the other side leaves it out. */
+  readonly #mark: Json;
+  readonly #listener: RpcListener;
+  readonly #waiting = new Map<number, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
+  #lastId = 0;
+  #pending = 0;
+  #isOver = false;
+
+  constructor(pipes: AgentPipes, mark: Json, listener: RpcListener) {
+    this.#pipes = pipes;
+    this.#mark = mark;
+    this.#listener = listener;
+  }
+
+  /** Hears the other side until it ends; whoever still waits for an answer is told that it has gone. */
+  async hear(): Promise<void> {
+    try {
+      for await (const line of this.#pipes.lines) this.#take(line);
+    } finally {
+      this.#isOver = true;
+      for (const { reject } of this.#waiting.values()) reject(new RpcGone());
+      this.#waiting.clear();
+    }
+  }
+
+  /** @throws {RpcError | RpcGone} */
+  request(method: string, params: Json): Promise<Json> {
+    if (this.#isOver) return Promise.reject(new RpcGone());
+    const id = (this.#lastId += 1);
+    const answered = new Promise<Json>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    // Who asks may have stopped waiting by the time the other side goes.
+    answered.catch(() => {});
+    this.#write({ id, method, params });
+    return answered;
+  }
+
+  notify(method: string, params?: Json): void {
+    this.#write({ method, ...(params && { params }) });
+  }
+
+  #take(line: string): void {
+    const said = readObject(line);
+    if (!said) return this.#refuseCut(line);
+    const { id } = said;
+    const method = textOf(said["method"]);
+    if (method === undefined) return this.#answered(id, said);
+    const params = objectOf(said["params"]);
+    if (typeof id === "number" || typeof id === "string") void this.#serve(id, method, params);
+    else this.#listener.notice(method, params);
+  }
+
+  #answered(id: unknown, said: Json): void {
+    const asker = typeof id === "number" ? this.#waiting.get(id) : undefined;
+    if (!asker) return;
+    this.#waiting.delete(id as number);
+    const { error } = said;
+    if (!isObject(error)) return asker.resolve(objectOf(said["result"]));
+    const code = typeof error["code"] === "number" ? error["code"] : 0;
+    const details = textOf(objectOf(error["data"])["details"]);
+    asker.reject(new RpcError(code, details ?? textOf(error["message"]) ?? "it gave no reason"));
+  }
+
+  async #serve(id: number | string, method: string, params: Json): Promise<void> {
+    this.#pending += 1;
+    try {
+      if (this.#pending > MOST_PENDING) throw new RpcError(INVALID_PARAMS, "Too many requests wait for an answer.");
+      this.#write({ id, result: await this.#listener.request(method, params) });
+    } catch (error) {
+      const { code, message } = error instanceof RpcError ? error : { code: INVALID_PARAMS, message: String(error) };
+      this.#write({ id, error: { code, message } });
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  /** A request too long to be read is refused, or its sender would wait for ever. */
+  #refuseCut(line: string): void {
+    const head = line.slice(0, HEAD_CHARACTERS);
+    const id = /"id":\s*(\d+|"[^"\\]*")/.exec(head)?.[1];
+    if (id === undefined || !/"method":/.test(head)) return;
+    this.#write({
+      id: JSON.parse(id) as unknown,
+      error: { code: INVALID_PARAMS, message: "The request cannot be read." },
+    });
+  }
+
+  #write(message: Json): void {
+    if (!this.#isOver) this.#pipes.write(JSON.stringify({ ...this.#mark, ...message }));
+  }
+}
