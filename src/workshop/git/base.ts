@@ -1,0 +1,60 @@
+import {
+  keepShallow,
+  isObjectName,
+  type Repository,
+  RepositoryTrouble,
+  keepRef,
+  userGitDir,
+  valueOfRef,
+} from "./repository.ts";
+import { carryObjects } from "./objects.ts";
+import { git, GitFailure } from "./run.ts";
+
+/** What a branch, a remote's branch or a tag may be called here; no option, no expression of git's. */
+const PLAIN_REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[./]$))[^\s\p{Cc}~^:?*[\]\\]{1,250}$/u;
+
+/**
+ * Returns the commit that a ref of the user's repository stands for now; the store holds it afterwards, under
+ * `refs/parley/base/<sha>`. Nothing is fetched from anywhere else (contract-assignment.md, section 4).
+ *
+ * @throws {RepositoryTrouble} when there is no such ref, or its commit is not whole
+ */
+export async function resolveBase(repo: Repository, ref: string): Promise<string> {
+  const gitDir = userGitDir(repo);
+  const commit = await commitOf(repo, gitDir, ref);
+  const kept = `refs/parley/base/${commit}`;
+  await repo.inTurn(async () => {
+    if ((await valueOfRef(repo.store, kept)) === commit) return;
+    if (repo.commonDir !== null) await keepShallow(repo.commonDir, repo.store);
+    try {
+      await carryObjects(gitDir, repo.store, commit);
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error;
+      throw new RepositoryTrouble(
+        `The commit ${commit} of ${repo.name} could not be read whole; in a partial clone, fetch what is missing first. ${error.message}`,
+      );
+    }
+    await keepRef(repo, repo.store, kept, commit);
+  });
+  return commit;
+}
+
+async function commitOf(repo: Repository, gitDir: string, ref: string): Promise<string> {
+  if (!PLAIN_REF.test(ref)) throw new RepositoryTrouble(`${JSON.stringify(ref)} is not the name of a branch.`);
+  const names = [
+    ...(ref === "HEAD" || ref.startsWith("refs/") || isObjectName(ref) ? [ref] : []),
+    `refs/heads/${ref}`,
+    `refs/remotes/${ref}`,
+    `refs/tags/${ref}`,
+  ];
+  const { stdout } = await git(["cat-file", "--batch-check=%(objectname) %(objecttype)"], {
+    gitDir,
+    input: names.map((name) => `${name}^{commit}\n`).join(""),
+  });
+  for (const line of stdout.toString("utf8").split("\n")) {
+    const [commit = "", type] = line.split(" ");
+    if (type === "commit" && isObjectName(commit)) return commit;
+  }
+  const why = ref === "HEAD" ? "has no commit yet" : `has no branch ${JSON.stringify(ref)}`;
+  throw new RepositoryTrouble(`The repository ${repo.name} ${why}.`);
+}

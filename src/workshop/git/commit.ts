@@ -1,0 +1,127 @@
+import type { Diffstat } from "../../model/assignment.ts";
+import { TreeRefused } from "./listing.ts";
+import { carryObjects } from "./objects.ts";
+import { changedBytes, changedPaths, diffstat } from "./read.ts";
+import { keepRef, type Repository, RepositoryTrouble, signed, valueOfRef } from "./repository.ts";
+import { GitFailure, gitText } from "./run.ts";
+import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
+
+export interface CommitWish extends Left {
+  slug: string;
+  /** The attempt's number. */
+  n: number;
+  message: string;
+  /** Files that had conflict markers when the attempt started. */
+  markersIn?: readonly string[];
+  limits?: Limits;
+}
+
+export interface Committed {
+  commit: string;
+  changed: boolean;
+  diffstat: Diffstat;
+  /** Sentences about what is not as somebody could expect. */
+  warnings: string[];
+}
+
+/**
+ * What the agent left is one commit on its start commit, named `refs/aa/<slug>/<n>` in the store; an empty one when nothing
+ * changed. Once that ref is there it is the attempt's commit for ever: repeated, this returns it and looks at no tree.
+ *
+ * @throws {TreeRefused} beyond a limit, where a conflict marker is left, or when something cannot be read
+ * @throws {RepositoryTrouble} when the ref is somebody else's
+ */
+export async function commitTree(repo: Repository, wish: CommitWish): Promise<Committed> {
+  const ref = attemptRef(wish.slug, wish.n);
+  const done = await valueOfRef(repo.store, ref);
+  if (done !== null) return facts(repo, wish, await ours(repo, ref, done, wish.start), []);
+
+  const { tree, warnings } = await stageTree(repo, wish, { limits: wish.limits });
+  const marked = await markersLeft(repo, tree, wish.markersIn ?? []);
+  if (marked.length > 0) throw new TreeRefused(`Conflict markers are left in ${marked.join(", ")}.`);
+  const commit = await makeCommit(repo, tree, wish.start, wish.message);
+  const changed = await changedBytes(repo, { from: wish.start, to: commit });
+  const lfs = await lfsWarnings(repo, wish, changed);
+  const kept = await repo.inTurn(async () => {
+    try {
+      await keepRef(repo, repo.store, ref, commit);
+      return commit;
+    } catch (error) {
+      const other = await valueOfRef(repo.store, ref);
+      if (other === null) throw error;
+      return ours(repo, ref, other, wish.start);
+    }
+  });
+  return facts(repo, wish, kept, [...warnings, ...lfs]);
+}
+
+/**
+ * Returns a commit of what an attempt left that did not come to its end, or null when nothing changed. It is
+ * `refs/aa/<slug>/<n>-wip` in the store (`-wip2` and on, where an earlier one holds something else), and in the user's
+ * repository as soon as that can be written. What is beyond the limits is left out.
+ *
+ * @throws {TreeRefused} when something cannot be read
+ */
+export async function snapshot(
+  repo: Repository,
+  wish: Omit<CommitWish, "message" | "markersIn">,
+): Promise<string | null> {
+  const { tree } = await stageTree(repo, wish, { isPartial: true, limits: wish.limits });
+  if (tree === (await treeOf(repo, wish.start))) return null;
+  return repo.inTurn(async () => {
+    for (let i = 1; ; i += 1) {
+      const ref = `${attemptRef(wish.slug, wish.n)}-wip${i === 1 ? "" : i}`;
+      const kept = await valueOfRef(repo.store, ref);
+      if (kept !== null && (await treeOf(repo, kept)) !== tree) continue;
+      const message = `Unfinished work of ${wish.slug}, attempt ${wish.n}\n`;
+      const commit = kept ?? (await makeCommit(repo, tree, wish.start, message));
+      await keepRef(repo, repo.store, ref, commit);
+      await showUser(repo, ref, commit);
+      return commit;
+    }
+  });
+}
+
+/** Returns the paths in which a tree that is not committed yet differs from its start commit. @throws {TreeRefused} */
+export async function treeChangedPaths(repo: Repository, left: Left): Promise<string[]> {
+  const { tree } = await stageTree(repo, left, { isPartial: true });
+  return changedPaths(repo, { from: left.start, to: tree });
+}
+
+/** The name under which the commit of an attempt is kept. */
+export function attemptRef(slug: string, n: number): string {
+  if (!/^[a-z0-9-]{1,60}$/.test(slug) || !Number.isSafeInteger(n) || n < 1) throw new Error("no name of an attempt");
+  return `refs/aa/${slug}/${n}`;
+}
+
+async function showUser(repo: Repository, ref: string, commit: string): Promise<void> {
+  if (repo.gitDir === null) return;
+  try {
+    await carryObjects(repo.store, repo.gitDir, commit);
+    await keepRef(repo, repo.gitDir, ref, commit);
+  } catch (error) {
+    // The store has it; the user's repository may be away, and that must not hold up the end of an attempt.
+    if (!(error instanceof GitFailure)) throw error;
+  }
+}
+
+async function makeCommit(repo: Repository, tree: string, start: string, message: string): Promise<string> {
+  const args = ["commit-tree", tree, "-p", start, "-F", "-"];
+  return gitText(args, { gitDir: repo.store, env: signed(repo), input: message });
+}
+
+async function facts(repo: Repository, wish: Left, commit: string, warnings: string[]): Promise<Committed> {
+  const changed = (await treeOf(repo, commit)) !== (await treeOf(repo, wish.start));
+  return { commit, changed, diffstat: await diffstat(repo, { from: wish.start, to: commit }), warnings };
+}
+
+/** Returns the commit under the ref of an attempt, if it is one on the attempt's start commit. */
+async function ours(repo: Repository, ref: string, commit: string, start: string): Promise<string> {
+  const parents = await gitText(["rev-parse", `${commit}^@`], { gitDir: repo.store });
+  if (parents === start) return commit;
+  throw new RepositoryTrouble(`${ref} of ${repo.name} is already the name of another commit, ${commit}.`);
+}
+
+async function treeOf(repo: Repository, commit: string): Promise<string> {
+  return gitText(["rev-parse", "--verify", `${commit}^{tree}`], { gitDir: repo.store });
+}

@@ -1,0 +1,91 @@
+import { attemptRef } from "./commit.ts";
+import { carryObjects } from "./objects.ts";
+import {
+  keepRef,
+  moveRef,
+  removeRef,
+  type Repository,
+  RepositoryTrouble,
+  userGitDir,
+  valueOfRef,
+} from "./repository.ts";
+import { git, GitFailure } from "./run.ts";
+
+export interface PublishWish {
+  slug: string;
+  n: number;
+  commit: string;
+  /** What the branch was last set to by Parley; null for never. */
+  last: string | null;
+}
+
+export interface Published {
+  ref: string;
+  /** The branch that stands for the commit now; null when it was left alone. */
+  branch: string | null;
+  /** Why it was left alone, as a sentence. */
+  why?: string;
+}
+
+/**
+ * The user's repository has the commit as `refs/aa/<slug>/<n>`, and as the branch `<prefix><slug>` unless somebody works
+ * on that branch, moved it, or has given its name away (contract-assignment.md, "Publish"). Repeated it changes nothing.
+ *
+ * @throws {RepositoryTrouble} when the user's repository could not take the commit
+ */
+export async function publish(repo: Repository, wish: PublishWish): Promise<Published> {
+  const gitDir = userGitDir(repo);
+  const ref = attemptRef(wish.slug, wish.n);
+  const branch = `${repo.branchPrefix}${wish.slug}`;
+  return repo.inTurn(async () => {
+    try {
+      if ((await valueOfRef(gitDir, ref)) !== wish.commit) await carryObjects(repo.store, gitDir, wish.commit);
+      await keepRef(repo, gitDir, ref, wish.commit);
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error;
+      throw new RepositoryTrouble(`${ref} could not be written into ${repo.name}: ${error.message}`);
+    }
+    const why = await advance(repo, gitDir, branch, wish);
+    return why === null ? { ref, branch } : { ref, branch: null, why };
+  });
+}
+
+/** The branch of a task is gone from the user's repository, if it still stands for `value` and nobody works on it. */
+export async function dropBranch(repo: Repository, { slug, value }: { slug: string; value: string }): Promise<boolean> {
+  const gitDir = userGitDir(repo);
+  const ref = `refs/heads/${repo.branchPrefix}${slug}`;
+  return repo.inTurn(async () => {
+    if ((await valueOfRef(gitDir, ref)) !== value || (await checkedOutAt(gitDir, ref)) !== null) return false;
+    await removeRef(repo, gitDir, ref, value);
+    return true;
+  });
+}
+
+/** Returns the working tree in which a branch of the user's is checked out, or null. */
+export async function checkedOutAt(gitDir: string, ref: string): Promise<string | null> {
+  const { stdout } = await git(["worktree", "list", "--porcelain", "-z"], { gitDir });
+  let place = "";
+  for (const line of stdout.toString("utf8").split("\0")) {
+    if (line.startsWith("worktree ")) place = line.slice("worktree ".length);
+    if (line === `branch ${ref}`) return place;
+  }
+  return null;
+}
+
+async function advance(repo: Repository, gitDir: string, branch: string, wish: PublishWish): Promise<string | null> {
+  const ref = `refs/heads/${branch}`;
+  const now = await valueOfRef(gitDir, ref);
+  if (now === wish.commit) return null;
+  const place = await checkedOutAt(gitDir, ref);
+  if (place !== null) return `The branch ${branch} is checked out in ${place}.`;
+  if (now !== wish.last) {
+    return now === null ? `The branch ${branch} was deleted.` : `The branch ${branch} was moved by somebody else.`;
+  }
+  try {
+    await moveRef(repo, gitDir, ref, wish.commit, now);
+    return null;
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    return `The branch ${branch} could not be set: ${error.message}`;
+  }
+}

@@ -1,0 +1,211 @@
+import { constants } from "node:fs";
+import { lstat, open, readFile, readlink, rm } from "node:fs/promises";
+import { at, listTree, type ListedFile, sentences, shown, TreeRefused } from "./listing.ts";
+import { isObjectName, type Repository } from "./repository.ts";
+import { git, type GitCall, GitFailure, gitText } from "./run.ts";
+
+/** A tree that an agent left, and the index of its attempt, which only Parley reads and writes. */
+export interface Left {
+  dir: string;
+  indexFile: string;
+  /** The commit that the attempt started from. */
+  start: string;
+}
+
+export interface Staged {
+  /** The name of the tree object. */
+  tree: string;
+  warnings: string[];
+}
+
+/** What one commit may hold; ignored files do not count. */
+export interface Limits {
+  treeBytes: number;
+  fileBytes: number;
+  files: number;
+}
+const LIMITS: Limits = { treeBytes: 5 * 1024 ** 3, fileBytes: 100 * 1024 ** 2, files: 200_000 };
+
+interface StageOptions {
+  /** Too much is left out with a warning instead of refused: for what is kept of an attempt that is over. */
+  isPartial?: boolean;
+  limits?: Limits;
+}
+
+interface Entry {
+  mode: string;
+  object: string;
+  bytes: number;
+}
+
+const GITLINK = "160000";
+const MIB = 1024 ** 2;
+
+/**
+ * Returns the tree object that holds what an agent left: its files, whatever it committed itself. The index is that of the
+ * start commit, from which goes what is gone, and into which comes what is there; git is handed every path, and walks
+ * nowhere. Submodules stay as the start commit has them.
+ *
+ * @throws {TreeRefused} beyond a limit, or when something cannot be read
+ */
+export async function stageTree(repo: Repository, left: Left, options: StageOptions = {}): Promise<Staged> {
+  const { dir, indexFile, start } = left;
+  const before = await entriesIn(repo, start);
+  const gitlinks = new Set([...before].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : [])));
+  const tracked = new Set([...before.keys()].filter((path) => !gitlinks.has(path)));
+  const listing = await listTree(repo, { dir, tracked, gitlinks });
+  const { files, warnings } = withinLimits(listing.files, before, options);
+
+  const call: GitCall = { gitDir: repo.store, workTree: dir, indexFile, config: ["core.bare=false"] };
+  // What a git that was killed left here would hold up the next.
+  await rm(`${indexFile}.lock`, { force: true });
+  await rm(indexFile, { force: true });
+  await git(["read-tree", start], call);
+  const there = new Set(files.map(({ path }) => path));
+  await updateIndex(
+    ["--force-remove"],
+    [...tracked].filter((path) => !there.has(path)),
+    call,
+  );
+  await addAll(files, call, warnings);
+  const tree = await gitText(["write-tree"], call);
+  const taken = await entriesIn(repo, tree);
+  const refused = files.flatMap(({ path }) => (taken.has(path) ? [] : [path]));
+  const nameless = sentences("has a name that git does not take, and stays out of the commit", refused);
+  return { tree, warnings: [...listing.warnings, ...warnings, ...nameless] };
+}
+
+/** Returns the files in which a conflict marker is left, of those that are named. */
+export async function markersLeft(repo: Repository, tree: string, paths: readonly string[]): Promise<string[]> {
+  const marked: string[] = [];
+  const entries = await entriesIn(repo, tree);
+  for (const path of paths) {
+    const entry = entries.get(Buffer.from(path, "utf8").toString("latin1"));
+    if (!entry?.mode.startsWith("100")) continue;
+    const { stdout } = await git(["cat-file", "blob", entry.object], {
+      gitDir: repo.store,
+      mostBytes: 2 * LIMITS.fileBytes,
+    });
+    if (/^(?:<{7,}|>{7,}) /m.test(stdout.toString("latin1"))) marked.push(path);
+  }
+  return marked;
+}
+
+const LFS_POINTER = "version https://git-lfs.github.com/spec/";
+
+/** Returns a sentence for each changed file that `.gitattributes` gives to Git LFS, and which is no pointer. */
+export async function lfsWarnings(repo: Repository, left: Left, changed: readonly string[]): Promise<string[]> {
+  if (changed.length === 0) return [];
+  const { stdout } = await git(["check-attr", "-z", "--stdin", "filter"], {
+    gitDir: repo.store,
+    workTree: left.dir,
+    indexFile: left.indexFile,
+    config: ["core.bare=false"],
+    input: Buffer.from(changed.map((path) => `${path}\0`).join(""), "latin1"),
+  });
+  const fields = stdout.toString("latin1").split("\0");
+  const contents: string[] = [];
+  for (let i = 0; i + 2 < fields.length; i += 3) {
+    const path = fields[i] ?? "";
+    if (fields[i + 2] === "lfs" && !(await beginsWith(at(left.dir, path), LFS_POINTER))) contents.push(path);
+  }
+  return sentences("belongs to Git LFS, which was not run: its content is in the commit itself", contents);
+}
+
+/** Returns what a commit or tree holds, by path. */
+export async function entriesIn(repo: Repository, commit: string): Promise<Map<string, Entry>> {
+  const { stdout } = await git(["ls-tree", "-r", "-z", "-l", "--full-tree", commit], {
+    gitDir: repo.store,
+    mostBytes: 512 * MIB,
+  });
+  const entries = new Map<string, Entry>();
+  for (const line of stdout.toString("latin1").split("\0")) {
+    const tab = line.indexOf("\t");
+    const [mode = "", , object = "", bytes = ""] = line.slice(0, tab).split(/ +/);
+    if (tab !== -1) entries.set(line.slice(tab + 1), { mode, object, bytes: Number(bytes) || 0 });
+  }
+  return entries;
+}
+
+function withinLimits(
+  files: readonly ListedFile[],
+  before: ReadonlyMap<string, Entry>,
+  { isPartial = false, limits = LIMITS }: StageOptions,
+): { files: ListedFile[]; warnings: string[] } {
+  const kept: ListedFile[] = [];
+  const out: string[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    // What the start commit holds already is not the agent's doing.
+    const isBig = file.bytes > limits.fileBytes && (before.get(file.path)?.bytes ?? 0) <= limits.fileBytes;
+    const isTooMuch = bytes + file.bytes > limits.treeBytes || kept.length >= limits.files;
+    if (!isBig && !isTooMuch) {
+      kept.push(file);
+      bytes += file.bytes;
+    } else if (isPartial) {
+      out.push(file.path);
+    } else if (isBig) {
+      throw new TreeRefused(
+        `The file "${shown(file.path)}" has more than ${Math.floor(limits.fileBytes / MIB)} MiB; add it to .gitignore or make it smaller.`,
+      );
+    } else {
+      throw new TreeRefused(
+        kept.length >= limits.files
+          ? `The tree has more than ${limits.files} files that no .gitignore names.`
+          : `The tree has more than ${Math.floor(limits.treeBytes / MIB)} MiB that no .gitignore names.`,
+      );
+    }
+  }
+  return { files: kept, warnings: sentences("is too much to keep", out) };
+}
+
+/** Some attributes make git refuse a file (an encoding it is not in); then all are taken byte for byte. */
+async function addAll(files: readonly ListedFile[], call: GitCall, warnings: string[]): Promise<void> {
+  const paths = files.map(({ path }) => path);
+  try {
+    await updateIndex(["--add"], paths, call);
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    if (error.code === null) throw new TreeRefused(`Git could not take the tree in: ${error.message}`);
+    warnings.push(`Attributes were not obeyed, because git could not: ${error.message}`);
+    await addAsTheyAre(files, call);
+  }
+}
+
+async function updateIndex(how: readonly string[], paths: readonly string[], call: GitCall): Promise<void> {
+  if (paths.length === 0) return;
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+  await git(["update-index", ...how, "-z", "--stdin"], { ...call, input });
+}
+
+async function addAsTheyAre(files: readonly ListedFile[], call: GitCall): Promise<void> {
+  const lines: string[] = [];
+  for (const { path, isLink } of files) {
+    const place = at(call.workTree ?? "", path);
+    const input = isLink ? await readLink(place) : await readFile(place);
+    const object = await gitText(["hash-object", "-w", "--stdin", "--no-filters"], { ...call, input });
+    if (!isObjectName(object)) throw new TreeRefused(`Git could not take "${shown(path)}" in.`);
+    lines.push(`${isLink ? "120000" : await modeOf(place)} ${object}\t${path}\0`);
+  }
+  const input = Buffer.from(lines.join(""), "latin1");
+  await git(["update-index", "--add", "-z", "--index-info"], { ...call, input });
+}
+
+async function readLink(place: Buffer): Promise<Buffer> {
+  return readlink(place, { encoding: "buffer" });
+}
+
+async function modeOf(place: Buffer): Promise<string> {
+  return ((await lstat(place)).mode & 0o100) !== 0 ? "100755" : "100644";
+}
+
+async function beginsWith(place: Buffer, text: string): Promise<boolean> {
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+  if (!file) return true;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(text.length), 0, text.length, 0);
+    return buffer.toString("latin1", 0, bytesRead) === text;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,155 @@
+import { hasCommit, timeOfCommit } from "./objects.ts";
+import { isObjectName, keepRef, type Repository, RepositoryTrouble, signed } from "./repository.ts";
+import { git, GitFailure, gitText } from "./run.ts";
+
+/** What an attempt begins with. */
+export interface StartWish {
+  base: string;
+  /** In topological order, then in that of submission. */
+  dependencies: readonly { id: string; commit: string }[];
+  /** The id of the task it is for. */
+  forTask: string;
+}
+
+/** Dependencies that git cannot merge by itself. */
+export interface Conflict {
+  is: "conflict";
+  /** What git could not decide, relative to the top. */
+  paths: string[];
+  /** Git's words about it. */
+  messages: string;
+  /** The merge as far as it came, with conflict markers. */
+  tree: string;
+  parents: [string, string];
+  wish: StartWish;
+}
+
+export type Start = { is: "start"; commit: string } | Conflict;
+
+/** A start with conflict markers in it, and the files in which none may be left. */
+export interface MarkedStart {
+  commit: string;
+  markersIn: string[];
+}
+
+/**
+ * Returns the commit that an attempt starts from: the base, the one dependency that holds everything, or a merge that is
+ * made in the store without a working tree (contract-assignment.md, "Start commit"). The same wish gives the same commit,
+ * whenever and however often it is asked.
+ */
+export async function startCommit(repo: Repository, wish: StartWish): Promise<Start> {
+  const folded = await repo.inTurn(() => fold(repo, wish, false));
+  return folded.conflict ?? { is: "start", commit: folded.commit };
+}
+
+/**
+ * Returns a start for an agent that resolves the conflict: the same merges, each recorded as git left it, conflict
+ * markers and all. What the agent leaves becomes one commit on top of it, so that the rule of one commit holds and all
+ * dependencies are ancestors; a person who wants no commit with markers in the history merges by squashing.
+ */
+export async function startWithMarkers(repo: Repository, conflict: Pick<Conflict, "wish">): Promise<MarkedStart> {
+  const { commit, markersIn } = await repo.inTurn(() => fold(repo, conflict.wish, true));
+  return { commit, markersIn };
+}
+
+interface Folded {
+  commit: string;
+  markersIn: string[];
+  conflict: Conflict | null;
+}
+
+async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promise<Folded> {
+  for (const commit of [wish.base, ...wish.dependencies.map((one) => one.commit)]) {
+    if (await hasCommit(repo.store, commit)) continue;
+    throw new RepositoryTrouble(`The store of ${repo.name} has no commit ${commit}.`);
+  }
+  const [first, ...others] = await independent(repo, wish);
+  if (!first) throw new Error("a start has a base at least");
+  let commit = first.commit;
+  const merged = first.id === null ? [] : [first.id];
+  const markersIn = new Set<string>();
+  for (const { id, commit: next } of others) {
+    const done = await mergeTrees(repo, commit, next);
+    const parents: [string, string] = [commit, next];
+    if (done.paths.length > 0 && !isMarked) {
+      const conflict: Conflict = { is: "conflict", ...done, parents, wish };
+      return { commit, markersIn: [], conflict };
+    }
+    if (id !== null) merged.push(id);
+    for (const path of done.paths) markersIn.add(path);
+    commit = await mergeCommit(repo, done.tree, parents, merged, wish.forTask);
+  }
+  if (others.length > 0) await keepRef(repo, repo.store, `refs/parley/start/${commit}`, commit);
+  return { commit, markersIn: [...markersIn], conflict: null };
+}
+
+/** What has to be merged: no ancestors of another, none twice; the base first where no dependency holds it. */
+async function independent(repo: Repository, wish: StartWish): Promise<{ id: string | null; commit: string }[]> {
+  const all = [{ id: null, commit: wish.base }, ...wish.dependencies];
+  const kept: { id: string | null; commit: string }[] = [];
+  for (const [at, one] of all.entries()) {
+    let isHeld = all.slice(at + 1).some((other) => other.commit === one.commit);
+    for (const other of all) {
+      if (isHeld) break;
+      isHeld = other.commit !== one.commit && (await isAncestor(repo, one.commit, other.commit));
+    }
+    if (!isHeld) kept.push(one);
+  }
+  return kept;
+}
+
+/** Returns whether everything in one commit's history is in another's. */
+export async function isAncestor(repo: Repository, one: string, other: string): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", one, other];
+  return (await git(args, { gitDir: repo.store, allow: [1] })).code === 0;
+}
+
+/** What became of a merge; `paths` are those that conflict. */
+export interface Merged {
+  tree: string;
+  paths: string[];
+  messages: string;
+}
+
+/** Returns the tree of two commits merged in the store; no working tree and no driver takes part. */
+export async function mergeTrees(repo: Repository, ours: string, theirs: string): Promise<Merged> {
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", "--allow-unrelated-histories"];
+  const { code, stdout, stderr } = await git([...args, ours, theirs], { gitDir: repo.store, allow: [1] });
+  const [tree = "", ...fields] = stdout.toString("utf8").split("\0");
+  if (!isObjectName(tree)) throw new GitFailure(args, code, stderr);
+  if (code === 0) return { tree, paths: [], messages: "" };
+  const end = fields.indexOf("");
+  // A conflict that names no file, as of two submodules, is one all the same.
+  const named = [...new Set(fields.slice(0, end === -1 ? undefined : end))];
+  const messages = messagesIn(end === -1 ? [] : fields.slice(end + 1));
+  return { tree, paths: named.length === 0 ? ["."] : named, messages };
+}
+
+/** Each message stands after the number of its paths, the paths, and its kind. */
+function messagesIn(fields: readonly string[]): string {
+  const said: string[] = [];
+  for (let at = 0; at < fields.length;) {
+    const paths = Number(fields[at]);
+    const text = fields[at + paths + 2];
+    if (fields[at] === "" || !Number.isInteger(paths) || text === undefined) break;
+    said.push(text.trimEnd());
+    at += paths + 3;
+  }
+  return said.join("\n");
+}
+
+async function mergeCommit(
+  repo: Repository,
+  tree: string,
+  parents: [string, string],
+  merged: readonly string[],
+  forTask: string,
+): Promise<string> {
+  const [one, other] = await Promise.all(parents.map((parent) => timeOfCommit(repo, parent)));
+  return gitText(["commit-tree", tree, "-p", parents[0], "-p", parents[1], "-F", "-"], {
+    gitDir: repo.store,
+    // Later than neither parent and never the present: repeated after a crash, it is the same commit.
+    env: signed(repo, Math.max(one ?? 0, other ?? 0)),
+    input: `Merge dependencies ${merged.map(encodeURIComponent).join(", ")} for ${encodeURIComponent(forTask)}\n`,
+  });
+}
