@@ -7,6 +7,7 @@ import type { Keyring } from "./lib/keyring.ts";
 import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secret-scan.ts";
 import type { AddressedRules } from "./model/addressed-rules.ts";
+import type { AssignmentRules } from "./model/assignment-rules.ts";
 import type { CrowdRules } from "./model/crowd-rules.ts";
 import type { RelayFact } from "./model/relay-fact.ts";
 import type { RelayRules } from "./model/relay-rules.ts";
@@ -29,6 +30,7 @@ export interface Context {
   crowd: CrowdRules;
   addressed: AddressedRules;
   relay: RelayRules;
+  assignment: AssignmentRules;
   /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
   offer: (askId: string) => void;
   /** Tells whoever watches this server what it has committed. */

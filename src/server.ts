@@ -142,6 +142,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     crowd: config.crowd.rules,
     addressed: config.addressed,
     relay: config.relayRules,
+    assignment: config.assignment,
     offer: (askId) => relayed?.respond.offer(askId),
     tell: (fact) => trail.note(fact),
     schemas: openForeignSchemas(),

@@ -80,6 +80,15 @@ export const jobTopic = (jobId: string): string => `job:${jobId}`;
 /** Whoever waits for a job to claim. */
 export const CLAIMS_TOPIC = "claims";
 
+/** Whoever waits for one task of a coding agent, or follows it. */
+export const taskTopic = (repo: string, id: string): string => `task:${repo}/${id}`;
+
+/** Whoever follows all tasks of a repository. */
+export const boardTopic = (repo: string): string => `board:${repo}`;
+
+/** Whoever starts tasks, or does what a review has left. */
+export const TASKS_TOPIC = "tasks";
+
 /** Whoever follows a numbered stream. */
 export const streamTopic = (stream: string): string => `stream:${stream}`;
 

@@ -1,4 +1,5 @@
 import { DEFAULT_ADDRESSED_RULES } from "../../src/model/addressed-rules.ts";
+import { loadConfig } from "../../src/config.ts";
 import { DEFAULT_RELAY_RULES } from "../../src/model/relay-rules.ts";
 import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
@@ -109,6 +110,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
     crowd: world.rules,
     addressed: DEFAULT_ADDRESSED_RULES,
     relay: DEFAULT_RELAY_RULES,
+    assignment: loadConfig({ env: { HOME: "/nowhere" } }).assignment,
     offer: () => undefined,
     tell: () => undefined,
     schemas: openForeignSchemas(),

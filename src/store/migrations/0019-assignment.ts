@@ -37,15 +37,18 @@ export const assignment: Migration = {
        published_sha ${text},
        review_ask ${text},
        feedback_json ${text},
+       after_json ${text},
        principal ${text} NOT NULL,
        seq ${integer} NOT NULL,
        PRIMARY KEY (repo, id),
        CHECK ((commit_sha IS NOT NULL) OR state NOT IN ('review', 'approved'))
      )${strict}`,
-    `CREATE INDEX aa_tasks_queued ON aa_tasks (place) WHERE state = 'queued'`,
+    `CREATE INDEX aa_tasks_queued ON aa_tasks (repo, submitted_at, place) WHERE state = 'queued'`,
     `CREATE INDEX aa_tasks_open ON aa_tasks (repo, state)
        WHERE state NOT IN ('review', 'approved', 'rejected', 'failed', 'canceled')`,
     `CREATE INDEX aa_tasks_in_order ON aa_tasks (repo, submitted_at, place)`,
+    // What a review leaves to be done in git.
+    `CREATE INDEX aa_tasks_after ON aa_tasks (repo, id) WHERE after_json IS NOT NULL`,
     `CREATE INDEX aa_tasks_of_ask ON aa_tasks (review_ask) WHERE review_ask IS NOT NULL`,
 
     `CREATE TABLE aa_deps (
@@ -112,9 +115,13 @@ export const assignment: Migration = {
        at ${integer} NOT NULL,
        PRIMARY KEY (repo, seq)
      )${strict}`,
+    `CREATE TABLE aa_boards (
+       repo ${text} PRIMARY KEY,
+       seq ${integer} NOT NULL
+     )${strict}`,
+    // Held by whoever changes tasks of a repository, before anything else of it; the board is numbered last.
     `CREATE TABLE aa_repos (
        repo ${text} PRIMARY KEY,
-       seq ${integer} NOT NULL,
        places ${integer} NOT NULL
      )${strict}`,
 

@@ -1,0 +1,251 @@
+import type { Context } from "../context.ts";
+import type { RepoRules } from "../model/assignment-rules.ts";
+import {
+  isTaskOver,
+  mayMoveTask,
+  statusOfTask,
+  type NewTaskEvent,
+  type Task,
+  type TaskState,
+} from "../model/assignment.ts";
+import { blockedReasonOf, concernsDependants, type TaskDependency } from "../model/task-dependencies.ts";
+import { countAtWork } from "../store/aa-attempts.ts";
+import { listDependants, listDependencies } from "../store/aa-deps.ts";
+import { appendTaskEvents } from "../store/aa-events.ts";
+import {
+  findFirstInLine,
+  findTask,
+  listTasks,
+  lockRepo,
+  updateTask,
+  updateTaskState,
+  type InLine,
+  type TaskPatch,
+} from "../store/aa-tasks.ts";
+import { appendAudit, type Actor, type AuditNote } from "../store/audit.ts";
+import type { Queryable, Tx } from "../store/db.ts";
+import { TASKS_TOPIC } from "../store/wake.ts";
+
+type Rules = Pick<Context, "assignment">;
+
+/** What changes with a move, and who made it; the server, where that is left out. */
+export type TaskChange = TaskPatch & { by?: Actor };
+
+const SERVER: Actor = { kind: "server", id: "assignment" };
+
+/**
+ * Moves a held task, and whatever depends on it: one guarded statement and one `state` event for each, all in the
+ * transaction under way. Those whose dependencies are all there come into line; those that lose one are blocked and say
+ * why; those that were built on an earlier commit are marked stale, or come into line again.
+ *
+ * The task was held by `lockTask`. Call it last: it writes the record, and whoever holds its end locks nothing more.
+ *
+ * @throws {Error} when the task may not move so: our bug
+ */
+export async function moveTaskIn(
+  ctx: Rules,
+  tx: Tx,
+  held: Task,
+  to: TaskState,
+  change: TaskChange = {},
+  more: readonly NewTaskEvent[] = [],
+): Promise<Task> {
+  const notes: AuditNote[] = [];
+  const moved = await moveOne(tx, held, to, change, more, notes);
+  await settleDependants(ctx, tx, held, moved, notes);
+  await appendAudit(tx, ...notes);
+  return moved;
+}
+
+async function moveOne(
+  tx: Tx,
+  held: Task,
+  to: TaskState,
+  { by = SERVER, ...patch }: TaskChange,
+  more: readonly NewTaskEvent[],
+  notes: AuditNote[],
+): Promise<Task> {
+  if (!mayMoveTask(held.state, to)) throw new Error(`a task never goes from ${held.state} to ${to}`);
+  const moved = await updateTaskState(tx, held, to, { ...clearedBy(held, to), ...patch });
+  // point: task-between-state-and-event
+  await tell(tx, moved, held.state, by, more);
+  notes.push(noteOf(moved, held.state, by));
+  return moved;
+}
+
+/** What of a task does not outlive its state. */
+function clearedBy(held: Task, to: TaskState): TaskPatch {
+  const isCompleted = statusOfTask(to) === "completed";
+  const isDecided = held.state === "review" || held.state === "conflict";
+  return {
+    ...(to !== "blocked" && { blockedReason: null }),
+    ...(to === "queued" && { error: null, stale: false }),
+    ...(!isCompleted && { commit: null, changed: null, diffstat: null, branch: null }),
+    ...(isDecided && { reviewAsk: null }),
+  };
+}
+
+/** Tells a task's new state, and wakes whoever starts tasks. */
+async function tell(
+  tx: Tx,
+  task: Task,
+  from: TaskState | null,
+  by: Actor,
+  more: readonly NewTaskEvent[],
+): Promise<void> {
+  const { state, commit, error, blockedReason, stale } = task;
+  const told: NewTaskEvent = {
+    type: "state",
+    data: {
+      ...{ state, status: statusOfTask(state) },
+      ...(from !== null && { from }),
+      ...(commit !== null && { commit }),
+      ...(error !== null && { error }),
+      ...(blockedReason !== null && { blockedReason }),
+      ...(stale && { stale }),
+      ...(by.kind !== "server" && { by: by.id }),
+    },
+  };
+  await appendTaskEvents(tx, task.repo, task.id, task.attempt, [told, ...more]);
+  if (state === "queued" || isTaskOver(state)) tx.wake(TASKS_TOPIC);
+}
+
+function noteOf(task: Task, from: TaskState | null, by: Actor): AuditNote {
+  const { repo, id, state, attempt, generation, error, principal } = task;
+  const data = { from, attempt, generation, ...(error !== null && { error }) };
+  return { actor: by, action: `task.${state}`, agent: principal, callId: `${repo}/${id}`, data };
+}
+
+/**
+ * A task was put in line, or in its place: it is blocked at once where its dependencies are not there, and what depends
+ * on it is brought into line with that. Its state so far is `queued`, which nobody was told. Call it last.
+ */
+export async function placeTaskIn(ctx: Rules, tx: Tx, before: Task | undefined, put: Task, by: Actor): Promise<Task> {
+  const notes: AuditNote[] = [];
+  const blockedReason = await whyBlocked(ctx, tx, put);
+  const placed = blockedReason === null ? put : await updateTaskState(tx, put, "blocked", { blockedReason });
+  await tell(tx, placed, before?.state ?? null, by, []);
+  notes.push(noteOf(placed, before?.state ?? null, by));
+  await settleDependants(ctx, tx, before, placed, notes);
+  await appendAudit(tx, ...notes);
+  return placed;
+}
+
+/** Returns what a task waits for or was built on, in the order it was named, as it stands now. */
+export async function dependenciesOf(
+  ctx: Rules,
+  on: Queryable,
+  { repo, id }: Pick<Task, "repo" | "id">,
+): Promise<TaskDependency[]> {
+  const named = await listDependencies(on, repo, [id]);
+  const tasks = await listTasks(
+    on,
+    repo,
+    named.map(({ dependsOn }) => dependsOn),
+  );
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  return named.map(({ dependsOn }) => dependencyFrom(ctx, repo, dependsOn, byId.get(dependsOn)));
+}
+
+/** Returns a task as those see it that depend on it; nothing, where it is not known. */
+export function dependencyFrom(ctx: Rules, repo: string, id: string, task: Task | undefined): TaskDependency {
+  return {
+    id,
+    ...{ state: task?.state ?? null, commit: task?.commit ?? null, error: task?.error ?? null },
+    startOn: task?.startOn ?? rulesOf(ctx, repo)?.startOn ?? "completed",
+  };
+}
+
+/** Returns why a task may not start, in words that name what it waits for; null when all of it is there. */
+export async function whyBlocked(ctx: Rules, on: Queryable, task: Pick<Task, "repo" | "id">): Promise<string | null> {
+  return blockedReasonOf(await dependenciesOf(ctx, on, task));
+}
+
+function rulesOf(ctx: Rules, repo: string): RepoRules | undefined {
+  return ctx.assignment.repos.find(({ name }) => name === repo);
+}
+
+async function settleDependants(
+  ctx: Rules,
+  tx: Tx,
+  before: Task | undefined,
+  after: Task,
+  notes: AuditNote[],
+): Promise<void> {
+  if (!concernsDependants(before, after)) return;
+  const isNew = after.commit !== null && after.commit !== before?.commit;
+  for (const { id, usedCommit } of await listDependants(tx, after.repo, after.id)) {
+    // Read one by one: what became of one may have moved another.
+    const task = await findTask(tx, after.repo, id);
+    const isOutdated = isNew && usedCommit !== null && usedCommit !== after.commit;
+    if (task) await settleDependant(ctx, tx, task, { isNew, isOutdated }, notes);
+  }
+}
+
+async function settleDependant(
+  ctx: Rules,
+  tx: Tx,
+  task: Task,
+  { isNew, isOutdated }: { isNew: boolean; isOutdated: boolean },
+  notes: AuditNote[],
+): Promise<void> {
+  if (task.state === "queued" || task.state === "blocked") return keepInLine(ctx, tx, task, notes);
+  if (task.state === "conflict") {
+    // With another commit it may merge.
+    if (!isNew) return;
+    const queued = await moveOne(tx, task, "queued", {}, [], notes);
+    return keepInLine(ctx, tx, queued, notes);
+  }
+  if (!isOutdated || task.stale || statusOfTask(task.state) === "error") return;
+  if (task.state === "review" && rulesOf(ctx, task.repo)?.onStale === "rerun") {
+    const queued = await moveOne(tx, task, "queued", { started: 0, feedback: null }, [], notes);
+    await settleDependants(ctx, tx, task, queued, notes);
+    return keepInLine(ctx, tx, queued, notes);
+  }
+  const marked = await updateTask(tx, task, { stale: true });
+  await tell(tx, marked, null, SERVER, []);
+}
+
+/** Brings a task that has not started into line with its dependencies. */
+async function keepInLine(ctx: Rules, tx: Tx, task: Task, notes: AuditNote[]): Promise<void> {
+  const blockedReason = await whyBlocked(ctx, tx, task);
+  if (task.state === "blocked" && blockedReason === null) await moveOne(tx, task, "queued", {}, [], notes);
+  else if (task.state === "queued" && blockedReason !== null) {
+    await moveOne(tx, task, "blocked", { blockedReason }, [], notes);
+  } else if (blockedReason !== task.blockedReason && blockedReason !== null) {
+    await tell(tx, await updateTask(tx, task, { blockedReason }), null, SERVER, []);
+  }
+}
+
+/** Where a task may be started: how many at a time, and by which agents; by any, where that is null. */
+export interface Slots {
+  repos: readonly Pick<RepoRules, "name" | "parallel" | "agent">[];
+  /** In all repositories together. */
+  parallel: number;
+  agents: readonly string[] | null;
+}
+
+/**
+ * Returns the task that is to start next: the one that came first of those in line in repositories with a free slot.
+ * One of which an attempt may still be alive is never returned. Nothing, while there is none.
+ *
+ * All the repositories are held from then on, so that no two servers fill one slot. Whoever starts it looks at its
+ * dependencies once more, in this transaction.
+ */
+export async function pickNextTask(tx: Tx, { repos, parallel, agents }: Slots): Promise<Task | undefined> {
+  const inOrder = [...repos].sort((one, other) => (one.name < other.name ? -1 : 1));
+  for (const { name } of inOrder) await lockRepo(tx, name);
+  if ((await countAtWork(tx, null)) >= parallel) return undefined;
+  let first: InLine | undefined;
+  for (const { name, parallel: slots, agent } of inOrder) {
+    if ((await countAtWork(tx, name)) >= slots) continue;
+    const next = await findFirstInLine(tx, { repo: name, agent, agents });
+    if (next && (first === undefined || isBefore(next, first))) first = next;
+  }
+  return first?.task;
+}
+
+function isBefore(one: InLine, other: InLine): boolean {
+  if (one.task.submittedAt !== other.task.submittedAt) return one.task.submittedAt < other.task.submittedAt;
+  return one.place < other.place;
+}
