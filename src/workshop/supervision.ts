@@ -75,6 +75,7 @@ export type SupervisorEnd =
 
 /** What it is told. Everything may be said twice. */
 export type SupervisorCommand =
-  | { say: "attach"; token: string; after: number }
+  /** Comes first on every connection. Lines follow after number `after`; with null none do. */
+  | { say: "attach"; token: string; after: number | null }
   | { say: "decide"; ref: string; decision: PermissionDecision | QuestionAnswer }
   | { say: "cancel" };

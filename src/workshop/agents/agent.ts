@@ -1,5 +1,7 @@
-import type { PermissionAction } from "../../model/assignment-action.ts";
 import type { AttemptUsage } from "../../model/assignment.ts";
+import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "../../model/attempt-asks.ts";
+
+export type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "../../model/attempt-asks.ts";
 
 /**
  * What an adapter is: it starts an agent's conversation over the agent's own protocol, tells what happens in one set of
@@ -93,31 +95,6 @@ export interface Told {
   /** The agent asks something, and waits. */
   question(wish: QuestionWish): Promise<QuestionAnswer>;
 }
-
-/** What an agent wants to do. `tool` and `input` are exactly what it sent: they are what people approve. */
-export interface PermissionWish {
-  tool: string;
-  input: Readonly<Record<string, unknown>>;
-  action: PermissionAction;
-  /** A path from the tree (`isInTree` tells whether it is inside), a whole command line, a URL's host, or the tool. */
-  resource: string;
-  /** For writes: what would change, as a unified diff or the new text, where the agent says it. */
-  diff?: string;
-}
-
-export type PermissionDecision =
-  | { allow: true }
-  /** `why` is for the model: a person's words, or why nobody decided. */
-  | { allow: false; why: string; canceled?: boolean };
-
-export interface QuestionWish {
-  text: string;
-  /** Empty: free words. */
-  options: readonly { label: string; description?: string }[];
-  multiple?: boolean;
-}
-
-export type QuestionAnswer = { text: string; by?: string } | { none: true; why: string };
 
 /** How the conversation ended. `died` when the agent went without a result: it may be resumed. */
 export type AgentEnd =

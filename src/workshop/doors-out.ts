@@ -1,0 +1,101 @@
+import type { AddressInfo, ListenOptions, Server } from "node:net";
+import { join } from "node:path";
+import { openEgressProxy, openLoopbackBridge } from "./egress-proxy.ts";
+
+/** The ways out of a room. */
+export interface DoorsOut extends AsyncDisposable {
+  /** Ports of 127.0.0.1 in the jail, and the sockets they lead to; none without a jail. */
+  bridges: readonly { port: number; socket: string }[];
+  /** What tells programs to use the proxy. */
+  env: Readonly<Record<string, string>>;
+  /** Where the attempt's MCP endpoint is, as programs in the room see it. */
+  mcpUrl: string;
+}
+
+interface DoorsOptions {
+  isJailed: boolean;
+  /** The room's folder; sockets stand in `run`. */
+  folder: string;
+  egress: readonly string[];
+  /** The MCP endpoint; null opens none. */
+  mcp: Server | null;
+  /** Told of a place that nothing in the jail may reach. */
+  onRefused(place: string): void;
+}
+
+const PROXY_PORT = 3128;
+const MCP_PORT = 4783;
+
+/**
+ * Opens what a room has to the outside: in a jail a proxy to the named hosts, the MCP endpoint, and the ports of this
+ * machine that were named, each behind a socket of its own; without one the MCP endpoint on a port of 127.0.0.1.
+ */
+export async function openDoorsOut({ isJailed, folder, egress, mcp, onRefused }: DoorsOptions): Promise<DoorsOut> {
+  const open: Server[] = [];
+  const serve = async (server: Server, at: ListenOptions) => {
+    await listen(server, at);
+    open.push(server);
+  };
+  const close = async () => {
+    await Promise.all(open.map(closeServer));
+  };
+  if (!isJailed) {
+    if (mcp) await serve(mcp, { host: "127.0.0.1", port: 0 });
+    return {
+      bridges: [],
+      env: {},
+      mcpUrl: mcp ? mcpAt((mcp.address() as AddressInfo).port) : "",
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  const named = loopbackPorts(egress);
+  const freePort = (port: number): number => (named.includes(port) ? freePort(port + 1) : port);
+  const proxyPort = freePort(PROXY_PORT);
+  const mcpPort = freePort(MCP_PORT);
+  const doors = [
+    { server: openEgressProxy({ egress, onRefused }), port: proxyPort, socket: "proxy.sock" },
+    ...(mcp ? [{ server: mcp, port: mcpPort, socket: "mcp.sock" }] : []),
+    ...named.map((port) => ({ server: openLoopbackBridge(port), port, socket: `port-${port}.sock` })),
+  ];
+  for (const { server, socket } of doors) await serve(server, { path: join(folder, "run", socket) });
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  const direct = "127.0.0.1,localhost";
+  return {
+    bridges: doors.map(({ port, socket }) => ({ port, socket })),
+    env: {
+      ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: direct },
+      ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: direct },
+    },
+    mcpUrl: mcpAt(mcpPort),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Returns the ports of this machine that a jail must find at the same address. */
+function loopbackPorts(egress: readonly string[]): number[] {
+  const ports = egress.map((one) => /^(?:127\.0\.0\.1|localhost):(\d{1,5})$/.exec(one)?.[1]);
+  return [...new Set(ports.filter((port) => port !== undefined).map(Number))];
+}
+
+const mcpAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;
+
+/** The server listens. @throws {Error} when the address is not to be had */
+export function listen(server: Server, at: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(at, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** The server has ended, with the connections it had. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    if ("closeAllConnections" in server && typeof server.closeAllConnections === "function")
+      server.closeAllConnections();
+  });
+}

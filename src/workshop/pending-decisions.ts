@@ -1,0 +1,69 @@
+import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
+import type { SupervisorFact } from "./supervision.ts";
+
+/** What the agent waits for. */
+export interface PendingDecisions {
+  permission(wish: PermissionWish): Promise<PermissionDecision>;
+  question(wish: QuestionWish): Promise<QuestionAnswer>;
+  /** Takes a decision once; one of what is unknown, or decided already, changes nothing. */
+  decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
+  /** Whatever waits is told no, and so is whatever comes later. */
+  close(why: string): void;
+}
+
+interface PendingOptions {
+  /** Writes a fact down. */
+  append(fact: SupervisorFact): void;
+  /** The name of what is asked next; no other in the attempt has it. */
+  nextRef(): string;
+  onCount(count: number): void;
+}
+
+/** Returns the place where permissions and questions wait for their answers. */
+export function openPendingDecisions({ append, nextRef, onCount }: PendingOptions): PendingDecisions {
+  const permissions = new Map<string, (decision: PermissionDecision) => void>();
+  const questions = new Map<string, (answer: QuestionAnswer) => void>();
+  let closed: string | null = null;
+  const count = () => onCount(permissions.size + questions.size);
+
+  return {
+    permission(wish) {
+      if (closed !== null) return Promise.resolve({ allow: false, why: closed, canceled: true });
+      return new Promise((resolve) => {
+        const ref = nextRef();
+        permissions.set(ref, resolve);
+        append({ type: "permission", ref, wish });
+        count();
+      });
+    },
+    question(wish) {
+      if (closed !== null) return Promise.resolve({ none: true, why: closed });
+      return new Promise((resolve) => {
+        const ref = nextRef();
+        questions.set(ref, resolve);
+        append({ type: "question", ref, wish });
+        count();
+      });
+    },
+    decide(ref, decision) {
+      const permission = "allow" in decision ? permissions.get(ref) : undefined;
+      const question = "allow" in decision ? undefined : questions.get(ref);
+      if (!permission && !question) return;
+      permissions.delete(ref);
+      questions.delete(ref);
+      // First on disk: whoever resumes this attempt must know that the agent may have acted on it.
+      append({ type: "decided", ref });
+      if ("allow" in decision) permission?.(decision);
+      else question?.(decision);
+      count();
+    },
+    close(why) {
+      closed = why;
+      for (const refuse of permissions.values()) refuse({ allow: false, why, canceled: true });
+      for (const refuse of questions.values()) refuse({ none: true, why });
+      permissions.clear();
+      questions.clear();
+      count();
+    },
+  };
+}

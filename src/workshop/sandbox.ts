@@ -1,0 +1,218 @@
+import { once } from "node:events";
+import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../lib/clock.ts";
+import { linesOf } from "../lib/lines.ts";
+import { base62 } from "../lib/id.ts";
+import { systemRandom } from "../lib/random.ts";
+import type { Sandbox } from "../model/assignment.ts";
+import { closeServer, listen, openDoorsOut } from "./doors-out.ts";
+import { findProcesses, killAttempt } from "./processes.ts";
+import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
+import { harmless } from "./redaction.ts";
+import { furnish, pathInside, startInside, type Room } from "./room.ts";
+import { JAIL } from "./bwrap.ts";
+
+/** What this machine offers to keep an agent away from everything else on it; or why it offers nothing. */
+export type SandboxFound = { is: "bubblewrap" } | { is: "none"; why: string };
+
+/** What is said wherever it matters that there is no jail (contract-assignment.md, section 5). */
+export const NO_SANDBOX =
+  "No sandbox: bubblewrap is missing or not permitted. Agents run as you, with your files and your network. Install bubblewrap, or set assignment.sandbox: off to accept this for all agents.";
+
+interface SelfTestOptions {
+  /** What a jailed program must not be able to read. */
+  dataFolder: string;
+  clock: Clock;
+  /** Where programs are looked for. */
+  path?: string;
+}
+
+const SELF_TEST_MS = 15_000;
+
+/** Says what it could do, one word a line, and stays; what it started stays too. */
+const PROBE = `
+const { connect } = require("node:net");
+const { readdirSync } = require("node:fs");
+const { spawn } = require("node:child_process");
+const [folder, ...places] = process.argv.slice(1);
+try { readdirSync(folder); console.log("read"); } catch {}
+let left = places.length;
+const done = () => { if (--left === 0) console.log("ready"); };
+for (const place of places) {
+  const [host, port] = place.split("|");
+  const socket = connect({ host, port: Number(port), timeout: 2000 });
+  socket.on("connect", () => { console.log("reach"); socket.destroy(); });
+  socket.on("timeout", () => socket.destroy());
+  socket.on("error", () => {});
+  socket.on("close", done);
+}
+spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
+setInterval(() => {}, 1000);
+`;
+
+/**
+ * Returns whether a jail can be made here that holds: a program in it could not read the data folder, reach this machine's
+ * network, or outlive whoever started it (contract-assignment.md, section 5).
+ */
+export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTestOptions): Promise<SandboxFound> {
+  if (process.platform !== "linux") return { is: "none", why: "bubblewrap is for Linux only" };
+  const bwrap = findProgram("bwrap", `${path}:${SYSTEM_PATH}`);
+  if (bwrap === null) return { is: "none", why: "bubblewrap is not installed" };
+  const folder = await mkdtemp(join(tmpdir(), "parley-"));
+  const listener = createServer((socket) => socket.destroy());
+  const attemptId = `self-test-${base62(systemRandom, 22)}`;
+  try {
+    await listen(listener, { port: 0 });
+    const { port } = listener.address() as AddressInfo;
+    const room = await openTestRoom({ attemptId, bwrap, folder, path, dataFolder });
+    const env = { PATH: pathInside(room), HOME: JAIL.home };
+    const places = addressesHere().map((address) => `${address}|${port}`);
+    const probe = await startInside(room, { argv: [process.execPath, "-e", PROBE, dataFolder, ...places], env });
+    let said = "";
+    let complaint = "";
+    probe.stdout.on("data", (part: Buffer) => (said += part.toString()));
+    probe.stderr.on("data", (part: Buffer) => (complaint += part.toString()));
+    const ready = async () => {
+      while (!said.includes("ready")) await once(probe.stdout, "data");
+    };
+    const end = await Promise.race([ready().then(() => "ready"), probe.exited, clock.sleep(SELF_TEST_MS)]);
+    if (end !== "ready") {
+      const [why = "it did not start"] = complaint.trim().split("\n");
+      return { is: "none", why: `bubblewrap does not work here: ${harmless(why || "it did not start")}` };
+    }
+    // Not the jail, but whoever started it.
+    probe.kill();
+    await probe.exited;
+    const outlived = await stillThere(attemptId, clock);
+    const broken = [
+      said.includes("read\n") && "read the data folder",
+      said.includes("reach\n") && "reach the network",
+      outlived && "outlive its parent",
+    ].filter((one) => one !== false);
+    if (broken.length > 0) return { is: "none", why: `a program in the jail could ${broken.join(", ")}` };
+    return { is: "bubblewrap" };
+  } catch (error) {
+    return { is: "none", why: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await killAttempt(attemptId, { clock, atOnce: true });
+    await closeServer(listener);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function openTestRoom(test: {
+  attemptId: string;
+  bwrap: string;
+  folder: string;
+  path: string;
+  dataFolder: string;
+}): Promise<Room> {
+  const { folder, dataFolder, ...rest } = test;
+  const [tree, home] = [join(folder, "tree"), join(folder, "home")];
+  for (const place of [tree, home]) await mkdir(place, { mode: 0o700 });
+  furnish(folder);
+  // A shell between this process and the jail stands for a supervisor that is killed.
+  const through = ["/bin/sh", "-c", '"$@" & wait', "sh"];
+  return { ...rest, folder, tree, home, store: null, hidden: [dataFolder], bridges: [], through };
+}
+
+function addressesHere(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  return ["127.0.0.1", ...all.filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address)];
+}
+
+async function stillThere(attemptId: string, clock: Clock): Promise<boolean> {
+  const start = clock.monotonic();
+  while (clock.monotonic() - start < 3000) {
+    if ((await findProcesses(attemptId)).length === 0) return false;
+    await clock.sleep(20);
+  }
+  return true;
+}
+
+interface SetupOptions {
+  /** A line for the shell. */
+  command: string;
+  sandbox: Sandbox;
+  tree: string;
+  home: string;
+  store: string;
+  attemptId: string;
+  clock: Clock;
+  /** The file that what it says is added to. */
+  log: string;
+  onLine(text: string): void;
+  signal: AbortSignal;
+  /** Hosts it may reach. */
+  egress?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  limitMs?: number;
+  path?: string;
+}
+
+const SETUP_MS = 1_800_000;
+const PARTS_WAIT_MS = 1000;
+
+/**
+ * Runs the command that prepares a tree, in the sandbox where there is one; returns its exit code, and why it is none
+ * when it was stopped. Nothing it started is left. Its lines go to the log and to `onLine`.
+ */
+export async function runSetup(options: SetupOptions): Promise<{ code: number | null; why?: string }> {
+  const { command, sandbox, tree, home, store, attemptId, clock, log, onLine, signal, path = usualPath() } = options;
+  const limitMs = options.limitMs ?? SETUP_MS;
+  const isJailed = sandbox === "bubblewrap";
+  const bwrap = isJailed ? findProgram("bwrap", `${path}:${SYSTEM_PATH}`) : null;
+  if (isJailed && bwrap === null) return { code: null, why: "bubblewrap is not on this machine any more" };
+  const folder = await mkdtemp(join(tmpdir(), "parley-"));
+  try {
+    furnish(folder);
+    const tell = (text: string) => {
+      onLine(text);
+      writing = writing.then(() => appendFile(log, `${text}\n`, { mode: 0o600 }));
+    };
+    let writing = Promise.resolve();
+    await using doors = await openDoorsOut({
+      ...{ isJailed, folder, egress: options.egress ?? [], mcp: null },
+      onRefused: (place) => tell(`The sandbox let nothing through to ${harmless(place)}.`),
+    });
+    const room = { attemptId, bwrap, tree, home, store, folder, path, hidden: [tree, store], bridges: doors.bridges };
+    const env = {
+      ...options.env,
+      ...{ PATH: pathInside(room), HOME: isJailed ? JAIL.home : home, LANG: "C.UTF-8", TERM: "dumb", ...doors.env },
+    };
+    const started = await startInside(room, { argv: ["/bin/sh", "-c", command], env });
+    started.stdin.end();
+    const read = async (stream: AsyncIterable<Uint8Array>) => {
+      for await (const line of linesOf(stream)) tell(harmless(line));
+    };
+    const said = Promise.all([read(started.stdout), read(started.stderr)]).catch(() => {});
+    const stopped = new Promise<"stopped">((resolve) => {
+      if (signal.aborted) resolve("stopped");
+      signal.addEventListener("abort", () => resolve("stopped"), { once: true });
+    });
+    const late = new AbortController();
+    const end = await Promise.race([
+      started.exited,
+      stopped,
+      clock.sleep(limitMs, late.signal).then(() => "late" as const),
+    ]);
+    late.abort();
+    if (isJailed) started.kill();
+    await killAttempt(attemptId, { clock, atOnce: isJailed, session: isJailed ? undefined : started.pid });
+    await Promise.race([said, clock.sleep(PARTS_WAIT_MS)]);
+    for (const stream of [started.stdout, started.stderr]) stream.destroy();
+    await writing;
+    if (end === "stopped") return { code: null, why: "it was stopped" };
+    if (end === "late") return { code: null, why: `it took longer than ${Math.round(limitMs / 1000)} seconds` };
+    return end.signal === null ? { code: end.code } : { code: end.code, why: `it was ended by ${end.signal}` };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function usualPath(): string {
+  return process.env["PATH"] ?? SYSTEM_PATH;
+}

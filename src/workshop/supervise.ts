@@ -1,0 +1,175 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { systemClock, type Clock } from "../lib/clock.ts";
+import { linesOf } from "../lib/lines.ts";
+import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
+import { isAlive } from "./processes.ts";
+import { readLog } from "./supervisor-log.ts";
+import type { SupervisorCommand, SupervisorLine, SupervisorMark, SupervisorOrder } from "./supervision.ts";
+import { writeWhole } from "./write-whole.ts";
+
+export { killAttempt } from "./processes.ts";
+export { readLog } from "./supervisor-log.ts";
+
+/** A supervisor that somebody is attached to. Everything may be said twice. */
+export interface Link {
+  pid: number;
+  /**
+   * Yields the lines after number `after`, and every later one, until the supervisor has gone. When the last is not
+   * `ended`, it died; when the iteration ends before that, the link was closed.
+   */
+  lines(after: number): AsyncGenerator<SupervisorLine>;
+  /** Passes a decision on. It has arrived when a line `decided` says so; until then it may be said again. */
+  decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
+  /** Ends the attempt; the line `ended` comes when its processes are gone. */
+  cancel(): void;
+  /** Lets go of the supervisor, which goes on. */
+  close(): void;
+}
+
+export interface NoLink {
+  dead: true;
+  reason: string;
+}
+
+/** What of the server's environment a supervisor has; what the agent gets stands in its order. */
+const PASSED = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const START_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 20;
+const SHOWN_OUTPUT = 2000;
+
+/**
+ * A supervisor has been started for the attempt and listens; it outlives the caller. The folder with its `tree` and `home`
+ * is there already.
+ *
+ * @throws {Error} when it does not come up
+ */
+export async function startSupervisor(order: SupervisorOrder, clock: Clock = systemClock): Promise<Link> {
+  const { folder } = order;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await rm(join(folder, "supervisor.json"), { force: true });
+  await writeWhole(join(folder, "order.json"), JSON.stringify(order));
+  const output = openSync(join(folder, "supervisor.out"), "a", 0o600);
+  const program = new URL("./supervisor-main.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, folder], {
+    cwd: "/",
+    detached: true,
+    env: Object.fromEntries(
+      PASSED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+    ),
+    stdio: ["ignore", output, output],
+  });
+  closeSync(output);
+  let ended: string | null = null;
+  child.on("error", (error) => (ended = error.message));
+  child.on("exit", (code, signal) => (ended = signal ?? `exit code ${code}`));
+  child.unref();
+
+  const start = clock.monotonic();
+  for (;;) {
+    const mark = await readMark(folder);
+    if (mark && mark.pid === child.pid) {
+      const link = await connectTo(folder, mark);
+      if (!("dead" in link)) return link;
+    }
+    // It may have done its work already.
+    if (ended !== null && mark) return goneLink(folder, mark.pid);
+    if (ended !== null || clock.monotonic() - start > START_WITHIN_MS) {
+      if (child.pid !== undefined && ended === null) process.kill(child.pid, "SIGKILL");
+      const said = await readFile(join(folder, "supervisor.out"), "utf8").catch(() => "");
+      throw new Error(
+        `the supervisor did not start (${ended ?? "it took too long"})\n${said.slice(-SHOWN_OUTPUT)}`.trim(),
+      );
+    }
+    await clock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** Returns a link to the supervisor that the folder is of, or why there is none; what it said is in the log either way. */
+export async function attach(folder: string): Promise<Link | NoLink> {
+  const mark = await readMark(folder);
+  if (!mark) return { dead: true, reason: "it never came up" };
+  if (!isAlive(mark.pid, mark.starttime)) return { dead: true, reason: "its process is gone" };
+  return connectTo(folder, mark);
+}
+
+async function readMark(folder: string): Promise<SupervisorMark | null> {
+  const text = await readFile(join(folder, "supervisor.json"), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as SupervisorMark);
+}
+
+async function connectTo(folder: string, { pid, socket, token }: SupervisorMark): Promise<Link | NoLink> {
+  const open = new Set<Socket>();
+  let isClosed = false;
+  const dial = async (after: number | null): Promise<Socket> => {
+    const connection = connect({ path: socket });
+    connection.on("error", () => {});
+    await once(connection, "connect");
+    open.add(connection);
+    connection.on("close", () => open.delete(connection));
+    say(connection, { say: "attach", token, after });
+    return connection;
+  };
+  let orders: Socket;
+  try {
+    orders = await dial(null);
+  } catch (error) {
+    return { dead: true, reason: `it does not answer: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  orders.resume();
+
+  return {
+    pid,
+    async *lines(after) {
+      let last = after;
+      const connection = await dial(after).catch(() => null);
+      if (connection) {
+        try {
+          for await (const text of linesOf(connection)) {
+            const line = wholeLine(text);
+            if (!line) break;
+            last = line.seq;
+            yield line;
+          }
+        } catch {
+          // It broke off; the log has the rest.
+        } finally {
+          connection.destroy();
+        }
+      }
+      if (isClosed) return;
+      yield* await readLog(folder, last);
+    },
+    decide: (ref, decision) => say(orders, { say: "decide", ref, decision }),
+    cancel: () => say(orders, { say: "cancel" }),
+    close() {
+      isClosed = true;
+      for (const connection of open) connection.destroy();
+    },
+  };
+}
+
+/** A link to a supervisor that has done its work and gone. */
+function goneLink(folder: string, pid: number): Link {
+  async function* lines(after: number): AsyncGenerator<SupervisorLine> {
+    yield* await readLog(folder, after);
+  }
+  return { pid, lines, decide: () => {}, cancel: () => {}, close: () => {} };
+}
+
+function say(connection: Socket, command: SupervisorCommand): void {
+  if (connection.writable) connection.write(`${JSON.stringify(command)}\n`);
+}
+
+/** What breaks off within a line stands whole in the log. */
+function wholeLine(text: string): SupervisorLine | null {
+  try {
+    return JSON.parse(text) as SupervisorLine;
+  } catch {
+    return null;
+  }
+}

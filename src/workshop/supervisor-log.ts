@@ -1,0 +1,143 @@
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import type { SupervisorFact, SupervisorLine } from "./supervision.ts";
+
+/** Facts that somebody acts on: they are on disk before anybody hears of them. */
+const CARRY_STATE: readonly SupervisorFact["type"][] = [
+  "started",
+  "session",
+  "permission",
+  "question",
+  "decided",
+  "ended",
+];
+const PART_BYTES = 65_536;
+
+/** What a supervisor has said, in the order it said it. */
+export interface SupervisorLog {
+  append(fact: SupervisorFact): SupervisorLine;
+  /** What the next line will be numbered. */
+  nextSeq(): number;
+  /** Yields the lines after number `after`, and every later one, until the log is closed or `signal` is aborted. */
+  follow(after: number, signal: AbortSignal): AsyncGenerator<string>;
+  close(): void;
+}
+
+const pathOf = (folder: string): string => join(folder, "log.ndjson");
+
+/** Opens an attempt's log where it ends: numbers go on, and half a line that a crash left is taken away. */
+export function openSupervisorLog(folder: string, now: () => number): SupervisorLog {
+  const file = openSync(pathOf(folder), "a+", 0o600);
+  let seq = repair(file);
+  let isClosed = false;
+  let wake = Promise.withResolvers<void>();
+  const wakeAll = () => {
+    wake.resolve();
+    wake = Promise.withResolvers();
+  };
+
+  return {
+    append(fact) {
+      const line: SupervisorLine = { seq: seq + 1, at: now(), ...fact };
+      writeAll(file, Buffer.from(`${JSON.stringify(line)}\n`));
+      if (CARRY_STATE.includes(fact.type)) fsyncSync(file);
+      seq = line.seq;
+      wakeAll();
+      return line;
+    },
+    nextSeq: () => seq + 1,
+    async *follow(after, signal) {
+      const reader = await open(pathOf(folder), "r");
+      const stopped = Promise.withResolvers<void>();
+      const stop = () => stopped.resolve();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        const read = linesFrom(reader);
+        while (!signal.aborted) {
+          // Subscribe, then read: what is appended meanwhile wakes.
+          const { promise } = wake;
+          const wasClosed = isClosed;
+          for await (const line of read()) if (seqOf(line) > after) yield line;
+          if (wasClosed) return;
+          await Promise.race([promise, stopped.promise]);
+        }
+      } finally {
+        signal.removeEventListener("abort", stop);
+        await reader.close();
+      }
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      closeSync(file);
+      wakeAll();
+    },
+  };
+}
+
+/** Returns what stands in an attempt's log after number `after`; nothing where there is no log. */
+export async function readLog(folder: string, after: number): Promise<SupervisorLine[]> {
+  const reader = await open(pathOf(folder), "r").catch(() => null);
+  if (!reader) return [];
+  const lines: SupervisorLine[] = [];
+  try {
+    for await (const line of linesFrom(reader)())
+      if (seqOf(line) > after) lines.push(JSON.parse(line) as SupervisorLine);
+  } finally {
+    await reader.close();
+  }
+  return lines;
+}
+
+/** Returns what yields the whole lines that were added since it was called last. */
+function linesFrom(reader: Awaited<ReturnType<typeof open>>): () => AsyncGenerator<string> {
+  const part = Buffer.alloc(PART_BYTES);
+  let position = 0;
+  let rest: Buffer[] = [];
+  return async function* () {
+    for (;;) {
+      const { bytesRead } = await reader.read(part, 0, PART_BYTES, position);
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      let from = 0;
+      for (let end = part.indexOf(10); end !== -1 && end < bytesRead; end = part.indexOf(10, from)) {
+        yield Buffer.concat([...rest, part.subarray(from, end)]).toString("utf8");
+        rest = [];
+        from = end + 1;
+      }
+      if (from < bytesRead) rest.push(Buffer.from(part.subarray(from, bytesRead)));
+    }
+  };
+}
+
+/** Every line begins with its number. */
+function seqOf(line: string): number {
+  return Number(/^\{"seq":(\d+),/.exec(line)?.[1] ?? 0);
+}
+
+/** Cuts off what follows the last line end, and returns the number of the last line. */
+function repair(file: number): number {
+  const part = Buffer.alloc(PART_BYTES);
+  let position = 0;
+  let lineStart = 0;
+  let lastStart = -1;
+  for (;;) {
+    const bytes = readSync(file, part, 0, PART_BYTES, position);
+    if (bytes === 0) break;
+    for (let end = part.indexOf(10); end !== -1 && end < bytes; end = part.indexOf(10, end + 1)) {
+      lastStart = lineStart;
+      lineStart = position + end + 1;
+    }
+    position += bytes;
+  }
+  if (lineStart < position) ftruncateSync(file, lineStart);
+  if (lastStart === -1) return 0;
+  const head = Buffer.alloc(64);
+  const length = readSync(file, head, 0, head.length, lastStart);
+  return seqOf(head.toString("utf8", 0, length));
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+}

@@ -1,0 +1,50 @@
+import { timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { linesOf } from "../lib/lines.ts";
+import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
+import type { SupervisorLog } from "./supervisor-log.ts";
+import type { SupervisorCommand } from "./supervision.ts";
+
+interface StationOptions {
+  token: string;
+  log: SupervisorLog;
+  onDecide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
+  onCancel(): void;
+}
+
+/** Returns the server that whoever looks after the attempt attaches to: it tells the log, and is told what to do. */
+export function openStation({ token, log, onDecide, onCancel }: StationOptions): Server {
+  const attend = async (socket: Socket) => {
+    const gone = new AbortController();
+    socket.on("error", () => {});
+    socket.on("close", () => gone.abort());
+    let isKnown = false;
+    for await (const line of linesOf(socket)) {
+      const command = JSON.parse(line) as SupervisorCommand;
+      if (command.say === "attach") {
+        isKnown = isSame(command.token, token);
+        if (isKnown && command.after !== null)
+          void tell(socket, command.after, gone.signal).catch(() => socket.destroy());
+      }
+      if (!isKnown) return void socket.destroy();
+      if (command.say === "decide") onDecide(command.ref, command.decision);
+      if (command.say === "cancel") onCancel();
+    }
+  };
+  const tell = async (socket: Socket, after: number, signal: AbortSignal) => {
+    for await (const line of log.follow(after, signal)) {
+      if (!socket.write(`${line}\n`)) await once(socket, "drain", { signal });
+    }
+    socket.end();
+  };
+  return createServer((socket) => {
+    attend(socket).catch(() => socket.destroy());
+  });
+}
+
+function isSame(given: unknown, token: string): boolean {
+  const shown = Buffer.from(typeof given === "string" ? given : "");
+  const wanted = Buffer.from(token);
+  return shown.length === wanted.length && timingSafeEqual(shown, wanted);
+}
