@@ -21,7 +21,7 @@ FROM node:24-slim
 ENV NODE_ENV=production PARLEY_HOST=0.0.0.0 PARLEY_DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY package.json LICENSE ./
+COPY package.json LICENSE policy.assignment.yaml ./
 COPY bin bin
 COPY prompts prompts
 COPY sdk sdk

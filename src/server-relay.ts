@@ -7,6 +7,7 @@ import { openRespond, type MachineEvent, type MachineRole, type Respond } from "
 import type { Trail } from "./loops/trail.ts";
 import type { RunnerEvent } from "./responders/answer-runner/deps.ts";
 import type { Runner } from "./responders/answer-runner/runner.ts";
+import { shippedPolicy } from "./responders/policy/shipped-policy.ts";
 import type { PolicyFile } from "./responders/policy/policy-file.ts";
 import { defaultRoleOf, type Role } from "./responders/roles/role.ts";
 import { openAnswerRunner } from "./server-runner.ts";
@@ -45,6 +46,7 @@ export async function openRelay(
   const runner = openAnswerRunner(ctx, config, { roles, policy, observe });
   const respond = openRespond(ctx, {
     policy: () => policy.current().policy,
+    preset: shippedPolicy(),
     role(id, type) {
       const wanted = id ?? defaultRoleOf(type);
       const role = wanted === null ? null : roles.find(wanted);

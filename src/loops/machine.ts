@@ -13,6 +13,8 @@ export interface MachineRole extends RoleFacts {
 /** What may answer before people do. */
 export interface Machine {
   policy(): Policy;
+  /** What coding agents may do where that says nothing (contract-assignment.md, section 8). */
+  preset: Policy;
   /** Returns a role, the type's own where none is named; null where there is none of that name. */
   role(id: string | null, type: AskType): MachineRole | null;
   /** The model that may answer, `provider/model`; null while there is none. */

@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { ForeignSchema } from "../model/addressed-ask.ts";
+import { isPresetFor, withPreset } from "../model/assignment-policy.ts";
 import { decisionText, isCacheable } from "../model/decision-key.ts";
 import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../model/policy.ts";
 import {
@@ -78,7 +79,8 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   const { ask } = held;
   const policy = machine.policy();
   const input = policyInputOf(ask, job.job, role ? { role: role.name } : {});
-  const verdict = evaluate(policy, await readGrants(ctx.db, input), input);
+  const own = evaluate(policy, await readGrants(ctx.db, input), input);
+  const verdict = isPresetFor(ask, job.job) ? withPreset(own, machine.preset, input) : own;
   machine.observe?.({ is: "policy", decision: verdict.decision, defaulted: verdict.trace.defaulted });
   const ruled = byPolicy(ask, verdict);
   if (ruled) {

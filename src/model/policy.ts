@@ -1,3 +1,4 @@
+import { repoOfKind } from "./attempt-kind.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./policy-match.ts";
 import type { AskType, Job, PolicyTrace, RelayAsk } from "./relay.ts";
 
@@ -115,22 +116,26 @@ export function policyInput(words: PolicyWords, claimed: Readonly<Record<string,
 
 /**
  * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
- * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given.
+ * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given. Of an attempt
+ * at assigned work the repository is that of its job's kind, and the env is `agent` (contract-assignment.md, section 8).
  */
 export function policyInputOf(
   ask: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal">,
-  job: Pick<Job, "id" | "env" | "repo">,
+  job: Pick<Job, "id" | "env" | "repo"> & Partial<Pick<Job, "kind">>,
   more: { action?: string; resource?: string; tool?: string; role?: string } = {},
 ): PolicyInput {
   const { meta, envelope } = ask;
-  const env = trusted("env", job.env, [meta["env"], envelope?.job_snapshot.env_profile]);
-  const repo = trusted("repo", job.repo, [envelope?.job_snapshot.repo]);
+  const attempted = repoOfKind(job.kind);
+  const env = trusted("env", attempted === null ? job.env : "agent", [meta["env"], envelope?.job_snapshot.env_profile]);
+  const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
+  // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
+  const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
   return policyInput(
     {
       action: more.action ?? meta["action"],
       resource: more.resource ?? meta["resource"],
-      ...{ env: env.value, ask_type: ask.type, role: more.role ?? ask.roleId, tool: more.tool },
-      ...{ agent: agentName(ask.principal), repo: repo.value, job: job.id, meta },
+      ...{ env: env.value, ask_type: ask.type, role: more.role ?? ask.roleId, tool: more.tool ?? said["tool"] },
+      ...{ agent: said["agent"], repo: repo.value, job: job.id, meta },
     },
     { ...env.claimed, ...repo.claimed },
   );

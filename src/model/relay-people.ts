@@ -11,6 +11,8 @@ export const MOST_ANSWER_CHARS = 8000;
 
 /** What people are asked to approve where an ask names no action. */
 const UNNAMED = "relay.approval";
+/** What is said of a rejection without words. */
+export const DECLINED = "a person declined";
 
 /** Returns whether an ask is a decision that only people and rules may make. */
 export function isDecision({ type }: Pick<RelayAsk, "type">): boolean {
@@ -66,7 +68,7 @@ export function answerFrom(
   if (outcome.status === "expired") return failed("TIMEOUT", "E_TIMEOUT", timeoutText(ask));
   if (outcome.status === "cancelled") return failed("ERROR", "E_CANCELED", "the ask was withdrawn");
   if (outcome.approved === false) {
-    return failed("REJECTED", "E_HUMAN_REJECT", outcome.comment ?? outcome.text ?? "a person declined");
+    return failed("REJECTED", "E_HUMAN_REJECT", outcome.comment ?? outcome.text ?? DECLINED);
   }
   if (outcome.approved === true) {
     const json =

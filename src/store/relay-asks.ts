@@ -41,7 +41,7 @@ interface AskRow {
   now: number;
 }
 
-/** What of an ask only its reading needs. */
+/** What of an ask only its reading needs; `call` is the `sealedCall`. */
 interface AskWire {
   envelope: ContextEnvelope | null;
   bodyHash: string;
@@ -51,6 +51,7 @@ interface AskWire {
   /** Its hash did not fit its envelope when it came. */
   mismatch: boolean;
   traceparent: string | undefined;
+  call?: string | null;
 }
 
 /** An ask with what only its handling needs, and the store's clock, read by one statement. */
@@ -61,6 +62,8 @@ export interface RelayAskAt {
   options: readonly ChoiceOption[];
   warnings: readonly { path: string; rule: string }[];
   mismatch: boolean;
+  /** The call that an approval of it approves, sealed for its id; null where that follows from the ask. */
+  sealedCall: string | null;
   tries: number;
   now: number;
 }
@@ -97,6 +100,7 @@ function toAt(row: AskRow): RelayAskAt {
     options: wire.options,
     warnings: wire.warnings,
     mismatch: wire.mismatch,
+    sealedCall: wire.call ?? null,
     tries: row.tries,
     now: row.now,
   };
@@ -112,6 +116,7 @@ export type NewRelayAsk = Omit<
   options: readonly ChoiceOption[];
   warnings: readonly { path: string; rule: string }[];
   mismatch: boolean;
+  sealedCall: string | null;
   timeoutMs: number;
   /** The ask whose answer it shares, where that is still pending: it stands where that one does. */
   leader: Pick<RelayAsk, "stage" | "expiresAt"> | null;
@@ -122,7 +127,8 @@ export type NewRelayAsk = Omit<
 /** Stores an ask unless there is one of this id; returns nothing then. */
 export async function insertRelayAskIfNew(tx: Tx, ask: NewRelayAsk): Promise<RelayAskAt | undefined> {
   const { envelope, bodyHash, options, warnings, mismatch, leader, traceparent } = ask;
-  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent };
+  const call = ask.sealedCall;
+  const wire: AskWire = { envelope, bodyHash, options, stages: [], warnings, mismatch, traceparent, call };
   const sharedDeadline = ask.constraints.timeoutS === undefined ? (leader?.expiresAt ?? null) : null;
   const row = await first<AskRow>(
     tx,
@@ -211,9 +217,10 @@ export async function advanceRelayAsk(tx: Tx, held: RelayAskAt, to: Advance): Pr
 }
 
 function wireWith(held: RelayAskAt, stages: readonly StageRecord[]): string {
-  const { bodyHash, options, warnings, mismatch } = held;
+  const { bodyHash, options, warnings, mismatch, sealedCall: call } = held;
   const { envelope, traceparent } = held.ask;
-  return JSON.stringify({ envelope, bodyHash, options, stages, warnings, mismatch, traceparent } satisfies AskWire);
+  const wire: AskWire = { envelope, bodyHash, options, stages, warnings, mismatch, traceparent, call };
+  return JSON.stringify(wire);
 }
 
 /** Takes an ask that nobody has finished with, for so long; returns nothing when somebody else has taken it. */

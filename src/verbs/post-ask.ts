@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { uuidV7 } from "../lib/uuid.ts";
+import { repoOfKind } from "../model/attempt-kind.ts";
 import { choiceOptionsOf } from "../model/choice-options.ts";
 import { sameAskHash } from "../model/decision-key.ts";
 import { EXTERNAL_IDLE_MS } from "../model/job-rules.ts";
@@ -45,6 +46,11 @@ export type AskWish = Pick<
   warnings: readonly { path: string; rule: string }[];
   /** Its hash did not fit its envelope. */
   mismatch: boolean;
+  /**
+   * The very call that is approved, where that is not the ask's own `{args, env, prompt, resource}`: a function's name and
+   * canonical arguments. It may hold secrets, which the ask's other texts may not: it is sealed until people are asked.
+   */
+  call?: { fn: string; kwargs: string };
   /** Proof that it comes from whoever holds the job; without it the present holder is meant. */
   lease?: string;
 };
@@ -60,7 +66,7 @@ const DAY_MS = 86_400_000;
  * A replay comes before the job and the limits, so that a retry always succeeds. An ask of a later epoch that asks the
  * same as one before joins it, so that people are not asked twice (contract-relay.md, sections 2 and 5).
  *
- * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `quota_exceeded`
+ * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `quota_exceeded`, `invalid_input`
  */
 export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: RelayAskAt; replayed: boolean }> {
   if (ctx.relay.feature === false) throw new Refusal("feature_disabled");
@@ -72,11 +78,13 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
     const notes: AuditNote[] = [];
     const job = await holdJob(ctx, tx, wish, notes);
     if (wish.lease !== undefined) checkLease(job, wish.lease);
+    checkAudience(job, wish);
     await checkQuota(ctx, tx, wish);
 
     const earlier = await findEarlier(tx, job, wish);
     const inserted = await insertRelayAskIfNew(tx, {
       ...{ ...wish, id, epoch: job.job.epoch, sameHash: sameAskHash(wish) },
+      sealedCall: wish.call ? ctx.keyring.seal(JSON.stringify(wish.call), id) : null,
       options: wish.type === "CHOICE" ? choiceOptionsOf(wish) : [],
       joinedTo: earlier?.ask.id ?? null,
       leader: earlier && !earlier.answer ? earlier.ask : null,
@@ -152,6 +160,12 @@ async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWis
   // Once a minute will do.
   if (external && ttlUntil < held.now + EXTERNAL_IDLE_MS - MINUTE_MS) await extendExternal(tx, id, EXTERNAL_IDLE_MS);
   return held;
+}
+
+/** An agent that may run unsandboxed gets no anonymous text (security.md, section 8). */
+function checkAudience({ job }: JobAt, { meta }: AskWish): void {
+  if (repoOfKind(job.kind) === null || meta["audience"] !== "public") return;
+  throw new Refusal("invalid_input", { field: "meta.audience", constraint: "enum", allowed: ["team"] });
 }
 
 async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): Promise<void> {

@@ -86,7 +86,10 @@ export async function askPeopleIn(
   plan: PeoplePlan,
 ): Promise<RelayAskAt | undefined> {
   const { ask, options } = held;
-  const form = formOf(ask, { input: plan.input, options, schema: plan.schema });
+  const call = callOf(ctx, held);
+  const form = call
+    ? { kind: "approval" as const, ...call, rejectOptions: [], editable: false }
+    : formOf(ask, { input: plan.input, options, schema: plan.schema });
   const digest = form.kind === "approval" ? sha256Digest(consentText(form.fn, form.kwargs)) : null;
   const leftMs =
     ask.constraints.timeoutS === undefined ? ctx.relay.peopleDeadlineMs : Math.max(1, ask.expiresAt - held.now);
@@ -95,7 +98,7 @@ export async function askPeopleIn(
   const remarks = plan.remarks.join("\n");
   const { ask: addressed } = await addressAskIn(ctx, tx, {
     ...{ door: RELAY_DOOR, asker: ask.principal, ref: `ask:${ask.id}`, sameHash: ask.id, form, digest, timeoutSeconds },
-    title: form.kind === "approval" ? form.fn : titleOf(ask.prompt),
+    title: form.kind === "approval" && !call ? form.fn : titleOf(ask.prompt),
     words: remarks === "" ? ask.prompt : `${ask.prompt}\n\n${remarks}`,
     audience: plan.asked.audience,
     remindAfterMs: remindS === null ? null : Math.round(remindS * 1000),
@@ -103,6 +106,8 @@ export async function askPeopleIn(
       ...{ run_id: `${ask.jobId} / ${ask.stepId}`, job_id: ask.jobId, step_id: ask.stepId },
       ...{ relay_ask: ask.id, ask_type: ask.type, standing: plan.standing },
       policy_trace: plan.trace,
+      // What is approved is never altered: where it holds a secret, it is shown to signed-in people only.
+      ...(call && held.warnings.length > 0 && { guarded: true }),
     },
     uncharged: true,
   });
@@ -112,6 +117,14 @@ export async function askPeopleIn(
   });
   if (advanced) await moveJoined(tx, advanced);
   return advanced;
+}
+
+/** Returns the call that an approval of the ask approves, where it came with one. */
+export function callOf(
+  { keyring }: Pick<Context, "keyring">,
+  { ask, sealedCall }: Pick<RelayAskAt, "ask" | "sealedCall">,
+): { fn: string; kwargs: string } | null {
+  return sealedCall === null ? null : (JSON.parse(keyring.open(sealedCall, ask.id)) as { fn: string; kwargs: string });
 }
 
 /** Returns whether what an ask to people stands for is still pending; its job is held from then on. */
