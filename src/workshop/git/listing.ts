@@ -34,6 +34,7 @@ export interface ListingWish {
 const DEEPEST = 200;
 const MOST_ENTRIES = 5_000_000;
 const MOST_NAMED = 5;
+const LOOKS_AT_ONCE = 64;
 
 /**
  * Returns every file and link that belongs into a commit: what the start commit has, and what no `.gitignore` names.
@@ -58,7 +59,8 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
       const inFolder = await entriesOf(dir, folder);
       entries += inFolder.length;
       if (entries > MOST_ENTRIES) throw new TreeRefused("The tree has more files than can be looked at.");
-      if (folder !== "" && inFolder.some((entry) => entry.name.toString("latin1") === ".git")) {
+      const isNested = folder !== "" && inFolder.some((entry) => entry.name.toString("latin1") === ".git");
+      if (isNested && !trackedDirs.has(folder)) {
         leaveOut("is a nested repository and stays out of the commit", folder);
         continue;
       }
@@ -80,15 +82,16 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
     }
     const unsure = found.filter(({ path, entry }) => !tracked.has(path) || entry.isDirectory()).map(({ path }) => path);
     const ignored = await ignoredOf(repo, dir, unsure);
-    level = [];
-    for (const { path, entry } of found) {
-      if (entry.isDirectory()) {
-        if (!ignored.has(path) || trackedDirs.has(path)) level.push(path);
-      } else if (isSpecial(entry)) {
-        leaveOut("is no ordinary file and stays out of the commit", path);
-      } else if (tracked.has(path) || !ignored.has(path)) {
-        files.push({ path, bytes: await look(dir, path), isLink: entry.isSymbolicLink() });
-      }
+    const wanted = found.filter(({ path, entry }) => {
+      return !ignored.has(path) || (entry.isDirectory() ? trackedDirs.has(path) : tracked.has(path));
+    });
+    level = wanted.flatMap(({ path, entry }) => (entry.isDirectory() ? [path] : []));
+    for (const { path, entry } of wanted) {
+      if (isSpecial(entry)) leaveOut("is no ordinary file and stays out of the commit", path);
+    }
+    const ordinary = wanted.filter(({ entry }) => entry.isFile() || entry.isSymbolicLink());
+    for (let i = 0; i < ordinary.length; i += LOOKS_AT_ONCE) {
+      files.push(...(await Promise.all(ordinary.slice(i, i + LOOKS_AT_ONCE).map(({ path }) => look(dir, path)))));
     }
   }
   return { files, warnings: [...out].flatMap(([why, paths]) => sentences(why, paths)) };
@@ -138,12 +141,12 @@ async function entriesOf(dir: string, folder: string): Promise<Dirent<Buffer>[]>
   }
 }
 
-/** Returns the size of a file or link, which can be read afterwards. */
-async function look(dir: string, path: string): Promise<number> {
+/** Returns what a file or link is; it can be read afterwards. */
+async function look(dir: string, path: string): Promise<ListedFile> {
   const place = at(dir, path);
   const found = await lstat(place);
   if (found.isFile() && (found.mode & 0o400) === 0) await chmod(place, found.mode | 0o400);
-  return found.size;
+  return { path, bytes: found.size, isLink: found.isSymbolicLink() };
 }
 
 /** Whether some file system could take the name for `.git`: by case, by Windows' short names and streams, by what macOS ignores. */

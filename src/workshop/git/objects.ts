@@ -1,5 +1,5 @@
 import { isObjectName, type Repository } from "./repository.ts";
-import { git, gitInto } from "./run.ts";
+import { git, GitFailure, gitInto } from "./run.ts";
 
 /** As `git fetch` does: few objects are kept each in a file of its own, many in one pack. */
 const FEW_OBJECTS = 100;
@@ -14,6 +14,16 @@ const PACK_HEAD_BYTES = 12;
  */
 export async function carryObjects(from: string, to: string, commit: string): Promise<void> {
   const known = await sharedCommits(from, to);
+  try {
+    await carry(from, to, commit, known);
+  } catch (error) {
+    // A shallow receiver does not have all that its refs stand for.
+    if (!(error instanceof GitFailure) || known.length === 0) throw error;
+    await carry(from, to, commit, []);
+  }
+}
+
+async function carry(from: string, to: string, commit: string, known: readonly string[]): Promise<void> {
   await gitInto(
     {
       args: ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],

@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { git, GitFailure, gitText } from "./run.ts";
@@ -58,6 +58,7 @@ export async function openRepository(settings: RepositorySettings): Promise<Repo
   const found = settings.path === null ? null : await findRepository(settings.path);
   checkPrefix(branchPrefix);
   const store = await makeStore(settings.storeDir, found?.format ?? "sha1");
+  await removeStaleLocks(store, clock.now());
   if (found) await keepShallow(found.commonDir, store);
 
   let line: Promise<unknown> = Promise.resolve();
@@ -148,6 +149,9 @@ export async function removeRef(repo: Repository, gitDir: string, ref: string, v
   await git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, value], { gitDir, env: signed(repo) });
 }
 
+/** What only reads a few files has no reason to take longer, unless one of them is a pipe. */
+const LOOK_MS = 30_000;
+
 interface Found {
   path: string;
   gitDir: string;
@@ -209,6 +213,18 @@ async function makeStore(storeDir: string, format: string): Promise<string> {
   throw new RepositoryTrouble(
     `The store ${store} was made for a repository of ${own}, and this one is of ${format}. Move the store away.`,
   );
+}
+
+/** No git of ours lasts as long; what holds a lock for longer went away with the power. */
+const STALE_LOCK_MS = 30 * 60_000;
+
+async function removeStaleLocks(store: string, now: number): Promise<void> {
+  const below = await readdir(join(store, "refs"), { recursive: true });
+  const names = [...below.map((name) => join("refs", name)), "packed-refs.lock", "config.lock", "HEAD.lock"];
+  for (const name of names.filter((one) => one.endsWith(".lock"))) {
+    const found = await lstat(join(store, name)).catch(() => null);
+    if (found && found.mtimeMs < now - STALE_LOCK_MS) await rm(join(store, name), { force: true });
+  }
 }
 
 /** What a shallow clone does not have, the store will not have either, and must not look for. */

@@ -11,8 +11,6 @@ export interface GitCall {
   gitDir?: string;
   workTree?: string;
   indexFile?: string;
-  /** Where git runs; the work tree, else the git directory, else the root. */
-  cwd?: string;
   input?: string | Uint8Array | Readable;
   /** Added to the environment. */
   env?: Readonly<Record<string, string>>;
@@ -68,6 +66,7 @@ const SETTINGS = [
   "core.quotePath=false",
   "core.pager=cat",
   "core.fsync=committed",
+  "core.fsyncMethod=fsync",
   "core.protectHFS=true",
   "core.protectNTFS=true",
   "core.autocrlf=false",
@@ -173,7 +172,7 @@ function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullS
     ...args,
   ];
   return spawn("git", line, {
-    cwd: call.cwd ?? workTree ?? (gitDir?.endsWith("/.git") ? gitDir.slice(0, -5) : gitDir) ?? "/",
+    cwd: workTree ?? "/",
     env: {
       ...ENVIRONMENT,
       PATH: searchPath(),
@@ -183,7 +182,8 @@ function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullS
     stdio: ["pipe", "pipe", "pipe"],
     signal: call.signal,
     timeout: call.timeoutMs ?? TIMEOUT_MS,
-    killSignal: "SIGKILL",
+    // Unlike SIGKILL it lets git take its lock files away.
+    killSignal: "SIGTERM",
   });
 }
 
@@ -195,7 +195,7 @@ function searchPath(): string {
 /** A git that ends early breaks the pipe; its own words say why. */
 function feed(child: ChildProcessWithoutNullStreams, input: GitCall["input"]): void {
   child.stdin.on("error", () => undefined);
-  if (input instanceof Readable) void pipeline(input, child.stdin).catch(() => child.kill("SIGKILL"));
+  if (input instanceof Readable) void pipeline(input, child.stdin).catch(() => child.kill("SIGTERM"));
   else child.stdin.end(input);
 }
 
@@ -229,7 +229,7 @@ async function collect(
       bytes += some.length;
       said.push(some);
       if (bytes > mostBytes) {
-        child.kill("SIGKILL");
+        child.kill("SIGTERM");
         return { stdout: Buffer.concat(said).subarray(0, mostBytes), isCut: true };
       }
     }
