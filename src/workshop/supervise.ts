@@ -4,6 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
@@ -38,6 +39,7 @@ export interface NoLink {
 
 /** What of the server's environment a supervisor has; what the agent gets stands in its order. */
 const PASSED = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const PROGRAM = fileURLToPath(new URL("./supervisor-main.ts", import.meta.url));
 const START_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 const SHOWN_OUTPUT = 2000;
@@ -48,13 +50,15 @@ const SHOWN_OUTPUT = 2000;
  *
  * @throws {Error} when it does not come up
  */
-export async function startSupervisor(order: SupervisorOrder, clock: Clock = systemClock): Promise<Link> {
+export async function startSupervisor(
+  order: SupervisorOrder,
+  { clock = systemClock, program = PROGRAM }: { clock?: Clock; program?: string } = {},
+): Promise<Link> {
   const { folder } = order;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await rm(join(folder, "supervisor.json"), { force: true });
   await writeWhole(join(folder, "order.json"), JSON.stringify(order));
   const output = openSync(join(folder, "supervisor.out"), "a", 0o600);
-  const program = new URL("./supervisor-main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [program, folder], {
     cwd: "/",
     detached: true,

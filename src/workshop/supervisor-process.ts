@@ -1,0 +1,29 @@
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { systemRandom } from "../lib/random.ts";
+import type { Agent, AgentType } from "./agents/agent.ts";
+import type { SupervisorOrder } from "./supervision.ts";
+import { supervise } from "./supervisor.ts";
+
+/**
+ * Makes this process the supervisor of the attempt whose order stands in `folder`. It ends when the agent has, whatever
+ * it is told by signals: what stops a server, or a terminal, is no reason to stop its agents.
+ */
+export async function runAsSupervisor(folder: string, agentOf: (type: AgentType) => Agent): Promise<void> {
+  for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+  const file = join(folder, "order.json");
+  const order = JSON.parse(await readFile(file, "utf8")) as SupervisorOrder;
+  // It holds keys, and nobody else reads it.
+  await rm(file);
+  await supervise(order, {
+    agent: agentOf(order.agent.type),
+    clock: systemClock,
+    random: systemRandom,
+    fetch: systemFetch,
+    temporary: tmpdir(),
+  });
+  process.exit(0);
+}

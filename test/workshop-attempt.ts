@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { systemClock } from "../src/lib/clock.ts";
+import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
+import { selfTest } from "../src/workshop/sandbox.ts";
+import { startSupervisor, type Link } from "../src/workshop/supervise.ts";
+import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../src/workshop/supervision.ts";
+import type { Step } from "./workshop-agent.ts";
+
+const SUPERVISOR = resolve(import.meta.dirname, "workshop-supervisor-program.ts");
+const { is } = await selfTest({ dataFolder: import.meta.dirname, clock: systemClock });
+
+/** In what agents can run on this machine; the test of the sandbox says why one is missing. */
+export const SANDBOXES = is === "bubblewrap" ? (["bubblewrap", "none"] as const) : (["none"] as const);
+
+/** An attempt of an agent that does what it is told (workshop-agent.ts). */
+export interface TestAttempt extends AsyncDisposable {
+  order: SupervisorOrder;
+  folder: string;
+  start(steps: readonly Step[], more?: Partial<SupervisorOrder>): Promise<Link>;
+  mark(): Promise<SupervisorMark>;
+  text(name: string): Promise<string>;
+  /** What of it runs now, the supervisor aside. */
+  processes(): Promise<number[]>;
+}
+
+let count = 0;
+
+export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise<TestAttempt> {
+  const folder = await mkdtemp(join(tmpdir(), "parley-attempt-"));
+  for (const name of ["tree", "home", "store"]) await mkdir(join(folder, name), { mode: 0o700 });
+  const attemptId = `test-${process.pid}-${++count}`;
+  const order: SupervisorOrder = {
+    ...{ attemptId, taskId: "card-1", repo: "shop", jobId: "job-1", stepId: "task:card-1" },
+    ...{ folder, store: join(folder, "store"), message: "[]", resume: null, sessionId: "s-1", sandbox: "none" },
+    agent: { name: "steps", type: "command", command: [], flavour: "other", passEnv: [] },
+    ...{ serverUrl: "http://127.0.0.1:1", key: "parley_agent_0123456789", egress: [], env: {} },
+    limits: { workMs: 60_000, silentMs: 60_000, turns: 10, maxBudgetUsd: null },
+    ...given,
+  };
+  const started: Link[] = [];
+  const text = (name: string) => readFile(join(folder, name), "utf8");
+  return {
+    ...{ order, folder, text },
+    async start(steps, more = {}) {
+      const link = await startSupervisor(
+        { ...order, message: JSON.stringify(steps), ...more },
+        { program: SUPERVISOR },
+      );
+      started.push(link);
+      return link;
+    },
+    mark: async () => JSON.parse(await text("supervisor.json")) as SupervisorMark,
+    processes: () => findProcesses(attemptId),
+    async [Symbol.asyncDispose]() {
+      for (const { pid, close } of started) {
+        close();
+        await killPid(pid);
+      }
+      await killAttempt(attemptId, { clock: systemClock, atOnce: true });
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The process is gone when this returns. */
+export async function killPid(pid: number): Promise<void> {
+  try {
+    process.kill(pid, "SIGKILL");
+    for (;;) {
+      process.kill(pid, 0);
+      await systemClock.sleep(5);
+    }
+  } catch {
+    // Gone.
+  }
+}
+
+/** Returns the first line of this type, and what came before it. */
+export async function until<Type extends SupervisorLine["type"]>(
+  lines: AsyncGenerator<SupervisorLine>,
+  type: Type,
+): Promise<Extract<SupervisorLine, { type: Type }>> {
+  for (;;) {
+    const { done, value } = await lines.next();
+    if (done) throw new Error(`the supervisor went without a word of ${type}`);
+    if (value.type === type) return value as Extract<SupervisorLine, { type: Type }>;
+  }
+}
+
+export async function all(lines: AsyncGenerator<SupervisorLine>): Promise<SupervisorLine[]> {
+  return Array.fromAsync(lines);
+}
+
+/** Looks until it is so. */
+export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await systemClock.sleep(20);
+}
