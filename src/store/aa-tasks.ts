@@ -1,4 +1,5 @@
 import type { Diffstat, StartOn, Task, TaskState } from "../model/assignment.ts";
+import { titleOfPrompt } from "../model/assignment-names.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { empty, join, sql, type Sql } from "./sql.ts";
 
@@ -186,14 +187,28 @@ export async function updateTask(tx: Tx, { repo, id }: Pick<Task, "repo" | "id">
   return toTask(row);
 }
 
+/** A task as lists show it: its prompt may be long, and there may be many. */
+export type TaskHead = Omit<Task, "prompt"> & { title: string };
+
+/** Enough of a prompt to find its first line in. */
+const OPENING = 2000;
+
 /** Returns tasks of a repository, the oldest first: all, or those that are named. */
-export async function listTasks(on: Queryable, repo: string, ids?: readonly string[]): Promise<Task[]> {
+export async function listTaskHeads(on: Queryable, repo: string, ids?: readonly string[]): Promise<TaskHead[]> {
   if (ids?.length === 0) return [];
   const rows = await on.all<TaskRow>(
-    sql`SELECT * FROM aa_tasks WHERE repo = ${repo} ${ids ? sql`AND id IN (${join([...ids])})` : empty}
+    sql`SELECT repo, id, slug, substr(prompt, 1, ${OPENING}) AS prompt, warnings_json, agent, base, start_on, state,
+        attempt, generation, started, submitted_at, updated_at, blocked_reason, error, stale, resolve_conflict,
+        commit_sha, changed, diffstat_json, branch, review_ask, principal, seq
+      FROM aa_tasks WHERE repo = ${repo} ${ids ? sql`AND id IN (${join([...ids])})` : empty}
       ORDER BY submitted_at, place`,
   );
-  return rows.map(toTask);
+  return rows.map((row) => headOf(toTask(row)));
+}
+
+/** Returns a task as lists show it. */
+export function headOf({ prompt, ...rest }: Task): TaskHead {
+  return { ...rest, title: titleOfPrompt(prompt) };
 }
 
 /** Returns how many tasks of a repository are not over. */

@@ -15,11 +15,12 @@ import { appendTaskEvents } from "../store/aa-events.ts";
 import {
   findFirstInLine,
   findTask,
-  listTasks,
+  listTaskHeads,
   lockRepo,
   updateTask,
   updateTaskState,
   type InLine,
+  type TaskHead,
   type TaskPatch,
 } from "../store/aa-tasks.ts";
 import { appendAudit, type Actor, type AuditNote } from "../store/audit.ts";
@@ -38,6 +39,8 @@ const SERVER: Actor = { kind: "server", id: "assignment" };
  * transaction under way. Those whose dependencies are all there come into line; those that lose one are blocked and say
  * why; those that were built on an earlier commit are marked stale, or come into line again.
  *
+ * A task that comes into line and lacks a dependency by now is blocked at once, and returned as that.
+ *
  * The task was held by `lockTask`. Call it last: it writes the record, and whoever holds its end locks nothing more.
  *
  * @throws {Error} when the task may not move so: our bug
@@ -51,7 +54,8 @@ export async function moveTaskIn(
   more: readonly NewTaskEvent[] = [],
 ): Promise<Task> {
   const notes: AuditNote[] = [];
-  const moved = await moveOne(tx, held, to, change, more, notes);
+  const first = await moveOne(tx, held, to, change, more, notes);
+  const moved = to === "queued" ? await keepInLine(ctx, tx, first, notes) : first;
   await settleDependants(ctx, tx, held, moved, notes);
   await appendAudit(tx, ...notes);
   return moved;
@@ -118,10 +122,16 @@ function noteOf(task: Task, from: TaskState | null, by: Actor): AuditNote {
 
 /**
  * A task was put in line, or in its place: it is blocked at once where its dependencies are not there, and what depends
- * on it is brought into line with that. Its state so far is `queued`, which nobody was told. Call it last.
+ * on it is brought into line with that. Its state so far is `queued`, which nobody was told. Call it last:
+ * it writes the record, with what else there is to note.
  */
-export async function placeTaskIn(ctx: Rules, tx: Tx, before: Task | undefined, put: Task, by: Actor): Promise<Task> {
-  const notes: AuditNote[] = [];
+export async function placeTaskIn(
+  ctx: Rules,
+  tx: Tx,
+  before: Task | undefined,
+  put: Task,
+  { by, notes = [] }: { by: Actor; notes?: AuditNote[] },
+): Promise<Task> {
   const blockedReason = await whyBlocked(ctx, tx, put);
   const placed = blockedReason === null ? put : await updateTaskState(tx, put, "blocked", { blockedReason });
   await tell(tx, placed, before?.state ?? null, by, []);
@@ -138,7 +148,7 @@ export async function dependenciesOf(
   { repo, id }: Pick<Task, "repo" | "id">,
 ): Promise<TaskDependency[]> {
   const named = await listDependencies(on, repo, [id]);
-  const tasks = await listTasks(
+  const tasks = await listTaskHeads(
     on,
     repo,
     named.map(({ dependsOn }) => dependsOn),
@@ -148,7 +158,7 @@ export async function dependenciesOf(
 }
 
 /** Returns a task as those see it that depend on it; nothing, where it is not known. */
-export function dependencyFrom(ctx: Rules, repo: string, id: string, task: Task | undefined): TaskDependency {
+export function dependencyFrom(ctx: Rules, repo: string, id: string, task: TaskHead | undefined): TaskDependency {
   return {
     id,
     ...{ state: task?.state ?? null, commit: task?.commit ?? null, error: task?.error ?? null },
@@ -189,32 +199,38 @@ async function settleDependant(
   { isNew, isOutdated }: { isNew: boolean; isOutdated: boolean },
   notes: AuditNote[],
 ): Promise<void> {
-  if (task.state === "queued" || task.state === "blocked") return keepInLine(ctx, tx, task, notes);
+  if (task.state === "queued" || task.state === "blocked") {
+    await keepInLine(ctx, tx, task, notes);
+    return;
+  }
   if (task.state === "conflict") {
     // With another commit it may merge.
     if (!isNew) return;
-    const queued = await moveOne(tx, task, "queued", {}, [], notes);
-    return keepInLine(ctx, tx, queued, notes);
+    await keepInLine(ctx, tx, await moveOne(tx, task, "queued", {}, [], notes), notes);
+    return;
   }
   if (!isOutdated || task.stale || statusOfTask(task.state) === "error") return;
   if (task.state === "review" && rulesOf(ctx, task.repo)?.onStale === "rerun") {
     const queued = await moveOne(tx, task, "queued", { started: 0, feedback: null }, [], notes);
+    await keepInLine(ctx, tx, queued, notes);
     await settleDependants(ctx, tx, task, queued, notes);
-    return keepInLine(ctx, tx, queued, notes);
+    return;
   }
   const marked = await updateTask(tx, task, { stale: true });
   await tell(tx, marked, null, SERVER, []);
 }
 
 /** Brings a task that has not started into line with its dependencies. */
-async function keepInLine(ctx: Rules, tx: Tx, task: Task, notes: AuditNote[]): Promise<void> {
+async function keepInLine(ctx: Rules, tx: Tx, task: Task, notes: AuditNote[]): Promise<Task> {
   const blockedReason = await whyBlocked(ctx, tx, task);
-  if (task.state === "blocked" && blockedReason === null) await moveOne(tx, task, "queued", {}, [], notes);
-  else if (task.state === "queued" && blockedReason !== null) {
-    await moveOne(tx, task, "blocked", { blockedReason }, [], notes);
-  } else if (blockedReason !== task.blockedReason && blockedReason !== null) {
-    await tell(tx, await updateTask(tx, task, { blockedReason }), null, SERVER, []);
+  if (blockedReason === null) {
+    return task.state === "blocked" ? moveOne(tx, task, "queued", {}, [], notes) : task;
   }
+  if (task.state === "queued") return moveOne(tx, task, "blocked", { blockedReason }, [], notes);
+  if (blockedReason === task.blockedReason) return task;
+  const told = await updateTask(tx, task, { blockedReason });
+  await tell(tx, told, null, SERVER, []);
+  return told;
 }
 
 /** Where a task may be started: how many at a time, and by which agents; by any, where that is null. */

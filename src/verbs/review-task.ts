@@ -1,0 +1,71 @@
+import type { Context } from "../context.ts";
+import type { LineComment, Task, Verdict } from "../model/assignment.ts";
+import { Refusal } from "../refusals.ts";
+import { insertReview } from "../store/aa-reviews.ts";
+import { lockTask } from "../store/aa-tasks.ts";
+import type { Actor } from "../store/audit.ts";
+import type { Tx } from "../store/db.ts";
+import { transact } from "../store/transact.ts";
+import { withdrawReview } from "./end-attempt.ts";
+import { moveTaskIn } from "./move-task.ts";
+
+/** What a person says of the work of a task's newest attempt. */
+export interface ReviewWish extends Pick<Task, "repo" | "id"> {
+  attempt: number;
+  verdict: Verdict;
+  comment: string | null;
+  comments: readonly LineComment[];
+  /** Always a person: programs do not review. */
+  person: string;
+  /** As others know them. */
+  name: string;
+}
+
+/** What stands with a task whose next attempt goes on with what a person wants changed. */
+export type Feedback = Pick<ReviewWish, "attempt" | "comment" | "comments">;
+
+/**
+ * The work is approved, rejected, or in line again for changes, and what people were asked about it is closed. What that
+ * means in git stands with the task, for whoever runs its attempts (contract-assignment.md, section 12).
+ *
+ * @throws {Refusal} `task_not_found`; `review_conflict` with the state, when this attempt's work is not up for review
+ */
+export async function reviewTask(ctx: Context, wish: ReviewWish): Promise<Task> {
+  const { task, ask } = await transact(ctx, async (tx) => {
+    const held = await lockTask(tx, wish.repo, wish.id);
+    return { task: await reviewTaskIn(ctx, tx, wish), ask: held?.reviewAsk };
+  });
+  await withdrawReview(ctx, ask, actorOf(wish));
+  return task;
+}
+
+/** The same as part of a transaction under way, for the one that ends what people were asked. Call it last. */
+export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, wish: ReviewWish): Promise<Task> {
+  const { repo, id, attempt, verdict, comment, comments, person, name } = wish;
+  const held = await lockTask(tx, repo, id);
+  if (!held) throw new Refusal("task_not_found", { id });
+  const { state, commit } = held;
+  if (state !== "review" || commit === null || held.attempt !== attempt) {
+    throw new Refusal("review_conflict", { state, attempt: held.attempt });
+  }
+  await insertReview(tx, repo, id, { attempt, verdict, comment, comments, principal: person });
+  // point: review-between-review-and-task
+  const by = actorOf(wish);
+  switch (verdict) {
+    case "approve":
+      return moveTaskIn(ctx, tx, held, "approved", { by, after: { is: "approve", attempt, commit } });
+    case "reject": {
+      const error = `rejected by ${name}${comment === null ? "" : `: ${comment}`}`;
+      return moveTaskIn(ctx, tx, held, "rejected", { by, error, after: { is: "reject", attempt, commit } });
+    }
+    case "request_changes": {
+      const feedback: Feedback = { attempt, comment, comments };
+      // It goes on from the commit it started from, however that stands by now.
+      return moveTaskIn(ctx, tx, held, "queued", { by, started: 0, feedback, after: null, stale: held.stale });
+    }
+  }
+}
+
+function actorOf({ person }: ReviewWish): Actor {
+  return { kind: "human", id: person };
+}
