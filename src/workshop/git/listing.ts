@@ -75,6 +75,7 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
         }
       }
     }
+    found.sort((one, other) => (one.path < other.path ? -1 : 1));
     // A pipe of this name would hold up every git that looks for patterns.
     for (const { path, entry } of found) {
       if (!isSpecial(entry) || !/(?:^|\/)\.git(?:ignore|attributes|modules)$/.test(path)) continue;

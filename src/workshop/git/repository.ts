@@ -169,7 +169,7 @@ async function findRepository(named: string): Promise<Found> {
   try {
     const said = await gitText(["rev-parse", "--show-object-format", "--git-common-dir"], {
       gitDir,
-      timeoutMs: 30_000,
+      timeoutMs: LOOK_MS,
     });
     const [format = "", common = ""] = said.split("\n");
     const commonDir = await realpath(common.startsWith("/") ? common : join(path, common));
