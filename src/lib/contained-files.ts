@@ -27,6 +27,11 @@ export interface ContainedFiles {
   /** The file is at `path`, in the place of what was there, and stays there. @throws {NoSuchPlace} */
   place(received: Received, path: readonly string[]): Promise<void>;
   discard(received: Received): Promise<void>;
+  /**
+   * The file at `path` holds these bytes; one that was there keeps its mode, and everybody who has it open sees them.
+   * @throws {NoSuchPlace}
+   */
+  overwrite(path: readonly string[], bytes: Uint8Array): Promise<void>;
   /** Opens a file to be read; whoever does so closes it. @throws {NoSuchPlace} */
   open(path: readonly string[]): Promise<{ file: FileHandle; size: number }>;
   /** Nothing is at `path` any more; a folder goes with all that is in it. */
@@ -46,6 +51,8 @@ interface Folder {
 const INCOMING = ".incoming";
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
+/** Of a file that others may share, if their umask lets them. */
+const SHARED_MODE = 0o666;
 // Some systems lack some of these.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const NO_PLACE = new Set(["ENOENT", "ELOOP", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EEXIST", "EMLINK", "ENXIO"]);
@@ -108,6 +115,21 @@ export function openContainedFiles(root: string): ContainedFiles {
         ),
       ),
     discard: ({ name }) => within([INCOMING], true, (incoming) => rm(at(incoming, name), { force: true })),
+    overwrite: (path, bytes) =>
+      placing(
+        within(path.slice(0, -1), true, async (folder) => {
+          // A pipe that nobody reads is no place, and is not waited for; so nothing is cut before it is known what it is.
+          const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+          const file = await open(at(folder, lastOf(path)), flags, SHARED_MODE);
+          try {
+            if (!(await file.stat()).isFile()) throw new NoSuchPlace();
+            await file.truncate();
+            await file.writeFile(bytes);
+          } finally {
+            await file.close();
+          }
+        }),
+      ),
     open: (path) =>
       placing(
         within(path.slice(0, -1), false, async (folder) => {

@@ -1,0 +1,84 @@
+import { reaching, reading, writing, type Deed } from "../../model/assignment-action.ts";
+import { lineDiff } from "../../lib/line-diff.ts";
+import { type Json, objectOf, objectsOf, textOf } from "./json-lines.ts";
+import { PARLEY_TOOLS } from "./parley-tools.ts";
+
+/** Names under which agents keep paths, lines and addresses in the input of their tools. */
+const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolute_path"];
+const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
+
+/** Returns the name of a tool, as far as the agent tells it: some put it into the call's id, some into its title. */
+export function toolOf(call: Json): string {
+  const named = /^([a-z][a-z0-9_]*?)(?:__|-)/.exec(textOf(call["toolCallId"]) ?? "")?.[1];
+  const title = textOf(call["title"]);
+  if (named !== undefined && !/^(call|toolu|fc|chatcmpl|tool)$/.test(named)) return named;
+  if (title !== undefined && /^[\w.:/-]{1,100}$/.test(title)) return title;
+  return textOf(call["kind"]) ?? "other";
+}
+
+/** Returns whether a call is one of Parley's own tools, by which the agent reaches people: asking whether it may ask is idle. */
+export function isParleyTool(call: Json): boolean {
+  const id = textOf(call["toolCallId"]) ?? "";
+  return PARLEY_TOOLS.some((tool) => id.startsWith(`mcp_parley_${tool}__`));
+}
+
+/** Returns the paths and new texts that a call would write, as far as the agent shows them. */
+export function writesOf(call: Json): { path: string; text: string | undefined }[] {
+  return objectsOf(call["content"]).flatMap(({ type, path, newText }) =>
+    type === "diff" && typeof path === "string" ? [{ path, text: textOf(newText) }] : [],
+  );
+}
+
+/**
+ * Returns what was asked to be allowed, as people see it. Ids are left out, and so is what the agent said before: the same
+ * call is the same wish after a resume.
+ */
+export function inputOf(asked: Json): Json {
+  const parts = ["title", "kind", "rawInput", "locations", "content"];
+  const known = parts.filter((name) => asked[name] !== undefined && asked[name] !== null);
+  return Object.fromEntries(known.map((name) => [name, asked[name]]));
+}
+
+/**
+ * Returns what a call of a tool is, as an ACP agent describes it: one deed for each path or host, so that a rule about
+ * one allows no other.
+ */
+export function acpDeeds(call: Json, tool: string, tree: string): (Deed & { diff?: string })[] {
+  const raw = objectOf(call["rawInput"]);
+  const { kind } = call;
+  const line = textOf(raw["command"]) ?? textOf(raw["cmd"]);
+  // Whatever else an agent calls it, a command line is run.
+  if (line !== undefined) return [{ action: "execute", resource: line }];
+  if (kind === "execute") return [{ action: "execute", resource: textOf(call["title"]) ?? tool }];
+  const diffs = objectsOf(call["content"]).filter(({ type, path }) => type === "diff" && typeof path === "string");
+  const paths = new Set([...diffs.map(({ path }) => path as string), ...pathsOf(call, raw)]);
+  if (diffs.length > 0 || kind === "edit" || kind === "delete" || kind === "move") {
+    const written = [...paths].map((path) => ({ ...writing(path, tree), ...diffOf(path, diffs, raw) }));
+    return written.length > 0 ? written : [{ action: "tool", resource: tool }];
+  }
+  if (kind === "fetch") return fetchesOf(textOf(raw["url"]) ?? textOf(call["title"]) ?? "", tool);
+  if (kind === "read" || kind === "search") {
+    return [...(paths.size > 0 ? paths : ["."])].map((path) => reading(path, tree));
+  }
+  return [{ action: "tool", resource: tool }];
+}
+
+/** A prompt to fetch may name several places: each host is one wish. */
+function fetchesOf(text: string, tool: string): Deed[] {
+  const hosts = new Set((text.match(ADDRESSES) ?? []).map((url) => reaching(url).resource));
+  return [...(hosts.size > 0 ? hosts : [tool])].map((resource) => ({ action: "network", resource }));
+}
+
+function pathsOf(call: Json, raw: Json): string[] {
+  const named = PATHS.map((name) => textOf(raw[name]));
+  const located = objectsOf(call["locations"]).map(({ path }) => textOf(path));
+  return [...located, ...named].filter((path) => path !== undefined);
+}
+
+function diffOf(path: string, diffs: readonly Json[], raw: Json): { diff?: string } {
+  const own = diffs.find((one) => one["path"] === path);
+  const diff = own
+    ? lineDiff(textOf(own["oldText"]) ?? "", textOf(own["newText"]) ?? "").join("\n")
+    : (textOf(raw["diff"]) ?? textOf(raw["content"]));
+  return diff ? { diff } : {};
+}

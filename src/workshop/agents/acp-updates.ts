@@ -1,0 +1,122 @@
+import type { AttemptUsage } from "../../model/assignment.ts";
+import type { Told } from "./agent.ts";
+import { toolOf } from "./acp-tools.ts";
+import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+
+const MOST_CALLS = 1000;
+const MOST_PENDING_CHARACTERS = 65_536;
+
+/** Hears what an ACP agent says of its work, in pieces, and tells it in whole messages. */
+export class AcpUpdates {
+  readonly #told: Told;
+  /** Calls of tools that go on, with all that was said of them; their first words name the tool. */
+  readonly #calls = new Map<string, { name: string; call: Json }>();
+  #kind = "";
+  #text = "";
+  #lastWords = "";
+  #usage: AttemptUsage = {};
+  #isMuted = false;
+
+  constructor(told: Told) {
+    this.#told = told;
+  }
+
+  /** Hears nothing for a while: a session that is loaded is told again from its beginning. */
+  mute(): void {
+    this.#isMuted = true;
+  }
+
+  unmute(): void {
+    this.#isMuted = false;
+  }
+
+  take(update: Json): void {
+    if (this.#isMuted) return;
+    const kind = textOf(update["sessionUpdate"]) ?? "";
+    switch (kind) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return this.#hear(kind, textOf(objectOf(update["content"])["text"]) ?? "");
+      case "tool_call":
+      case "tool_call_update":
+        return this.#call(update);
+      case "usage_update":
+        return this.#cost(objectOf(update["cost"]));
+      default:
+        return;
+    }
+  }
+
+  /** Returns a call with all that was said of it before: agents do not repeat themselves. */
+  known(call: Json): { name: string; call: Json } {
+    const before = this.#calls.get(textOf(call["toolCallId"]) ?? "");
+    if (!before) return { name: toolOf(call), call };
+    const said = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
+    const merged: Json = { ...before.call, ...Object.fromEntries(said) };
+    const rawInput = { ...objectOf(before.call["rawInput"]), ...objectOf(call["rawInput"]) };
+    // "other" says nothing of what it is.
+    const kind = call["kind"] === "other" ? before.call["kind"] : merged["kind"];
+    return { name: before.name, call: { ...merged, kind, ...(Object.keys(rawInput).length > 0 && { rawInput }) } };
+  }
+
+  /** Tells what has gathered. */
+  flush(): void {
+    if (this.#kind === "agent_message_chunk" && this.#text.trim() !== "") this.#lastWords = this.#text;
+    if (this.#text.trim() !== "") this.#told.message(shown(this.#text));
+    this.#text = "";
+  }
+
+  addTokens(input: number, output: number): void {
+    const { inputTokens = 0, outputTokens = 0 } = this.#usage;
+    this.#count({ inputTokens: inputTokens + input, outputTokens: outputTokens + output });
+  }
+
+  /** Returns how the work ended, in the agent's words. */
+  summary(): { summary?: string; usage: AttemptUsage } {
+    return { ...(this.#lastWords !== "" && { summary: shown(this.#lastWords) }), usage: this.#usage };
+  }
+
+  #hear(kind: string, text: string): void {
+    if (kind !== this.#kind || this.#text.length > MOST_PENDING_CHARACTERS) this.flush();
+    this.#kind = kind;
+    this.#text += text;
+  }
+
+  #call(update: Json): void {
+    this.flush();
+    const id = textOf(update["toolCallId"]) ?? "";
+    const isNew = !this.#calls.has(id);
+    const known = this.known(update);
+    const { name, call } = known;
+    const { status } = call;
+    if (isNew) {
+      this.#told.tool({ name, input: call["rawInput"] ?? textOf(call["title"]) });
+      // The protocol counts no turns; each call of a tool is at least one.
+      this.#count({ turns: (this.#usage.turns ?? 0) + 1 });
+    }
+    if (status !== "completed" && status !== "failed") {
+      if (isNew && this.#calls.size >= MOST_CALLS) this.#calls.clear();
+      this.#calls.set(id, known);
+      return;
+    }
+    this.#calls.delete(id);
+    this.#told.tool({ name, result: shown(resultOf(call)), isError: status === "failed" });
+  }
+
+  #count(usage: AttemptUsage): void {
+    this.#usage = { ...this.#usage, ...usage };
+    this.#told.usage(this.#usage);
+  }
+
+  #cost(cost: Json): void {
+    const amount = countOf(cost["amount"]);
+    if (amount !== undefined && cost["currency"] === "USD") this.#count({ costUsd: amount });
+  }
+}
+
+function resultOf(call: Json): string {
+  const parts = objectsOf(call["content"]).map(({ type, content, path }) =>
+    type === "diff" ? (textOf(path) ?? "") : (textOf(objectOf(content)["text"]) ?? ""),
+  );
+  return parts.join("\n").trim() || (call["rawOutput"] === undefined ? "" : JSON.stringify(call["rawOutput"]));
+}

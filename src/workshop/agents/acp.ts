@@ -1,0 +1,216 @@
+import { VERSION } from "../../lib/version.ts";
+import { pathFromTree, writing } from "../../model/assignment-action.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Told } from "./agent.ts";
+import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
+import { FLAVOURS, launchAcp } from "./acp-launch.ts";
+import { acpDeeds, inputOf, isParleyTool, writesOf } from "./acp-tools.ts";
+import { AcpUpdates } from "./acp-updates.ts";
+import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { METHOD_NOT_FOUND, Rpc, RpcError, RpcGone } from "./rpc.ts";
+
+const ACP_VERSION = 1;
+const DENIED = -32603;
+
+/** Any agent that speaks the Agent Client Protocol, version 1 (contract-assignment.md, section 7). */
+export const acp: Agent = {
+  type: "acp",
+  needsSandbox: true,
+  launch: launchAcp,
+  converse: (order, pipes, told, interrupt) => new Conversation(order, pipes, told, interrupt).run(),
+};
+
+class Conversation {
+  readonly #order: AgentOrder;
+  readonly #pipes: AgentPipes;
+  readonly #told: Told;
+  readonly #interrupt: AbortSignal;
+  readonly #rpc: Rpc;
+  readonly #files: TreeFiles;
+  readonly #updates: AcpUpdates;
+  /** What may be written because its permission was given, by path: the agent writes it through us then. */
+  readonly #granted = new Map<string, string | undefined>();
+  /** Reasons of denials in this turn: an answer has no room for them. */
+  #reasons: string[] = [];
+  #session = "";
+
+  constructor(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal) {
+    this.#order = order;
+    this.#pipes = pipes;
+    this.#told = told;
+    this.#interrupt = interrupt;
+    this.#files = openTreeFiles(order.tree, order.treeOutside);
+    this.#updates = new AcpUpdates(told);
+    const notice = (method: string, params: Json) => {
+      if (method === "session/update") this.#updates.take(objectOf(params["update"]));
+    };
+    this.#rpc = new Rpc(
+      pipes,
+      { jsonrpc: "2.0" },
+      { request: (method, params) => this.#serve(method, params), notice },
+    );
+  }
+
+  async run(): Promise<AgentEnd> {
+    const stop = () => this.#cancel();
+    const gone = this.#rpc.hear().then(() => this.#gone());
+    this.#interrupt.addEventListener("abort", stop, { once: true });
+    try {
+      const worked = this.#work().catch((error: unknown) => (error instanceof RpcGone ? gone : failure(error)));
+      const end = await Promise.race([gone, worked]);
+      return this.#interrupt.aborted ? { is: "interrupted" } : end;
+    } finally {
+      this.#updates.flush();
+      this.#interrupt.removeEventListener("abort", stop);
+      this.#pipes.closeInput();
+    }
+  }
+
+  async #work(): Promise<AgentEnd> {
+    const clientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: false };
+    const clientInfo = { name: "parley", title: "Parley", version: VERSION };
+    const met = await this.#rpc.request("initialize", { protocolVersion: ACP_VERSION, clientCapabilities, clientInfo });
+    if (met["protocolVersion"] !== ACP_VERSION) return failed("The agent does not speak version 1 of ACP.");
+    const lost = await this.#open(objectOf(met["agentCapabilities"]));
+    if (lost) return lost;
+    this.#told.session(this.#session, textOf(objectOf(met["agentInfo"])["version"]));
+    let text = this.#order.message;
+    for (;;) {
+      if (this.#interrupt.aborted) return { is: "interrupted" };
+      const done = await this.#rpc.request("session/prompt", {
+        sessionId: this.#session,
+        prompt: [{ type: "text", text }],
+      });
+      this.#updates.flush();
+      this.#count(done);
+      const { stopReason } = done;
+      const reasons = this.#reasons.splice(0);
+      if (stopReason === "cancelled" && !this.#interrupt.aborted) return failed("The agent broke off its turn.");
+      // A denial ends the turn of some agents, and none has been told why.
+      if (reasons.length > 0 && (stopReason === "end_turn" || stopReason === "refusal")) {
+        text = `${reasons.join("\n")}\n\nGo on with the task, if there is still something to do.`;
+        continue;
+      }
+      if (stopReason === "end_turn") return { is: "done", ...this.#updates.summary() };
+      return failed(`The agent stopped: ${shown(textOf(stopReason) ?? "it did not say why")}.`);
+    }
+  }
+
+  /** Begins a session, or goes on with one; returns the end where it is not known any more. */
+  async #open(capabilities: Json): Promise<AgentEnd | null> {
+    const { tree, resume } = this.#order;
+    const where = { cwd: tree, mcpServers: this.#mcpServers(capabilities) };
+    if (resume === null) {
+      this.#session = textOf((await this.#rpc.request("session/new", where))["sessionId"]) ?? "";
+      return null;
+    }
+    if (capabilities["loadSession"] !== true) {
+      return { is: "died", error: "The agent cannot go on with a session.", canResume: false };
+    }
+    this.#session = resume;
+    this.#updates.mute();
+    try {
+      await this.#rpc.request("session/load", { sessionId: resume, ...where });
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return { is: "died", error: `The agent lost its session: ${error.message}`, canResume: false };
+    }
+    this.#updates.unmute();
+    return null;
+  }
+
+  #mcpServers(capabilities: Json): Json[] {
+    const { mcp, settings } = this.#order;
+    if (FLAVOURS[settings.flavour].knowsParley) return [];
+    if (objectOf(capabilities["mcpCapabilities"])["http"] !== true) {
+      this.#told.error("The agent does not speak MCP over HTTP, so it cannot ask people by itself.");
+      return [];
+    }
+    const headers = [{ name: "Authorization", value: `Bearer ${mcp.token}` }];
+    return [{ type: "http", name: "parley", url: mcp.url, headers }];
+  }
+
+  #cancel(): void {
+    if (this.#session !== "") this.#rpc.notify("session/cancel", { sessionId: this.#session });
+  }
+
+  #serve(method: string, params: Json): Promise<unknown> {
+    switch (method) {
+      case "session/request_permission":
+        return this.#permission(params);
+      case "fs/read_text_file":
+        return this.#read(params);
+      case "fs/write_text_file":
+        return this.#write(params);
+      default:
+        return Promise.reject(new RpcError(METHOD_NOT_FOUND, "Parley does not know this request."));
+    }
+  }
+
+  async #permission(params: Json): Promise<Json> {
+    const { name, call } = this.#updates.known(objectOf(params["toolCall"]));
+    const options = objectsOf(params["options"]);
+    const chosen = (kind: string): Json => {
+      // An "always" is never chosen: what may be done without asking is Parley's to remember.
+      const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
+      return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+    };
+    if (isParleyTool(call)) return chosen("allow_once");
+    const input = inputOf(objectOf(params["toolCall"]));
+    for (const deed of acpDeeds(call, name, this.#order.tree)) {
+      const wish = { tool: name, input, ...deed };
+      const decision = await this.#told.permission(wish);
+      if (decision.allow) continue;
+      if (decision.canceled || this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
+      this.#reasons.push(`${name} was denied: ${decision.why}`);
+      return chosen("reject_once");
+    }
+    if (this.#interrupt.aborted) return { outcome: { outcome: "cancelled" } };
+    for (const { path, text } of writesOf(call)) this.#granted.set(pathFromTree(path, this.#order.tree), text);
+    return chosen("allow_once");
+  }
+
+  async #read(params: Json): Promise<Json> {
+    const [line, limit] = [countOf(params["line"]), countOf(params["limit"])];
+    try {
+      return { content: await this.#files.read(textOf(params["path"]) ?? "", { line, limit }) };
+    } catch (error) {
+      const isMissing = error instanceof RpcError && error.code === NOT_FOUND;
+      if (isMissing && FLAVOURS[this.#order.settings.flavour].takesMissingAsEmpty) return { content: "" };
+      throw error;
+    }
+  }
+
+  /** Some agents write through us what was allowed before, some without asking first: that is asked here. */
+  async #write(params: Json): Promise<Json> {
+    const [path, content] = [textOf(params["path"]) ?? "", textOf(params["content"]) ?? ""];
+    const deed = writing(path, this.#order.tree);
+    const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
+    this.#granted.delete(deed.resource);
+    if (!isGranted) {
+      const wish = { tool: "fs/write_text_file", input: { path, content }, ...deed, diff: content };
+      const decision = await this.#told.permission(wish);
+      if (!decision.allow) throw new RpcError(DENIED, decision.why);
+    }
+    await this.#files.write(path, content);
+    return {};
+  }
+
+  /** What other agents call usage here is that of their last word only. */
+  #count(done: Json): void {
+    const tokens = objectOf(objectOf(objectOf(done["_meta"])["quota"])["token_count"]);
+    const [inputTokens, outputTokens] = [countOf(tokens["input_tokens"]), countOf(tokens["output_tokens"])];
+    if (inputTokens !== undefined && outputTokens !== undefined) this.#updates.addTokens(inputTokens, outputTokens);
+  }
+
+  async #gone(): Promise<AgentEnd> {
+    const { code, signal, stderr } = await this.#pipes.exited;
+    const error = `The agent ended without a result (${signal ?? `exit code ${code}`}).${stderr && `\n${stderr}`}`;
+    return { is: "died", error, canResume: this.#session !== "" };
+  }
+}
+
+const failed = (error: string): AgentEnd => ({ is: "failed", error });
+
+function failure(error: unknown): AgentEnd {
+  return failed(shown(`The agent refused: ${error instanceof Error ? error.message : String(error)}`));
+}
