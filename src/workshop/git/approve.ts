@@ -14,6 +14,12 @@ export interface ApproveWish {
 /** What became of it; where nothing was done, `why` says so and `command` is what a person may run. */
 export type Approved = { is: "done"; commit: string } | { is: "left"; why: string; command: string };
 
+const BY_HAND = {
+  ff: (commit: string) => `git merge --ff-only ${commit}`,
+  merge: (commit: string) => `git merge --no-ff ${commit}`,
+  squash: (commit: string) => `git merge --squash ${commit} && git commit`,
+};
+
 /**
  * The target branch holds the work, unless somebody has it checked out, it moved meanwhile, or git cannot merge
  * (contract-assignment.md, section 12). Repeated it changes nothing.
@@ -24,61 +30,59 @@ export async function approveInto(repo: Repository, wish: ApproveWish): Promise<
   const gitDir = userGitDir(repo);
   const { target, commit, how } = wish;
   const ref = `refs/heads/${target}`;
+  const left = (why: string): Approved => ({ is: "left", why, command: BY_HAND[how](commit) });
   return repo.inTurn(async () => {
-    await checkBranch(target);
-    const now = await valueOfRef(gitDir, ref);
-    if (now === null)
-      throw new RepositoryTrouble(`The repository ${repo.name} has no branch ${JSON.stringify(target)}.`);
-    const left = (why: string): Approved => ({ is: "left", why, command: byHand(wish) });
-    const place = await checkedOutAt(gitDir, ref);
-    if (now !== commit && place !== null) return left(`The branch ${target} is checked out in ${place}.`);
-
+    const now = (await isBranchName(target)) ? await valueOfRef(gitDir, ref) : null;
+    if (now === null) throw new RepositoryTrouble(`${repo.name} has no branch ${JSON.stringify(target)}.`);
     await carryObjects(gitDir, repo.store, now);
     await keepRef(repo, repo.store, `refs/parley/base/${now}`, now);
+    if (await isThere(repo, now, wish)) return { is: "done", commit: now };
+    const place = await checkedOutAt(gitDir, ref);
+    if (place !== null) return left(`The branch ${target} is checked out in ${place}.`);
+
     const next = await nextOf(repo, now, wish);
-    if (typeof next !== "string") return left(next.why);
-    if (next === now) return { is: "done", commit: now };
+    if (next.is === "left") return left(next.why);
     try {
-      await carryObjects(repo.store, gitDir, next);
-      await moveRef(repo, gitDir, ref, next, now);
+      await carryObjects(repo.store, gitDir, next.commit);
+      await moveRef(repo, gitDir, ref, next.commit, now);
+      return next;
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error;
       return left(`The branch ${target} could not be moved: ${error.message}`);
     }
-    return { is: "done", commit: next };
-
-    async function checkBranch(name: string): Promise<void> {
-      const isName =
-        !name.startsWith("-") && (await git(["check-ref-format", `refs/heads/${name}`], { allow: [1] })).code === 0;
-      if (!isName) throw new RepositoryTrouble(`${JSON.stringify(name)} is not the name of a branch.`);
-    }
-
-    function byHand({ how: by, commit: what }: ApproveWish): string {
-      const how = { ff: "--ff-only", merge: "--no-ff", squash: "--squash" }[by];
-      return `git merge ${how} ${what}${by === "squash" ? " && git commit" : ""}`;
-    }
   });
+}
 
-  /** Returns what the branch is to stand for, or why it cannot. */
-  async function nextOf(own: Repository, now: string, wished: ApproveWish): Promise<string | { why: string }> {
-    if (await isAncestor(own, commit, now)) return now;
-    const isAhead = await isAncestor(own, now, commit);
-    if (how === "ff") {
-      return isAhead
-        ? commit
-        : { why: `The branch ${wished.target} went on since; it cannot be moved without a merge.` };
-    }
-    const { tree, paths } = await mergeTrees(own, now, commit);
-    if (paths.length > 0) return { why: `${wished.target} and the work conflict in ${paths.join(", ")}.` };
-    const parents = how === "merge" ? [now, commit] : [now];
-    // A squash that is repeated finds that there is nothing to add.
-    if (how === "squash" && tree === (await gitText(["rev-parse", `${now}^{tree}`], { gitDir: own.store }))) return now;
-    const body = await gitText(["log", "-1", "--no-show-signature", "--format=%B", commit], { gitDir: own.store });
-    const subject = `Merge ${body.split("\n")[0] ?? ""}`;
-    return gitText(["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"], {
-      gitDir: own.store,
-      env: signed(own),
-      input: how === "merge" ? `${subject}\n` : `${body}\n`,
-    });
+async function isBranchName(name: string): Promise<boolean> {
+  return (await git(["check-ref-format", `refs/heads/${name}`], { allow: [1] })).code === 0;
+}
+
+/** Whether the branch has the work: in its history, or where it was squashed, because a merge would add nothing. */
+async function isThere(repo: Repository, now: string, { commit, how }: ApproveWish): Promise<boolean> {
+  if (await isAncestor(repo, commit, now)) return true;
+  if (how !== "squash") return false;
+  const { tree, paths } = await mergeTrees(repo, now, commit);
+  return paths.length === 0 && tree === (await gitText(["rev-parse", `${now}^{tree}`], { gitDir: repo.store }));
+}
+
+/** Returns what the branch is to stand for, or why it cannot. */
+async function nextOf(
+  repo: Repository,
+  now: string,
+  { commit, target, how }: ApproveWish,
+): Promise<{ is: "done"; commit: string } | { is: "left"; why: string }> {
+  if (how === "ff") {
+    if (await isAncestor(repo, now, commit)) return { is: "done", commit };
+    return { is: "left", why: `The branch ${target} went on since, and cannot be moved without a merge.` };
   }
+  const { tree, paths } = await mergeTrees(repo, now, commit);
+  if (paths.length > 0) return { is: "left", why: `${target} and the work conflict in ${paths.join(", ")}.` };
+  const said = (await gitText(["cat-file", "commit", commit], { gitDir: repo.store })).replace(/^[^]*?\n\n/, "");
+  const parents = how === "merge" ? ["-p", now, "-p", commit] : ["-p", now];
+  const made = await gitText(["commit-tree", tree, ...parents, "-F", "-"], {
+    gitDir: repo.store,
+    env: signed(repo),
+    input: how === "merge" ? `Merge ${said.split("\n")[0] ?? ""}\n` : `${said}\n`,
+  });
+  return { is: "done", commit: made };
 }

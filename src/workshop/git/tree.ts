@@ -57,15 +57,17 @@ export async function removeTree(dir: string): Promise<void> {
     await rm(dir, { recursive: true, force: true });
   } catch {
     await openUp(Buffer.from(dir));
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
+/** What the first try still removes while this looks may be gone at any moment. */
 async function openUp(folder: Buffer): Promise<void> {
   const found = await lstat(folder).catch(() => null);
   if (!found?.isDirectory()) return;
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true, encoding: "buffer" })) {
+  await chmod(folder, 0o700).catch(() => undefined);
+  const entries = await readdir(folder, { withFileTypes: true, encoding: "buffer" }).catch(() => []);
+  for (const entry of entries) {
     if (entry.isDirectory()) await openUp(Buffer.concat([folder, Buffer.from("/"), entry.name]));
   }
 }
