@@ -33,8 +33,9 @@ export function bwrapLine(
   bwrap: string,
   { tree, home, store, run, furniture, reads }: JailFolders,
   command: readonly string[],
-  { prlimit, marker }: { prlimit: string | null; marker: readonly [name: string, value: string] },
+  limits: { prlimit: string | null; marker: readonly [name: string, value: string]; mostProcesses: number },
 ): [string, ...string[]] {
+  const { prlimit, marker, mostProcesses } = limits;
   const read = (path: string, as = path) => ["--ro-bind", path, as];
   return [
     bwrap,
@@ -51,7 +52,7 @@ export function bwrapLine(
     ...["--bind", tree, JAIL.tree, "--bind", home, JAIL.home],
     ...(store === null ? [] : read(store)),
     ...["--bind", run, JAIL.run, "--chdir", JAIL.tree, "--"],
-    ...(prlimit === null ? [] : [prlimit, `--nproc=${MOST_PROCESSES}`, `--fsize=${MOST_FILE_BYTES}`]),
+    ...(prlimit === null ? [] : [prlimit, `--nproc=${mostProcesses}`, `--fsize=${MOST_FILE_BYTES}`]),
     ...command,
   ];
 }

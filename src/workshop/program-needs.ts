@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
@@ -60,8 +69,12 @@ export function findProgram(name: string, path: string): string | null {
         .filter(isAbsolute)
         .map((one) => join(one, name));
   const found = places.find((place) => {
-    const entry = statSync(place, { throwIfNoEntry: false });
-    return entry?.isFile() && (entry.mode & 0o111) !== 0;
+    try {
+      accessSync(place, constants.X_OK);
+      return isFile(place);
+    } catch {
+      return false;
+    }
   });
   return found === undefined ? null : realpathSync(found);
 }
@@ -108,7 +121,11 @@ function isWithin(path: string, folder: string): boolean {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function real(path: string): string {

@@ -23,6 +23,8 @@ export interface Room {
   hidden: readonly string[];
   /** Ports of 127.0.0.1 in the jail, and the sockets in `run` they lead to. */
   bridges: readonly { port: number; socket: string }[];
+  /** More than so many at one time end the jail. */
+  mostProcesses?: number;
   /** What starts the jail, where that is another program than this one. */
   through?: readonly string[];
 }
@@ -110,7 +112,7 @@ function startBare(room: Room, argv: readonly [string, ...string[]], env: Record
 }
 
 function startJailed(
-  { attemptId, tree, home, store, folder, path, hidden, bridges, through = [] }: Room,
+  { attemptId, tree, home, store, folder, path, hidden, bridges, through = [], mostProcesses = MOST_PROCESSES }: Room,
   bwrap: string,
   given: readonly [string, ...string[]],
   env: Record<string, string>,
@@ -120,6 +122,7 @@ function startJailed(
   const line = bwrapLine(bwrap, { tree, home, store, run: join(folder, "run"), furniture: folder, reads }, launcher, {
     prlimit: findProgram("prlimit", SYSTEM_PATH),
     marker: [ATTEMPT_VARIABLE, attemptId],
+    mostProcesses,
   });
   const [program = bwrap, ...args] = [...through, ...line];
   const child = spawn(program, args, {
@@ -129,7 +132,7 @@ function startJailed(
     stdio: ["pipe", "pipe", "pipe", "ignore", "pipe"],
   });
   const inside = bridges.map(({ port, socket }) => ({ port, socket: `${JAIL.run}/${socket}` }));
-  const order = { argv, env, bridges: inside, mostProcesses: MOST_PROCESSES };
+  const order = { argv, env, bridges: inside, mostProcesses };
   const control = child.stdio[4] as Writable;
   control.on("error", () => {});
   control.write(`${JSON.stringify(order)}\n`);

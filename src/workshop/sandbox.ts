@@ -78,7 +78,9 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
     const ready = async () => {
       while (!said.includes("ready")) await once(probe.stdout, "data");
     };
-    const end = await Promise.race([ready().then(() => "ready"), probe.exited, clock.sleep(SELF_TEST_MS)]);
+    const over = new AbortController();
+    const end = await Promise.race([ready().then(() => "ready"), probe.exited, clock.sleep(SELF_TEST_MS, over.signal)]);
+    over.abort();
     if (end !== "ready") {
       const [why = "it did not start"] = complaint.trim().split("\n");
       return { is: "none", why: `bubblewrap does not work here: ${harmless(why || "it did not start")}` };
