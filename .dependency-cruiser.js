@@ -53,7 +53,7 @@ const IMPORTS = [
   [context, [lib, model, store]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
-  [cli, [roles, answerRunner]],
+  [cli, [roles, answerRunner, workshop]],
   [server, ["^src/(?!cli/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],

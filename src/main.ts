@@ -51,6 +51,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "task retry": async () => (await import("./cli/task.ts")).taskRetry,
   "task cancel": async () => (await import("./cli/task.ts")).taskCancel,
   "task review": async () => (await import("./cli/task.ts")).taskReview,
+  agents: async () => (await import("./cli/agents.ts")).agents,
   exec: async () => (await import("./cli/exec.ts")).exec,
   forward: async () => (await import("./cli/forward.ts")).forward,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,

@@ -4,7 +4,6 @@ import { mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { linesOf } from "../src/lib/lines.ts";
 import {
-  MOST_LINE_CHARACTERS,
   type AgentEnd,
   type AgentOrder,
   type AgentSettings,
@@ -97,7 +96,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
   gone.catch(() => {});
   const hands = { interrupt: () => interruption.abort(), kill: (signal: NodeJS.Signals) => void child.kill(signal) };
   async function* lines() {
-    for await (const line of linesOf(child.stdout, MOST_LINE_CHARACTERS)) {
+    for await (const line of linesOf(child.stdout)) {
       seen.lines.push(`< ${line}`);
       talk.onLine?.(line, hands);
       yield line;

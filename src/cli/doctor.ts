@@ -7,6 +7,7 @@ import type { Finding } from "../store/doctor.ts";
 import { examineEngine, examineFiles, type EngineReport } from "../store/doctor-engine.ts";
 import { openToExamine } from "../store/open-store.ts";
 import { examineStore } from "../verbs/examine-store.ts";
+import { agentFacts } from "./agents.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { examineClient } from "./doctor-client.ts";
@@ -72,7 +73,7 @@ async function lookInside(
   try {
     const engine = await examineEngine(db, config, systemClock.now(), quick);
     const findings = [...(await examineStore({ db }, { quick })), ...engine.findings, examineFiles(config)];
-    return { findings, facts: engine.facts };
+    return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };
   } finally {
     await db.close();
   }

@@ -1,16 +1,15 @@
 /**
  * Yields the lines of a stream of UTF-8, without their ends; what follows the last end is the last line. Only a line
- * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere. A line longer than
- * `most` characters is cut there, and no more of it is kept.
+ * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere.
  */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>, most = Infinity): AsyncGenerator<string> {
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const part of bytes) {
     const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
-    rest = lines.pop()?.slice(0, most) ?? "";
-    for (const line of lines) yield line.replace(/\r$/, "").slice(0, most);
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield line.replace(/\r$/, "");
   }
-  rest = (rest + decoder.decode()).slice(0, most);
+  rest += decoder.decode();
   if (rest !== "") yield rest;
 }

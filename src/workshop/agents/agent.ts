@@ -67,12 +67,9 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
 }
 
-/** Longer lines of an agent's output are cut at this many characters. */
-export const MOST_LINE_CHARACTERS = 1_048_576;
-
 /** The started agent's pipes. */
 export interface AgentPipes {
-  /** Its standard output by line, each at most `MOST_LINE_CHARACTERS` long; it ends with the agent. */
+  /** Its standard output by line; it ends with the agent. Adapters read no line beyond 1 MiB. */
   lines: AsyncIterable<string>;
   /** Writes a line and its end; nothing where the agent listens no more. */
   write(line: string): void;

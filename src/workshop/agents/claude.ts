@@ -93,7 +93,7 @@ class Conversation {
   /** Does what a line is about; returns the end when it was the last. */
   #take(line: string): AgentEnd | undefined {
     const said = readObject(line);
-    if (!said) return this.#refuseCut(line);
+    if (!said) return this.#refuseLong(line);
     switch (said["type"]) {
       case "system":
         return this.#system(said);
@@ -111,7 +111,7 @@ class Conversation {
   }
 
   /** A call too long to be read is denied, or Claude Code would wait for ever. */
-  #refuseCut(line: string): undefined {
+  #refuseLong(line: string): undefined {
     const id = /^\{"type":"control_request","request_id":"([^"\\]*)"/.exec(line)?.[1];
     if (id === undefined) return;
     const response = { subtype: "success", request_id: id, response: denial("The call is too long to be shown.") };

@@ -4,11 +4,14 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** Nothing that agents say is nested so deep; what can be read can also be written again. */
 const MOST_LEVELS = 200;
+/** No agent has reason for a longer line; what tells of one is lost, and what asks is refused. */
+const MOST_LINE_CHARACTERS = 1_048_576;
 /** Of a text that is shown to people or kept in a log. */
 const MOST_SHOWN = 65_536;
 
 /** Returns the object that a line of an agent's output holds, with every digit of its numbers; null for anything else. */
 export function readObject(line: string): Json | null {
+  if (line.length > MOST_LINE_CHARACTERS) return null;
   try {
     const value = readExactJson(line);
     return isObject(value) && isShallow(value, MOST_LEVELS) ? value : null;

@@ -5,7 +5,7 @@ export const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 /** More requests than this of one agent wait for nobody. */
 const MOST_PENDING = 100;
-/** Where a line was cut, what it wanted is not known; it stands among its first characters. */
+/** A line that is too long to be read may still want an answer; that stands among its first characters. */
 const HEAD_CHARACTERS = 400;
 
 /** A request was answered with an error; or it is how one is answered. */
@@ -72,7 +72,7 @@ export class Rpc {
 
   #take(line: string): void {
     const said = readObject(line);
-    if (!said) return this.#refuseCut(line);
+    if (!said) return this.#refuseLong(line);
     const { id } = said;
     const method = textOf(said["method"]);
     if (method === undefined) return this.#answered(id, said);
@@ -106,7 +106,7 @@ export class Rpc {
   }
 
   /** A request too long to be read is refused, or its sender would wait for ever. */
-  #refuseCut(line: string): void {
+  #refuseLong(line: string): void {
     const head = line.slice(0, HEAD_CHARACTERS);
     const id = /"id":\s*(\d+|"[^"\\]*")/.exec(head)?.[1];
     if (id === undefined || !/"method":/.test(head)) return;

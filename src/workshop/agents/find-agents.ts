@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../lib/clock.ts";
+import type { AgentRules } from "../../model/assignment-rules.ts";
+import { findProgram } from "../program-needs.ts";
+import { agentOf } from "./agents.ts";
+
+/** Versions that Parley's own tests have run, by agent (contract-assignment.md, section 7). */
+const TESTED: Readonly<Record<string, readonly string[]>> = {
+  claude: ["2.1.197", "2.1.329"],
+  codex: ["0.169.0"],
+  gemini: ["0.61.0"],
+  opencode: ["1.18.33"],
+};
+const TELLS_WITHIN_MS = 10_000;
+const MOST_TOLD = 4096;
+
+/** What is known of an agent on this machine. */
+export interface FoundAgent {
+  name: string;
+  type: AgentRules["type"];
+  /** Where its program is; null where it is not here. */
+  program: string | null;
+  version: string | null;
+  works: boolean;
+  /** Why it does not work here. */
+  why?: string;
+  /** What to know of one that works. */
+  remarks: readonly string[];
+}
+
+interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  /** Why an agent would not be started here, for the room it would have; null when it would. */
+  refusal(needsSandbox: boolean): string | null;
+}
+
+/** Returns which of the configured agents work here, and why the others do not. Only programs whose answer is known are run. */
+export function findAgents(agents: readonly AgentRules[], around: Surroundings): Promise<FoundAgent[]> {
+  return Promise.all(agents.map((agent) => findAgent(agent, around)));
+}
+
+async function findAgent(agent: AgentRules, { env, clock, refusal }: Surroundings): Promise<FoundAgent> {
+  const { name, type } = agent;
+  const [called = ""] = agent.command;
+  const path = env["PATH"] ?? "";
+  const program = findProgram(called, path);
+  const missing = { name, type, program, version: null, works: false, remarks: [] };
+  if (program === null) {
+    return { ...missing, why: called.includes("/") ? `${called} is not here` : `${called} is not on the PATH` };
+  }
+  const tested = TESTED[type === "acp" ? agent.flavour : type];
+  const version = tested ? await versionOf(program, path, clock) : null;
+  if (tested && version === null) return { ...missing, why: `${called} --version tells no version` };
+  const why = refusal(agentOf(type).needsSandbox);
+  if (why !== null) return { ...missing, version, why };
+  const remarks = [...untested(version, tested), ...withoutKey(agent, env)];
+  return { ...missing, version, works: true, remarks };
+}
+
+function untested(version: string | null, tested: readonly string[] | undefined): string[] {
+  if (version === null) return ["never tested"];
+  return tested?.includes(version) ? [] : [`never tested with this version, but with ${tested?.join(", ")}`];
+}
+
+function withoutKey({ passEnv }: AgentRules, env: Surroundings["env"]): string[] {
+  const keys = passEnv.filter((name) => /KEY|TOKEN/.test(name));
+  return keys.length === 0 || keys.some((name) => env[name]) ? [] : [`without ${keys.join(" or ")}`];
+}
+
+/** Asks a program for its version, in a home of its own and not for long. */
+async function versionOf(program: string, path: string, clock: Clock): Promise<string | null> {
+  const home = await mkdtemp(join(tmpdir(), "parley-agent-"));
+  const late = new AbortController();
+  try {
+    const child = spawn(program, ["--version"], {
+      cwd: home,
+      env: { PATH: path, HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, XDG_CONFIG_HOME: home },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let told = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (told = (told + text).slice(0, MOST_TOLD)));
+    const ended = new Promise<void>((resolve) => {
+      child.on("error", () => resolve());
+      child.on("close", () => resolve());
+    });
+    void clock.sleep(TELLS_WITHIN_MS, late.signal).then(() => child.kill("SIGKILL"));
+    await Promise.race([ended, clock.sleep(2 * TELLS_WITHIN_MS, late.signal)]);
+    child.stdout.destroy();
+    return /\d+\.\d+\.\d+[\w.+-]*/.exec(told)?.[0] ?? null;
+  } finally {
+    late.abort();
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
