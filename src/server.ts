@@ -46,6 +46,7 @@ import { openRelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
 import { adminRoutes } from "./protocols/web/admin-routes.ts";
+import { adminAssignmentRoutes } from "./protocols/web/admin-assignment-routes.ts";
 import { adminCacheRoutes } from "./protocols/web/admin-cache-routes.ts";
 import { adminRelayRoutes } from "./protocols/web/admin-relay-routes.ts";
 import { adminStateRoutes } from "./protocols/web/admin-state-routes.ts";
@@ -165,6 +166,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     readLimits: openReadLimits(ctx),
     parked: openParked(clock),
     channels: catalogueOf(channels),
+    work: null,
   };
 
   let app: FastifyInstance;
@@ -282,7 +284,8 @@ async function buildApp(
         checkFields(schema as z.ZodType, value),
   );
   app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value));
-  const pagesOptions = { distDir: WEB_DIST, hsts: config.publicUrl.startsWith("https:") };
+  const hsts = config.publicUrl.startsWith("https:");
+  const pagesOptions = { distDir: WEB_DIST, hsts, promptPad: config.assignment.promptPad };
   const showMissing = missingPage(pagesOptions);
   app.setErrorHandler((error, request, reply) => {
     if (request.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(request, reply))
@@ -315,6 +318,7 @@ async function buildApp(
   await app.register(policyRoutes(door));
   await app.register(adminRelayRoutes(door));
   await app.register(adminCacheRoutes(door));
+  await app.register(adminAssignmentRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, metrics));
   await app.register(pages, pagesOptions);

@@ -62,6 +62,15 @@ export const ASSIGNMENT_SETTINGS = {
       listOf(text("an origin").refine(isOrigin, { error: "an origin such as https://app.example.com" })).default([]),
       "Pages of other origins that may send tasks, with a key.",
     ),
+    promptPad: setting(
+      text("an origin")
+        .refine((url) => isOrigin(url) && /^[\w.:[\]-]+$/.test(new URL(url).host), {
+          error: "an origin such as https://prompt-pad.danmercer.net",
+        })
+        .transform((url) => new URL(url).origin)
+        .default("https://prompt-pad.danmercer.net"),
+      "The Prompt Pad that /embed/prompt-pad.html frames, and takes prompts from.",
+    ),
     sandbox: setting(
       z.enum(["auto", "require", "off"], { error: "auto, require or off" }).default("auto"),
       "Whether agents run in bubblewrap: auto where it works, require or nothing starts, off never.",

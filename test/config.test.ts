@@ -139,6 +139,10 @@ describe("mistakes in settings", () => {
       "cors: { origins: ['*'] }\n",
       `FILE:1: cors.origins[0] must be an origin such as https://app.example.com, not "*".`,
     ],
+    ...["https://pad.example/x", "https://a.example;script-src *", "pad.example"].map((wrong): [string, string] => [
+      `assignment: { prompt_pad: "${wrong}" }\n`,
+      `FILE:1: assignment.prompt_pad must be an origin such as https://prompt-pad.danmercer.net, not "${wrong}".`,
+    ]),
     [
       "public_url: https://a.example/parley\n",
       `FILE:1: public_url must be an http or https address without a path, not "https://a.example/parley".`,

@@ -47,6 +47,16 @@ describe("pages", () => {
     }
   });
 
+  it("frame nothing, but for the bridge, which frames Prompt Pad alone and is told where that is", async () => {
+    const plain = (await world.call("GET", "/")).headers.get("content-security-policy");
+    const bridge = await world.call("GET", "/embed/prompt-pad.html");
+    assert.equal(bridge.status, 200);
+    assert.equal(bridge.headers.get("content-security-policy"), `${plain}; frame-src https://prompt-pad.danmercer.net`);
+    assert.match(bridge.text, /<meta name="prompt-pad" content="https:\/\/prompt-pad\.danmercer\.net" \/>/);
+    assert.equal(bridge.headers.get("referrer-policy"), "no-referrer");
+    for (const [tag] of bridge.text.matchAll(/<script[^>]*>/g)) assert.match(tag, /\ssrc="\//);
+  });
+
   it("hold no script, style or handler of their own", async () => {
     const { text } = await world.call("GET", "/");
     assert.doesNotMatch(text, /<style|\sstyle=|\son[a-z]+=/i);

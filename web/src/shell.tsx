@@ -96,6 +96,7 @@ export function Shell() {
               </Route>
               <Route path="/inbox/:id">{({ id }) => <Inbox id={id} />}</Route>
               <Route path="/console/*?" component={Console} />
+              <Route path="/embed/*" component={Console} />
               <Route component={NotFound} />
             </Switch>
           </Suspense>

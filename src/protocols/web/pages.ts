@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { html } from "./html.ts";
 
 /** Where the app shows something of its own; every other address is not its. */
 const APP_PATHS = [
@@ -21,6 +22,9 @@ const PLAIN_FILES = ["sw.js", "theme.js", "manifest.webmanifest"];
 
 /** A file in a folder, and no way out of it. */
 const FILE_NAME = ":name(^\\w[\\w.-]*$)";
+
+/** Frames Prompt Pad, and makes what somebody submits in it a task. */
+const PAD_PATH = "/embed/prompt-pad.html";
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -55,6 +59,8 @@ export interface PagesOptions {
   distDir: string;
   /** Whether people reach this server by https only. */
   hsts?: boolean;
+  /** The origin of the one page that may be framed, at one address; nothing is framed without it. */
+  promptPad?: string;
 }
 
 /**
@@ -71,7 +77,9 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
   });
 
   if (!existsSync(join(options.distDir, "index.html"))) {
-    for (const path of APP_PATHS) app.get(path, { schema: { hide: true } }, (_request, reply) => sendNotBuilt(reply));
+    for (const path of [...APP_PATHS, PAD_PATH]) {
+      app.get(path, { schema: { hide: true } }, (_request, reply) => sendNotBuilt(reply));
+    }
     return;
   }
 
@@ -86,6 +94,13 @@ export async function pages(app: FastifyInstance, options: PagesOptions): Promis
 
   for (const path of APP_PATHS) {
     app.get(path, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, "index.html"));
+  }
+  if (options.promptPad !== undefined) {
+    const { promptPad } = options;
+    const page = padPage(readFileSync(join(options.distDir, "index.html"), "utf8"), promptPad);
+    app.get(PAD_PATH, { schema: { hide: true }, onSend: framing(promptPad) }, (_request, reply) =>
+      reply.header("cache-control", "no-cache").type("text/html; charset=utf-8").send(page),
+    );
   }
   for (const file of PLAIN_FILES) {
     app.get(`/${file}`, { schema: { hide: true } }, (_request, reply) => sendFresh(reply, file));
@@ -111,6 +126,18 @@ export function missingPage(options: PagesOptions): (request: FastifyRequest, re
     if (options.hsts) reply.header("strict-transport-security", HSTS);
     void reply.code(404).type("text/html; charset=utf-8").send(readFileSync(page));
     return true;
+  };
+}
+
+/** The app, told which page it may frame. */
+function padPage(app: string, origin: string): string {
+  return app.replace("</head>", `${html`<meta name="prompt-pad" content="${origin}" />`.text}</head>`);
+}
+
+/** The policy of every page, but for one origin that may be framed. */
+function framing(origin: string) {
+  return async (_request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    reply.header("content-security-policy", `${CONTENT_SECURITY_POLICY}; frame-src ${origin}`);
   };
 }
 

@@ -8,6 +8,7 @@ import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
 import { Gone } from "./parts.tsx";
+import { PromptPadPage } from "./prompt-pad.tsx";
 import { SECTIONS } from "./sections.ts";
 import { Start } from "./start.tsx";
 import { text } from "./text.ts";
@@ -66,8 +67,9 @@ function SignedInConsole({ person }: { person: SignedIn["person"] }) {
         <Route path="/console">
           <Start person={person}>{!isWide && <Sections />}</Start>
         </Route>
+        <Route path="/embed/prompt-pad.html" component={PromptPadPage} />
         {SECTIONS.map(({ path, Page }) => (
-          <Route key={path} path={`/console/${path}/:item?`}>
+          <Route key={path} path={`/console/${path}/:item?/*?`}>
             {({ item }) => <Page item={item} me={person} />}
           </Route>
         ))}

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { AsksPage } from "./asks.tsx";
+import { AssignmentsPage } from "./assignments.tsx";
 import { AuditPage } from "./audit.tsx";
 import { CachePage } from "./cache.tsx";
 import { ChannelsPage } from "./channels.tsx";
@@ -10,6 +11,7 @@ import { LivePage } from "./live.tsx";
 import { PeoplePage } from "./people.tsx";
 import { PolicyPage } from "./policy.tsx";
 import { text as relayText } from "./relay-text.ts";
+import { text as taskText } from "./task-text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
 
@@ -26,6 +28,7 @@ export const SECTIONS: readonly { path: string; label: string; Page: ComponentTy
   { path: "live", label: relayText.live.title, Page: LivePage },
   { path: "asks", label: relayText.asks.title, Page: AsksPage },
   { path: "jobs", label: relayText.jobs.title, Page: JobsPage },
+  { path: "assignments", label: taskText.title, Page: AssignmentsPage },
   { path: "policy", label: relayText.policy.title, Page: PolicyPage },
   { path: "cache", label: relayText.cache.title, Page: CachePage },
   { path: "people", label: text.people.title, Page: PeoplePage },

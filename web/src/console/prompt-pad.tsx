@@ -1,0 +1,171 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Link } from "wouter";
+import { newKey } from "@parley/sdk/idempotency-key";
+import { recall, remember } from "../device.ts";
+import { announce } from "../parts/announcer.tsx";
+import { Loading } from "../parts/notice.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { useTitle } from "../title.ts";
+import styles from "./console.module.css";
+import { Empty, Problem, SelectField, useAction } from "./parts.tsx";
+import { Block } from "./relay-parts.tsx";
+import { submitTask, taskHref, useBoard } from "./task-api.ts";
+import { SandboxNotice } from "./task-parts.tsx";
+import { text } from "./task-text.ts";
+import type { Board, Task } from "./task-wire.ts";
+import taskStyles from "./tasks.module.css";
+
+/** Which page may be framed and listened to; the server says so in the page. */
+const ORIGIN = document.querySelector<HTMLMetaElement>('meta[name="prompt-pad"]')?.content;
+const DRAFT = "draft-pad";
+const NEW_ID_LENGTH = 12;
+
+/** What Prompt Pad edits and hands over; its messages say `setPrompt` and `submitPrompt`. */
+interface Prompt {
+  id: string;
+  text: string;
+}
+
+/**
+ * Prompt Pad in a frame: what somebody submits in it becomes a task. The session of whoever looks at this page carries
+ * it, which the framed page can neither read nor use: there is no key that it could take.
+ */
+export function PromptPadPage() {
+  const { data, error, refetch } = useBoard();
+  useTitle(text.pad.title);
+  if (error && !data) return <Trouble title={text.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  return (
+    <section class={taskStyles.page}>
+      <h1>{text.pad.title}</h1>
+      {data.repos.length === 0 || ORIGIN === undefined ? (
+        <Empty title={text.off} hint={text.offHint} />
+      ) : (
+        <Pad board={data} origin={ORIGIN} />
+      )}
+    </section>
+  );
+}
+
+function Pad({ board, origin }: { board: Board; origin: string }) {
+  const usual = board.repos.find(({ isDefault }) => isDefault) ?? board.repos[0];
+  const [repo, setRepo] = useState(usual?.name ?? "");
+  const [sent, setSent] = useState<readonly Task[]>([]);
+  const [unasked, setUnasked] = useState<Prompt | null>(null);
+  const frame = useRef<HTMLIFrameElement>(null);
+  const draft = useRef<Prompt>(readDraft());
+  const attempt = useRef<Prompt & { key: string }>(undefined);
+
+  const show = (prompt: Prompt): void => {
+    keep(prompt);
+    frame.current?.contentWindow?.postMessage({ type: "setPrompt", prompt }, origin);
+  };
+  const keep = (prompt: Prompt): void => {
+    draft.current = prompt;
+    remember(DRAFT, prompt.text === "" ? null : JSON.stringify(prompt));
+  };
+  const send = useAction(async (prompt: Prompt) => {
+    // What is submitted again after a lost reply must not begin anew.
+    if (attempt.current?.text !== prompt.text) attempt.current = { ...prompt, key: newKey() };
+    const { id, key } = attempt.current;
+    const task = await submitTask(repo, { id, prompt: prompt.text, dependencies: [] }, key);
+    attempt.current = undefined;
+    setUnasked(null);
+    setSent((before) => [{ ...task, repo }, ...before]);
+    announce(text.pad.taken(task.title));
+    show(newPrompt());
+  });
+
+  const latest = useRef({ keep, send });
+  latest.current = { keep, send };
+  useEffect(() => {
+    const onMessage = (event: MessageEvent<unknown>): void => {
+      if (event.origin !== origin || event.source !== frame.current?.contentWindow) return;
+      const said = promptIn(event.data);
+      if (!said) return;
+      const prompt = { id: draft.current.id, text: said.text };
+      latest.current.keep(prompt);
+      if (said.type === "setPrompt" || prompt.text.trim() === "") return;
+      // A press within the frame counts as one on this page; without any, somebody has to say so here.
+      if (navigator.userActivation.isActive) void latest.current.send.run(prompt);
+      else setUnasked(prompt);
+    };
+    addEventListener("message", onMessage);
+    return () => removeEventListener("message", onMessage);
+  }, [origin]);
+
+  return (
+    <>
+      <p class="muted">{text.pad.lead}</p>
+      <SandboxNotice says={board.sandboxNotice} />
+      <SelectField
+        label={text.pad.repo}
+        value={repo}
+        options={board.repos.map(({ name }) => ({ value: name, label: name }))}
+        onChoose={setRepo}
+      />
+      <iframe
+        ref={frame}
+        class={taskStyles.pad}
+        src={`${origin}/#submit=pm`}
+        title={text.pad.frame}
+        sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox"
+        allow="clipboard-write"
+        referrerpolicy="no-referrer"
+        onLoad={() => show(draft.current)}
+      />
+      <Problem error={send.error} />
+      {unasked && (
+        <section class={styles.section}>
+          <p role="alert">{text.pad.asks}</p>
+          <Block label={text.page.prompt} words={unasked.text} />
+          <div class={styles.actions}>
+            <button type="button" class="primary" onClick={() => void send.run(unasked)}>
+              {text.pad.give}
+            </button>
+            <button type="button" class="quiet" onClick={() => setUnasked(null)}>
+              {text.pad.drop}
+            </button>
+          </div>
+        </section>
+      )}
+      {sent.length > 0 && (
+        <section class={styles.section}>
+          <h2>{text.pad.sent}</h2>
+          <ul class={taskStyles.cards}>
+            {sent.map((task) => (
+              <li key={`${task.repo}/${task.id}`} class={taskStyles.card}>
+                <Link href={taskHref(task.repo, task.id)} class={taskStyles.open}>
+                  <span class={taskStyles.name}>{task.title}</span>
+                  <span class={taskStyles.facts}>
+                    <span>{task.repo}</span>
+                    <span>{task.id}</span>
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function promptIn(data: unknown): { type: "setPrompt" | "submitPrompt"; text: string } | null {
+  if (typeof data !== "object" || data === null || !("type" in data) || !("prompt" in data)) return null;
+  const { type, prompt } = data;
+  if (type !== "setPrompt" && type !== "submitPrompt") return null;
+  if (typeof prompt !== "object" || prompt === null || !("text" in prompt) || typeof prompt.text !== "string")
+    return null;
+  return { type, text: prompt.text };
+}
+
+const newPrompt = (): Prompt => ({ id: newKey().slice(0, NEW_ID_LENGTH), text: "" });
+
+function readDraft(): Prompt {
+  try {
+    return { ...newPrompt(), ...(JSON.parse(recall(DRAFT) ?? "{}") as Partial<Prompt>) };
+  } catch {
+    return newPrompt();
+  }
+}

@@ -1,0 +1,134 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import styles from "./console.module.css";
+import { moment, Section } from "./parts.tsx";
+import { useStream } from "./relay-api.ts";
+import { Block } from "./relay-parts.tsx";
+import relayStyles from "./relay.module.css";
+import { taskPath } from "./task-api.ts";
+import { saidIn, text } from "./task-text.ts";
+import type { TaskEvent } from "./task-wire.ts";
+import taskStyles from "./tasks.module.css";
+
+/** So many of the newest entries are kept on the page. */
+const MOST_ENTRIES = 1000;
+/** Entries that come close together are shown together. */
+const GATHER_MS = 100;
+/** This close to the end counts as at the end. */
+const NEAR_PX = 48;
+
+/**
+ * What happened to a task, as it happens. It stays at its end while somebody looks there, and stands still where they
+ * read something else, or have paused it.
+ */
+export function TaskLog({ repo, id, onNews }: { repo: string; id: string; onNews: () => void }) {
+  const { entries, waiting, isPaused, pause, goOn } = useEntries(repo, id, onNews);
+  const box = useRef<HTMLDivElement>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  useLayoutEffect(() => {
+    if (isAtEnd && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [entries]);
+  const toEnd = (): void => {
+    setAtEnd(true);
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
+  return (
+    <Section title={text.log.title}>
+      <div class={styles.actions}>
+        <button type="button" onClick={isPaused ? goOn : pause} aria-pressed={isPaused}>
+          {isPaused ? text.log.resume(waiting) : text.log.pause}
+        </button>
+        {!isAtEnd && (
+          <button type="button" class="quiet" onClick={toEnd}>
+            {text.log.toEnd}
+          </button>
+        )}
+      </div>
+      {entries.length === 0 && <p class="muted">{text.log.empty}</p>}
+      {entries.length >= MOST_ENTRIES && <p class="small muted">{text.log.cut(MOST_ENTRIES)}</p>}
+      <div
+        ref={box}
+        class={taskStyles.log}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label={text.log.title}
+        hidden={entries.length === 0}
+        onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) =>
+          setAtEnd(scrollHeight - scrollTop - clientHeight < NEAR_PX)
+        }
+      >
+        <ol>
+          {entries.map((event, at) => (
+            <Entry key={event.seq} event={event} isNewAttempt={event.attempt !== entries[at - 1]?.attempt} />
+          ))}
+        </ol>
+      </div>
+    </Section>
+  );
+}
+
+function useEntries(repo: string, id: string, onNews: () => void) {
+  const [entries, setEntries] = useState<readonly TaskEvent[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [isPaused, setPaused] = useState(false);
+  const held = useRef<TaskEvent[]>([]);
+  const due = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef({ isPaused, onNews });
+  latest.current = { isPaused, onNews };
+
+  const show = (): void => {
+    const fresh = held.current;
+    held.current = [];
+    setWaiting(0);
+    if (fresh.length === 0) return;
+    setEntries((known) => {
+      const newest = known.at(-1)?.seq ?? 0;
+      return [...known, ...fresh.filter(({ seq }) => seq > newest)].slice(-MOST_ENTRIES);
+    });
+  };
+  useStream(`${taskPath(repo, id)}/log`, {
+    onEvent(type, data, seq) {
+      held.current = [...held.current.slice(1 - MOST_ENTRIES), { ...(data as TaskEvent), type, seq }];
+      due.current ??= setTimeout(() => {
+        due.current = undefined;
+        latest.current.onNews();
+        if (latest.current.isPaused) setWaiting(held.current.length);
+        else show();
+      }, GATHER_MS);
+    },
+  });
+  useEffect(() => () => clearTimeout(due.current), []);
+  const goOn = (): void => {
+    setPaused(false);
+    show();
+  };
+  return { entries, waiting, isPaused, pause: () => setPaused(true), goOn };
+}
+
+function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolean }) {
+  const says = saidIn(event);
+  const isCode = event.type === "diff";
+  return (
+    <li class={taskStyles.entry} data-type={event.type} data-failed={event["isError"] === true || undefined}>
+      {isNewAttempt && event.attempt > 0 && <p class={taskStyles.attempt}>{text.attempt(event.attempt)}</p>}
+      <p class={taskStyles.stamp}>
+        <span class={taskStyles.kind}>{text.log.kind(event.type)}</span>
+        <time dateTime={event.at}>{moment(event.at)}</time>
+      </p>
+      {says !== "" && <p class={isCode ? taskStyles.code : taskStyles.said}>{says}</p>}
+      <Whole label={text.log.given} value={event["input"]} />
+      <Whole label={text.log.result} value={event["result"]} />
+    </li>
+  );
+}
+
+/** What a tool was given or gave back, whole, for whoever opens it. */
+function Whole({ label, value }: { label: string; value: unknown }) {
+  if (value === undefined || value === null || value === "") return null;
+  return (
+    <details class={relayStyles.more}>
+      <summary>{label}</summary>
+      <Block label={label} words={typeof value === "string" ? value : JSON.stringify(value, null, 2)} />
+    </details>
+  );
+}

@@ -1,0 +1,220 @@
+import { useState } from "preact/hooks";
+import { Link } from "wouter";
+import { Dialog } from "../parts/dialog.tsx";
+import { Loading } from "../parts/notice.tsx";
+import styles from "./console.module.css";
+import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "./parts.tsx";
+import { Block, Line } from "./relay-parts.tsx";
+import { cancelTask, refreshTasks, reviewTask, submitTask, taskPath, useBoard, useTask } from "./task-api.ts";
+import { TaskChanges } from "./task-changes.tsx";
+import { TaskLog } from "./task-log.tsx";
+import { TaskReview } from "./task-review.tsx";
+import { After, SandboxNotice } from "./task-parts.tsx";
+import { text } from "./task-text.ts";
+import type { TaskState, WholeTask } from "./task-wire.ts";
+import taskStyles from "./tasks.module.css";
+import { text as consoleText } from "./text.ts";
+
+const BASE = "/console/assignments";
+const FAILED: readonly TaskState[] = ["rejected", "failed", "canceled"];
+const SETTLED: readonly TaskState[] = [...FAILED, "review", "approved"];
+
+export function TaskPage({ repo, id }: { repo: string; id: string }) {
+  const { data, error } = useTask(repo, id);
+  if (error && !data) return <Gone to={BASE} />;
+  if (!data) return <Loading rows={4} />;
+  return <OneTask task={data} />;
+}
+
+function OneTask({ task }: { task: WholeTask }) {
+  const { data: board } = useBoard();
+  const { repo, id, state } = task;
+  const why = text.why(task);
+  const hasBoth = task.dependencies.length > 0;
+  const diffPath = `${taskPath(repo, id)}/diff`;
+  return (
+    <div class={taskStyles.task}>
+      <Detail title={task.title}>
+        <div class={taskStyles.stand} data-state={state}>
+          <p role="status">{text.state(state)}</p>
+          {why !== undefined && <p>{why}</p>}
+          {task.stale && <p>{text.stale}</p>}
+          {task.question && (
+            <Link href={new URL(task.question.url, location.origin).pathname} class="button primary">
+              {text.page.answerInInbox}
+            </Link>
+          )}
+        </div>
+        {task.sandbox === "none" && <SandboxNotice says={board?.sandboxNotice ?? text.page.sandboxes["none"]} />}
+        {task.warnings?.map((warning) => (
+          <p key={warning} class={taskStyles.notice} role="note">
+            {warning}
+          </p>
+        ))}
+        <TaskFacts task={task} />
+        <After task={task} all={board?.tasks ?? []} />
+        {state === "review" && (
+          <TaskReview
+            key={task.attempt}
+            of={{
+              ...{ repo, id, attempt: task.attempt, diffPath, hasBoth },
+              async send(review) {
+                await reviewTask(repo, id, review);
+                await refreshTasks();
+                focusDetail();
+              },
+            }}
+          />
+        )}
+        {task.commit !== undefined && state !== "review" && (
+          <Section title={text.diff.title}>
+            <TaskChanges path={diffPath} attempt={task.attempt} hasBoth={hasBoth} />
+          </Section>
+        )}
+        <TaskLog repo={repo} id={id} onNews={() => {}} />
+        <Asks task={task} />
+        <Attempts task={task} />
+        <Section title={text.page.prompt}>
+          <Block label={text.page.prompt} words={task.prompt} />
+        </Section>
+        <Steps task={task} />
+      </Detail>
+    </div>
+  );
+}
+
+function TaskFacts({ task }: { task: WholeTask }) {
+  const { commit, branch, ref, diffstat, sandbox, agent, base } = task;
+  return (
+    <Facts
+      facts={[
+        [text.repo, task.repo],
+        [text.form.id, task.id],
+        ...(agent === undefined ? [] : [[text.page.agent, agent] as const]),
+        ...(sandbox === undefined ? [] : [[text.page.sandbox, text.page.sandboxes[sandbox] ?? sandbox] as const]),
+        [text.page.submitted, <Moment time={task.submittedAt} />],
+        ...(base ? [[text.page.base, <code>{base}</code>] as const] : []),
+        ...(commit === undefined ? [] : [[text.page.commit, <code>{commit}</code>] as const]),
+        ...(branch === undefined ? [] : [[text.page.branch, <code>{branch}</code>] as const]),
+        ...(branch === undefined && ref !== undefined ? [[text.page.ref, <code>{ref}</code>] as const] : []),
+        ...(diffstat === undefined
+          ? []
+          : [[text.page.change, task.changed === false ? text.unchanged : text.diffstat(diffstat)] as const]),
+      ]}
+    />
+  );
+}
+
+/** What people were asked, and what they said. */
+export function Asks({ task: { asks } }: { task: Pick<WholeTask, "asks"> }) {
+  return (
+    <Section title={text.page.asks}>
+      {asks.length === 0 && <p class="muted">{text.page.noAsks}</p>}
+      <ol class={styles.entries}>
+        {asks.map((one) => (
+          <li key={one.askId}>
+            <div>
+              <p>
+                {one.url ? <Link href={new URL(one.url, location.origin).pathname}>{one.summary}</Link> : one.summary}
+              </p>
+              {one.answer && <p>{one.answer}</p>}
+              <Line parts={[one.state]} />
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Attempts({ task }: { task: WholeTask }) {
+  return (
+    <Section title={text.page.attempts}>
+      {task.attempts.length === 0 && <p class="muted">{text.page.noAttempts}</p>}
+      <ol class={styles.entries}>
+        {task.attempts.map((one) => (
+          <li key={one.n}>
+            <div>
+              <p>
+                {text.attempt(one.n)}: {text.page.ended(one.outcome ?? one.state)}
+              </p>
+              <Line
+                parts={[
+                  [one.agent, one.agentVersion].filter(Boolean).join(" "),
+                  moment(one.startedAt),
+                  one.usage ? text.usage(one.usage) : null,
+                ]}
+              />
+              {task.reviews
+                .filter(({ attempt }) => attempt === one.n)
+                .map((review, at) => (
+                  <div key={at}>
+                    <p>{text.page.reviewed(review.by, review.verdict)}</p>
+                    {review.comment && <p class={taskStyles.said}>{review.comment}</p>}
+                    <ul>
+                      {review.comments?.map((comment, index) => (
+                        <li key={index}>
+                          <p class="small muted">{text.page.onLine(comment.path, comment.line)}</p>
+                          <p class={taskStyles.said}>{comment.text}</p>
+                        </li>
+                      ))}
+                    </ul>
+                  </div>
+                ))}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Steps({ task }: { task: WholeTask }) {
+  const { repo, id, prompt, dependencies, agent } = task;
+  const cancel = async (): Promise<void> => void (await cancelTask(repo, id));
+  const again = async (): Promise<void> =>
+    void (await submitTask(repo, { id, prompt, dependencies, ...(agent !== undefined && { agent }) }));
+  return (
+    <div class={styles.actions}>
+      {!SETTLED.includes(task.state) && (
+        <Step label={text.page.cancel} title={text.page.cancelTitle} hint={text.page.cancelHint} work={cancel} />
+      )}
+      {FAILED.includes(task.state) && (
+        <Step label={text.page.retry} title={text.page.retryTitle} hint={text.page.retryHint} work={again} />
+      )}
+      <Link href={BASE} class="button quiet">
+        {text.page.back}
+      </Link>
+    </div>
+  );
+}
+
+/** Something that is done to the task once it was confirmed. */
+function Step(props: { label: string; title: string; hint: string; work: () => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
+  const action = useAction(async () => {
+    await props.work();
+    await refreshTasks();
+    setOpen(false);
+    focusDetail();
+  });
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        {props.label}
+      </button>
+      <Dialog title={props.title} open={isOpen} onClose={() => setOpen(false)}>
+        <p>{props.hint}</p>
+        <Problem error={action.error} />
+        <div class={styles.actions}>
+          <button type="button" class="alarm" aria-disabled={action.isBusy} onClick={() => void action.run()}>
+            {props.label}
+          </button>
+          <button type="button" class="quiet" onClick={() => setOpen(false)}>
+            {consoleText.cancel}
+          </button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,207 @@
+import { useState } from "preact/hooks";
+import { recall, remember } from "../device.ts";
+import { useKeys } from "../keys.ts";
+import { announce } from "../parts/announcer.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import styles from "./console.module.css";
+import { Field, Problem, Section, TextField, useAction } from "./parts.tsx";
+import { TaskChanges } from "./task-changes.tsx";
+import { text } from "./task-text.ts";
+import type { LineComment, NewReview, Verdict } from "./task-wire.ts";
+import taskStyles from "./tasks.module.css";
+
+interface Draft {
+  comment: string;
+  comments: readonly LineComment[];
+}
+
+/** What is reviewed, and how its verdict is sent. */
+export interface Reviewed {
+  repo: string;
+  id: string;
+  attempt: number;
+  /** Where its changes are. */
+  diffPath: string;
+  hasBoth: boolean;
+  send: (review: NewReview) => Promise<void>;
+}
+
+const VERDICTS: readonly { verdict: Verdict; key: string; kind: string }[] = [
+  { verdict: "approve", key: "a", kind: "primary" },
+  { verdict: "request_changes", key: "c", kind: "" },
+  { verdict: "reject", key: "r", kind: "alarm" },
+];
+
+/**
+ * Finished work, and the three things that can be said of it, each confirmed first. Comments are kept on this device
+ * until one of them is sent.
+ */
+export function TaskReview({ of }: { of: Reviewed }) {
+  const [draft, change] = useDraft(of);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [place, setPlace] = useState<{ path: string; line: number | undefined } | null>(null);
+  const send = useAction(async (said: Verdict) => {
+    const comment = draft.comment.trim();
+    const more = {
+      ...(comment !== "" && { comment }),
+      ...(draft.comments.length > 0 && { comments: draft.comments }),
+    };
+    await of.send({ verdict: said, attempt: of.attempt, ...more });
+    setVerdict(null);
+    change({ comment: "", comments: [] });
+  });
+  useKeys(Object.fromEntries(VERDICTS.map(({ verdict: one, key }) => [key, () => setVerdict(one)])));
+
+  return (
+    <>
+      <Section title={text.diff.title}>
+        <TaskChanges
+          path={of.diffPath}
+          attempt={of.attempt}
+          hasBoth={of.hasBoth}
+          comments={draft.comments}
+          onComment={(path, line) => setPlace({ path, line })}
+          onRemove={(comment) => change({ ...draft, comments: draft.comments.filter((one) => one !== comment) })}
+        />
+      </Section>
+      <Section title={text.review.title}>
+        {draft.comments.length > 0 && <p role="status">{text.review.remarks(draft.comments.length)}</p>}
+        <div class={taskStyles.verdicts}>
+          {VERDICTS.map(({ verdict: one, key, kind }) => (
+            <button key={one} type="button" class={kind} aria-keyshortcuts={key} onClick={() => setVerdict(one)}>
+              {text.review[one]}
+            </button>
+          ))}
+        </div>
+      </Section>
+      <Confirm
+        verdict={verdict}
+        draft={draft}
+        error={send.error}
+        isBusy={send.isBusy}
+        onComment={(comment) => change({ ...draft, comment })}
+        onClose={() => setVerdict(null)}
+        onConfirm={() => {
+          if (!verdict) return;
+          const isSaid = draft.comment.trim() !== "" || draft.comments.length > 0;
+          if (verdict === "request_changes" && !isSaid) return announce(text.review.wanted);
+          void send.run(verdict);
+        }}
+      />
+      <CommentOn
+        place={place}
+        onClose={() => setPlace(null)}
+        onAdd={(comment) => {
+          change({ ...draft, comments: [...draft.comments, comment] });
+          setPlace(null);
+        }}
+      />
+    </>
+  );
+}
+
+function useDraft({ repo, id, attempt }: Reviewed): [Draft, (draft: Draft) => void] {
+  const name = `draft-review.${repo}/${id}/${attempt}`;
+  const [draft, setDraft] = useState<Draft>(() => {
+    try {
+      return { comment: "", comments: [], ...(JSON.parse(recall(name) ?? "{}") as Partial<Draft>) };
+    } catch {
+      return { comment: "", comments: [] };
+    }
+  });
+  const change = (next: Draft): void => {
+    const isEmpty = next.comment === "" && next.comments.length === 0;
+    remember(name, isEmpty ? null : JSON.stringify(next));
+    setDraft(next);
+  };
+  return [draft, change];
+}
+
+function Confirm(props: {
+  verdict: Verdict | null;
+  draft: Draft;
+  error: unknown;
+  isBusy: boolean;
+  onComment: (comment: string) => void;
+  onClose: () => void;
+  onConfirm: () => void;
+}) {
+  const { verdict, draft } = props;
+  const kind = VERDICTS.find((one) => one.verdict === verdict)?.kind ?? "";
+  const isWanted = verdict === "request_changes" && draft.comments.length === 0;
+  return (
+    <Dialog title={verdict ? text.review.titles[verdict] : ""} open={verdict !== null} onClose={props.onClose}>
+      {verdict && (
+        <form
+          class={styles.section}
+          onSubmit={(event) => {
+            event.preventDefault();
+            props.onConfirm();
+          }}
+        >
+          <p class="muted">{text.review.hints[verdict]}</p>
+          {draft.comments.length > 0 && <p>{text.review.remarks(draft.comments.length)}</p>}
+          <TextField
+            label={isWanted ? text.review.wanted : text.review.comment}
+            rows={4}
+            required={isWanted}
+            value={draft.comment}
+            onInput={props.onComment}
+          />
+          <Problem error={props.error} />
+          <button type="submit" class={kind} aria-disabled={props.isBusy}>
+            {text.review[verdict]}
+          </button>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+/** Says something about a line: the one that was pressed, or one that is named here. */
+function CommentOn(props: {
+  place: { path: string; line: number | undefined } | null;
+  onClose: () => void;
+  onAdd: (comment: LineComment) => void;
+}) {
+  const { place, onClose } = props;
+  return (
+    <Dialog title={place ? text.diff.commentOn(place.path) : ""} open={place !== null} onClose={onClose}>
+      {place && <CommentForm {...place} onAdd={props.onAdd} />}
+    </Dialog>
+  );
+}
+
+function CommentForm(props: { path: string; line: number | undefined; onAdd: (comment: LineComment) => void }) {
+  const { path } = props;
+  const [line, setLine] = useState(props.line === undefined ? "" : String(props.line));
+  const [words, setWords] = useState("");
+  return (
+    <form
+      class={styles.section}
+      onSubmit={(event) => {
+        event.preventDefault();
+        props.onAdd({ path, line: Number(line), text: words.trim() });
+      }}
+    >
+      <Field label={text.diff.line}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            inputMode="numeric"
+            pattern="[1-9][0-9]{0,6}"
+            required
+            autoComplete="off"
+            value={line}
+            onInput={({ currentTarget: { value } }) => setLine(value)}
+          />
+        )}
+      </Field>
+      <TextField label={text.diff.words} rows={4} required value={words} onInput={setWords} />
+      <button type="submit" class="primary">
+        {text.diff.add}
+      </button>
+    </form>
+  );
+}
