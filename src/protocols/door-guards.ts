@@ -31,8 +31,10 @@ export function installGuards(
     reply.header("x-request-id", request.id);
     // Before anything is refused: a page must be able to read a refusal too.
     const origin = request.headers.origin;
-    const listed = origin !== undefined && config.cors.origins.includes(origin);
-    if (config.cors.origins.length > 0) reply.header("vary", "Origin");
+    const { cors: own } = request.routeOptions.config;
+    const origins = own ?? config.cors.origins;
+    const listed = origin !== undefined && origins.includes(origin);
+    if (origins.length > 0) reply.header("vary", "Origin");
     if (listed) {
       reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", EXPOSED_HEADERS);
     }
@@ -48,7 +50,8 @@ export function installGuards(
     }
     const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = request.routeOptions.config;
     const mayComeFrom = listed || (originless && origin === "null");
-    if (origin !== undefined && !mayComeFrom && isUnsafe(request.method) && !isSameOrigin(request, config, origin)) {
+    const isGuarded = own !== undefined || isUnsafe(request.method);
+    if (origin !== undefined && !mayComeFrom && isGuarded && !isSameOrigin(request, config, origin)) {
       throw new Refusal("origin_refused");
     }
     if (takesBody) refuseOddBody(request, maxBodyBytes);

@@ -38,6 +38,27 @@ export interface DoorPolicy {
   edit(change: (text: string) => string): Promise<void>;
 }
 
+/** One attempt's work, as its commits have it. */
+export interface FinishedWork {
+  repo: string;
+  id: string;
+  attempt: number;
+  startSha: string;
+  commitSha: string;
+}
+
+/** What doors ask of whoever runs the attempts of coding agents. */
+export interface DoorWork {
+  /** Returns work as a patch, against the commit it started from or the repository's base; no program is run for it. */
+  diff(work: FinishedWork, against: "start" | "base"): Promise<string>;
+  /** Where a task's tree is, and how large; null where there is none any more. */
+  tree(of: { repo: string; id: string; generation: number }): Promise<{ path: string; bytes: number } | null>;
+  /** Whether an agent can be given work here, and why not. */
+  readiness(agent: string): { ready: boolean; why: string | null };
+  /** What people are told of the sandbox; null where there is nothing to tell. */
+  sandboxNotice(): string | null;
+}
+
 /** What every door is given. */
 export interface DoorContext {
   ctx: Context;
@@ -47,6 +68,8 @@ export interface DoorContext {
   parked: Parked;
   /** The ways to reach people that are configured. */
   channels: ChannelCatalogue;
+  /** Null where coding agents are given no work. */
+  work: DoorWork | null;
 }
 
 /** An agent, and what its key says of requests that name nobody. */
@@ -90,6 +113,8 @@ declare module "fastify" {
     ownMethods?: boolean;
     /** Posted by a page of ours that tells no origin, and proves in another way where it comes from. */
     originless?: boolean;
+    /** The origins whose pages may use it, instead of the server's own list; any other page is refused, whatever it does. */
+    cors?: readonly string[];
     /** The longest body it takes, where that is not the Ask-a-Human doors' own. */
     maxBodyBytes?: number;
   }

@@ -100,3 +100,27 @@ async function* follow<T extends { seq: number }>(
     await changes.next(leftMs);
   }
 }
+
+/**
+ * Yields the states and questions of all tasks of these repositories from now on, until a signal is aborted. Numbers are
+ * each repository's own: whoever comes again begins with what there is.
+ */
+export async function* followBoards(
+  ctx: Context,
+  repos: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<BoardEvent & { repo: string }> {
+  using changes = watch(ctx, repos.map(boardTopic), [ctx.stopping, signal]);
+  const after = new Map<string, number>();
+  for (const repo of repos) after.set(repo, await findBoardSeq(ctx.db, repo));
+  while (!ctx.stopping.aborted && !signal.aborted) {
+    let told = 0;
+    for (const [repo, seq] of after) {
+      const events = await listBoardEvents(ctx.db, repo, seq, EVENTS_PER_READ);
+      for (const event of events) yield { ...event, repo };
+      after.set(repo, events.at(-1)?.seq ?? seq);
+      told += events.length;
+    }
+    if (told === 0) await changes.next(LONGEST_WAIT_MS);
+  }
+}
