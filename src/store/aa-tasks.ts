@@ -76,6 +76,15 @@ export async function findTaskOfAsk(on: Queryable, askId: string): Promise<Task 
   return row && toTask(row);
 }
 
+/** Returns asks to people about tasks that are open though their task went on without them. */
+export async function findTaskOrphans(on: Queryable, door: string, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT p.ask_id FROM addressed_asks p WHERE p.state = 'open' AND p.door = ${door}
+      AND NOT EXISTS (SELECT 1 FROM aa_tasks t WHERE t.review_ask = p.ask_id) LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
 /** What is submitted. */
 export type NewTask = Pick<
   Task,

@@ -14,6 +14,7 @@ import type {
 import { agentName, optionsOf } from "../model/ask-view.ts";
 import { consentText } from "../model/consent.ts";
 import { settle, type Counted } from "../model/settle.ts";
+import { taskAskOf, verdictOf } from "../model/task-asks.ts";
 import { Refusal, type RefusalCode } from "../refusals.ts";
 import {
   findAddressed,
@@ -29,8 +30,9 @@ import { ownsKeyOf } from "../store/keys.ts";
 import { transact } from "../store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../store/wake.ts";
 import { aboutAsk } from "./address-ask.ts";
-import { RELAY_DOOR, stillWanted } from "./relay-people.ts";
-import { endHeldIfDue, finishAddressed, settledRefusal } from "./end-addressed.ts";
+import { RELAY_DOOR } from "./relay-people.ts";
+import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./end-addressed.ts";
+import { isWanted } from "./settle-task-ask.ts";
 
 export interface DecisionInput {
   askId: string;
@@ -77,7 +79,7 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
   }
   try {
     const misfit = await misfitOf(ctx, found.ask, input.decision);
-    const result = await transact(ctx, (tx) => decideIn(tx, input, misfit));
+    const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, misfit));
     if (result instanceof Refusal) throw result;
     return result;
   } catch (error) {
@@ -87,7 +89,12 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
 }
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
-export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | null): Promise<Decided | Refusal> {
+export async function decideIn(
+  ctx: Ending,
+  tx: Tx,
+  input: DecisionInput,
+  misfit: Refusal | null,
+): Promise<Decided | Refusal> {
   const seen = await findAddressed(tx, input.askId);
   if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
   const held = await lockAddressed(tx, input.askId);
@@ -101,11 +108,11 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
   if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
 
   // Ending it must last, so the refusal is returned and not thrown.
-  const ended = await endHeldIfDue(tx, held);
+  const ended = await endHeldIfDue(ctx, tx, held);
   if (ended) return settledRefusal(ended);
-  if (ask.door === RELAY_DOOR && !(await stillWanted(tx, ask.id))) {
-    const by = { kind: "server", id: "relay" } as const;
-    return settledRefusal(await finishAddressed(tx, ask, { status: "cancelled" }, now, { by, action: "cancelled" }));
+  if (!(await isWanted(tx, ask))) {
+    const how = { by: { kind: "server", id: ask.door }, action: "cancelled" } as const;
+    return settledRefusal(await finishAddressed(ctx, tx, ask, { status: "cancelled" }, now, how));
   }
   if (misfit?.code === "secret_detected") throw misfit;
   if (input.byKey && !responder.self && responder.person !== null) {
@@ -133,7 +140,7 @@ export async function decideIn(tx: Tx, input: DecisionInput, misfit: Refusal | n
   }
   const outcome = withArguments(ask, settled.outcome, decision);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
-  const over = await finishAddressed(tx, ask, outcome, now, { by, action });
+  const over = await finishAddressed(ctx, tx, ask, outcome, now, { by, action });
   return { ask: over, repeated: false };
 }
 
@@ -194,6 +201,10 @@ export async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decisi
   const { form } = ask;
   const secret = ask.door === RELAY_DOOR ? await secretIn(ctx, decision) : null;
   if (secret) return secret;
+  const isReview = taskAskOf(ask)?.about === "review";
+  if (isReview && decision.kind === "reply" && !verdictOf(decision)) {
+    return new Refusal("answer_misfit", { errors: [{ path: "text", message: "must say what is to be changed" }] });
+  }
   const judged =
     form.kind === "value" && form.schema && decision.kind === "value"
       ? { schema: form.schema, value: decision.value }

@@ -1,60 +1,46 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Audience, DecidedBy, Outcome, Target } from "../model/addressed-ask.ts";
+import type { AddressedAsk, Audience, Outcome, Target } from "../model/addressed-ask.ts";
 import { leavesOf, readersOf } from "../model/audience.ts";
+import { ASSIGNMENT_DOOR } from "../model/task-asks.ts";
 import { Refusal } from "../refusals.ts";
-import {
-  endAddressed,
-  insertReaders,
-  lockAddressed,
-  updateAddressed,
-  type AddressedAt,
-} from "../store/addressed-asks.ts";
+import { insertReaders, lockAddressed, updateAddressed, type AddressedAt } from "../store/addressed-asks.ts";
 import { appendAudit, type Actor } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
-import { closeDeliveries } from "../store/deliveries.ts";
 import { transact } from "../store/transact.ts";
-import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
-import { aboutAsk, auditNoun, planDeliveries } from "./address-ask.ts";
+import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../store/wake.ts";
+import { aboutAsk, planDeliveries } from "./address-ask.ts";
+import { closeAddressedIn, type EndedHow } from "./close-addressed.ts";
 import { RELAY_DOOR, settleFromPeople } from "./relay-people.ts";
-import { planWebhooks } from "./webhook-endpoints.ts";
+import { settleTaskAsk } from "./settle-task-ask.ts";
 import { tellDevices } from "./tell-devices.ts";
 
+/** What the ends of asks to people need of the context. */
+export type Ending = Pick<Context, "assignment">;
+
 /**
- * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
- * Every end of an ask to people is here.
+ * Ends a held, open ask, and does what that means to whoever asked, in the transaction under way. Every end that people
+ * and the clock make is here.
  */
 export async function finishAddressed(
+  ctx: Ending,
   tx: Tx,
   ask: AddressedAsk,
   outcome: Outcome,
   at: number,
-  how: { by: DecidedBy | Actor; action: string; data?: Record<string, unknown> },
+  how: EndedHow,
 ): Promise<AddressedAsk> {
-  const over = await endAddressed(tx, ask.id, outcome, at);
-  const isRelayed = ask.door === RELAY_DOOR;
-  if (isRelayed) await settleFromPeople(tx, over);
-  // point: addressed-between-outcome-and-closing
-  await closeDeliveries(tx, ask.id);
-  if (!isRelayed) await planWebhooks(tx, over, `${auditNoun(ask)}.completed`);
-  await appendAudit(tx, {
-    actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
-    ...aboutAsk(ask, how.action),
-    ...("via" in how.by && { via: how.by.via }),
-    ...(outcome.digest !== undefined && { digest: outcome.digest }),
-    ...(how.data && { data: how.data }),
+  return closeAddressedIn(tx, ask, { outcome, at }, how, async (over) => {
+    if (ask.door === RELAY_DOOR) await settleFromPeople(tx, over);
+    if (ask.door === ASSIGNMENT_DOOR) await settleTaskAsk(ctx, tx, over);
   });
-  tx.wake(askTopic(ask.id));
-  tx.wake(INBOX_TOPIC);
-  tx.wake(DELIVERIES_TOPIC);
-  return over;
 }
 
 /** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
-export async function endHeldIfDue(tx: Tx, { ask, now }: AddressedAt): Promise<AddressedAsk | undefined> {
+export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: AddressedAt): Promise<AddressedAsk | undefined> {
   if (ask.state !== "open" || now < ask.expiresAt) return undefined;
   // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
   const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
-  return finishAddressed(tx, ask, outcome, ask.expiresAt, {
+  return finishAddressed(ctx, tx, ask, outcome, ask.expiresAt, {
     by: { kind: "clock", id: "clock" },
     action: "expired",
   });
@@ -64,7 +50,7 @@ export async function endHeldIfDue(tx: Tx, { ask, now }: AddressedAt): Promise<A
 export async function expireAddressed(ctx: Context, askId: string): Promise<AddressedAsk | undefined> {
   return transact(ctx, async (tx) => {
     const held = await lockAddressed(tx, askId);
-    return held && ((await endHeldIfDue(tx, held)) ?? held.ask);
+    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.ask);
   });
 }
 
@@ -77,7 +63,7 @@ export async function cancelAddressed(ctx: Context, askId: string, by: Actor, re
   const result = await transact(ctx, async (tx) => {
     const held = await lockAddressed(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const over = (await endHeldIfDue(tx, held)) ?? held.ask;
+    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
     if (over.state === "cancelled") return over;
     if (over.state !== "open") return settledRefusal(over);
     const outcome: Outcome = {
@@ -85,7 +71,7 @@ export async function cancelAddressed(ctx: Context, askId: string, by: Actor, re
       ...(over.form.kind === "approval" && { approved: false }),
       ...(reason !== undefined && { comment: reason }),
     };
-    return finishAddressed(tx, over, outcome, held.now, { by, action: "cancelled" });
+    return finishAddressed(ctx, tx, over, outcome, held.now, { by, action: "cancelled" });
   });
   if (result instanceof Refusal) throw result;
   return result;
@@ -120,7 +106,7 @@ export async function escalateAddressed(
   const result = await transact(ctx, async (tx) => {
     const held = await lockAddressed(tx, askId);
     if (!held) throw new Refusal("request_not_found");
-    const ask = (await endHeldIfDue(tx, held)) ?? held.ask;
+    const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
     if (ask.state !== "open") return settledRefusal(ask);
     const { escalations = 0 } = ask.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");

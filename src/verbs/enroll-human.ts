@@ -184,7 +184,7 @@ export async function readHumans(
 const SEARCHED_AT_ONCE = 500;
 
 /** Returns the humans in whose name or description every word stands, whatever its case and accents. */
-export async function searchHumans(ctx: Pick<Context, "db">, query: string, limit: number): Promise<Human[]> {
+export async function searchHumans(ctx: { db: Queryable }, query: string, limit: number): Promise<Human[]> {
   const words = wordsOf(query);
   const found: Human[] = [];
   for await (const human of everyHuman(ctx.db)) {

@@ -93,7 +93,7 @@ async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, li
     const misfit = await misfitOf(ctx, ask, meant.decision);
     const result = await transact(ctx, async (tx) => {
       if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
-      return decideIn(tx, input, misfit);
+      return decideIn(ctx, tx, input, misfit);
     });
     if (result === null) return REPEATED;
     if (result instanceof Refusal) return refusalVerdict(ctx, ask, responder, heard, result, link);

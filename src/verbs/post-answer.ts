@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import type { Decision, ForeignSchema } from "../model/addressed-ask.ts";
+import type { AddressedAsk, Decision, ForeignSchema } from "../model/addressed-ask.ts";
 import { chosenBy } from "../model/choice-options.ts";
 import { isDecision } from "../model/relay-people.ts";
 import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type RelayAsk } from "../model/relay.ts";
@@ -220,7 +220,7 @@ async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, as
       ...{ stage: held.ask.stage, bodyHash: wish.bodyHash },
       stages: [...held.ask.stages, { stage: held.ask.stage, outcome: `answered by ${who.name}`, ms: 0 }],
     });
-    await closeAddressed(tx, addressed?.ask, job.now, who.principal);
+    await closeAddressed(ctx, tx, addressed?.ask, job.now, who.principal);
     await writeNotes(tx, done.notes);
     return done.answer;
   });
@@ -278,19 +278,20 @@ export async function withdrawAsk(ctx: Context, id: string, principal: string): 
       },
       { stage: held.ask.stage, stages: held.ask.stages },
     );
-    await closeAddressed(tx, addressed?.ask, job.now, principal);
+    await closeAddressed(ctx, tx, addressed?.ask, job.now, principal);
     await writeNotes(tx, done.notes);
   });
 }
 
 async function closeAddressed(
+  ctx: Context,
   tx: Tx,
-  addressed: Parameters<typeof finishAddressed>[1] | undefined,
+  addressed: AddressedAsk | undefined,
   at: number,
   principal: string,
 ): Promise<void> {
   if (addressed?.state !== "open") return;
   const how = { by: { kind: "agent", id: principal }, action: "cancelled" } as const;
   const approved = addressed.form.kind === "approval" ? { approved: false } : {};
-  await finishAddressed(tx, addressed, { status: "cancelled", ...approved }, at, how);
+  await finishAddressed(ctx, tx, addressed, { status: "cancelled", ...approved }, at, how);
 }

@@ -7,7 +7,7 @@ import type { PolicyInput } from "../model/policy.ts";
 import type { PolicyTrace, RelayAsk, StageRecord } from "../model/relay.ts";
 import { answerFrom, formOf, isDecision } from "../model/relay-people.ts";
 import { titleOf } from "../model/title.ts";
-import type { Tx } from "../store/db.ts";
+import type { Queryable, Tx } from "../store/db.ts";
 import { findHumans, listHumans, type Human } from "../store/humans.ts";
 import { lockJob } from "../store/jobs.ts";
 import { advanceRelayAsk, findByAddressed, lockRelayAsk, moveJoined, type RelayAskAt } from "../store/relay-asks.ts";
@@ -33,7 +33,7 @@ export interface Asked {
  * everybody who sees all there is. A name that nobody has reaches those, so that nothing is decided by silence alone.
  */
 export async function relayAudience(
-  ctx: Context,
+  ctx: { db: Queryable },
   { to, need }: { to: readonly (string | undefined)[]; need: number },
 ): Promise<Asked> {
   const named = to.find((name) => name !== undefined && name.trim() !== "");
@@ -51,7 +51,7 @@ export async function relayAudience(
 
 const leafOf = ({ person }: Human): Audience => ({ is: "leaf", target: { via: "person", person } });
 
-async function humanCalled(ctx: Context, name: string): Promise<Human | undefined> {
+async function humanCalled(ctx: { db: Queryable }, name: string): Promise<Human | undefined> {
   const isNumber = /^[1-9]\d{0,14}$/.test(name);
   if (isNumber) {
     const [human] = await listHumans(ctx.db, Number(name) - 1, 1);

@@ -1,13 +1,14 @@
 import type { Context } from "../context.ts";
+import type { Outcome } from "../model/addressed-ask.ts";
 import type { LineComment, Task, Verdict } from "../model/assignment.ts";
 import { Refusal } from "../refusals.ts";
 import { insertReview } from "../store/aa-reviews.ts";
-import { lockTask } from "../store/aa-tasks.ts";
+import { findTask, lockTask } from "../store/aa-tasks.ts";
 import type { Actor } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
 import { transact } from "../store/transact.ts";
-import { withdrawReview } from "./end-attempt.ts";
 import { moveTaskIn } from "./move-task.ts";
+import { closeTaskAskIn } from "./task-asks.ts";
 
 /** What a person says of the work of a task's newest attempt. */
 export interface ReviewWish extends Pick<Task, "repo" | "id"> {
@@ -31,12 +32,20 @@ export type Feedback = Pick<ReviewWish, "attempt" | "comment" | "comments">;
  * @throws {Refusal} `task_not_found`; `review_conflict` with the state, when this attempt's work is not up for review
  */
 export async function reviewTask(ctx: Context, wish: ReviewWish): Promise<Task> {
-  const { task, ask } = await transact(ctx, async (tx) => {
-    const held = await lockTask(tx, wish.repo, wish.id);
-    return { task: await reviewTaskIn(ctx, tx, wish), ask: held?.reviewAsk };
+  return transact(ctx, async (tx) => {
+    // Held before the repository, as whoever decides in the inbox holds them.
+    const asked = await findTask(tx, wish.repo, wish.id);
+    const by = actorOf(wish);
+    const isUp = asked?.state === "review" && asked.attempt === wish.attempt;
+    if (isUp) await closeTaskAskIn(tx, asked.reviewAsk, { by, outcome: outcomeOf(wish) });
+    return reviewTaskIn(ctx, tx, wish);
   });
-  await withdrawReview(ctx, ask, actorOf(wish));
-  return task;
+}
+
+/** What is seen of it where people were asked. */
+function outcomeOf({ verdict, comment, person }: ReviewWish): Outcome {
+  const by = { kind: "person", id: person, via: "api" } as const;
+  return { status: "answered", option: verdict, ...(comment !== null && { text: comment }), by };
 }
 
 /** The same as part of a transaction under way, for the one that ends what people were asked. Call it last. */

@@ -86,7 +86,7 @@ async function answer(ctx: Context, person: string, ask: AddressedAsk, said: Wor
   const misfit = await misfitOf(ctx, ask, decision);
   const result = await transact(ctx, async (tx) => {
     if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return null;
-    return decideIn(tx, { askId: ask.id, responder, decision }, misfit);
+    return decideIn(ctx, tx, { askId: ask.id, responder, decision }, misfit);
   });
   if (result instanceof Refusal) throw result;
 }
