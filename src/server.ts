@@ -45,6 +45,7 @@ import { measureRequests, openMetrics, type Metrics } from "./protocols/ops/metr
 import { openRelayCounters } from "./protocols/ops/relay-metrics.ts";
 import { opsRoutes } from "./protocols/ops/ops-routes.ts";
 import { inboxRoutes } from "./protocols/web/inbox-routes.ts";
+import { inboxTaskRoutes } from "./protocols/web/inbox-task-routes.ts";
 import { adminRoutes } from "./protocols/web/admin-routes.ts";
 import { adminAssignmentRoutes } from "./protocols/web/admin-assignment-routes.ts";
 import { adminCacheRoutes } from "./protocols/web/admin-cache-routes.ts";
@@ -285,7 +286,7 @@ async function buildApp(
   );
   app.setSerializerCompiler(() => (value: unknown) => JSON.stringify(value));
   const hsts = config.publicUrl.startsWith("https:");
-  const pagesOptions = { distDir: WEB_DIST, hsts, promptPad: config.assignment.promptPad };
+  const pagesOptions = { distDir: WEB_DIST, hsts, promptPad: ctx.assignment.promptPad };
   const showMissing = missingPage(pagesOptions);
   app.setErrorHandler((error, request, reply) => {
     if (request.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(request, reply))
@@ -312,6 +313,7 @@ async function buildApp(
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, channels.values()));
   await app.register(inboxRoutes(door));
+  await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));
   await app.register(adminRoutes(door));
   await app.register(adminStateRoutes(door));

@@ -39,6 +39,8 @@ export interface AgentRules {
 export interface AssignmentRules {
   serverName?: string | undefined;
   corsOrigins: readonly string[];
+  /** The origin of the one page that ours may frame. */
+  promptPad: string;
   sandbox: "auto" | "require" | "off";
   egress: readonly string[];
   parallel: number;

@@ -140,8 +140,23 @@ export async function updateAttempt(
   return toAttempt(row);
 }
 
+/** An attempt never was: it began nothing. */
+export async function deleteAttempt(tx: Tx, attemptId: string): Promise<void> {
+  await tx.all(sql`DELETE FROM aa_attempts WHERE attempt_id = ${attemptId}`);
+  tx.wake(TASKS_TOPIC);
+}
+
 export async function findAttempt(on: Queryable, attemptId: string): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(on, sql`SELECT * FROM aa_attempts WHERE attempt_id = ${attemptId}`);
+  return row && toAttempt(row);
+}
+
+/** Returns the attempt that a job of the relay is. */
+export async function findAttemptOfJob(on: Queryable, jobId: string): Promise<StoredAttempt | undefined> {
+  const row = await first<AttemptRow>(
+    on,
+    sql`SELECT * FROM aa_attempts WHERE job_id = ${jobId} ORDER BY n DESC LIMIT 1`,
+  );
   return row && toAttempt(row);
 }
 

@@ -10,6 +10,7 @@ import { followInbox } from "../../verbs/follow-inbox.ts";
 import { namePeople } from "../../verbs/name-people.ts";
 import { mayAllowForGood } from "../../verbs/policy-grants.ts";
 import { listInboxOf, readDetails, readInInbox } from "../../verbs/read-addressed.ts";
+import { readTaskOfAsk } from "../../verbs/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../door.ts";
 import { booleanField, fields, laterField, optional, textField, wordField } from "../door-fields.ts";
 import { signedInPerson } from "../door-principals.ts";
@@ -129,7 +130,8 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
     async function whole(person: string, ask: AddressedAsk): Promise<object> {
       const who = await responderOf(ctx.db, person, "web");
       const mayStand = await mayAllowForGood(ctx, ask, person);
-      return { ...wholeAsk(ask, await readDetails(ctx, ask), who, ctx.clock.now()), may_stand: mayStand };
+      const task = await readTaskOfAsk(ctx, ask);
+      return { ...wholeAsk(ask, await readDetails(ctx, ask), who, ctx.clock.now()), may_stand: mayStand, task };
     }
   };
 }
