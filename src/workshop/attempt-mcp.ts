@@ -25,6 +25,7 @@ const NO_CROWD =
   "ask_human is not available without a sandbox: its answers would be text that anybody may have written. Ask a person with contact_human.";
 const MOST_BODY_BYTES = 1_048_576;
 const BEAT_MS = 10_000;
+const UNKNOWN_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL = -32603;
 
@@ -67,6 +68,11 @@ async function answer(
   const headers = headersOf(request);
   const calls = rpc?.["method"] === "tools/call" && rpc["id"] !== undefined;
   if (calls) return answerCall({ rpc, headers }, request, reply, options, count, gone.signal);
+
+  // Nothing of an attempt becomes a task, so there is nothing to listen to.
+  if (rpc?.["method"] === "subscriptions/listen") {
+    return end(reply, 404, errorText(rpc["id"], UNKNOWN_METHOD, "Method not found"));
+  }
 
   using held = openHold(count);
   const { status, text } = await askServer(options, { body, headers }, { signal: gone.signal, onAway: held.wait });

@@ -1,4 +1,4 @@
-import type { AddressInfo, ListenOptions, Server } from "node:net";
+import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
 import { join } from "node:path";
 import { openEgressProxy, openLoopbackBridge } from "./egress-proxy.ts";
 
@@ -80,8 +80,17 @@ function loopbackPorts(egress: readonly string[]): number[] {
 
 const mcpAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
+/** Every connection of a server that was made to listen here; a server itself does not know all of its own. */
+const connections = new WeakMap<Server, Set<Socket>>();
+
 /** The server listens. @throws {Error} when the address is not to be had */
 export function listen(server: Server, at: ListenOptions): Promise<void> {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(at, () => {
@@ -95,7 +104,6 @@ export function listen(server: Server, at: ListenOptions): Promise<void> {
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    if ("closeAllConnections" in server && typeof server.closeAllConnections === "function")
-      server.closeAllConnections();
+    for (const socket of connections.get(server) ?? []) socket.destroy();
   });
 }

@@ -18,6 +18,8 @@ const WAIT_TOOL = "wait_for_human_responses";
 const ASKING_TOOLS: readonly unknown[] = ["contact_human", "request_approval"];
 /** The server ends each wait after a while, so that one whose caller went is noticed; then it is asked again. */
 const HOLD_S = 240;
+const MOST_WAIT_S = 3600;
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const TASKS = "io.modelcontextprotocol/tasks";
 
 export function isWaitingTool(name: unknown): boolean {
@@ -37,11 +39,10 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   const ask = (tool: unknown, args: Json) =>
     askServer(upstream, message(call, tool, args), { ...options, onAway: options.onWaiting });
   if (!isWaitingTool(name)) return ask(name, given);
-  if (declaresTasks(params)) return ask(name, given);
 
   const { max_wait_seconds: most } = given;
-  // A value that is no number is the server's to refuse.
-  if (most !== undefined && typeof most !== "number") return ask(name, given);
+  // Any other value is the server's to refuse.
+  if (most !== undefined && !(typeof most === "number" && most >= 0 && most <= MOST_WAIT_S)) return ask(name, given);
   const start = clock.monotonic();
   const waited = () => (clock.monotonic() - start) / 1000;
   const isAsking = ASKING_TOOLS.includes(name);
@@ -77,23 +78,22 @@ function withWaited(reply: UpstreamReply, seconds: number): UpstreamReply {
   return { ...reply, text: JSON.stringify({ ...message, result: { ...result, content, structuredContent } }) };
 }
 
-/** Progress is said to the agent by its supervisor, over all of these calls. */
+/**
+ * Progress is said to the agent by its supervisor, over all of these calls; and whoever asks for a task gets the result
+ * itself, for which an attempt may wait.
+ */
 function message(
   { rpc, headers }: ToolCall,
   tool: unknown,
   args: Json,
 ): { body: string; headers: Record<string, string> } {
   const params = objectOf(rpc["params"]);
-  const { progressToken: _, ...meta } = objectOf(params["_meta"]);
+  const { progressToken: _, [CAPABILITIES]: given, ...rest } = objectOf(params["_meta"]);
+  const { [TASKS]: __, ...extensions } = objectOf(objectOf(given)["extensions"]);
+  const meta = { ...rest, ...(given !== undefined && { [CAPABILITIES]: { ...objectOf(given), extensions } }) };
   const named = { ...params, name: tool, arguments: args, ...("_meta" in params && { _meta: meta }) };
   return {
     body: JSON.stringify({ ...rpc, params: named }),
     headers: { ...headers, ...("mcp-name" in headers && { "mcp-name": String(tool) }) },
   };
-}
-
-/** Whether the caller takes a task in the place of a result that is not there yet. */
-function declaresTasks(params: Json): boolean {
-  const { "io.modelcontextprotocol/clientCapabilities": capabilities } = objectOf(params["_meta"]);
-  return TASKS in objectOf(objectOf(capabilities)["extensions"]);
 }
