@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createKey } from "../src/verbs/create-key.ts";
-import { fresh, pause, ROOMY, sharedWorld, until } from "./contract.ts";
+import { fresh, ROOMY, sharedWorld, until } from "./contract.ts";
 import { QUESTION, TOOL_NAMES } from "./mcp.ts";
 import { type AnyClient, CLIENTS, openNew, openOld, over, type Place, type Transport } from "./mcp-official.ts";
-import { newFolder, post, serve, start, type Run } from "./program.ts";
+import { newFolder, serve, start, type Run } from "./program.ts";
 
 const WAIT = "wait_for_human_responses";
 
@@ -120,36 +120,6 @@ describe("the bridge", () => {
     method: "tools/call",
     params: { name: "ask_human", arguments: { question: QUESTION } },
   };
-
-  it("asks for a wait again when the server is killed in the middle of it, and brings the answer", async () => {
-    const dataDir = newFolder();
-    const first = await serve(dataDir);
-    const { port } = new URL(first.url);
-    const client = await openNew({ url: first.url }, "stdio", "auto");
-    try {
-      const asked = await client.call("ask_human", { question: QUESTION, min_responses: 1 });
-      const id = asked.structured["question_id"] as string;
-      const heard: number[] = [];
-      const waiting = client.call(WAIT, { question_id: id }, { onprogress: ({ progress }) => heard.push(progress) });
-      await until(async () => heard.length === 1);
-      first.child.kill("SIGKILL");
-      await first.ended;
-
-      await pause(700);
-      const second = await serveAt(dataDir, port);
-      await until(async () => heard.length === 2);
-      assert.equal(
-        (await post(second.url, "/human/responses", { question_id: id, answer: "Nothing was lost." })).status,
-        201,
-      );
-      const { structured } = await waiting;
-      assert.deepEqual([structured["settled"], structured["responses"]], [true, [{ answer: "Nothing was lost." }]]);
-      assert.ok((heard[1] ?? 0) > (heard[0] ?? 0));
-      second.child.kill("SIGTERM");
-    } finally {
-      await client.close();
-    }
-  });
 
   it("opens and lists the tools while the server is away, and asks once it is there", async () => {
     const dataDir = newFolder();

@@ -13,6 +13,7 @@ export interface CallOptions {
   onprogress?: (progress: { progress: number; message?: string }) => void;
   signal?: AbortSignal;
   timeout?: number;
+  resetTimeoutOnProgress?: boolean;
 }
 
 /** A tool's result. */
@@ -47,8 +48,14 @@ const bridgeOf = ({ url, key }: Place) => ({
 const initOf = ({ key }: Place) =>
   key === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${key}` } } };
 
-export async function openNew(place: Place, transport: Transport, mode: "auto" | "legacy"): Promise<AnyClient> {
-  const client = new Client(WHO, { versionNegotiation: { mode } });
+export async function openNew(
+  place: Place,
+  transport: Transport,
+  mode: "auto" | "legacy",
+  only?: string,
+): Promise<AnyClient> {
+  const supportedProtocolVersions = only === undefined ? {} : { supportedProtocolVersions: [only] };
+  const client = new Client(WHO, { versionNegotiation: { mode }, ...supportedProtocolVersions });
   await client.connect(
     transport === "http"
       ? new StreamableHTTPClientTransport(new URL(`${place.url}/mcp`), initOf(place))
@@ -99,6 +106,10 @@ export const CLIENTS = {
   "the official client, with a handshake": {
     open: (place: Place, by: Transport) => openNew(place, by, "legacy"),
     speaks: "2025-11-25",
+  },
+  "the official client, at the oldest revision": {
+    open: (place: Place, by: Transport) => openNew(place, by, "legacy", "2025-06-18"),
+    speaks: "2025-06-18",
   },
   "the older client": { open: openOld, speaks: "2025-11-25" },
 };
