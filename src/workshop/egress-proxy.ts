@@ -138,11 +138,11 @@ function forward(
   { host, port }: Target,
   lookup: LookupFunction,
 ): void {
-  const { pathname, search } = new URL(request.url ?? "");
+  const { pathname, search, host: named } = new URL(request.url ?? "");
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
   const outside = plainRequest({
     ...{ host: host.replace(/^\[|\]$/g, ""), port, lookup, method: request.method, path: pathname + search },
-    headers,
+    headers: { ...headers, host: named },
     agent: false,
   });
   outside.on("response", (answer) => {
