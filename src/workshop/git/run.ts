@@ -2,6 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { systemClock } from "../../lib/clock.ts";
+import { openDeadline } from "../../lib/deadline.ts";
 
 /** The one place that calls git (contract-assignment.md, section 4): never through a shell, in an environment of our own. */
 
@@ -171,7 +173,9 @@ function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullS
     ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
     ...args,
   ];
-  return spawn("git", line, {
+  // The limit of `spawn` itself goes on counting where there was no program to start.
+  const deadline = openDeadline(systemClock, call.timeoutMs ?? TIMEOUT_MS, call.signal ?? new AbortController().signal);
+  const child = spawn("git", line, {
     cwd: workTree ?? "/",
     env: {
       ...ENVIRONMENT,
@@ -180,11 +184,12 @@ function start(args: readonly string[], call: GitCall): ChildProcessWithoutNullS
       ...call.env,
     },
     stdio: ["pipe", "pipe", "pipe"],
-    signal: call.signal,
-    timeout: call.timeoutMs ?? TIMEOUT_MS,
+    signal: deadline.signal,
     // Unlike SIGKILL it lets git take its lock files away.
     killSignal: "SIGTERM",
   });
+  child.once("error", () => deadline[Symbol.dispose]()).once("close", () => deadline[Symbol.dispose]());
+  return child;
 }
 
 /** A folder that is named relative to where git runs could hold anything. */
