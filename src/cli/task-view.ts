@@ -89,9 +89,7 @@ function saidIn(event: WireTaskEvent): string {
   const word = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
   switch (event.type) {
     case "state":
-      return [word("state").replaceAll("_", " "), word("reason") || word("error") || word("why")]
-        .filter(Boolean)
-        .join(": ");
+      return [word("state").replaceAll("_", " "), word("error") || word("blockedReason")].filter(Boolean).join(": ");
     case "tool": {
       const given = event["input"] === undefined ? "" : ` ${cut(shortJson(event["input"]), SHOWN_LENGTH)}`;
       const result = word("result") === "" ? "" : `\n${cut(word("result"), SHOWN_LENGTH)}`;

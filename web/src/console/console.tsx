@@ -13,6 +13,9 @@ import { SECTIONS } from "./sections.ts";
 import { Start } from "./start.tsx";
 import { text } from "./text.ts";
 
+/** Shown in the inbox too, which loads it from here: what draws diffs is in this part of the app alone. */
+export { InboxReview } from "./inbox-review.tsx";
+
 /** Where whoever runs the server sees to it. */
 export default function Console() {
   const session = useSession();

@@ -64,6 +64,11 @@ export async function cancelTask(repo: string, id: string): Promise<wire.Task> {
   return connection.call("DELETE", taskPath(repo, id), { timeoutMs: CANCEL_MS });
 }
 
+/** What ended without a result is in line again, as it was submitted. */
+export async function retryTask(repo: string, id: string): Promise<wire.Task> {
+  return connection.call("POST", `${taskPath(repo, id)}/retry`);
+}
+
 export async function reviewTask(repo: string, id: string, review: wire.NewReview): Promise<wire.Task> {
   return connection.call("POST", `${taskPath(repo, id)}/review`, { body: review });
 }

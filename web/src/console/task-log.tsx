@@ -20,8 +20,8 @@ const NEAR_PX = 48;
  * What happened to a task, as it happens. It stays at its end while somebody looks there, and stands still where they
  * read something else, or have paused it.
  */
-export function TaskLog({ repo, id, onNews }: { repo: string; id: string; onNews: () => void }) {
-  const { entries, waiting, isPaused, pause, goOn } = useEntries(repo, id, onNews);
+export function TaskLog({ repo, id }: { repo: string; id: string }) {
+  const { entries, waiting, isPaused, pause, goOn } = useEntries(repo, id);
   const box = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   useLayoutEffect(() => {
@@ -67,14 +67,14 @@ export function TaskLog({ repo, id, onNews }: { repo: string; id: string; onNews
   );
 }
 
-function useEntries(repo: string, id: string, onNews: () => void) {
+function useEntries(repo: string, id: string) {
   const [entries, setEntries] = useState<readonly TaskEvent[]>([]);
   const [waiting, setWaiting] = useState(0);
   const [isPaused, setPaused] = useState(false);
   const held = useRef<TaskEvent[]>([]);
   const due = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef({ isPaused, onNews });
-  latest.current = { isPaused, onNews };
+  const latest = useRef(isPaused);
+  latest.current = isPaused;
 
   const show = (): void => {
     const fresh = held.current;
@@ -88,11 +88,12 @@ function useEntries(repo: string, id: string, onNews: () => void) {
   };
   useStream(`${taskPath(repo, id)}/log`, {
     onEvent(type, data, seq) {
+      // The log was cut: what is shown does not lead up to what comes.
+      if ((data as { reset?: true }).reset) return setEntries([]);
       held.current = [...held.current.slice(1 - MOST_ENTRIES), { ...(data as TaskEvent), type, seq }];
       due.current ??= setTimeout(() => {
         due.current = undefined;
-        latest.current.onNews();
-        if (latest.current.isPaused) setWaiting(held.current.length);
+        if (latest.current) setWaiting(held.current.length);
         else show();
       }, GATHER_MS);
     },

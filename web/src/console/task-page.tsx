@@ -5,7 +5,7 @@ import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "./parts.tsx";
 import { Block, Line } from "./relay-parts.tsx";
-import { cancelTask, refreshTasks, reviewTask, submitTask, taskPath, useBoard, useTask } from "./task-api.ts";
+import { cancelTask, refreshTasks, retryTask, reviewTask, taskPath, useBoard, useTask } from "./task-api.ts";
 import { TaskChanges } from "./task-changes.tsx";
 import { TaskLog } from "./task-log.tsx";
 import { TaskReview } from "./task-review.tsx";
@@ -30,6 +30,7 @@ function OneTask({ task }: { task: WholeTask }) {
   const { data: board } = useBoard();
   const { repo, id, state } = task;
   const why = text.why(task);
+  const inbox = task.question?.url ?? (state === "conflict" ? task.reviewUrl : undefined);
   const hasBoth = task.dependencies.length > 0;
   const diffPath = `${taskPath(repo, id)}/diff`;
   return (
@@ -39,8 +40,8 @@ function OneTask({ task }: { task: WholeTask }) {
           <p role="status">{text.state(state)}</p>
           {why !== undefined && <p>{why}</p>}
           {task.stale && <p>{text.stale}</p>}
-          {task.question && (
-            <Link href={new URL(task.question.url, location.origin).pathname} class="button primary">
+          {inbox !== undefined && (
+            <Link href={new URL(inbox, location.origin).pathname} class="button primary">
               {text.page.answerInInbox}
             </Link>
           )}
@@ -71,7 +72,7 @@ function OneTask({ task }: { task: WholeTask }) {
             <TaskChanges path={diffPath} attempt={task.attempt} hasBoth={hasBoth} />
           </Section>
         )}
-        <TaskLog repo={repo} id={id} onNews={() => {}} />
+        <TaskLog repo={repo} id={id} />
         <Asks task={task} />
         <Attempts task={task} />
         <Section title={text.page.prompt}>
@@ -83,7 +84,7 @@ function OneTask({ task }: { task: WholeTask }) {
   );
 }
 
-function TaskFacts({ task }: { task: WholeTask }) {
+export function TaskFacts({ task }: { task: WholeTask }) {
   const { commit, branch, ref, diffstat, sandbox, agent, base } = task;
   return (
     <Facts
@@ -127,7 +128,8 @@ export function Asks({ task: { asks } }: { task: Pick<WholeTask, "asks"> }) {
   );
 }
 
-function Attempts({ task }: { task: WholeTask }) {
+/** What each attempt came to, and what was said of it. */
+export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews"> }) {
   return (
     <Section title={text.page.attempts}>
       {task.attempts.length === 0 && <p class="muted">{text.page.noAttempts}</p>}
@@ -170,10 +172,9 @@ function Attempts({ task }: { task: WholeTask }) {
 }
 
 function Steps({ task }: { task: WholeTask }) {
-  const { repo, id, prompt, dependencies, agent } = task;
+  const { repo, id } = task;
   const cancel = async (): Promise<void> => void (await cancelTask(repo, id));
-  const again = async (): Promise<void> =>
-    void (await submitTask(repo, { id, prompt, dependencies, ...(agent !== undefined && { agent }) }));
+  const again = async (): Promise<void> => void (await retryTask(repo, id));
   return (
     <div class={styles.actions}>
       {!SETTLED.includes(task.state) && (

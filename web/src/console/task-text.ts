@@ -221,9 +221,7 @@ export function saidIn(event: TaskEvent): string {
   switch (event.type) {
     case "state": {
       const state = word("state") as TaskState;
-      return [STATES[state] ?? state, word("reason") || word("error") || word("why")]
-        .filter((part) => part !== "")
-        .join(": ");
+      return [STATES[state] ?? state, word("error") || word("blockedReason")].filter((part) => part !== "").join(": ");
     }
     case "tool":
       return [word("name"), event["isError"] === true ? text.log.failed : ""].filter((part) => part !== "").join(", ");

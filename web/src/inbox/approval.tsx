@@ -4,8 +4,9 @@ import { Dialog } from "../parts/dialog.tsx";
 import { type Deciding, useDecide } from "./decide.ts";
 import { type AskDraft, useAskDraft } from "./draft.ts";
 import { EditArguments, editedArguments } from "./edit-arguments.tsx";
-import { Call, Facts, Words } from "./parts.tsx";
+import { Call, Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
+import { WishWords } from "./task-wish.tsx";
 import { text } from "./text.ts";
 import type { AskOption, WholeAsk } from "./wire.ts";
 
@@ -46,7 +47,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   return (
     <>
       <Call ask={ask} />
-      <Words ask={ask} />
+      <WishWords ask={ask} />
       <Facts ask={ask} />
       {ask.editable && (
         <EditArguments ask={ask} draft={draft} onChange={change} problems={problemsOf(deciding, edited)} />

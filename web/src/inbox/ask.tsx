@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { lazy, Suspense } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import questionStyles from "../answer/question.module.css";
@@ -70,7 +71,17 @@ function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
   return null;
 }
 
+/** Diffs are drawn by what the console brings along. */
+const Review = lazy(() => import("../console/console.tsx").then((all) => ({ default: all.InboxReview })));
+
 function Controls({ ask }: { ask: WholeAsk }) {
+  if (ask.task?.about === "review") {
+    return (
+      <Suspense fallback={<Loading rows={3} />}>
+        <Review ask={ask.id} {...ask.task} />
+      </Suspense>
+    );
+  }
   switch (ask.kind) {
     case "approval":
       return <Approval ask={ask} />;
@@ -86,7 +97,7 @@ function Header({ ask }: { ask: WholeAsk }) {
   return (
     <header class={formStyles.header}>
       <p class={formStyles.facts}>
-        <span>{text.kind[ask.kind]}</span>
+        <span>{ask.task?.about === "review" ? text.task.review : text.kind[ask.kind]}</span>
         <span>{ask.agent}</span>
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
       </p>
@@ -94,7 +105,9 @@ function Header({ ask }: { ask: WholeAsk }) {
         <h1 class={styles.fn}>{ask.fn}</h1>
       ) : (
         <>
-          <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
+          {(ask.task === null || ask.task.about === "wish") && (
+            <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
+          )}
           <h1>{ask.title}</h1>
           {beyondTitle(ask) !== "" && <p class={styles.prose}>{beyondTitle(ask)}</p>}
         </>

@@ -3,7 +3,8 @@ import { useKeys } from "../keys.ts";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
-import { Arguments, Call, Facts, Words } from "./parts.tsx";
+import { Arguments, Call, Facts } from "./parts.tsx";
+import { WishWords } from "./task-wish.tsx";
 import { text } from "./text.ts";
 import type { By, ListedAsk, WholeAsk } from "./wire.ts";
 
@@ -46,7 +47,7 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
         </Link>
       </div>
       {ask.kind === "approval" && <Call ask={ask} />}
-      {ask.kind === "approval" && <Words ask={ask} />}
+      {ask.kind === "approval" && <WishWords ask={ask} />}
       <Facts ask={ask} />
     </>
   );
@@ -58,7 +59,7 @@ export function Waiting({ ask }: { ask: WholeAsk }) {
   return (
     <>
       {ask.kind === "approval" && <Call ask={ask} />}
-      {ask.kind === "approval" && <Words ask={ask} />}
+      {ask.kind === "approval" && <WishWords ask={ask} />}
       <div class={styles.outcome} role="status">
         <p>{counted ? text.state.counted : text.state.notAsked}</p>
       </div>

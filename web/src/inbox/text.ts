@@ -160,6 +160,17 @@ export const text = {
   sending: "Sending",
   answerFirst: "Choose or write an answer first.",
 
+  task: {
+    review: "Review",
+    about: "The task",
+    of: (id: string, repo: string, agent: string) => `For task ${id} in ${repo}, by ${agent}.`,
+    sandbox: {
+      bubblewrap: "It runs in a sandbox (bubblewrap).",
+      none: "No sandbox: it runs with the files and the network of whoever runs this server.",
+    },
+    change: "What would change",
+  },
+
   talk: {
     new: "New conversation",
     begun: (n: number) => count(n, "conversation", "conversations"),

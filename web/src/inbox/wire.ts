@@ -88,6 +88,15 @@ export interface WholeAsk extends ListedAsk {
   decisions: Counted[];
   refused: { at: string; by: string | null; via: string; reason: string } | null;
   deliveries: { channel: string; name: string | null; state: string; at: string }[];
+  /** The task of a coding agent that it is about, and what of it. */
+  task: {
+    repo: string;
+    id: string;
+    attempt: number;
+    about: "review" | "conflict" | "wish";
+    agent: string | null;
+    sandbox: "bubblewrap" | "none" | null;
+  } | null;
 }
 
 export interface NewDecision {

@@ -1,0 +1,43 @@
+import { useQuery } from "@tanstack/react-query";
+import { Loading } from "../parts/notice.tsx";
+import { queries } from "../queries.ts";
+import { connection } from "./api.ts";
+import { Problem, Section } from "./parts.tsx";
+import { Asks, Attempts, TaskFacts } from "./task-page.tsx";
+import { TaskReview } from "./task-review.tsx";
+import { text } from "./task-text.ts";
+import type { WholeTask } from "./task-wire.ts";
+
+/** Finished work that somebody is asked to review: what it changes, what it took, what was asked on the way. */
+export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: string; id: string; attempt: number }) {
+  const path = `/people/me/asks/${encodeURIComponent(ask)}/task`;
+  const { data: task, error } = useQuery({
+    queryKey: ["ask", ask, "task"],
+    queryFn: ({ signal }) => connection.call<WholeTask>("GET", path, { signal }),
+  });
+  if (error && !task) return <Problem error={error} />;
+  if (!task) return <Loading rows={3} />;
+  const { usage } = task.attempts.find(({ n }) => n === attempt) ?? {};
+  return (
+    <>
+      <TaskReview
+        of={{
+          ...{ repo, id, attempt, diffPath: `${path}/diff`, hasBoth: task.dependencies.length > 0 },
+          async send(review) {
+            await connection.call("POST", `${path}/review`, { body: review });
+            await queries.invalidateQueries({ queryKey: ["inbox"] });
+            await queries.invalidateQueries({ queryKey: ["ask", ask] });
+          },
+        }}
+      />
+      <TaskFacts task={task} />
+      {usage && (
+        <Section title={text.usageTitle}>
+          <p>{text.usage(usage)}</p>
+        </Section>
+      )}
+      <Asks task={task} />
+      <Attempts task={task} />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { Words } from "./parts.tsx";
+import styles from "./task-wish.module.css";
+import { text } from "./text.ts";
+import type { WholeAsk } from "./wire.ts";
+
+/** Before what a write would change, in the words around what is approved. */
+const CHANGE = "\n\nWhat would change:\n";
+
+/** What is said around a call: of a coding agent's, for which task, how it is kept apart, and what it would change. */
+export function WishWords({ ask }: { ask: WholeAsk }) {
+  const { task, words } = ask;
+  if (task?.about !== "wish") return <Words ask={ask} />;
+  const at = words.indexOf(CHANGE);
+  const change = at < 0 ? "" : words.slice(at + CHANGE.length);
+  return (
+    <>
+      <section class={styles.task} aria-label={text.task.about}>
+        <p>{text.task.of(task.id, task.repo, task.agent ?? ask.agent)}</p>
+        {task.sandbox && (
+          <p class={styles.sandbox} data-sandbox={task.sandbox}>
+            {text.task.sandbox[task.sandbox]}
+          </p>
+        )}
+      </section>
+      {change !== "" && <Change change={change} />}
+      <Words ask={at < 0 ? ask : { ...ask, words: words.slice(0, at) }} />
+    </>
+  );
+}
+
+/** Lines that go and lines that come, told apart by their signs and their colours; it is text all the same. */
+function Change({ change }: { change: string }) {
+  return (
+    <section class={styles.change}>
+      <h2>{text.task.change}</h2>
+      <pre tabIndex={0} role="region" aria-label={text.task.change}>
+        {change.split("\n").map((line, at) => (
+          <span key={at} data-sign={signOf(line)}>
+            {line}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+    </section>
+  );
+}
+
+function signOf(line: string): "+" | "-" | undefined {
+  if (/^(\+\+\+|---) /.test(line)) return undefined;
+  return line.startsWith("+") ? "+" : line.startsWith("-") ? "-" : undefined;
+}
