@@ -26,6 +26,8 @@ import { openTrail } from "./loops/trail.ts";
 import { a2h } from "./protocols/a2h/a2h.ts";
 import { usualAudienceOf } from "./protocols/a2h/addressees.ts";
 import { readKnownChannels } from "./protocols/a2h/known-channels.ts";
+import { assignment } from "./protocols/assignment/assignment.ts";
+import { atOwnHost } from "./protocols/assignment/host-form.ts";
 import { askAHuman } from "./protocols/ask-a-human/ask-a-human.ts";
 import type { DoorContext } from "./protocols/door.ts";
 import { readBodiesAsBytes } from "./protocols/door-body.ts";
@@ -255,7 +257,7 @@ async function buildApp(
       ignoreTrailingSlash: true,
       maxParamLength: HTTP_LIMITS.maxHeaderSize,
     },
-    rewriteUrl: (request) => decodable(cutPathKey(request, pathKeys)),
+    rewriteUrl: (request) => decodable(atOwnHost(request.headers.host, cutPathKey(request, pathKeys))),
     // The guards answer for themselves while the server stops.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
@@ -308,6 +310,7 @@ async function buildApp(
   const known = readKnownChannels(door);
   await app.register(a2h(door, known));
   await app.register(relay(door));
+  await app.register(assignment(door));
   await app.register(mcp(door, usualAudienceOf(ctx, known)));
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));

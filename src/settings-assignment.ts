@@ -45,6 +45,10 @@ const Repo = z
     },
     REPOS,
   )
+  // These stand for something else in the addresses of the default repository.
+  .refine((one) => one.name !== "tasks" && one.name !== "events", {
+    error: "a list in which no repository is called tasks or events",
+  })
   .refine((one) => one.worker !== (one.path !== undefined), {
     error: "a list in which each repository has either a path here or worker: true",
   })

@@ -101,6 +101,7 @@ for (const on of ["sqlite", "postgres"] as const) {
         selfRespond: false,
         channel: null,
         conversation: null,
+        repos: null,
       });
       const found = await findKey(ctx, other.text);
       assert.deepEqual([found?.principal, found?.person, found?.selfRespond], ["agent:ana-bot", OPERATOR, true]);

@@ -10,7 +10,7 @@ import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./com
 import { table } from "./table.ts";
 
 export const keysCreate: Command = {
-  usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond] [--channel ID]",
+  usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond] [--channel ID] [--repo NAME]...",
   does: "make a key and print it, alone, this once",
   flags: {
     "--scope SCOPE": `what it may do: ${SCOPES.join(", ")}`,
@@ -18,6 +18,7 @@ export const keysCreate: Command = {
     "--expires TIME": "how long it is good for, such as 12h or 90d; left out, until it is revoked",
     "--self-respond": "an agent key that may answer what it asked itself",
     "--channel ID": "whom an agent's requests ask that name nobody: a human's id, or a name of a2h.channels",
+    "--repo NAME": "a repository that an assign key is good for; may be repeated; left out, it is good for all",
     ...STORE_FLAGS,
   },
   example: "export PARLEY_KEY=$(parley keys create build-bot --scope agent)",
@@ -32,6 +33,7 @@ export const keysCreate: Command = {
         expires: { type: "string" },
         "self-respond": { type: "boolean" },
         channel: { type: "string" },
+        repo: { type: "string", multiple: true },
       },
     });
     const name = onlyArgument(positionals, "NAME");
@@ -40,8 +42,8 @@ export const keysCreate: Command = {
     const expiresInMs = values.expires === undefined ? undefined : parseDurationMs(values.expires);
     if (expiresInMs === null || expiresInMs === 0) throw new WrongUsage("--expires must be a time such as 12h or 90d");
 
-    const { person, channel } = values;
-    const wish = { name, scope, person, channel, expiresInMs, selfRespond: values["self-respond"] };
+    const { person, channel, repo: repos } = values;
+    const wish = { name, scope, person, channel, repos, expiresInMs, selfRespond: values["self-respond"] };
     const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish, COMMAND_LINE));
     io.out(text);
     const until = key.expiresAt === null ? "" : ` until ${timeText(key.expiresAt)}`;
@@ -67,6 +69,7 @@ export const keysList: Command = {
         self_respond: key.selfRespond,
         channel: key.channel,
         conversation: key.conversation,
+        repos: key.repos,
         created_at: timeText(key.createdAt),
         expires_at: key.expiresAt === null ? null : timeText(key.expiresAt),
         revoked_at: key.revokedAt === null ? null : timeText(key.revokedAt),

@@ -15,6 +15,8 @@ export interface Key {
   channel: string | null;
   /** The one conversation it is good for; null where it is not bound to any. */
   conversation: number | null;
+  /** The repositories an `assign` key is good for; null for all. */
+  repos: readonly string[] | null;
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -31,6 +33,7 @@ export interface NewKey {
   selfRespond: boolean;
   channel: string | null;
   conversation: number | null;
+  repos: readonly string[] | null;
   /** How long it is good for; null for ever. */
   forMs: number | null;
 }
@@ -43,6 +46,7 @@ interface KeyRow {
   self_respond: number;
   channel: string | null;
   conversation: number | null;
+  repos_json: string | null;
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
@@ -58,6 +62,7 @@ function toKey(row: KeyRow): Key {
     selfRespond: row.self_respond === 1,
     channel: row.channel,
     conversation: row.conversation,
+    repos: row.repos_json === null ? null : (JSON.parse(row.repos_json) as string[]),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
@@ -68,11 +73,11 @@ function toKey(row: KeyRow): Key {
 export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
   const row = await one<KeyRow>(
     tx,
-    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, channel, conversation, created_at,
-        expires_at)
+    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, channel, conversation, repos_json,
+        created_at, expires_at)
       VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, ${key.channel},
-        ${key.conversation}, parley_now(), parley_now() + ${key.forMs})
-      RETURNING key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at,
+        ${key.conversation}, ${key.repos && JSON.stringify(key.repos)}, parley_now(), parley_now() + ${key.forMs})
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
         revoked_at, used_at`,
   );
   return toKey(row);
@@ -88,7 +93,7 @@ export async function findLiveKey(
 ): Promise<(Key & { isSightingDue: boolean }) | undefined> {
   const row = await first<KeyRow & { now: number }>(
     on,
-    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
         used_at, parley_now() AS now FROM keys
       WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
   );
@@ -112,7 +117,7 @@ export async function ownsKeyOf(on: Queryable, person: string, principal: string
 /** Returns every key there ever was, newest first. */
 export async function listKeys(on: Queryable): Promise<Key[]> {
   const rows = await on.all<KeyRow>(
-    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at, revoked_at,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
         used_at FROM keys
       ORDER BY created_at DESC, key_id`,
   );
@@ -131,7 +136,7 @@ export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
   const row = await first<KeyRow>(
     tx,
     sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
-      RETURNING key_id, name, scope, person, self_respond, channel, conversation, created_at, expires_at,
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
         revoked_at, used_at`,
   );
   return row && toKey(row);

@@ -21,9 +21,14 @@ export interface KeyWish {
   channel?: string | undefined;
   /** The one conversation an `agent` key is good for. */
   conversation?: number | undefined;
+  /** The repositories an `assign` key is good for; all, where none is named. */
+  repos?: readonly string[] | undefined;
 }
 
 const CHANNEL = /^([1-9]\d{0,14}|[a-z][a-z0-9_-]{0,63})$/;
+/** What a repository may be called in the settings. */
+const REPO = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const MOST_REPOS = 100;
 /** Visible ASCII, as in `X-Agent-Id`. */
 const NAME = /^[\x21-\x7e]{1,128}$/;
 
@@ -46,8 +51,12 @@ export async function createKey(
 }
 
 /** Returns what the record says of a key. */
-export function whatOf({ id, scope, name, person, selfRespond }: Key): Readonly<Record<string, unknown>> {
-  return { key: id, scope, name, ...(person !== null && { person }), ...(selfRespond && { self_respond: true }) };
+export function whatOf({ id, scope, name, person, selfRespond, repos }: Key): Readonly<Record<string, unknown>> {
+  return {
+    ...{ key: id, scope, name, ...(person !== null && { person }) },
+    ...(selfRespond && { self_respond: true }),
+    ...(repos && { repos }),
+  };
 }
 
 /** The same as part of a transaction under way. */
@@ -63,6 +72,10 @@ export async function createKeyIn(
   if (wish.channel !== undefined && (wish.scope !== "agent" || !CHANNEL.test(wish.channel))) {
     throw invalid("channel", "A channel is a human's id or the name of a configured channel, for keys of scope agent.");
   }
+  const repos = wish.repos?.length ? [...new Set(wish.repos)] : null;
+  if (repos && (wish.scope !== "assign" || repos.length > MOST_REPOS || !repos.every((name) => REPO.test(name)))) {
+    throw invalid("repos", "Repositories are names of the settings, for keys of scope assign.");
+  }
   const person = wish.person ?? null;
   if (person !== null && !(await findPerson(tx, person))) throw new Refusal("person_not_found", { person });
 
@@ -76,6 +89,7 @@ export async function createKeyIn(
     selfRespond: wish.selfRespond ?? false,
     channel: wish.channel ?? null,
     conversation: wish.conversation ?? null,
+    repos,
     forMs: wish.expiresInMs ?? null,
   });
   return { text, key };

@@ -17,6 +17,8 @@ export interface KeyIdentity {
   channel: string | null;
   /** The one conversation it is good for. */
   conversation: number | null;
+  /** The repositories it is good for, of an `assign` key; null for all. */
+  repos: readonly string[] | null;
 }
 
 /**
@@ -30,6 +32,6 @@ export async function findKey(ctx: Pick<Context, "db" | "wake">, presented: stri
   const key = await findLiveKey(ctx.db, sha256Hex(presented));
   if (!key) return null;
   if (key.isSightingDue) await transact(ctx, (tx) => touchKey(tx, key.id));
-  const { id: keyId, scope, name, person, selfRespond, channel, conversation } = key;
-  return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond, channel, conversation };
+  const { id: keyId, scope, name, person, selfRespond, channel, conversation, repos } = key;
+  return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond, channel, conversation, repos };
 }

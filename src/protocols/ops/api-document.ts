@@ -16,6 +16,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       tags: [
         { name: "agents", description: "For programs that ask." },
         { name: "a2h", description: "For programs that ask named people: the protocol of HumanLayer's clients." },
+        { name: "assignment", description: "For programs that give work to coding agents." },
         { name: "people", description: "For people who answer." },
         { name: "sessions", description: "For people with a name here." },
         { name: "administration", description: "For admins, by their session or an admin key." },

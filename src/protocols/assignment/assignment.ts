@@ -1,0 +1,52 @@
+import { Refusal } from "../../refusals.ts";
+import type { Door, DoorContext, FastifyReply } from "../door.ts";
+import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
+import { callerOf } from "./caller.ts";
+import { sendAssignmentError } from "./errors.ts";
+import { routeOptions } from "./request.ts";
+import { streamRoutes } from "./stream-routes.ts";
+import { taskRoutes } from "./task-routes.ts";
+
+/** The default repository, and any by name; the root of the door's own hosts is the first of these (`host-form.ts`). */
+const ENDPOINTS = ["/assignment", "/assignment/:repo"] as const;
+const PREFLIGHT = {
+  "access-control-allow-methods": "GET,POST,DELETE,OPTIONS",
+  "access-control-allow-headers": "authorization,content-type,accept,idempotency-key",
+  "access-control-max-age": "600",
+} as const;
+
+/** The Agent Assignment server's door (contract-assignment.md). It decides nothing. */
+export function assignment(door: DoorContext): (app: Door) => Promise<void> {
+  const { corsOrigins: cors } = door.ctx.assignment;
+
+  return async (app) => {
+    app.setErrorHandler((error, request, reply) => sendAssignmentError(door.ctx, error, request, reply));
+    app.addHook("onRoute", (route) => {
+      route.config = { ...route.config, cors };
+    });
+    // Some environments of pages name no type, or the wrong one: a body is JSON, whatever is said of it.
+    app.addHook("onRequest", (request, _reply, done) => {
+      if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
+      done();
+    });
+    const taken = noteRoutes(app);
+    for (const endpoint of ENDPOINTS) {
+      taskRoutes(app, door, endpoint);
+      streamRoutes(app, door, endpoint);
+      for (const below of ["", "/events", "/tasks/:id", "/tasks/:id/diff", "/tasks/:id/log", "/tasks/:id/review"]) {
+        const options = { config: { ownMethods: true }, schema: { hide: true } };
+        app.options(`${endpoint}${below}`, options, async (_request, reply) => preflight(reply));
+      }
+    }
+    // So that whatever is asked for below is declined in this protocol's words, and pages can read that.
+    app.get("/assignment/*", { ...routeOptions("Nothing"), schema: { hide: true } }, async (request) => {
+      await callerOf(door, request);
+      throw new Refusal("route_not_found");
+    });
+    refuseOtherMethods(app, taken);
+  };
+}
+
+function preflight(reply: FastifyReply): FastifyReply {
+  return reply.code(204).headers(PREFLIGHT).send();
+}

@@ -1,0 +1,66 @@
+import { Readable } from "node:stream";
+import type { TaskEvent } from "../../model/assignment.ts";
+import { followBoard, followTask, readTaskLog, type News } from "../../verbs/follow-task.ts";
+import { readTask } from "../../verbs/read-tasks.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { sendEvents, type ServerSentEvent } from "../door-sse.ts";
+import { taskEventWire, taskNews } from "../door-task.ts";
+import { taskIdOf } from "../door-task-wish.ts";
+import { callerOf } from "./caller.ts";
+import { routeOptions, sinceOf } from "./request.ts";
+
+interface OfTask {
+  Params: { repo?: string; id: string };
+}
+
+/** Following tasks below one form of the endpoint (contract-assignment.md, section 11). */
+export function streamRoutes(app: Door, door: DoorContext, endpoint: string): void {
+  const { ctx, config } = door;
+
+  app.get(
+    `${endpoint}/events`,
+    routeOptions("States and questions of all tasks (SSE)", { 200: "As text/event-stream" }),
+    async (request, reply) => {
+      const { repo, principal } = await callerOf(door, request);
+      const since = sinceOf(request);
+      return stream(request, reply, principal, (signal) => told(followBoard(ctx, repo.name, { signal, ...since })));
+    },
+  );
+
+  app.get<OfTask>(
+    `${endpoint}/tasks/:id/log`,
+    routeOptions("What happened to a task (SSE), or so far, as application/x-ndjson", {
+      200: "As text/event-stream, or as lines of JSON",
+    }),
+    async (request, reply) => {
+      const { repo, principal } = await callerOf(door, request);
+      const id = taskIdOf(request.params.id);
+      await readTask(ctx, repo.name, id);
+      const since = sinceOf(request);
+      if (/\bapplication\/x-ndjson\b/.test(request.headers.accept ?? "")) {
+        const lines = linesOf(readTaskLog(ctx, repo.name, id, since.since ?? 0));
+        return reply.type("application/x-ndjson; charset=utf-8").send(Readable.from(lines));
+      }
+      return stream(request, reply, principal, (signal) => told(followTask(ctx, repo.name, id, { signal, ...since })));
+    },
+  );
+
+  async function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: string,
+    open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
+  ): Promise<FastifyReply> {
+    using _place = door.parked.park("streams", principal, config.limits.streams);
+    await sendEvents(door, request, reply, open);
+    return reply;
+  }
+}
+
+async function* told<T extends TaskEvent>(news: AsyncIterable<News<T>>): AsyncGenerator<ServerSentEvent> {
+  for await (const one of news) yield taskNews(one);
+}
+
+async function* linesOf(events: AsyncIterable<TaskEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield `${JSON.stringify(taskEventWire(event))}\n`;
+}

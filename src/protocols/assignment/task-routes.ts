@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { refuseFields } from "../../model/field-problem.ts";
+import { Refusal } from "../../refusals.ts";
+import { cancelTask } from "../../verbs/cancel-task.ts";
+import { namePeople } from "../../verbs/name-people.ts";
+import { readTask, readTasks } from "../../verbs/read-tasks.ts";
+import { reviewTask } from "../../verbs/review-task.ts";
+import { submitTask } from "../../verbs/submit-task.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import { queryText } from "../door-query.ts";
+import { taskWire } from "../door-task.ts";
+import { isTaskId } from "../door-task-fields.ts";
+import { reviewWishOf, taskIdOf, taskWishOf } from "../door-task-wish.ts";
+import { sendDiff, wholeTaskOf } from "../door-work.ts";
+import { callerOf } from "./caller.ts";
+import { endpointOf } from "./host-form.ts";
+import { bodyOf, hasBody, routeOptions } from "./request.ts";
+
+const PROTOCOL_VERSION = "0.0.1";
+
+interface OfTask {
+  Params: { repo?: string; id: string };
+}
+
+/** Giving work, looking at it, and what people say of it, below one form of the endpoint (contract-assignment.md, section 2). */
+export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void {
+  const { ctx, config } = door;
+  const serverName = ctx.assignment.serverName ?? `Parley on ${hostname()}`;
+
+  app.post(
+    endpoint,
+    routeOptions("Give work to an agent; the same id again replaces it", { 202: "The task, in line" }),
+    async (request, reply) => {
+      const { repo, principal, keyId } = await callerOf(door, request);
+      const by = { kind: "agent", id: principal } as const;
+      const of = { repo: repo.name, principal, by, credential: keyId };
+      const { task, replayed } = await submitTask(ctx, taskWishOf(door, request, bodyOf(request), of));
+      if (replayed) reply.header("idempotency-replayed", "true");
+      return reply
+        .code(202)
+        .header("location", `${endpointOf(request)}/tasks/${encodeURIComponent(task.id)}`)
+        .send(await wireOf(repo.name, task.id));
+    },
+  );
+
+  app.get(
+    endpoint,
+    routeOptions("What this server is, and its tasks, the oldest first", { 200: "As asked", 304: "As you know it" }),
+    async (request, reply) => {
+      const { repo } = await callerOf(door, request);
+      const id = queryText(request.query, "id");
+      const ids = id === undefined ? undefined : [id].filter(isTaskId);
+      const { seq, tasks } = await readTasks(ctx, repo.name, ids);
+      const wire = tasks.map((task) => taskWire(task, config.publicUrl));
+      const body = JSON.stringify({ serverName, protocolVersion: PROTOCOL_VERSION, seq, tasks: wire });
+      const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+      reply.header("etag", etag);
+      if (knows(request, etag)) return reply.code(304).send();
+      return reply.type("application/json; charset=utf-8").send(body);
+    },
+  );
+
+  app.delete(endpoint, routeOptions("Cancel a task, named by `?id=` or in the body"), async (request, reply) => {
+    const named = queryText(request.query, "id");
+    return cancel(request, reply, () => named ?? idIn(request));
+  });
+
+  app.get<OfTask>(
+    `${endpoint}/tasks/:id`,
+    routeOptions("A task, with its prompt, attempts, reviews and asks"),
+    async (request) => {
+      const { repo } = await callerOf(door, request);
+      return wholeTaskOf(door, repo.name, taskIdOf(request.params.id));
+    },
+  );
+
+  app.delete<OfTask>(`${endpoint}/tasks/:id`, routeOptions("Cancel a task"), async (request, reply) => {
+    return cancel(request, reply, () => request.params.id);
+  });
+
+  app.get<OfTask>(
+    `${endpoint}/tasks/:id/diff`,
+    routeOptions("The work of an attempt, as a patch", { 200: "text/x-patch" }),
+    async (request, reply) => {
+      const { repo } = await callerOf(door, request);
+      return sendDiff(door, request, reply, { repo: repo.name, id: taskIdOf(request.params.id) });
+    },
+  );
+
+  app.post<OfTask>(
+    `${endpoint}/tasks/:id/review`,
+    routeOptions("Approve work, reject it, or ask for changes; a person's key"),
+    async (request) => {
+      const { repo, person } = await callerOf(door, request);
+      if (person === null) throw new Refusal("person_needed");
+      const id = taskIdOf(request.params.id);
+      const name = (await namePeople(ctx, [person])).get(person) ?? person;
+      await reviewTask(ctx, reviewWishOf(bodyOf(request), { repo: repo.name, id, person, name }));
+      return wireOf(repo.name, id);
+    },
+  );
+
+  async function cancel(request: FastifyRequest, reply: FastifyReply, idGiven: () => unknown): Promise<FastifyReply> {
+    const { repo, principal, name } = await callerOf(door, request);
+    const id = taskIdOf(idGiven());
+    const who = { by: { kind: "agent", id: principal } as const, name };
+    await cancelTask(ctx, { repo: repo.name, id }, who, goneSignal(reply));
+    return reply.send(await wireOf(repo.name, id));
+  }
+
+  async function wireOf(repo: string, id: string): Promise<object> {
+    return taskWire(await readTask(ctx, repo, id), config.publicUrl);
+  }
+}
+
+function idIn(request: FastifyRequest): unknown {
+  const { id } = hasBody(request) ? bodyOf(request) : {};
+  if (id === undefined) throw refuseFields([{ message: "id is required", field: "id", constraint: "required" }]);
+  return id;
+}
+
+function knows(request: FastifyRequest, etag: string): boolean {
+  const given = request.headers["if-none-match"];
+  return given !== undefined && given.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim()));
+}

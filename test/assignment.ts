@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import type { TaskState } from "../src/model/assignment.ts";
+import { findLiveAttempt, insertAttempt, updateAttempt } from "../src/store/aa-attempts.ts";
+import { listDependencies, noteUsedCommit } from "../src/store/aa-deps.ts";
+import { appendTaskEvents } from "../src/store/aa-events.ts";
+import { findTask, lockTask } from "../src/store/aa-tasks.ts";
+import { insertJobIfNew } from "../src/store/jobs.ts";
+import { transact } from "../src/store/transact.ts";
+import type { KeyWish } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/verbs/create-key.ts";
+import { moveTaskIn, pickNextTask, type TaskChange } from "../src/verbs/move-task.ts";
+import { openWorld, type CallOptions, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
+
+/** Repositories that a worker elsewhere has, so that nothing here starts their tasks. */
+const SETTINGS = `
+repos:
+  - { name: shop, worker: true, default: true }
+  - { name: blog, worker: true, start_dependents_on: approved }
+  - { name: wiki, worker: true, on_stale: rerun }
+assignment:
+  server_name: Parley on studio
+  cors_origins: ["https://cards.example"]
+`;
+
+/** Somebody who gives work. */
+export interface Sender {
+  key: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  /** Submits a task that must be accepted, and returns it. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
+  submit(id: string, more?: Record<string, unknown>, endpoint?: string): Promise<any>;
+  /** Returns a task as lists show it. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  task(id: string, endpoint?: string): Promise<any>;
+}
+
+/** Does what whoever runs attempts does to the rows, with no agent. */
+export interface Runner {
+  /** Picks the next task, begins an attempt, and returns its task's id; nothing where there is none. */
+  start(agents?: readonly string[]): Promise<string | undefined>;
+  move(repo: string, id: string, to: TaskState, change?: TaskChange): Promise<void>;
+  /** The running attempt of a task has made a commit. */
+  complete(repo: string, id: string, words?: string): Promise<string>;
+  fail(repo: string, id: string, error?: string): Promise<void>;
+  /** Every process of a task's attempt that was to end is dead. */
+  bury(repo: string, id: string): Promise<void>;
+  say(repo: string, id: string, text: string): Promise<void>;
+}
+
+export interface AssignmentScene extends AsyncDisposable {
+  world: World;
+  ana: Sender;
+  runner: Runner;
+  sender(wish?: Partial<KeyWish>): Promise<Sender>;
+}
+
+export const shaOf = (words: string): string => createHash("sha1").update(words).digest("hex");
+
+export async function openAssignment(
+  on: DatabaseName,
+  { settings = SETTINGS, ...options }: Omit<WorldOptions, "on"> & { settings?: string } = {},
+): Promise<AssignmentScene> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-assignment-"));
+  const file = join(folder, "parley.yaml");
+  writeFileSync(file, settings);
+  const world = await openWorld({ on, ...options, env: { PARLEY_CONFIG: file, ...options.env } });
+  let keys = 0;
+
+  const sender = async (wish: Partial<KeyWish> = {}): Promise<Sender> => {
+    keys += 1;
+    const { text: key } = await createKey(world.server.ctx, { name: `sender-${keys}`, scope: "assign", ...wish });
+    const call: Sender["call"] = (method, path, { headers, ...rest } = {}) =>
+      world.call(method, path, { headers: { authorization: `Bearer ${key}`, ...headers }, ...rest });
+    return {
+      key,
+      call,
+      async submit(id, more = {}, endpoint = "/assignment") {
+        const reply = await call("POST", endpoint, { body: { id, prompt: `Do ${id}`, ...more } });
+        assert.equal(reply.status, 202, reply.text);
+        return reply.body;
+      },
+      async task(id, endpoint = "/assignment") {
+        const { body } = await call("GET", `${endpoint}?id=${encodeURIComponent(id)}`);
+        assert.equal(body.tasks.length, 1, `there is one task ${id}`);
+        return body.tasks[0];
+      },
+    };
+  };
+
+  return {
+    world,
+    ana: await sender({ name: "ana-cards" }),
+    runner: runnerOf(world),
+    sender,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One scene for a whole `describe`. */
+export function sharedAssignment(
+  on: DatabaseName,
+  options: Parameters<typeof openAssignment>[1] = {},
+): () => AssignmentScene {
+  let scene: AssignmentScene;
+  before(async () => {
+    scene = await openAssignment(on, options);
+  });
+  after(() => scene[Symbol.asyncDispose]());
+  return () => scene;
+}
+
+function runnerOf(world: World): Runner {
+  const ctx = () => world.server.ctx;
+  let attempts = 0;
+  const slots = () => ({ repos: ctx().assignment.repos, parallel: ctx().assignment.parallel, agents: null });
+
+  const runner: Runner = {
+    async start(agents) {
+      attempts += 1;
+      const [attemptId, jobId] = [`attempt-${attempts}`, `aa-job-${attempts}`];
+      return transact(ctx(), async (tx) => {
+        const task = await pickNextTask(tx, { ...slots(), ...(agents && { agents }) });
+        if (!task) return undefined;
+        const { repo, id, generation } = task;
+        const n = task.attempt + 1;
+        await insertJobIfNew(tx, {
+          ...{ id: jobId, kind: `aa/${repo}`, external: true, owner: "agent:attempt", spec: undefined, env: "agent" },
+          ...{ repo, labels: {}, priority: "P1", maxAttempts: 1, bodyHash: "", ttlMs: 86_400_000 },
+        });
+        const attempt = { attemptId, repo, id, n, generation, jobId, epoch: 0, holder: "here", agent: "claude" };
+        await insertAttempt(tx, { ...attempt, startSha: shaOf("base") });
+        for (const { dependsOn } of await listDependencies(tx, repo, [id])) {
+          const found = await findTask(tx, repo, dependsOn);
+          await noteUsedCommit(tx, task, dependsOn, found?.commit ?? null);
+        }
+        await moveTaskIn(ctx(), tx, task, "preparing", { attempt: n, started: task.started + 1 });
+        return id;
+      });
+    },
+    async move(repo, id, to, change) {
+      await transact(ctx(), async (tx) => {
+        const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
+        await moveTaskIn(ctx(), tx, held, to, change);
+      });
+    },
+    async complete(repo, id, words = `${id} done`) {
+      const commit = shaOf(words);
+      await runner.move(repo, id, "running");
+      await runner.move(repo, id, "committing");
+      await transact(ctx(), async (tx) => {
+        const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
+        const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
+        const patch = { state: "ended", outcome: "review", commitSha: commit, changed: true } as const;
+        assert.ok(await updateAttempt(tx, attempt.attemptId, attempt.epoch, patch));
+        await moveTaskIn(ctx(), tx, held, "review", {
+          ...{ commit, changed: true, diffstat: { files: 1, insertions: 2, deletions: 0 }, branch: `aa/${held.slug}` },
+        });
+      });
+      return commit;
+    },
+    async fail(repo, id, error = "the agent gave up") {
+      await transact(ctx(), async (tx) => {
+        const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
+        const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
+        await updateAttempt(tx, attempt.attemptId, attempt.epoch, { state: "ended", outcome: "failed" });
+        await moveTaskIn(ctx(), tx, held, "failed", { error });
+      });
+    },
+    async bury(repo, id) {
+      await transact(ctx(), async (tx) => {
+        const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
+        const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
+        assert.equal(attempt.state, "ending");
+        await updateAttempt(tx, attempt.attemptId, null, { state: "ended" });
+        if (attempt.outcome === "canceled") await moveTaskIn(ctx(), tx, held, "canceled");
+      });
+    },
+    async say(repo, id, text) {
+      await transact(ctx(), (tx) => appendTaskEvents(tx, repo, id, 1, [{ type: "message", data: { text } }]));
+    },
+  };
+  return runner;
+}
