@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/deadline.ts";
+import { cutTo } from "../../model/title.ts";
 
 /** The one place that calls git (contract-assignment.md, section 4): never through a shell, in an environment of our own. */
 
@@ -40,7 +41,7 @@ export class GitFailure extends Error {
   readonly code: number | null;
   readonly stderr: string;
   constructor(args: readonly string[], code: number | null, stderr: string) {
-    super(`git ${args[0] ?? ""} failed${code === null ? "" : ` (${code})`}: ${lastLine(stderr)}`);
+    super(`git ${args[0] ?? ""} failed${code === null ? "" : ` (${code})`}: ${reasonIn(stderr)}`);
     this.code = code;
     this.stderr = stderr;
   }
@@ -48,6 +49,7 @@ export class GitFailure extends Error {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const KEPT_STDERR_BYTES = 8192;
+const MOST_REASON_CHARS = 500;
 const TIMEOUT_MS = 10 * 60_000;
 const OLDEST = [2, 38] as const;
 
@@ -268,7 +270,9 @@ function readable(child: ChildProcessWithoutNullStreams): Promise<boolean> {
   });
 }
 
-function lastLine(text: string): string {
-  const lines = text.trim().split("\n");
-  return lines.find((line) => line.startsWith("fatal: ")) ?? lines.at(-1) ?? "";
+/** What git says before its last words is usually the reason. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.trim().split("\n");
+  const reasons = lines.filter((line) => /^(?:fatal|error): /.test(line));
+  return cutTo(MOST_REASON_CHARS, (reasons.length === 0 ? lines.slice(-1) : reasons).join("; "));
 }

@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { copyIncluded } from "./include.ts";
-import { isObjectName, keepShallow, type Repository } from "./repository.ts";
-import { git } from "./run.ts";
+import { isObjectName, keepShallow, type Repository, RepositoryTrouble } from "./repository.ts";
+import { git, GitFailure } from "./run.ts";
 
 export interface TreeWish {
   /** Where it is to stand; what stands there now goes. */
@@ -23,6 +23,8 @@ export interface MadeTree {
  * A folder with the start commit checked out, and a repository of its own that borrows objects from the store. From now
  * on that `.git` is the agent's: Parley never uses it again. It is made beside its place, so that what stands there is
  * whole (contract-assignment.md, section 4, "Tree").
+ *
+ * @throws {RepositoryTrouble} when the commit holds what no file system should
  */
 export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTree> {
   const { dir, slug, start, include } = wish;
@@ -42,7 +44,13 @@ export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTr
   await git(["config", "user.name", repo.author.name], { gitDir });
   await git(["config", "user.email", repo.author.email], { gitDir });
   await git(["update-ref", `refs/heads/${branch}`, start], { gitDir });
-  await git(["reset", "--quiet", "--hard", start], { gitDir, workTree: fresh });
+  try {
+    await git(["reset", "--quiet", "--hard", start], { gitDir, workTree: fresh });
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    await removeTree(fresh);
+    throw new RepositoryTrouble(`The commit ${start} of ${repo.name} cannot be checked out: ${error.message}`);
+  }
 
   const made =
     include === null ? { copied: 0, warnings: [] } : await copyIncluded(repo, { from: include, to: fresh, start });
