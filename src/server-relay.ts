@@ -7,12 +7,12 @@ import { openRespond, type MachineEvent, type MachineRole, type Respond } from "
 import type { Trail } from "./loops/trail.ts";
 import type { RunnerEvent } from "./responders/answer-runner/deps.ts";
 import type { Runner } from "./responders/answer-runner/runner.ts";
-import { shippedPolicy } from "./responders/policy/shipped-policy.ts";
 import type { PolicyFile } from "./responders/policy/policy-file.ts";
 import { defaultRoleOf, type Role } from "./responders/roles/role.ts";
 import { openAnswerRunner } from "./server-runner.ts";
 import { roleDirs } from "./responders/roles/shipped-prompts.ts";
 import { openRoles, type Roles } from "./responders/roles/role-catalogue.ts";
+import { shippedPolicy } from "./verbs/shipped-policy.ts";
 
 const RESPOND_EVERY_MS = 500;
 const EXPIRE_EVERY_MS = 250;

@@ -9,6 +9,7 @@ import { explainVerdict } from "../model/policy-explain.ts";
 import { lintPolicy } from "../model/policy-lint.ts";
 import { ASK_TYPES } from "../model/relay.ts";
 import { readGrants } from "../verbs/policy-grants.ts";
+import { shippedPolicy } from "../verbs/shipped-policy.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import {
@@ -87,7 +88,8 @@ export const policyExplain: Command = {
       const policy = readPolicy(file ?? policyPath(values, io));
       const input = policyInput(words);
       const grants = file === undefined ? await withStore(values, io, (ctx) => readGrants(ctx.db, input)) : [];
-      for (const line of explainVerdict(policy, input, evaluate(policy, grants, input))) io.out(printable(line));
+      for (const line of explainVerdict(policy, input, evaluate(policy, grants, input), shippedPolicy()))
+        io.out(printable(line));
       return EXIT.done;
     });
   },

@@ -3,7 +3,7 @@ import { DeliveryError, type Channel, type Notice } from "../channels/channel.ts
 import type { Context } from "../context.ts";
 import { openDeadline } from "../lib/deadline.ts";
 import type { AddressedAsk } from "../model/addressed-ask.ts";
-import { viewOf } from "../model/ask-view.ts";
+import { isGuarded, viewOutside } from "../model/ask-view.ts";
 import { findAddressed, lockAddressed } from "../store/addressed-asks.ts";
 import { appendAudit } from "../store/audit.ts";
 import type { Tx } from "../store/db.ts";
@@ -123,7 +123,8 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
 
   function noticeOf(delivery: Delivery, ask: AddressedAsk, channel: Channel): Notice {
     const tokens = tokensOf(ctx, delivery.id);
-    const view = viewOf(ask);
+    const view = viewOutside(ask);
+    const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
     return {
       delivery: delivery.id,
       target: delivery.target,
@@ -131,7 +132,7 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
       link: `${deliverer.publicUrl()}/r/${tokens.link}`,
       code: tokens.code,
       replyToken: tokens.reply,
-      whole: view.kind !== "approval" || (view.argumentsText?.length ?? 0) <= channel.wholeLimit,
+      whole: view.kind !== "approval" || (isShort && !isGuarded(ask)),
       reminder: delivery.kind === "remind",
       opening: delivery.words,
     };
@@ -201,7 +202,7 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
   ): Promise<void> {
     using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
     try {
-      const closing = { says: await closingSentence(ctx.db, ask), at: ask.settledAt ?? 0, view: viewOf(ask) };
+      const closing = { says: await closingSentence(ctx.db, ask), at: ask.settledAt ?? 0, view: viewOutside(ask) };
       await channel?.close?.(delivery.target, { externalIds: delivery.externalIds ?? {} }, closing, within.signal);
       await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
     } catch (error) {

@@ -1,5 +1,6 @@
 import { printable, printableLines } from "../lib/printable.ts";
 import { namesIn, riskiestFirst } from "./argument-order.ts";
+import { taskAskOf } from "./task-asks.ts";
 import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./addressed-ask.ts";
 
 /**
@@ -62,8 +63,26 @@ export function viewOf(ask: AddressedAsk): AskView {
     options: optionsOf(ask).map(shownOption),
     schema: form.kind === "value" ? form.schema : null,
     expiresAt: ask.expiresAt >= NO_DEADLINE ? null : ask.expiresAt,
-    onSilence: ask.expiresAt >= NO_DEADLINE ? "There is no deadline; the agent waits." : ON_SILENCE[form.kind],
+    onSilence: silenceOf(ask),
   };
+}
+
+function silenceOf(ask: AddressedAsk): string {
+  const about = taskAskOf(ask)?.about;
+  if (ask.expiresAt >= NO_DEADLINE) return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
+  return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[ask.form.kind];
+}
+
+/** Returns whether the arguments hold a secret: they are never altered, and shown on the page alone. */
+export function isGuarded({ wire }: Pick<AddressedAsk, "wire">): boolean {
+  return wire["guarded"] === true;
+}
+
+/** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (security.md, section 4). */
+export function viewOutside(ask: AddressedAsk): AskView {
+  const { exact, ...view } = viewOf(ask);
+  if (!isGuarded(ask)) return { ...view, ...(exact && { exact }) };
+  return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
 }
 
 /** Returns the ready-made answers, or ways to reject. */

@@ -1,3 +1,6 @@
+/** The env of whatever agents at assigned work want, for policy. */
+export const ATTEMPT_ENV = "agent";
+
 const ATTEMPT_KIND = "aa/";
 
 /** Returns the kind of the jobs that attempts in a repository are. No request can name it: a slash is in no kind there. */

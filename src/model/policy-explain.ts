@@ -1,3 +1,5 @@
+import { withPreset } from "./assignment-policy.ts";
+import { ATTEMPT_ENV } from "./attempt-kind.ts";
 import {
   holds,
   isMet,
@@ -11,15 +13,27 @@ import {
 } from "./policy.ts";
 import { POLICY_INPUTS, type Condition, type Pattern } from "./policy-match.ts";
 
-/** Returns in words, a line each, what was decided of an input and what every rule had to say about it. */
-export function explainVerdict(policy: Policy, input: PolicyInput, verdict: Verdict): string[] {
+/**
+ * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
+ * agents want, for which the env is `agent`, also what the preset makes of it.
+ */
+export function explainVerdict(policy: Policy, input: PolicyInput, verdict: Verdict, preset: Policy): string[] {
   return [
     ...inputWords(input),
     "",
     ...decisionWords(policy, input, verdict),
     ...(policy.rules.length > 0 ? [""] : []),
     ...policy.rules.map((rule) => `  ${nameOf(rule)} (${rule.decision}) ${ruleWords(rule, input)}`),
+    ...(input.env === ATTEMPT_ENV ? presetWords(verdict, preset, input) : []),
   ];
+}
+
+function presetWords(verdict: Verdict, preset: Policy, input: PolicyInput): string[] {
+  const { decision, because } = withPreset(verdict, preset, input);
+  const isAsked = verdict.trace.defaulted && verdict.decision !== "DENY";
+  return isAsked
+    ? ["", `For a permission that a coding agent wants, ${preset.name} counts. ${decision}: ${because}.`]
+    : [];
 }
 
 function inputWords(input: PolicyInput): string[] {

@@ -1,4 +1,4 @@
-import { repoOfKind } from "./attempt-kind.ts";
+import { ATTEMPT_ENV, repoOfKind } from "./attempt-kind.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./policy-match.ts";
 import type { AskType, Job, PolicyTrace, RelayAsk } from "./relay.ts";
 
@@ -126,7 +126,10 @@ export function policyInputOf(
 ): PolicyInput {
   const { meta, envelope } = ask;
   const attempted = repoOfKind(job.kind);
-  const env = trusted("env", attempted === null ? job.env : "agent", [meta["env"], envelope?.job_snapshot.env_profile]);
+  const env = trusted("env", attempted === null ? job.env : ATTEMPT_ENV, [
+    meta["env"],
+    envelope?.job_snapshot.env_profile,
+  ]);
   const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
   // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
   const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;

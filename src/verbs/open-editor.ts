@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Responder } from "../model/addressed-ask.ts";
-import { viewOf, type AskView } from "../model/ask-view.ts";
+import { viewOutside, type AskView } from "../model/ask-view.ts";
 import { isAsked } from "../model/audience.ts";
 import { findDelivery } from "../store/deliveries.ts";
 import { closingSentence } from "./hear.ts";
@@ -23,7 +23,7 @@ export async function openEditor(
     if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };
     const sinceMs = ctx.clock.now() - ask.createdAt;
     return isAsked(ask.audience, responder, ask.form.kind, sinceMs)
-      ? { view: viewOf(ask) }
+      ? { view: viewOutside(ask) }
       : { refused: "You were not asked." };
   } catch (error) {
     if (error instanceof Refusal && error.code === "request_not_found") {

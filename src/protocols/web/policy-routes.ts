@@ -6,6 +6,7 @@ import { ASK_TYPES } from "../../model/relay.ts";
 import { listPolicy, type KeptGrant, type Proposal, proposalDiff } from "../../verbs/list-policy.ts";
 import { readGrants, revokeStanding } from "../../verbs/policy-grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../verbs/policy-proposals.ts";
+import { shippedPolicy } from "../../verbs/shipped-policy.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext } from "../door.ts";
 import { parseBody } from "../door-body.ts";
@@ -63,6 +64,7 @@ interface OneOf {
  */
 export function policyRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx, policy: file } = door;
+  const preset = shippedPolicy();
   const tags = ["administration"];
 
   return async (app) => {
@@ -117,7 +119,7 @@ export function policyRoutes(door: DoorContext): (app: Door) => Promise<void> {
         const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
         const input = policyInput({ ...words, ...(isBlock && { meta: meta as Record<string, unknown> }) });
         const verdict = evaluate(policy, await readGrants(ctx.db, input), input);
-        return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict) };
+        return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict, preset) };
       },
     );
 
