@@ -10,6 +10,7 @@ import { METHOD_NOT_FOUND, Rpc, RpcError, RpcGone } from "./rpc.ts";
 
 const ACP_VERSION = 1;
 const DENIED = -32603;
+const TOO_LONG = "A call was denied: it is too long to be shown to anybody. Do it in smaller parts.";
 
 /** Any agent that speaks the Agent Client Protocol, version 1 (contract-assignment.md, section 7). */
 export const acp: Agent = {

@@ -50,7 +50,15 @@ class Conversation {
     this.#told = told;
     this.#requests = new CodexRequests(told, order.tree, (why) => this.#explain(why));
     const request = (method: string, params: Json) => this.#requests.answer(method, params);
-    this.#rpc = new Rpc(pipes, {}, { request, notice: (method, params) => this.#notice(method, params) });
+    this.#rpc = new Rpc(
+      pipes,
+      {},
+      {
+        request,
+        notice: (method, params) => this.#notice(method, params),
+        refused: () => this.#explain("it is too long to be shown to anybody; do it in smaller parts"),
+      },
+    );
   }
 
   async run(interrupt: AbortSignal): Promise<AgentEnd> {

@@ -25,6 +25,8 @@ export interface RpcListener {
   /** Returns the result of a request. @throws {RpcError} which is what it is answered with */
   request(method: string, params: Json): Promise<unknown>;
   notice(method: string, params: Json): void;
+  /** A request was too long to be read, and is refused. */
+  refused(): void;
 }
 
 /** One side of JSON-RPC by lines of text. */
