@@ -90,7 +90,9 @@ export async function until<Type extends SupervisorLine["type"]>(
 }
 
 export async function all(lines: AsyncGenerator<SupervisorLine>): Promise<SupervisorLine[]> {
-  return Array.fromAsync(lines);
+  const found: SupervisorLine[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
 }
 
 /** Looks until it is so. */

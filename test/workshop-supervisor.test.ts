@@ -178,11 +178,11 @@ describe("a supervisor", { concurrency: 3 }, () => {
 
   it("stops the clocks of its limits while people are waited for, and only then", async () => {
     await using attempt = await openAttempt();
-    const limits = { workMs: 60_000, silentMs: 400, turns: 2, maxBudgetUsd: null };
+    const limits = { workMs: 60_000, silentMs: 3000, turns: 2, maxBudgetUsd: null };
     const link = await attempt.start([{ permission: RUN }, { end: "done" }], { limits });
     const lines = link.lines(0);
     const { ref } = await until(lines, "permission");
-    await systemClock.sleep(900);
+    await systemClock.sleep(4000);
     link.decide(ref, { allow: true });
     assert.equal((await until(lines, "ended")).end.is, "done");
 
@@ -214,6 +214,22 @@ describe("a supervisor", { concurrency: 3 }, () => {
       ["4 started", "5 session", "6 message", "7 ended"],
     );
     assert.deepEqual(messagesOf(await readLog(attempt.folder, 0)), ["one", "two"]);
+  });
+
+  it("is one, however many were started at once", async () => {
+    await using attempt = await openAttempt();
+    const links = await Promise.all([1, 2, 3].map(() => attempt.start([{ permission: RUN }, { end: "done" }])));
+    const [first] = links;
+    assert.ok(first);
+    assert.deepEqual(new Set(links.map(({ pid }) => pid)), new Set([first.pid]));
+    const lines = first.lines(0);
+    const { ref } = await until(lines, "permission");
+    for (const link of links) link.decide(ref, { allow: true });
+    const told = await all(lines);
+    assert.deepEqual(
+      told.map(({ type }) => type),
+      ["decided", "message", "ended"],
+    );
   });
 
   it("says why, when the agent cannot be started or runs in no jail it was to run in", async () => {

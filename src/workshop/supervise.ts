@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
-import { isAlive } from "./processes.ts";
+import { isAlive, signalProcess } from "./processes.ts";
+import { claimOf } from "./supervisor-claim.ts";
 import { readLog } from "./supervisor-log.ts";
 import type { SupervisorCommand, SupervisorLine, SupervisorMark, SupervisorOrder } from "./supervision.ts";
 import { writeWhole } from "./write-whole.ts";
@@ -56,7 +57,6 @@ export async function startSupervisor(
 ): Promise<Link> {
   const { folder } = order;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await rm(join(folder, "supervisor.json"), { force: true });
   await writeWhole(join(folder, "order.json"), JSON.stringify(order));
   const output = openSync(join(folder, "supervisor.out"), "a", 0o600);
   const child = spawn(process.execPath, [program, folder], {
@@ -76,29 +76,36 @@ export async function startSupervisor(
   const start = clock.monotonic();
   for (;;) {
     const mark = await readMark(folder);
-    if (mark && mark.pid === child.pid) {
-      const link = await connectTo(folder, mark);
-      if (!("dead" in link)) return link;
+    const link = mark && isAlive(mark.pid, mark.starttime) && (await connectTo(folder, mark));
+    if (link && !("dead" in link)) {
+      // Where another was there first, this order is nobody's.
+      await rm(join(folder, "order.json"), { force: true });
+      return link;
     }
     // It may have done its work already.
-    if (ended !== null && mark) return goneLink(folder, mark.pid);
-    if (ended !== null || clock.monotonic() - start > START_WITHIN_MS) {
-      if (child.pid !== undefined && ended === null) process.kill(child.pid, "SIGKILL");
+    if (ended !== null && mark && mark.pid === child.pid) return goneLink(folder, mark.pid);
+    const isLate = clock.monotonic() - start > START_WITHIN_MS;
+    // Another that was started before, and was not up yet, is as good.
+    if (isLate || (ended !== null && claimOf(folder) === null)) {
+      if (child.pid !== undefined && ended === null) signalProcess(child.pid, "SIGKILL");
       const said = await readFile(join(folder, "supervisor.out"), "utf8").catch(() => "");
-      throw new Error(
-        `the supervisor did not start (${ended ?? "it took too long"})\n${said.slice(-SHOWN_OUTPUT)}`.trim(),
-      );
+      const why = `the supervisor did not start (${ended ?? "it took too long"})`;
+      throw new Error(`${why}\n${said.slice(-SHOWN_OUTPUT)}`.trim());
     }
     await clock.sleep(LOOK_EVERY_MS);
   }
 }
 
 /** Returns a link to the supervisor that the folder is of, or why there is none; what it said is in the log either way. */
-export async function attach(folder: string): Promise<Link | NoLink> {
-  const mark = await readMark(folder);
-  if (!mark) return { dead: true, reason: "it never came up" };
-  if (!isAlive(mark.pid, mark.starttime)) return { dead: true, reason: "its process is gone" };
-  return connectTo(folder, mark);
+export async function attach(folder: string, clock: Clock = systemClock): Promise<Link | NoLink> {
+  const start = clock.monotonic();
+  for (;;) {
+    const mark = await readMark(folder);
+    if (mark && isAlive(mark.pid, mark.starttime)) return connectTo(folder, mark);
+    const isComing = claimOf(folder) !== null && clock.monotonic() - start < START_WITHIN_MS;
+    if (!isComing) return { dead: true, reason: mark ? "its process is gone" : "it never came up" };
+    await clock.sleep(LOOK_EVERY_MS);
+  }
 }
 
 async function readMark(folder: string): Promise<SupervisorMark | null> {

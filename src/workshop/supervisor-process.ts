@@ -6,6 +6,7 @@ import { systemFetch } from "../lib/fetch.ts";
 import { systemRandom } from "../lib/random.ts";
 import type { Agent, AgentType } from "./agents/agent.ts";
 import type { SupervisorOrder } from "./supervision.ts";
+import { claimFolder } from "./supervisor-claim.ts";
 import { supervise } from "./supervisor.ts";
 
 /**
@@ -14,6 +15,7 @@ import { supervise } from "./supervisor.ts";
  */
 export async function runAsSupervisor(folder: string, agentOf: (type: AgentType) => Agent): Promise<void> {
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+  if (!claimFolder(folder)) throw new Error("another supervisor owns this attempt");
   const file = join(folder, "order.json");
   const order = JSON.parse(await readFile(file, "utf8")) as SupervisorOrder;
   // It holds keys, and nobody else reads it.
