@@ -13,6 +13,8 @@ const verbs = "^src/verbs/";
 const loops = "^src/loops/";
 const cli = "^src/cli/";
 const workshop = "^src/workshop/";
+/** What the workshop tells, and to whom: all that loops know of it. */
+const workshopContract = "^src/workshop/desk\\.ts$";
 const protocol = "^src/protocols/([^/]+)/";
 const doors = "^src/protocols/door[^/]*\\.ts$";
 const channel = "^src/channels/([^/]+)";
@@ -45,7 +47,7 @@ const IMPORTS = [
   [doors, [lib, model, verbs, doors, refusals, context]],
   [protocol, [lib, model, verbs, doors, own("protocols"), refusals, context]],
   [hooksDoor, [channelContract]],
-  [loops, [lib, model, store, verbs, loops, channelContract, responderContract, refusals, context]],
+  [loops, [lib, model, store, verbs, loops, channelContract, responderContract, workshopContract, refusals, context]],
   [channel, [lib, model, channelContract, own("channels"), refusals, context]],
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],
   [answerRunner, [roles]],

@@ -63,6 +63,7 @@ import { startLoops } from "./server-loops.ts";
 import { openPolicy, startPolicy } from "./server-policy.ts";
 import { openRelay, type Relay } from "./server-relay.ts";
 import { openTracer } from "./server-telemetry.ts";
+import { openServerWorkshop } from "./server-workshop.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -95,6 +96,8 @@ export interface RunningServer {
   firstKey: string | null;
   /** One line about the store. */
   describes: string;
+  /** What the operator should hear of coding agents, once it has been looked into. */
+  workNotices(): Promise<string[]>;
   /** Reads the files again that are watched anyway. */
   reload(): Promise<void>;
   /** Waiters are answered, streams end, writes finish, the store is closed; safe to call twice. */
@@ -162,6 +165,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   const configured = openChannels(ctx, settings, { onFailed: deliver.bounced, guardedFetch });
   for (const channel of [...configured, ...(outside.channels ?? [])]) channels.set(channel.name, channel);
   const policy = await openPolicy(ctx, config);
+  const workshop = await openServerWorkshop(ctx, config, () => urlOf(app, config));
   const door: DoorContext = {
     ctx,
     policy,
@@ -169,7 +173,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     readLimits: openReadLimits(ctx),
     parked: openParked(clock),
     channels: catalogueOf(channels),
-    work: null,
+    work: workshop?.work ?? null,
   };
 
   let app: FastifyInstance;
@@ -204,13 +208,14 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     ...startPush(ctx, settings, push, guardedFetch),
     ...startPolicy(ctx, policy),
     ...relayed.start(),
+    ...(workshop ? [workshop.start()] : []),
   ];
   let stopped: Promise<void> | null = null;
   async function stop(): Promise<void> {
     stopping.abort();
     // point: while-stopping
     await Promise.all(loops.map((loop) => loop.stop()));
-    await relayed?.close();
+    await Promise.all([relayed?.close(), workshop?.leave()]);
     const cut = setTimeout(() => [app.server, twin].forEach((one) => one?.closeAllConnections()), CLOSE_WITHIN_MS);
     const twinClosed = twin && once(twin, "close");
     twin?.close();
@@ -231,6 +236,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     notes: store.notes,
     firstKey,
     describes: store.db.describes,
+    workNotices: () => workshop?.notices() ?? Promise.resolve([]),
     reload: () => policy.reload(),
     stop: () => (stopped ??= stop()),
   };

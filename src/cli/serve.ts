@@ -44,6 +44,8 @@ export const serve: Command = {
     process.on("SIGHUP", () => void server.reload());
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
     for (const line of await greeting(server, config)) io.out(line);
+    // What this machine offers to coding agents is looked into meanwhile.
+    void server.workNotices().then((notices) => notices.forEach((notice) => io.tell(notice)));
     await new Promise<void>((resolve) => {
       if (io.interrupted.aborted) resolve();
       else io.interrupted.addEventListener("abort", () => resolve(), { once: true });

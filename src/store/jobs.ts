@@ -202,6 +202,22 @@ export async function claimJob(
   return row && toAt(row);
 }
 
+/** Gives one waiting job, which is held, to a holder under the next number. @throws {Error} when it does not wait */
+export async function claimHeldJob(
+  tx: Tx,
+  id: string,
+  { holder, leaseHash, leaseMs }: { holder: string; leaseHash: string; leaseMs: number },
+): Promise<JobAt> {
+  const row = await one<JobRow>(
+    tx,
+    sql`UPDATE jobs SET state = 'RUNNING', epoch = epoch + 1, attempts = attempts + 1, holder = ${holder},
+        lease_hash = ${leaseHash}, lease_ms = ${leaseMs}, lease_until = parley_now() + ${leaseMs},
+        updated_at = parley_now(), reason = NULL
+      WHERE job_id = ${id} AND state = 'QUEUED' RETURNING *, parley_now() AS now`,
+  );
+  return toAt(row);
+}
+
 /** Returns whether any job of these kinds waits to be claimed. */
 export async function hasClaimable(on: Queryable, kinds: readonly string[]): Promise<boolean> {
   const row = await first(

@@ -1,4 +1,4 @@
-import type { AttemptState, AttemptUsage, Diffstat, NewTaskEvent, Sandbox } from "../model/assignment.ts";
+import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent, Sandbox } from "../model/assignment.ts";
 import type { RepoRules } from "../model/assignment-rules.ts";
 import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
 
@@ -22,7 +22,7 @@ export interface Work {
   /** In topological, then submission order. */
   dependencies: readonly { id: string; commit: string }[];
   /** What a person wants changed; the work then goes on in the same tree and session, on the same start commit. */
-  changes: { message: string; session: string | null } | null;
+  changes: { comment: string | null; comments: readonly LineComment[]; commit: string } | null;
   state: AttemptState;
   startSha: string | null;
   session: string | null;

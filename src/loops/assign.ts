@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import type { Context } from "../context.ts";
+import type { AssignmentRules } from "../model/assignment-rules.ts";
+import { TASKS_TOPIC, watch } from "../store/wake.ts";
+import { isUseless, readLiveAttempts } from "../verbs/read-attempts.ts";
+import { listSettled, noteSettled } from "../verbs/settle-review.ts";
+import { findCommission, startAttempt, type Commission } from "../verbs/start-attempt.ts";
+import type { Work } from "../workshop/desk.ts";
+import { openDesk, type AttemptDesk } from "./attempt-desk.ts";
+import type { Workshop } from "./workshop.ts";
+
+const LOOK_EVERY_MS = 1000;
+/** Often enough for a lease of fifteen seconds. */
+const KEEP_EVERY_MS = 4000;
+
+/** Starts attempts, and takes up again those that were under way when the server before this one stopped. */
+export interface Assign {
+  step(signal: AbortSignal): Promise<boolean>;
+  /** Resolves when every attempt is left: their agents go on. */
+  leave(): Promise<void>;
+}
+
+/** Opens the giving out of work of one server: what it holds, it holds under `holder`, and no other server does. */
+export function openAssign(
+  ctx: Context,
+  rules: AssignmentRules,
+  { workshop, holder }: { workshop: Workshop; holder: string },
+): Assign {
+  const underWay = new Map<string, Promise<void>>();
+  let isTakenUp = false;
+
+  async function takeUp(): Promise<void> {
+    await workshop.opened;
+    for (const attempt of await readLiveAttempts(ctx, holder)) {
+      if (underWay.has(attempt.attemptId)) continue;
+      const commission = await findCommission(ctx, attempt);
+      if (commission) begin(commission);
+    }
+    isTakenUp = true;
+  }
+
+  function begin(commission: Commission): void {
+    const { attemptId, generation } = commission.attempt;
+    const desk = openDesk(ctx, rules, commission);
+    const running = keepWhile(ctx, desk, () => workshop.run(workOf(rules, commission), desk))
+      .catch((err: unknown) => ctx.log.error({ err, attemptId }, "an attempt was dropped"))
+      .finally(async () => {
+        desk.close();
+        if (await isUseless(ctx, attemptId)) await workshop.clear({ ...commission.task, generation }).catch(() => {});
+        underWay.delete(attemptId);
+      });
+    underWay.set(attemptId, running);
+  }
+
+  async function startNext(): Promise<boolean> {
+    const ready = rules.agents.filter(({ name }) => "sandbox" in workshop.readiness(name));
+    const here = rules.repos.filter(({ path }) => path !== null);
+    if (ready.length === 0 || here.length === 0) return false;
+    const slots = { repos: here, parallel: rules.parallel, agents: ready.map(({ name }) => name) };
+    const commission = await startAttempt(ctx, { holder, slots });
+    if (commission) begin(commission);
+    return commission !== null;
+  }
+
+  return {
+    async step(signal) {
+      using changes = watch(ctx, [TASKS_TOPIC], [signal, ctx.stopping]);
+      if (!isTakenUp) await takeUp();
+      for (const work of await listSettled(ctx)) {
+        const told = await workshop.settleReview(work);
+        await noteSettled(ctx, work, told);
+        await workshop.clear(work);
+      }
+      while (!signal.aborted && !ctx.stopping.aborted && (await startNext()));
+      // One that is to end and was dropped, because a process of it would not die, is looked after again.
+      for (const attempt of await readLiveAttempts(ctx, holder)) {
+        if (underWay.has(attempt.attemptId)) continue;
+        const commission = await findCommission(ctx, attempt);
+        if (commission && !signal.aborted) begin(commission);
+      }
+      await changes.next(LOOK_EVERY_MS);
+      return true;
+    },
+    async leave() {
+      await Promise.allSettled(underWay.values());
+    },
+  };
+}
+
+async function keepWhile(ctx: Context, desk: AttemptDesk, run: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const keeping = (async () => {
+    while (!over.signal.aborted && !ctx.stopping.aborted) {
+      await desk.keep().catch((err: unknown) => ctx.log.warn({ err }, "the lease of an attempt was not renewed"));
+      await ctx.clock.sleep(KEEP_EVERY_MS, AbortSignal.any([over.signal, ctx.stopping]));
+    }
+  })();
+  try {
+    await run();
+  } finally {
+    over.abort();
+    await keeping;
+  }
+}
+
+function workOf(rules: AssignmentRules, commission: Commission): Work {
+  const { task, attempt, dependencies, changes, publishedSha } = commission;
+  const repo = rules.repos.find(({ name }) => name === task.repo);
+  if (!repo) throw new Error(`there is no repository called ${task.repo} in the settings`);
+  return {
+    ...{ attemptId: attempt.attemptId, n: attempt.n, jobId: attempt.jobId, repo, agent: attempt.agent, dependencies },
+    folder: join(rules.workDir, "work", task.repo, `${task.slug}.${attempt.generation}`),
+    task: {
+      ...{ id: task.id, slug: task.slug, prompt: task.prompt, base: task.base, resolveConflict: task.resolveConflict },
+    },
+    changes: changes && {
+      ...{ comment: changes.feedback.comment, comments: changes.feedback.comments, commit: changes.commit },
+    },
+    ...{ state: attempt.state, startSha: attempt.startSha, resumes: attempt.resumes, logSeq: attempt.logSeq },
+    session: attempt.session ?? changes?.session ?? null,
+    ...{ sandbox: attempt.sandbox, commitSha: attempt.commitSha, published: publishedSha },
+    isEnding: attempt.state === "ending" || task.generation !== attempt.generation,
+  };
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import type { Context } from "./context.ts";
+import { startLoop, type Loop } from "./lib/loop.ts";
+import { openAssign } from "./loops/assign.ts";
+import type { DoorWork } from "./protocols/door.ts";
+import { slugOf } from "./model/assignment-names.ts";
+import { openWorkshop } from "./workshop/open-workshop.ts";
+import { writeWhole } from "./workshop/write-whole.ts";
+
+const AGAIN_AFTER_MS = 1000;
+
+/** What gives coding agents work on this machine. */
+export interface ServerWorkshop {
+  work: DoorWork;
+  /** What the operator should hear; known once it has been looked into. */
+  notices(): Promise<string[]>;
+  start(): Loop;
+  /** Resolves when every attempt is left; the agents go on. */
+  leave(): Promise<void>;
+}
+
+/** Opens the workshop of a server whose settings name a repository; null where they name none. */
+export async function openServerWorkshop(
+  ctx: Context,
+  config: Config,
+  serverUrl: () => string,
+): Promise<ServerWorkshop | null> {
+  const rules = config.assignment;
+  if (rules.repos.length === 0) return null;
+  await mkdir(rules.workDir, { recursive: true, mode: 0o700 });
+  const holder = `workshop:${await ownName(rules.workDir)}`;
+  const workshop = openWorkshop({
+    ...{ rules, dataDir: config.dataDir, serverUrl, env: process.env, newSessionId: () => randomUUID() },
+  });
+  const assign = openAssign(ctx, rules, { workshop, holder });
+
+  return {
+    work: {
+      diff: (work, against) => workshop.diff(work, against),
+      tree: ({ repo, id, generation }) => workshop.tree({ repo, slug: slugOf(id), generation }),
+      readiness(agent) {
+        const found = workshop.readiness(agent);
+        return "why" in found ? { ready: false, why: found.why } : { ready: true, why: null };
+      },
+      sandboxNotice: () => workshop.sandboxNotice(),
+    },
+    async notices() {
+      await workshop.opened;
+      const trouble = workshop.trouble();
+      const notice = workshop.sandboxNotice();
+      return [
+        ...(trouble === null ? [] : [`Agent Assignment is off: ${trouble}`]),
+        ...(notice === null ? [] : [notice]),
+      ];
+    },
+    start: () =>
+      startLoop((signal) => assign.step(signal), {
+        clock: ctx.clock,
+        idleMs: AGAIN_AFTER_MS,
+        onError: (err) => ctx.log.error({ err, loop: "assign" }, "a loop step failed"),
+      }),
+    leave: () => assign.leave(),
+  };
+}
+
+/** The name by which this workshop knows its own attempts again after a restart. */
+async function ownName(workDir: string): Promise<string> {
+  const file = join(workDir, "name");
+  const known = await readFile(file, "utf8").catch(() => null);
+  if (known?.trim()) return known.trim();
+  const name = randomUUID();
+  await writeWhole(file, `${name}\n`);
+  return name;
+}

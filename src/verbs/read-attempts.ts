@@ -1,0 +1,19 @@
+import type { Context } from "../context.ts";
+import { findAttempt, findLiveAttempts, type StoredAttempt } from "../store/aa-attempts.ts";
+
+/** Returns the attempts of one holder whose processes are not proven dead, the oldest first. */
+export function readLiveAttempts(ctx: Pick<Context, "db">, holder: string): Promise<StoredAttempt[]> {
+  return findLiveAttempts(ctx.db, holder);
+}
+
+/** Returns whether an attempt is to end, or has ended. */
+export async function isEnding(ctx: Pick<Context, "db">, attemptId: string): Promise<boolean> {
+  const attempt = await findAttempt(ctx.db, attemptId);
+  return attempt === undefined || attempt.state === "ending" || attempt.endedAt !== null;
+}
+
+/** Returns whether an attempt has ended in a way after which nobody goes on in its tree. */
+export async function isUseless(ctx: Pick<Context, "db">, attemptId: string): Promise<boolean> {
+  const attempt = await findAttempt(ctx.db, attemptId);
+  return attempt === undefined || (attempt.endedAt !== null && attempt.outcome !== "completed");
+}

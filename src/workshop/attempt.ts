@@ -1,0 +1,260 @@
+import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { changesAgentSettings } from "../model/assignment-action.ts";
+import { changesMessage, firstMessage, resumeMessage } from "../model/assignment-message.ts";
+import { commitMessage } from "../model/assignment-names.ts";
+import { MOST_RESUMES, type Sandbox } from "../model/assignment.ts";
+import { agentCalled, type Bench } from "./bench.ts";
+import { AttemptLost, type Desk, type Work } from "./desk.ts";
+import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
+import { contextOf } from "./diff-context.ts";
+import { superviseAgent, type AgentRun } from "./follow.ts";
+import { resolveBase } from "./git/base.ts";
+import { publish } from "./git/publish.ts";
+import { changedPaths, diff, readAt } from "./git/read.ts";
+import type { Repository } from "./git/repository.ts";
+import { startCommit, startWithMarkers } from "./git/start.ts";
+import { makeTree, removeTree } from "./git/tree.ts";
+import { modelHosts, passedEnv } from "./model-hosts.ts";
+import { runSetup } from "./sandbox.ts";
+import { killAttempt } from "./supervise.ts";
+
+const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
+
+/**
+ * Takes one attempt from where it is to its end: a commit that is published, a failure, or nothing at all because it was
+ * to end. Every step can be met twice: whoever takes an attempt up again goes on from the last one that was told.
+ */
+export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<void> {
+  const repo = await bench.repository(work.repo.name);
+  const at = { bench, work, desk, repo, ...placesOf(work) };
+  try {
+    if (work.isEnding) throw new AttemptLost("it was to end");
+    const start = await untilStarted(at);
+    if (start === null) return;
+    const refused = work.state === "committing" ? null : await untilDone(at, start);
+    if (refused === null) await commit(at, start);
+    else await desk.failed(refused, { wip: await keepWip(at, start) });
+  } catch (error) {
+    if (desk.leaving.aborted) return;
+    if (desk.ending.aborted || error instanceof AttemptLost) return giveUp(at);
+    const survivors = await kill(at);
+    if (survivors.length > 0) return desk.ended({ wip: null, survivors });
+    await desk.failed(sentenceOf(error), { wip: work.startSha && (await keepWip(at, work.startSha)) });
+  }
+}
+
+interface At {
+  bench: Bench;
+  work: Work;
+  desk: Desk;
+  repo: Repository;
+  tree: string;
+  home: string;
+  index: string;
+  conflictFile: string;
+}
+
+function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "conflictFile"> {
+  return {
+    tree: join(folder, "tree"),
+    home: join(folder, "home"),
+    index: join(folder, `index-${n}`),
+    conflictFile: join(folder, "conflict.json"),
+  };
+}
+
+/** Returns the start commit once the tree stands and its setup has run; null where dependencies do not merge. */
+async function untilStarted(at: At): Promise<string | null> {
+  const { bench, work, desk, repo, tree, conflictFile } = at;
+  if (work.state !== "preparing") {
+    if (work.startSha === null) throw new Error("an attempt runs without a start commit");
+    return work.startSha;
+  }
+  // Whoever prepared it before may have left something that still runs.
+  await killAttempt(work.attemptId, bench);
+  await mkdir(work.folder, { recursive: true, mode: 0o700 });
+  const sandbox = sandboxOf(at);
+  if (work.changes !== null && work.startSha !== null) {
+    // It goes on in the tree as it was left; where that was swept away, in one like it.
+    if (!(await isThere(tree))) await freshTree(at, work.changes.commit);
+    await desk.step("running", { sandbox, startSha: work.startSha });
+    return work.startSha;
+  }
+
+  const base = await resolveBase(repo, work.task.base ?? work.repo.base);
+  const begun = await startCommit(repo, { base, dependencies: work.dependencies, forTask: work.task.id });
+  await rm(conflictFile, { force: true });
+  let start: string;
+  if (begun.is === "start") {
+    start = begun.commit;
+  } else if (work.task.resolveConflict || work.repo.onConflict === "agent") {
+    const marked = await startWithMarkers(repo, begun);
+    start = marked.commit;
+    await writeFile(conflictFile, JSON.stringify(marked.markersIn), { mode: 0o600 });
+    const says = `dependencies do not merge in ${marked.markersIn.join(", ")}; the agent resolves it`;
+    await desk.note([{ type: "git", data: { message: says } }]);
+  } else {
+    await desk.conflict({ paths: begun.paths, messages: begun.messages });
+    return null;
+  }
+  const warnings = await freshTree(at, start);
+  await desk.note([{ type: "git", data: { message: `the tree stands at ${start}`, start, warnings } }]);
+  if (work.repo.setup !== null) await setUp(at, work.repo.setup, sandbox);
+  await desk.step("running", { sandbox, startSha: start });
+  return start;
+}
+
+function sandboxOf({ bench, work }: At): Sandbox {
+  const ready = bench.readiness(work.agent);
+  if ("why" in ready) throw new Error(ready.why);
+  return ready.sandbox;
+}
+
+async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
+  const { bench, work, desk, tree, home } = at;
+  const ended = await runSetup({
+    ...{ command, sandbox, tree, home, store: at.repo.store, attemptId: work.attemptId, clock: bench.clock },
+    egress: [...modelHosts(agentCalled(bench, work.agent), passedEnv(bench, work.agent)), ...bench.rules.egress],
+    log: join(work.folder, `setup-${work.n}.log`),
+    onLine: (text) => void desk.note([{ type: "setup", data: { text } }]).catch(() => undefined),
+    signal: AbortSignal.any([desk.ending, desk.leaving]),
+  });
+  if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was stopped while its tree was set up");
+  if (ended.code !== 0) throw new Error(`the setup command failed${ended.why ? `: ${ended.why}` : ""}`);
+}
+
+/** Lets the agent work, and takes it up again when it dies; returns null when it is done, else why it failed. */
+async function untilDone(at: At, start: string): Promise<string | null> {
+  const { bench, work, desk, tree, index, repo } = at;
+  let { resumes, session } = work;
+  let run: AgentRun = {
+    message: await openingMessage(at, start),
+    resume: work.changes === null ? null : session,
+    isStarted: work.state === "running",
+  };
+  for (;;) {
+    const ended = await superviseAgent(bench, work, desk, run, (known) => (session = known));
+    if (ended.survivors.length > 0) return `processes ${ended.survivors.join(", ")} of its agent could not be ended`;
+    const { end } = ended;
+    if (end.is === "done") return null;
+    if (end.is === "failed") return end.error;
+    if (end.is === "canceled") throw new AttemptLost("it was cancelled");
+
+    await keepWip(at, start);
+    if (resumes >= MOST_RESUMES) return `the agent died ${resumes + 1} times; the last time: ${end.error}`;
+    resumes += 1;
+    await desk.step("interrupted");
+    const canGoOn = end.canResume && session !== null;
+    const touched = canGoOn
+      ? (await treeChangedPaths(repo, { dir: tree, indexFile: index, start })).filter(changesAgentSettings)
+      : [];
+    if (touched.length > 0) {
+      const wish = {
+        ...{ tool: "resume", input: { changed: touched }, action: "reconfigure" as const },
+        resource: touched.join(", "),
+      };
+      const decision = await desk.permission(`resume-${resumes}`, wish, AbortSignal.any([desk.ending, desk.leaving]));
+      if (desk.leaving.aborted || desk.ending.aborted) throw new AttemptLost("it was left");
+      if (!decision.allow) return `the agent died, and may not go on with changed settings of its own: ${decision.why}`;
+    }
+    await desk.resumed(canGoOn ? "session" : "start");
+    if (!canGoOn) {
+      session = null;
+      await freshTree(at, start);
+    }
+    run = {
+      message: canGoOn ? resumeMessage() : await firstWords(at, start),
+      resume: canGoOn ? session : null,
+      isStarted: false,
+    };
+    await desk.step("running");
+  }
+}
+
+/** A tree as the commit has it, and an empty home. Returns what its owner should know. */
+async function freshTree({ repo, tree, home, work }: At, commit: string): Promise<readonly string[]> {
+  await removeTree(home);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const { slug } = work.task;
+  return (await makeTree(repo, { dir: tree, slug, start: commit, include: work.repo.path })).warnings;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What the agent is told first: the task, or what a person wants changed. */
+async function openingMessage(at: At, start: string): Promise<string> {
+  const { changes, task } = at.work;
+  if (changes === null) return firstWords(at, start);
+  const patch = await diff(at.repo, { from: start, to: changes.commit });
+  return changesMessage({
+    ...{ prompt: task.prompt, comment: changes.comment, comments: changes.comments },
+    diffContext: changes.comments.map((one) => contextOf(patch, one)),
+  });
+}
+
+/** The task, for a session that knows nothing; one that is told to ignore the project's settings gets the project's notes with it. */
+async function firstWords(at: At, start: string): Promise<string> {
+  const { bench, work, repo } = at;
+  const { type } = agentCalled(bench, work.agent);
+  const notes = type === "claude" ? await Promise.all(PROJECT_NOTES.map((path) => readAt(repo, start, path))) : [];
+  const projectNotes = PROJECT_NOTES.flatMap((path, i) => {
+    const text = notes[i];
+    return text === null || text === undefined ? [] : [{ path, text }];
+  });
+  return firstMessage({ prompt: work.task.prompt, projectNotes, conflictPaths: await conflictOf(at) });
+}
+
+async function conflictOf({ conflictFile }: At): Promise<string[]> {
+  const text = await readFile(conflictFile, "utf8").catch(() => "[]");
+  return JSON.parse(text) as string[];
+}
+
+/** Makes the one commit of the attempt and publishes it; only then is the task complete. */
+async function commit(at: At, start: string): Promise<void> {
+  const { work, desk, repo, tree, index } = at;
+  const { task, n, agent, dependencies } = work;
+  if (work.state !== "committing") await desk.step("committing");
+  // point: attempt-before-commit
+  const message = commitMessage({ prompt: task.prompt, id: task.id, attempt: n, agent, dependencies });
+  const made = await commitTree(repo, {
+    ...{ dir: tree, indexFile: index, start, slug: task.slug, n, message, markersIn: await conflictOf(at) },
+  });
+  // point: attempt-between-commit-and-publish
+  const { branch, why, ref } = await publish(repo, { slug: task.slug, n, commit: made.commit, last: work.published });
+  // point: attempt-between-publish-and-row
+  const warnings = [...made.warnings, ...(why === undefined ? [] : [why])];
+  await desk.note([
+    { type: "git", data: { message: `committed ${made.commit}`, commit: made.commit, ref, branch, warnings } },
+  ]);
+  const changed = await changedPaths(repo, { from: start, to: made.commit });
+  await desk.done({
+    ...{ commit: made.commit, changed: made.changed, diffstat: made.diffstat, branch, ref, warnings },
+    files: changed.join("\n"),
+  });
+}
+
+/** The attempt is to end: its processes are killed, and what it has done is kept. */
+async function giveUp(at: At): Promise<void> {
+  const survivors = await kill(at);
+  const wip = at.work.startSha === null || survivors.length > 0 ? null : await keepWip(at, at.work.startSha);
+  await at.desk.ended({ wip, survivors });
+}
+
+async function kill({ bench, work }: At): Promise<readonly number[]> {
+  return (await killAttempt(work.attemptId, bench)).survivors;
+}
+
+async function keepWip({ repo, work, tree, index }: At, start: string): Promise<string | null> {
+  const { slug } = work.task;
+  return snapshot(repo, { dir: tree, indexFile: `${index}-wip`, start, slug, n: work.n }).catch(() => null);
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,135 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock, type Clock } from "../lib/clock.ts";
+import type { AssignmentRules } from "../model/assignment-rules.ts";
+import type { Sandbox } from "../model/assignment.ts";
+import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
+import { runAttempt } from "./attempt.ts";
+import { storeOf, type Bench } from "./bench.ts";
+import type { Desk, Work } from "./desk.ts";
+import { approveInto } from "./git/approve.ts";
+import { resolveBase } from "./git/base.ts";
+import { dropBranch } from "./git/publish.ts";
+import { diff } from "./git/read.ts";
+import { openRepository, type Repository } from "./git/repository.ts";
+import { gitVersion } from "./git/run.ts";
+import { removeTree } from "./git/tree.ts";
+import { folderBytes } from "./folder-bytes.ts";
+import { NO_SANDBOX, selfTest } from "./sandbox.ts";
+
+export interface WorkshopOptions {
+  rules: AssignmentRules;
+  /** What no agent in the sandbox may read. */
+  dataDir: string;
+  serverUrl: () => string;
+  env: Readonly<Record<string, string | undefined>>;
+  newSessionId: () => string;
+  /** Agents are other programs, and live by the machine's own clock. */
+  clock?: Clock;
+}
+
+/** Opens the workshop of this machine. What it offers is looked into at once, and known when `opened` has resolved. */
+export function openWorkshop(options: WorkshopOptions) {
+  const { rules, dataDir, clock = systemClock } = options;
+  const repositories = new Map<string, Promise<Repository>>();
+  let sandbox: Sandbox | null = null;
+  let trouble: string | null = "it is still being looked into what this machine offers";
+  let agents: readonly FoundAgent[] = [];
+
+  function repository(name: string): Promise<Repository> {
+    const known = repositories.get(name);
+    if (known) return known;
+    const found = rules.repos.find((one) => one.name === name);
+    if (!found) return Promise.reject(new Error(`there is no repository called ${name} in the settings`));
+    const { branchPrefix, committer, author } = rules;
+    const opened = openRepository({
+      ...{ name, path: found.path, storeDir: storeOf(rules.workDir, name), branchPrefix, committer, author, clock },
+    });
+    repositories.set(name, opened);
+    // What a person has to put right is looked at anew each time.
+    opened.catch(() => repositories.delete(name));
+    return opened;
+  }
+
+  async function look(): Promise<void> {
+    const git = await gitVersion();
+    if (git.why !== null) {
+      trouble = git.why;
+      return;
+    }
+    const found = rules.sandbox === "off" ? null : await selfTest({ dataFolder: dataDir, clock });
+    sandbox = found?.is === "bubblewrap" ? "bubblewrap" : "none";
+    agents = await findAgents(rules.agents, { env: options.env, clock, refusal: refusalOf });
+    trouble = null;
+  }
+
+  /** Why an agent is not started here for the room it would have (contract-assignment.md, section 5). */
+  function refusalOf(needsSandbox: boolean): string | null {
+    if (sandbox === "bubblewrap" || rules.sandbox === "off") return null;
+    if (rules.sandbox === "require") return NO_SANDBOX;
+    return needsSandbox ? "needs a sandbox or assignment.sandbox: off" : null;
+  }
+
+  function readiness(name: string): { sandbox: Sandbox } | { why: string } {
+    if (trouble !== null) return { why: trouble };
+    const agent = agents.find((one) => one.name === name);
+    if (!agent) return { why: `there is no agent called ${name} in the settings` };
+    return agent.works ? { sandbox: sandbox ?? "none" } : { why: agent.why ?? "it does not work here" };
+  }
+
+  const bench: Bench = {
+    ...{ rules, clock, serverUrl: options.serverUrl, env: options.env, newSessionId: options.newSessionId },
+    ...{ repository, readiness },
+  };
+  const folderOf = (repo: string, slug: string, generation: number) =>
+    join(rules.workDir, "work", repo, `${slug}.${generation}`);
+
+  return {
+    opened: look().catch((error: unknown) => {
+      trouble = error instanceof Error ? error.message : String(error);
+    }),
+    readiness,
+    agents: () => agents,
+    /** What people are told as long as it is so. */
+    sandboxNotice: () => (sandbox === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
+    trouble: () => trouble,
+    run: (work: Work, desk: Desk) => runAttempt(bench, work, desk),
+
+    async diff(
+      { repo, startSha, commitSha }: { repo: string; startSha: string; commitSha: string },
+      against: "start" | "base",
+    ): Promise<string> {
+      const opened = await repository(repo);
+      const found = rules.repos.find((one) => one.name === repo);
+      const from = against === "start" || !found ? startSha : await resolveBase(opened, found.base);
+      return diff(opened, { from, to: commitSha });
+    },
+
+    async tree({ repo, slug, generation }: { repo: string; slug: string; generation: number }) {
+      const path = join(folderOf(repo, slug, generation), "tree");
+      const bytes = await folderBytes(path);
+      return bytes === null ? null : { path, bytes };
+    },
+
+    async settleReview(work: { repo: string; slug: string; commit: string; is: "approve" | "reject" }) {
+      const opened = await repository(work.repo);
+      if (work.is === "reject") {
+        const isGone = opened.gitDir !== null && (await dropBranch(opened, { slug: work.slug, value: work.commit }));
+        return { message: isGone ? "its branch is deleted; the commit is kept for 30 days" : "" };
+      }
+      const { onApprove } = rules.repos.find((one) => one.name === work.repo) ?? {};
+      if (!onApprove) return { message: "" };
+      const done = await approveInto(opened, { ...onApprove, commit: work.commit });
+      if (done.is === "left")
+        return { message: `${onApprove.target} was left as it is: ${done.why}`, command: done.command };
+      return { message: `${onApprove.target} is at ${done.commit}` };
+    },
+
+    async clear({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
+      const folder = folderOf(repo, slug, generation);
+      await removeTree(join(folder, "tree"));
+      await removeTree(join(folder, "home"));
+      await rm(join(folder, "order.json"), { force: true });
+    },
+  };
+}
