@@ -1,17 +1,18 @@
 /**
  * Builds @parley/sdk as it is published: `sdk/dist` holds ES modules, which Node also hands to `require`, their
- * types, and a package.json of its own. In this checkout the sources are used as they are.
+ * types, and a package.json of its own; another folder is named as its one argument. In this checkout the sources are
+ * used as they are.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { minifySync } from "vite";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SDK = join(ROOT, "sdk");
-const DIST = join(SDK, "dist");
+const DIST = resolve(process.argv[2] ?? join(SDK, "dist"));
 const TSC = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 rmSync(DIST, { recursive: true, force: true });
