@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
+import { uuidV7 } from "./lib/uuid.ts";
 import { openAssign } from "./loops/assign.ts";
 import type { DoorWork } from "./protocols/door.ts";
 import { slugOf } from "./model/assignment-names.ts";
@@ -30,10 +30,11 @@ export async function openServerWorkshop(
 ): Promise<ServerWorkshop | null> {
   const rules = config.assignment;
   if (rules.repos.length === 0) return null;
+  const newSessionId = () => uuidV7(ctx.clock.now(), ctx.random);
   await mkdir(rules.workDir, { recursive: true, mode: 0o700 });
-  const holder = `workshop:${await ownName(rules.workDir)}`;
+  const holder = `workshop:${await ownName(rules.workDir, newSessionId)}`;
   const workshop = openWorkshop({
-    ...{ rules, dataDir: config.dataDir, serverUrl, env: process.env, newSessionId: () => randomUUID() },
+    ...{ rules, dataDir: config.dataDir, serverUrl, env: process.env, newSessionId },
   });
   const assign = openAssign(ctx, rules, { workshop, holder });
 
@@ -67,11 +68,11 @@ export async function openServerWorkshop(
 }
 
 /** The name by which this workshop knows its own attempts again after a restart. */
-async function ownName(workDir: string): Promise<string> {
+async function ownName(workDir: string, newName: () => string): Promise<string> {
   const file = join(workDir, "name");
   const known = await readFile(file, "utf8").catch(() => null);
   if (known?.trim()) return known.trim();
-  const name = randomUUID();
+  const name = newName();
   await writeWhole(file, `${name}\n`);
   return name;
 }

@@ -150,7 +150,13 @@ function progressOf(line: SupervisorLine): Progress {
       return { usage: line.usage };
     case "ended":
       return line.usage ? { usage: line.usage } : {};
-    default:
+    case "message":
+    case "tool":
+    case "error":
+    case "permission":
+    case "question":
+    case "decided":
+    case "waiting":
       return {};
   }
 }
@@ -175,7 +181,10 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
       return [{ type: "question", data: { ref: line.ref, text: line.wish.text, options: line.wish.options } }];
     case "ended":
       return "error" in line.end ? [{ type: "error", data: { text: line.end.error } }] : [];
-    default:
+    case "started":
+    case "session":
+    case "decided":
+    case "waiting":
       return [];
   }
 }
