@@ -47,7 +47,11 @@ class Conversation {
     this.#rpc = new Rpc(
       pipes,
       { jsonrpc: "2.0" },
-      { request: (method, params) => this.#serve(method, params), notice },
+      {
+        request: (method, params) => this.#serve(method, params),
+        notice,
+        refused: () => void this.#reasons.push(TOO_LONG),
+      },
     );
   }
 
