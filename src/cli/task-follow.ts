@@ -27,11 +27,14 @@ export async function followTask(
   const look = async (): Promise<WholeWireTask> => {
     const task = await tasks.read(id);
     latest = task;
-    if (task.question && task.question.askId !== told) {
-      told = task.question.askId;
+    const { question, state, reviewUrl = "" } = task;
+    const asks =
+      question ?? (state === "conflict" ? { summary: "its dependencies do not merge", url: reviewUrl } : null);
+    if (asks && asks.url !== told) {
+      told = asks.url;
       io.progress("");
-      io.tell(`A person is asked: ${printable(task.question.summary)}`);
-      io.tell(`  ${printable(task.question.url)}`);
+      io.tell(`A person is asked: ${printable(asks.summary)}`);
+      io.tell(`  ${printable(asks.url)}`);
     }
     return task;
   };

@@ -9,7 +9,7 @@ import type { Io } from "./command.ts";
 /** A task as the server says it is (contract-assignment.md, section 2). */
 export interface WireTask {
   id: string;
-  repo?: string;
+  repo: string;
   submittedAt: string;
   status: string;
   state: string;
@@ -36,6 +36,8 @@ export interface WireTask {
 /** A task with everything that its reader may see. */
 export interface WholeWireTask extends WireTask {
   prompt: string;
+  base?: string;
+  startDependentsOn?: string;
   tree?: { path: string; bytes?: number };
   attempts?: {
     n: number;
@@ -64,6 +66,7 @@ export interface NewTask {
   dependencies?: string[];
   agent?: string;
   base?: string;
+  startDependentsOn?: string;
 }
 
 export const VERDICTS = ["approve", "request_changes", "reject"] as const;
@@ -140,8 +143,7 @@ export function openTasks(url: string, repo: string | undefined, io: Io): Tasks 
       }
     },
     boardOf(task) {
-      const of = task.repo ?? repo;
-      return `${url}/console/assignments${of === undefined ? "" : `/${of}/${encodeURIComponent(task.id)}`}`;
+      return `${url}/console/assignments/${task.repo}/${encodeURIComponent(task.id)}`;
     },
   };
 }

@@ -119,8 +119,12 @@ export const taskRetry: Command = {
     });
     const id = onlyArgument(positionals, "ID");
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
-    const { prompt, dependencies, agent } = await tasks.read(id);
-    const taken = await tasks.submit({ id, prompt, dependencies, ...(agent !== undefined && { agent }) });
+    const { prompt, dependencies, agent, base, startDependentsOn } = await tasks.read(id);
+    const more = { ...(agent !== undefined && { agent }), ...(base !== undefined && { base }) };
+    const taken = await tasks.submit({
+      ...{ id, prompt, dependencies, ...more },
+      ...(startDependentsOn !== undefined && { startDependentsOn }),
+    });
     if (values.follow) return followToEnd(tasks, taken, { io, json: values.json ?? false });
     io.out(values.json ? JSON.stringify(taken) : `${printable(taken.id)}: ${standText(taken)}`);
     return EXIT.done;

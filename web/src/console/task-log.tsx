@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import styles from "./console.module.css";
-import { moment, Section } from "./parts.tsx";
+import { Section } from "./parts.tsx";
 import { useStream } from "./relay-api.ts";
 import { Block } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
@@ -15,6 +15,8 @@ const MOST_ENTRIES = 1000;
 const GATHER_MS = 100;
 /** This close to the end counts as at the end. */
 const NEAR_PX = 48;
+
+const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
 
 /**
  * What happened to a task, as it happens. It stays at its end while somebody looks there, and stands still where they
@@ -114,7 +116,7 @@ function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolea
       {isNewAttempt && event.attempt > 0 && <p class={taskStyles.attempt}>{text.attempt(event.attempt)}</p>}
       <p class={taskStyles.stamp}>
         <span class={taskStyles.kind}>{text.log.kind(event.type)}</span>
-        <time dateTime={event.at}>{moment(event.at)}</time>
+        <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
       </p>
       {says !== "" && <p class={isCode ? taskStyles.code : taskStyles.said}>{says}</p>}
       <Whole label={text.log.given} value={event["input"]} />

@@ -4,7 +4,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "./parts.tsx";
-import { Block, Line } from "./relay-parts.tsx";
+import { Line } from "./relay-parts.tsx";
+import relayStyles from "./relay.module.css";
 import { cancelTask, refreshTasks, retryTask, reviewTask, taskPath, useBoard, useTask } from "./task-api.ts";
 import { TaskChanges } from "./task-changes.tsx";
 import { TaskLog } from "./task-log.tsx";
@@ -76,7 +77,7 @@ function OneTask({ task }: { task: WholeTask }) {
         <Asks task={task} />
         <Attempts task={task} />
         <Section title={text.page.prompt}>
-          <Block label={text.page.prompt} words={task.prompt} />
+          <p class={`${relayStyles.block} ${relayStyles.wrapped}`}>{task.prompt}</p>
         </Section>
         <Steps task={task} />
       </Detail>

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { createKey } from "../../src/verbs/create-key.ts";
+import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
+import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { openWorld, type Reply, type World } from "../world.ts";
+import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+
+/** A server that gives work in one repository, and whoever sends it tasks. */
+export interface AssignmentWorld extends AsyncDisposable {
+  world: World;
+  /** The user's checkout. */
+  checkout: string;
+  git(...args: string[]): string;
+  /** Speaks with an assign key of the operator's. */
+  planner(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  "README.md": "# Shop\n\nSells things.\n",
+  "src/export.ts": [
+    "export function exportOrders(orders) {",
+    "  return orders.map((order) => ({",
+    "    id: order.id,",
+    "    total: order.total,",
+    "  }));",
+    "}",
+    "",
+  ].join("\n"),
+};
+
+/** Opens a world with a repository `shop`; `agents` and `assignment` go into its settings as they are. */
+export async function openAssignments(settings: {
+  agents?: Record<string, { type: string; command?: string[] }>;
+  agent?: string;
+  assignment?: Record<string, unknown>;
+}): Promise<AssignmentWorld> {
+  const folder = mkdtempSync(join(tmpdir(), "parley-assignments-"));
+  const checkout = join(folder, "shop");
+  const git = (...args: string[]): string =>
+    execFileSync("git", args, {
+      ...{ cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+      env: { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1", ...AUTHOR },
+    });
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(join(checkout, path, ".."), { recursive: true });
+    writeFileSync(join(checkout, path), text);
+  }
+  git("init", "-q", "-b", "main");
+  git("add", ".");
+  git("commit", "-q", "-m", "Begin");
+
+  const config = join(folder, "parley.yaml");
+  const { agents = {}, agent = "claude", assignment = {} } = settings;
+  const repos = [{ name: "shop", path: checkout, agent }];
+  // YAML reads JSON.
+  writeFileSync(config, JSON.stringify({ repos, agents, assignment }));
+  const world = await openWorld({ on: "sqlite", running: true, env: { PARLEY_CONFIG: config } });
+  const { text: key } = await createKey(world.server.ctx, { name: "planner", scope: "assign", person: OPERATOR });
+  return {
+    ...{ world, checkout, git },
+    async planner(method, path, body, more = {}) {
+      const headers = { authorization: `Bearer ${key}`, ...more };
+      const reply = await world.call(method, path, { headers, ...(body !== undefined && { body }) });
+      assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+      return reply;
+    },
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const AUTHOR = {
+  GIT_AUTHOR_NAME: "ana",
+  GIT_AUTHOR_EMAIL: "ana@localhost",
+  GIT_COMMITTER_NAME: "ana",
+  GIT_COMMITTER_EMAIL: "ana@localhost",
+};
+
+/** Opens a page, signed in as whoever runs the server. */
+export async function visitAssignments(
+  browser: Browser,
+  { world }: Pick<AssignmentWorld, "world">,
+  look: { screen: Screen; theme?: Theme },
+  path = "/console/assignments",
+): Promise<Visitor> {
+  const { code } = await createSignInLink(world.server.ctx, OPERATOR);
+  const visitor = await visit(browser, world.url, { ...look, path: `/console#start=${code}` });
+  visitor.context.setDefaultTimeout(10_000);
+  await visitor.page.getByText("Signed in as operator (admin)").waitFor();
+  await visitor.page.goto(path);
+  return visitor;
+}
