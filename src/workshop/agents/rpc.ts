@@ -112,6 +112,7 @@ export class Rpc {
     const head = line.slice(0, HEAD_CHARACTERS);
     const id = /"id":\s*(\d+|"[^"\\]*")/.exec(head)?.[1];
     if (id === undefined || !/"method":/.test(head)) return;
+    this.#listener.refused();
     this.#write({
       id: JSON.parse(id) as unknown,
       error: { code: INVALID_PARAMS, message: "The request cannot be read." },
