@@ -1,5 +1,5 @@
 /**
- * Runs real coding agents and Mastra against the server, and ends as Node's test runner ends; with `slow`, those tests in
+ * Runs real coding agents, Mastra and other runtimes against the server, and ends as Node's test runner ends; with `slow`, those tests in
  * which people take seven minutes.
  *
  * They are large, and nothing else needs them: `test/agents` has packages of its own, which are installed on the first
@@ -20,7 +20,7 @@ const TEST_TIMEOUT_MS = IS_SLOW ? 600_000 : 300_000;
 const AT_ONCE = IS_SLOW ? 2 : 1;
 
 if (!existsSync(INSTALLED_FROM) || readFileSync(INSTALLED_FROM, "utf8") !== readFileSync(LOCK, "utf8")) {
-  console.error("Installing the agents, about 900 MB ...");
+  console.error("Installing the agents, about 1.5 GB ...");
   // Not `npm ci`: an agent's programs for other systems are missing in some registries, and so in the lock file.
   run("npm", ["install", "--no-save", "--no-audit", "--no-fund"], FOLDER);
   copyFileSync(LOCK, INSTALLED_FROM);
