@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { bundled } from "./bundle.ts";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -54,6 +56,20 @@ describe("the package @parley/sdk", () => {
     cpSync(join(ROOT, "sdk/dist"), asking, { recursive: true, filter: isWanted });
     await run("npm", ["pack", asking, "--pack-destination", asking]);
     assert.ok(sizeIn(asking) < 10_000);
+  });
+
+  it("is under 10 kB gzipped in what a program can load of it, all of it together", () => {
+    const folder = join(ROOT, "sdk/dist/esm");
+    const modules = readdirSync(folder).filter((name) => name.endsWith(".js"));
+    const whole = Buffer.concat(modules.map((name) => readFileSync(join(folder, name))));
+    assert.ok(modules.includes("client.js") && modules.includes("executor.js"));
+    assert.ok(gzipSync(whole).length < 10_000, String(gzipSync(whole).length));
+  });
+
+  it("adds less than 4 kB to a program that asks", async () => {
+    const program = await bundled("sdk/dist/esm/client.js");
+    assert.match(program, /idempotency_key/);
+    assert.ok(gzipSync(program).length < 4000, String(gzipSync(program).length));
   });
 
   for (const [module, resolution, files] of [
