@@ -33,7 +33,8 @@ export function pathFromTree(path: string, tree: string): string {
   if (path.startsWith("~")) return path;
   const separator = tree.startsWith("/") ? "/" : EITHER;
   const root = stepsOf(tree, separator);
-  const named = stepsOf(isAbsolute(path) ? path : `${tree}/${path}`, separator);
+  const isWhole = separator === "/" ? path.startsWith("/") : isAbsolute(path);
+  const named = stepsOf(isWhole ? path : `${tree}/${path}`, separator);
   // A drive's letter may be written in either case.
   const same = (step: string, i: number) =>
     i > 0 ? step === named[i] : step.toLowerCase() === named[0]?.toLowerCase();
@@ -53,6 +54,11 @@ export function isInTree(resource: string): boolean {
 /** Returns whether writing at a path changes what coding agents may do or are told, at any depth and in any spelling. */
 export function changesAgentSettings(path: string): boolean {
   return stepsOf(path, EITHER).some((step) => SETTINGS.has(plain(step)));
+}
+
+/** Returns whether a path is in a repository's own folder, at any depth and in any spelling. */
+export function isInGitFolder(path: string): boolean {
+  return stepsOf(path, EITHER).some((step) => plain(step) === ".git");
 }
 
 /** Returns what reading at a path is. */

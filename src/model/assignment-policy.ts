@@ -1,5 +1,5 @@
 import type { PermissionAction } from "./assignment-action.ts";
-import { isInTree } from "./assignment-action.ts";
+import { isInGitFolder, isInTree } from "./assignment-action.ts";
 import type { Sandbox } from "./assignment.ts";
 import { repoOfKind } from "./attempt-kind.ts";
 import { evaluate, type Policy, type PolicyInput, type Verdict } from "./policy.ts";
@@ -21,7 +21,9 @@ export function actionFacts(
 ): ActionFacts {
   const { action, resource, leadsOutside = false } = wish;
   const isPlaced = action === "read" || action === "write" || action === "reconfigure";
-  const place = isInTree(resource) && !leadsOutside ? "tree" : "outside";
+  // What stands in .git makes git run programs: it is none of the work.
+  const isWork = action === "read" || !isInGitFolder(resource);
+  const place = isInTree(resource) && !leadsOutside && isWork ? "tree" : "outside";
   return {
     ...(isPlaced && { place }),
     sandbox,

@@ -1,18 +1,19 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { base62 } from "../lib/id.ts";
 import type { Random } from "../lib/random.ts";
 import type { AttemptUsage } from "../model/assignment.ts";
 import { openAgentPipes } from "./agent-pipes.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, Told } from "./agents/agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut, type DoorsOut } from "./doors-out.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
 import { ATTEMPT_VARIABLE, killAttempt, starttimeOf } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
-import { harmless, openRedaction, shortened } from "./redaction.ts";
-import { furnish, pathInside, startInside, type Room, type Started } from "./room.ts";
+import { examineWish } from "./examine-wish.ts";
+import { harmless, openRedaction, toShow } from "./redaction.ts";
+import { furnish, makeRoomFolder, pathInside, startInside, type Room, type Started } from "./room.ts";
 import { JAIL } from "./bwrap.ts";
 import { openSupervisorLog } from "./supervisor-log.ts";
 import { openStation } from "./supervisor-station.ts";
@@ -25,8 +26,6 @@ export interface SupervisorParts {
   clock: Clock;
   random: Random;
   fetch: typeof globalThis.fetch;
-  /** Where its folder of sockets is made; the paths of sockets must be short. */
-  temporary: string;
 }
 
 /** How long each step of ending an agent may take (contract-assignment.md, section 9). */
@@ -45,7 +44,7 @@ const CANCELED = "The attempt was ended.";
  */
 export async function supervise(order: SupervisorOrder, parts: SupervisorParts): Promise<void> {
   const { clock, random } = parts;
-  const folder = await mkdtemp(join(parts.temporary, "parley-"));
+  const folder = await makeRoomFolder();
   const tokens = { station: base62(random, 43), mcp: base62(random, 43) };
   const passed = order.agent.passEnv.flatMap((name) => (order.env[name] ? [[name, order.env[name]] as const] : []));
   const redaction = openRedaction({
@@ -114,9 +113,13 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     const started = await startInside(room, launch);
     append(startedFact(started, launch));
     using pipes = openAgentPipes(started, { folder: order.folder, clock, redaction, heard: () => limits.heard() });
-    const told = toldOf(append, decisions, (more) => {
-      Object.assign(usage, more);
-      limits.used(usage);
+    const looked = { tree: agentOrder.treeOutside, isJailed: room.bwrap !== null, redaction };
+    const told = toldOf(append, decisions, {
+      examine: (wish) => examineWish(wish, looked),
+      onUsage(more) {
+        Object.assign(usage, more);
+        limits.used(usage);
+      },
     });
     const interrupt = new AbortController();
     const talk = converse(parts.agent, agentOrder, pipes, told, interrupt.signal);
@@ -175,28 +178,35 @@ function agentOrderOf(order: SupervisorOrder, room: Room, doors: DoorsOut, token
 }
 
 function startedFact({ pid, starttime }: Started, { argv }: Launch): SupervisorFact {
-  return { type: "started", pid, starttime, argv: shortened([...argv]) };
+  return { type: "started", pid, starttime, argv: toShow([...argv]) };
 }
 
 function toldOf(
   append: (fact: SupervisorFact) => void,
   { permission, question }: PendingDecisions,
-  onUsage: (usage: AttemptUsage) => void,
+  {
+    examine,
+    onUsage,
+  }: {
+    examine: (wish: PermissionWish) => ReturnType<typeof examineWish>;
+    onUsage: (usage: AttemptUsage) => void;
+  },
 ): Told {
   return {
     session: (session, agentVersion) => {
       append({ type: "session", session, ...(agentVersion !== undefined && { agentVersion }) });
     },
-    message: (text) => append({ type: "message", text: harmless(shortened(text)) }),
-    tool: ({ result, ...use }) => {
-      append({ type: "tool", ...shortened(use), ...(result !== undefined && { result: harmless(shortened(result)) }) });
-    },
+    message: (text) => append({ type: "message", text: toShow(text) }),
+    tool: (use) => append({ type: "tool", ...toShow(use) }),
     usage: (usage) => {
       append({ type: "usage", usage });
       onUsage(usage);
     },
-    error: (text) => append({ type: "error", text: harmless(shortened(text)) }),
-    permission,
+    error: (text) => append({ type: "error", text: toShow(text) }),
+    async permission(wish) {
+      const examined = await examine(wish);
+      return "allow" in examined ? examined : permission(examined);
+    },
     question,
   };
 }
@@ -263,11 +273,11 @@ function endOf(ran: AgentEnd, why: SupervisorEnd | null, usage: AttemptUsage): S
   if (ran.is !== "died") Object.assign(usage, "usage" in ran ? ran.usage : {});
   switch (ran.is) {
     case "done":
-      return { is: "done", ...(ran.summary !== undefined && { summary: harmless(shortened(ran.summary)) }) };
+      return { is: "done", ...(ran.summary !== undefined && { summary: toShow(ran.summary) }) };
     case "failed":
-      return why ?? { is: "failed", error: harmless(shortened(ran.error)) };
+      return why ?? { is: "failed", error: toShow(ran.error) };
     case "died":
-      return why ?? { is: "died", error: harmless(shortened(ran.error)), canResume: ran.canResume };
+      return why ?? { is: "died", error: toShow(ran.error), canResume: ran.canResume };
     case "interrupted":
       return why ?? { is: "died", error: "The agent was interrupted.", canResume: true };
   }
