@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
-import { chmodSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { commitMessage } from "../src/model/assignment-names.ts";
 import { resolveBase } from "../src/workshop/git/base.ts";
 import { commitTree, snapshot, treeChangedPaths } from "../src/workshop/git/commit.ts";
 import { TreeRefused } from "../src/workshop/git/listing.ts";
-import { publish } from "../src/workshop/git/publish.ts";
 import { changedPaths, diff, diffstat, readAt, refsOf } from "../src/workshop/git/read.ts";
-import { keepRef, RepositoryTrouble } from "../src/workshop/git/repository.ts";
-import { startCommit } from "../src/workshop/git/start.ts";
-import { makeTree } from "../src/workshop/git/tree.ts";
-import { exists, filesOf, gitIn, openGitWorld, put } from "./workshop-git.ts";
+import { keepRef } from "../src/workshop/git/refs.ts";
+import { RepositoryTrouble } from "../src/workshop/git/repository.ts";
+import { filesOf, gitIn, openGitWorld, put } from "./workshop-git.ts";
 
 describe("the commit of an attempt", () => {
   it("holds what is there, and not what patterns ignore, unless the start commit has it", async () => {
@@ -282,52 +280,3 @@ describe("reading", () => {
     assert.equal(await readAt(world.repo, commit, ":(glob)*.md"), null);
   });
 });
-
-describe("an attempt that was interrupted", () => {
-  it("comes to the same commits and branches when its steps are taken again, wherever it stopped", async () => {
-    using whole = await openGitWorld();
-    const steps = 6;
-    const expected = await attempt(whole, steps);
-    for (let stopped = 0; stopped < steps; stopped += 1) {
-      using world = await openGitWorld();
-      gitIn(world.user, "fetch", "--quiet", whole.user, "main");
-      gitIn(world.user, "reset", "--quiet", "--hard", "FETCH_HEAD");
-      await attempt(world, stopped);
-      // What a git that was killed, or a power cut, leaves.
-      for (const litter of ["card.index.lock", "attempts/card/tree.new/half"]) put(world.folder, litter, "");
-      const lock = join(world.repo.store, "refs/aa/card/1.lock");
-      put(world.repo.store, "refs/aa/card/1.lock", "");
-      utimesSync(lock, 1, 1);
-      assert.deepEqual(await attempt(world, steps), expected, `stopped after step ${stopped}`);
-      assert.equal(exists(lock), false);
-      assert.equal(exists(join(world.folder, "attempts/card/tree.new")), false);
-    }
-  });
-});
-
-/** Takes the first steps of an attempt; the agent's own work is one of them. Returns what there is to see afterwards. */
-async function attempt(world: Awaited<ReturnType<typeof openGitWorld>>, steps: number): Promise<unknown> {
-  const clock = { now: () => 1_795_000_000_000, monotonic: () => 0, sleep: () => Promise.resolve() };
-  const repo = await world.open({ clock, storeDir: world.repo.store });
-  const wish = {
-    slug: "card",
-    n: 1,
-    dir: join(world.folder, "attempts/card/tree"),
-    indexFile: join(world.folder, "card.index"),
-  };
-  if (steps < 1) return null;
-  const base = await resolveBase(repo, "HEAD");
-  if (steps < 2) return null;
-  const begun = await startCommit(repo, { base, dependencies: [], forTask: "card" });
-  const start = begun.is === "start" ? begun.commit : "";
-  if (steps < 3) return null;
-  await makeTree(repo, { dir: wish.dir, slug: wish.slug, start, include: null });
-  writeFileSync(join(wish.dir, "work.txt"), "done\n");
-  if (steps < 4) return null;
-  assert.match((await snapshot(repo, { ...wish, start })) ?? "", /^[0-9a-f]{40}$/);
-  if (steps < 5) return null;
-  const { commit } = await commitTree(repo, { ...wish, start, message: "work\n" });
-  if (steps < 6) return null;
-  const published = await publish(repo, { slug: "card", n: 1, commit, last: null });
-  return { published, refs: await refsOf(repo), head: world.git("rev-parse", "HEAD") };
-}

@@ -1,6 +1,7 @@
 import { carryObjects } from "./objects.ts";
 import { checkedOutAt } from "./publish.ts";
-import { keepRef, moveRef, type Repository, RepositoryTrouble, signed, userGitDir, valueOfRef } from "./repository.ts";
+import { keepRef, moveRef, valueOfRef } from "./refs.ts";
+import { type Repository, RepositoryTrouble, signed, userGitDir } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 import { isAncestor, mergeTrees } from "./start.ts";
 

@@ -1,12 +1,5 @@
-import {
-  keepShallow,
-  isObjectName,
-  type Repository,
-  RepositoryTrouble,
-  keepRef,
-  userGitDir,
-  valueOfRef,
-} from "./repository.ts";
+import { keepRef, valueOfRef } from "./refs.ts";
+import { keepShallow, isObjectName, type Repository, RepositoryTrouble, userGitDir } from "./repository.ts";
 import { carryObjects } from "./objects.ts";
 import { git, GitFailure } from "./run.ts";
 

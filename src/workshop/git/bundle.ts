@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { checkConnected, hasCommit } from "./objects.ts";
-import { isObjectName, keepRef, type Repository, RepositoryTrouble, removeRef, valueOfRef } from "./repository.ts";
+import { keepRef, removeRef, valueOfRef } from "./refs.ts";
+import { isObjectName, type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";
 
 /** Bundles carry commits between a worker elsewhere and the server (contract-assignment.md, section 13). */

@@ -2,7 +2,8 @@ import type { Diffstat } from "../../model/assignment.ts";
 import { TreeRefused } from "./listing.ts";
 import { carryObjects } from "./objects.ts";
 import { changedBytes, changedPaths, diffstat } from "./read.ts";
-import { keepRef, type Repository, RepositoryTrouble, signed, valueOfRef } from "./repository.ts";
+import { keepRef, valueOfRef } from "./refs.ts";
+import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { GitFailure, gitText } from "./run.ts";
 import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
 

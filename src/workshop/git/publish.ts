@@ -1,14 +1,7 @@
 import { attemptRef } from "./commit.ts";
 import { carryObjects } from "./objects.ts";
-import {
-  keepRef,
-  moveRef,
-  removeRef,
-  type Repository,
-  RepositoryTrouble,
-  userGitDir,
-  valueOfRef,
-} from "./repository.ts";
+import { keepRef, moveRef, removeRef, valueOfRef } from "./refs.ts";
+import { type Repository, RepositoryTrouble, userGitDir } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";
 
 export interface PublishWish {

@@ -1,5 +1,6 @@
 import type { Diffstat } from "../../model/assignment.ts";
-import { isObjectName, removeRef, type Repository } from "./repository.ts";
+import { removeRef } from "./refs.ts";
+import { isObjectName, type Repository } from "./repository.ts";
 import { git, gitText } from "./run.ts";
 
 /** Two commits, or trees. */

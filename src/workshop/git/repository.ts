@@ -1,4 +1,4 @@
-import { lstat, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { git, GitFailure, gitText } from "./run.ts";
@@ -58,7 +58,6 @@ export async function openRepository(settings: RepositorySettings): Promise<Repo
   const found = settings.path === null ? null : await findRepository(settings.path);
   checkPrefix(branchPrefix);
   const store = await makeStore(settings.storeDir, found?.format ?? "sha1");
-  await removeStaleLocks(store, clock.now());
   if (found) await keepShallow(found.commonDir, store);
 
   let line: Promise<unknown> = Promise.resolve();
@@ -103,50 +102,6 @@ export function signed(repo: Repository, atSeconds = Math.floor(repo.clock.now()
 /** Whether a text is the whole name of an object, and nothing else. */
 export function isObjectName(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
-}
-
-/** Returns what a ref stands for, or null when there is none. */
-export async function valueOfRef(gitDir: string, ref: string): Promise<string | null> {
-  const said = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
-  for (const line of said.split("\n")) {
-    const [name, value] = line.split(" ");
-    if (name === ref && value) return value;
-  }
-  return null;
-}
-
-/**
- * The ref stands for `value`, if it stood for `before` (null: it did not exist).
- *
- * @throws {GitFailure} when it stood for something else, or its name cannot be
- */
-export async function moveRef(
-  repo: Repository,
-  gitDir: string,
-  ref: string,
-  value: string,
-  before: string | null,
-): Promise<void> {
-  const old = before ?? "0".repeat(repo.digits);
-  await git(["update-ref", "--no-deref", "-m", "parley", "--end-of-options", ref, value, old], {
-    gitDir,
-    env: signed(repo),
-  });
-}
-
-/** The ref stands for `value`, which it may have done before. @throws {GitFailure} when it stands for something else */
-export async function keepRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
-  if ((await valueOfRef(gitDir, ref)) === value) return;
-  try {
-    await moveRef(repo, gitDir, ref, value, null);
-  } catch (error) {
-    if ((await valueOfRef(gitDir, ref)) !== value) throw error;
-  }
-}
-
-/** The ref is gone, if it stood for `value`. @throws {GitFailure} when it stood for something else */
-export async function removeRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
-  await git(["update-ref", "--no-deref", "-d", "--end-of-options", ref, value], { gitDir, env: signed(repo) });
 }
 
 /** What only reads a few files has no reason to take longer, unless one of them is a pipe. */
@@ -213,18 +168,6 @@ async function makeStore(storeDir: string, format: string): Promise<string> {
   throw new RepositoryTrouble(
     `The store ${store} was made for a repository of ${own}, and this one is of ${format}. Move the store away.`,
   );
-}
-
-/** No git of ours lasts as long; what holds a lock for longer went away with the power. */
-const STALE_LOCK_MS = 30 * 60_000;
-
-async function removeStaleLocks(store: string, now: number): Promise<void> {
-  const below = await readdir(join(store, "refs"), { recursive: true });
-  const names = [...below.map((name) => join("refs", name)), "packed-refs.lock", "config.lock", "HEAD.lock"];
-  for (const name of names.filter((one) => one.endsWith(".lock"))) {
-    const found = await lstat(join(store, name)).catch(() => null);
-    if (found && found.mtimeMs < now - STALE_LOCK_MS) await rm(join(store, name), { force: true });
-  }
 }
 
 /** What a shallow clone does not have, the store will not have either, and must not look for. */

@@ -1,5 +1,6 @@
 import { hasCommit, timeOfCommit } from "./objects.ts";
-import { isObjectName, keepRef, type Repository, RepositoryTrouble, signed } from "./repository.ts";
+import { keepRef } from "./refs.ts";
+import { isObjectName, type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
 /** What an attempt begins with. */

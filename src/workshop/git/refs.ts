@@ -1,0 +1,70 @@
+import { lstat, rm } from "node:fs/promises";
+import { type Repository, signed } from "./repository.ts";
+import { git, GitFailure, gitText } from "./run.ts";
+
+/** Returns what a ref stands for, or null when there is none. */
+export async function valueOfRef(gitDir: string, ref: string): Promise<string | null> {
+  const said = await gitText(["for-each-ref", "--format=%(refname) %(objectname)", ref], { gitDir });
+  for (const line of said.split("\n")) {
+    const [name, value] = line.split(" ");
+    if (name === ref && value) return value;
+  }
+  return null;
+}
+
+/**
+ * The ref stands for `value`, if it stood for `before` (null: it did not exist).
+ *
+ * @throws {GitFailure} when it stood for something else, or its name cannot be
+ */
+export async function moveRef(
+  repo: Repository,
+  gitDir: string,
+  ref: string,
+  value: string,
+  before: string | null,
+): Promise<void> {
+  const old = before ?? "0".repeat(repo.digits);
+  await updateRef(repo, gitDir, ["-m", "parley", "--end-of-options", ref, value, old]);
+}
+
+/** The ref stands for `value`, which it may have done before. @throws {GitFailure} when it stands for something else */
+export async function keepRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
+  if ((await valueOfRef(gitDir, ref)) === value) return;
+  try {
+    await moveRef(repo, gitDir, ref, value, null);
+  } catch (error) {
+    if ((await valueOfRef(gitDir, ref)) !== value) throw error;
+  }
+}
+
+/** The ref is gone, if it stood for `value`. @throws {GitFailure} when it stood for something else */
+export async function removeRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
+  await updateRef(repo, gitDir, ["-d", "--end-of-options", ref, value]);
+}
+
+/** A ref is locked for as long as it takes to write a line; what is older was left by a git that was killed. */
+const STALE_LOCK_MS = 20_000;
+const PAUSE_MS = 1000;
+const MOST_PAUSES = 30;
+
+async function updateRef(repo: Repository, gitDir: string, args: readonly string[]): Promise<void> {
+  for (let pauses = 0; ; pauses += 1) {
+    try {
+      await git(["update-ref", "--no-deref", ...args], { gitDir, env: signed(repo) });
+      return;
+    } catch (error) {
+      const lock =
+        error instanceof GitFailure ? /Unable to create '(\/.*\.lock)': File exists/.exec(error.stderr)?.[1] : null;
+      if (!lock || !isOurs(repo, lock) || pauses === MOST_PAUSES) throw error;
+      const found = await lstat(lock).catch(() => null);
+      if (found && found.mtimeMs < repo.clock.now() - STALE_LOCK_MS) await rm(lock, { force: true });
+      else await repo.clock.sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** In the user's repository nothing is taken away but what lies below `refs/aa`. */
+function isOurs(repo: Repository, lock: string): boolean {
+  return lock.startsWith(`${repo.store}/`) || lock.startsWith(`${repo.commonDir}/refs/aa/`);
+}
