@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -19,6 +21,8 @@ export interface TestAttempt extends AsyncDisposable {
   order: SupervisorOrder;
   folder: string;
   start(steps: readonly Step[], more?: Partial<SupervisorOrder>): Promise<Link>;
+  /** The same from a process of its own, which is killed with its group as soon as it is done. */
+  startAndDie(steps: readonly Step[]): Promise<void>;
   mark(): Promise<SupervisorMark>;
   text(name: string): Promise<string>;
   /** What of it runs now, the supervisor aside. */
@@ -39,7 +43,7 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
     limits: { workMs: 60_000, silentMs: 60_000, turns: 10, maxBudgetUsd: null },
     ...given,
   };
-  const started: Link[] = [];
+  const started: Pick<Link, "pid" | "close">[] = [];
   const text = (name: string) => readFile(join(folder, name), "utf8");
   return {
     ...{ order, folder, text },
@@ -50,6 +54,22 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
       );
       started.push(link);
       return link;
+    },
+    async startAndDie(steps) {
+      const program = resolve(import.meta.dirname, "workshop-starter.ts");
+      const child = spawn(process.execPath, [program], {
+        env: {
+          ...process.env,
+          ORDER: JSON.stringify({ ...order, message: JSON.stringify(steps) }),
+          PROGRAM: SUPERVISOR,
+        },
+        detached: true,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [said] = (await once(child.stdout, "data")) as [Buffer];
+      started.push({ pid: Number(said), close: () => {} });
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      await once(child, "exit");
     },
     mark: async () => JSON.parse(await text("supervisor.json")) as SupervisorMark,
     processes: () => findProcesses(attemptId),

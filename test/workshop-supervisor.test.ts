@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import type { PermissionWish } from "../src/workshop/agents/agent.ts";
+import { openSupervisorLog } from "../src/workshop/supervisor-log.ts";
 import { attach, killAttempt, readLog } from "../src/workshop/supervise.ts";
 import type { SupervisorLine } from "../src/workshop/supervision.ts";
 import { all, eventually, killPid, openAttempt, SANDBOXES, until } from "./workshop-attempt.ts";
@@ -154,6 +155,28 @@ describe("a supervisor", { concurrency: 3 }, () => {
     assert.ok(!("dead" in (await attach(attempt.folder))));
     link.decide(ref, { allow: true });
     assert.equal((await until(lines, "ended")).end.is, "done");
+  });
+
+  it("goes on when whoever started it is killed with its whole group", async () => {
+    await using attempt = await openAttempt();
+    await attempt.startAndDie([{ permission: RUN }, { end: "done" }]);
+    const link = await attach(attempt.folder);
+    assert.ok(!("dead" in link));
+    const lines = link.lines(0);
+    link.decide((await until(lines, "permission")).ref, { allow: true });
+    assert.equal((await until(lines, "ended")).end.is, "done");
+    link.close();
+  });
+
+  it("writes what cannot be seen down as it is, and so that no terminal heeds it", async () => {
+    await using attempt = await openAttempt();
+    const log = openSupervisorLog(attempt.folder, () => 1);
+    const input = { command: "echo \u001b[2J\u009b2J\u202e\u{e0041}\ud800\u007f" };
+    log.append({ type: "permission", ref: "r1", wish: { ...RUN, input } });
+    log.close();
+    assert.doesNotMatch(await attempt.text("log.ndjson"), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u{e0041}]/u);
+    const [line] = await readLog(attempt.folder, 0);
+    assert.deepEqual(line, { seq: 1, at: 1, type: "permission", ref: "r1", wish: { ...RUN, input } });
   });
 
   it("lets nobody in without its token, and keeps its order and its log to itself", async () => {

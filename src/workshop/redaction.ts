@@ -31,6 +31,11 @@ export function harmless(text: string): string {
     .join("\n");
 }
 
+/** Returns a value whose texts are harmless, and cut where they are long: something to look at, and no more. */
+export function toShow<T>(value: T): T {
+  return mapTexts(shortened(value), harmless);
+}
+
 /** Returns a value whose long texts are cut. */
 export function shortened<T>(value: T): T {
   return mapTexts(value, (text) => {

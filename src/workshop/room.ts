@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { ATTEMPT_VARIABLE, signalProcess, starttimeOf } from "./processes.ts";
@@ -45,6 +46,14 @@ export interface Started {
 }
 
 const LAUNCHER_FILES = ["workshop/launcher.ts", "lib/clock.ts"];
+
+/** The path of a socket has 108 bytes on Linux, and 104 elsewhere. */
+const LONGEST_TEMPORARY = 60;
+
+/** Makes a folder for a room; sockets in it have paths that are short enough. */
+export function makeRoomFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir().length <= LONGEST_TEMPORARY ? tmpdir() : "/tmp", "parley-"));
+}
 
 /** Puts what every jail holds of Parley's own into the room's folder. */
 export function furnish(folder: string): void {

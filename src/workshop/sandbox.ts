@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdir, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
@@ -12,7 +12,7 @@ import { closeServer, listen, openDoorsOut } from "./doors-out.ts";
 import { findProcesses, killAttempt } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
 import { harmless } from "./redaction.ts";
-import { furnish, pathInside, startInside, type Room } from "./room.ts";
+import { furnish, makeRoomFolder, pathInside, startInside, type Room } from "./room.ts";
 import { JAIL } from "./bwrap.ts";
 
 /** What this machine offers to keep an agent away from everything else on it; or why it offers nothing. */
@@ -61,7 +61,7 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
   if (process.platform !== "linux") return { is: "none", why: "bubblewrap is for Linux only" };
   const bwrap = findProgram("bwrap", `${path}:${SYSTEM_PATH}`);
   if (bwrap === null) return { is: "none", why: "bubblewrap is not installed" };
-  const folder = await mkdtemp(join(tmpdir(), "parley-"));
+  const folder = await makeRoomFolder();
   const listener = createServer((socket) => socket.destroy());
   const attemptId = `self-test-${base62(systemRandom, 22)}`;
   try {
@@ -168,7 +168,7 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
   const isJailed = sandbox === "bubblewrap";
   const bwrap = isJailed ? findProgram("bwrap", `${path}:${SYSTEM_PATH}`) : null;
   if (isJailed && bwrap === null) return { code: null, why: "bubblewrap is not on this machine any more" };
-  const folder = await mkdtemp(join(tmpdir(), "parley-"));
+  const folder = await makeRoomFolder();
   try {
     furnish(folder);
     const tell = (text: string) => {

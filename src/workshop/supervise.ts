@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
@@ -102,10 +102,17 @@ export async function attach(folder: string, clock: Clock = systemClock): Promis
   for (;;) {
     const mark = await readMark(folder);
     if (mark && isAlive(mark.pid, mark.starttime)) return connectTo(folder, mark);
+    if (mark) await removeRoom(mark);
     const isComing = claimOf(folder) !== null && clock.monotonic() - start < START_WITHIN_MS;
     if (!isComing) return { dead: true, reason: mark ? "its process is gone" : "it never came up" };
     await clock.sleep(LOOK_EVERY_MS);
   }
+}
+
+/** A supervisor that was killed has left its sockets. */
+async function removeRoom({ socket }: SupervisorMark): Promise<void> {
+  const room = dirname(socket);
+  if (/^parley-[A-Za-z0-9]{6}$/.test(basename(room))) await rm(room, { recursive: true, force: true });
 }
 
 async function readMark(folder: string): Promise<SupervisorMark | null> {

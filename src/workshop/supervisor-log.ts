@@ -40,7 +40,7 @@ export function openSupervisorLog(folder: string, now: () => number): Supervisor
   return {
     append(fact) {
       const line: SupervisorLine = { seq: seq + 1, at: now(), ...fact };
-      writeAll(file, Buffer.from(`${JSON.stringify(line)}\n`));
+      writeAll(file, Buffer.from(`${plainJson(line)}\n`));
       if (CARRY_STATE.includes(fact.type)) fsyncSync(file);
       seq = line.seq;
       wakeAll();
@@ -109,6 +109,18 @@ function linesFrom(reader: Awaited<ReturnType<typeof open>>): () => AsyncGenerat
       if (from < bytesRead) rest.push(Buffer.from(part.subarray(from, bytesRead)));
     }
   };
+}
+
+/** What could steer a terminal, and is no control character that JSON escapes anyway; two are the halves of a tag. */
+const STEERING =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\udb40[\udc00-\udc7f]/g;
+
+/** Returns JSON that says the same, and that a terminal may show. */
+function plainJson(value: object): string {
+  return JSON.stringify(value).replace(STEERING, (found) => {
+    const units = Array.from({ length: found.length }, (_, i) => found.charCodeAt(i));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
 }
 
 /** Every line begins with its number. */

@@ -1,5 +1,4 @@
 import { readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
@@ -25,7 +24,6 @@ export async function runAsSupervisor(folder: string, agentOf: (type: AgentType)
     clock: systemClock,
     random: systemRandom,
     fetch: systemFetch,
-    temporary: tmpdir(),
   });
   process.exit(0);
 }
