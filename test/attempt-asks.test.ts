@@ -35,6 +35,7 @@ for (const on of DATABASES) {
       const { askId, inboxId } = await withPeople(scene(), who, "p1", wish);
       const { body } = await dana.whole(inboxId);
       assert.deepEqual([body.kind, body.fn, body.title], ["approval", "Bash", "Run: npm run migrate -- --all"]);
+      assert.equal(body.agent, "claude");
       assert.deepEqual(
         body.arguments.map(({ name }: { name: string }) => name),
         ["command"],

@@ -73,6 +73,8 @@ export interface PeoplePlan {
   standing: boolean;
   /** What policy said. */
   trace: PolicyTrace;
+  /** Who asks, as people know them. */
+  asker: string;
 }
 
 /**
@@ -97,7 +99,7 @@ export async function askPeopleIn(
   const remindS = reminderSeconds(timeoutSeconds);
   const remarks = plan.remarks.join("\n");
   const { ask: addressed } = await addressAskIn(ctx, tx, {
-    ...{ door: RELAY_DOOR, asker: ask.principal, ref: `ask:${ask.id}`, sameHash: ask.id, form, digest, timeoutSeconds },
+    ...{ door: RELAY_DOOR, asker: plan.asker, ref: `ask:${ask.id}`, sameHash: ask.id, form, digest, timeoutSeconds },
     title: form.kind === "approval" && !call ? form.fn : titleOf(ask.prompt),
     words: remarks === "" ? ask.prompt : `${ask.prompt}\n\n${remarks}`,
     audience: plan.asked.audience,

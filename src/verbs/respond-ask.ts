@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
 import { seedKey } from "../model/decision-key.ts";
 import type { Verdict } from "../model/policy.ts";
-import type { RelayAsk, Stage, StageRecord } from "../model/relay.ts";
+import { repoOfKind } from "../model/attempt-kind.ts";
+import type { Job, RelayAsk, Stage, StageRecord } from "../model/relay.ts";
 import { storeNow } from "../store/db.ts";
 import { countHit, findDecision, keepDecision, type CachedDecision } from "../store/decision-cache.ts";
 import { findJob, lockJob, type JobAt } from "../store/jobs.ts";
@@ -97,7 +98,7 @@ export async function enterStage(ctx: Context, ask: RelayAsk, to: Advance): Prom
 export async function handToPeople(
   ctx: Context,
   ask: RelayAsk,
-  plan: PeoplePlan,
+  plan: Omit<PeoplePlan, "asker">,
   { verdict }: { verdict: Verdict },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -112,7 +113,7 @@ export async function handToPeople(
           `Asked before, and ${decided.answer.status} by ${decided.answer.answeredBy ?? decided.answer.source}.`,
         ]
       : plan.remarks;
-    const handed = await askPeopleIn(ctx, tx, held, { ...plan, remarks });
+    const handed = await askPeopleIn(ctx, tx, held, { ...plan, remarks, asker: askerOf(ask, job.job) });
     if (handed) tx.tell({ is: "escalated", ask: handed.ask, job: job.job });
     if (verdict.decision !== "ESCALATE") return;
     await writeNotes(tx, [
@@ -123,6 +124,11 @@ export async function handToPeople(
       },
     ]);
   });
+}
+
+/** An attempt's agent is known by its own name, and not by that of whoever runs it. */
+function askerOf({ principal, meta }: RelayAsk, { kind }: Job): string {
+  return repoOfKind(kind) !== null && typeof meta["agent"] === "string" ? `attempt:${meta["agent"]}` : principal;
 }
 
 /** Returns a decision that may be repeated. */
