@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { systemClock } from "../src/lib/clock.ts";
 import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
 import { selfTest } from "../src/workshop/sandbox.ts";
-import { startSupervisor, type Link } from "../src/workshop/supervise.ts";
+import { attach, startSupervisor, type Link } from "../src/workshop/supervise.ts";
 import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../src/workshop/supervision.ts";
 import type { Step } from "./workshop-agent.ts";
 
@@ -79,6 +79,8 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
         await killPid(pid);
       }
       await killAttempt(attemptId, { clock: systemClock, atOnce: true });
+      // One that was killed leaves its sockets to whoever looks for it.
+      await attach(folder);
       await rm(folder, { recursive: true, force: true });
     },
   };

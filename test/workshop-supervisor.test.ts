@@ -41,7 +41,7 @@ for (const sandbox of SANDBOXES) {
       );
       assert.deepEqual(await readLog(attempt.folder, 0), lines);
       assert.deepEqual((lines.at(-1) as { end?: unknown }).end, { is: "done", summary: "as told" });
-      assert.ok("dead" in (await attach(attempt.folder)));
+      await eventually(async () => "dead" in (await attach(attempt.folder)));
     });
 
     it("takes a decision once, however often it is said and whoever was there when it was asked", async () => {

@@ -142,9 +142,9 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     ...(survivors.length > 0 && { survivors }),
   });
   log.close();
+  await rm(folder, { recursive: true, force: true });
   const closed = new Promise<void>((resolve) => station.close(() => resolve()));
   await Promise.race([closed, clock.sleep(LAST_LINES_MS)]);
-  await rm(folder, { recursive: true, force: true });
 }
 
 function roomOf(order: SupervisorOrder, folder: string, { bridges }: DoorsOut): Room {
