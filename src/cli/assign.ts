@@ -71,7 +71,7 @@ export async function followToEnd(
 ): Promise<number> {
   // An id may have been used before; that is another story.
   const show = (event: Parameters<typeof eventLines>[0]): void => {
-    if (event.at < task.submittedAt) return;
+    if (Date.parse(event.at) < Date.parse(task.submittedAt)) return;
     for (const line of eventLines(event)) io.tell(line);
   };
   const ended = await followTask(tasks, task.id, { io, show });

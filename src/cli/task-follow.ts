@@ -42,7 +42,8 @@ export async function followTask(
     await look();
     for await (const event of tasks.events(id)) {
       io.progress("");
-      show(event);
+      // Where the log was cut there is nothing to show of it.
+      if (event["reset"] !== true) show(event);
       if (!["state", "question", "permission"].includes(event.type)) continue;
       const task = await look();
       if (isOver(task) && event.type === "state" && event["state"] === task.state) return task;
