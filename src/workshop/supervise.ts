@@ -57,6 +57,8 @@ export async function startSupervisor(
 ): Promise<Link> {
   const { folder } = order;
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  const former = await readMark(folder);
+  if (former && !isAlive(former.pid, former.starttime)) await removeRoom(former);
   await writeWhole(join(folder, "order.json"), JSON.stringify(order));
   const output = openSync(join(folder, "supervisor.out"), "a", 0o600);
   const child = spawn(process.execPath, [program, folder], {
