@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { chmodSync, existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { parse as parseYaml } from "yaml";
+import { loadConfig } from "../src/config.ts";
 import { ROOMY } from "./contract.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "./documents.ts";
 import { MAIN, newFolder, parley, post, type Run, serve, stop } from "./program.ts";
@@ -31,6 +31,22 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
     file: "docs/frameworks.md",
     begins: 'import { Agent } from "@mastra/core/agent"',
     because: "it needs Mastra, which brings 150 packages along; test/agents/mastra.test.ts runs it where they are",
+  },
+  {
+    file: "docs/claude-code.md",
+    begins: 'claude -p "Release version 1.4.2"',
+    because: "it needs Claude Code; test/agents/permissions.test.ts runs it where that is, and a person decides",
+  },
+  {
+    file: "docs/mcp.md",
+    begins: "[mcp_servers.parley]",
+    because:
+      "it is Codex's configuration; test/mcp-install.test.ts compares it, and test/agents/mcp-install.test.ts has Codex read it",
+  },
+  {
+    file: "docs/phones.md",
+    begins: "support (a program) asks: Refund order A-1007",
+    because: "it is a text message as people see it",
   },
 ];
 
@@ -180,11 +196,39 @@ describe("what the documents show", () => {
     });
   }
 
-  for (const block of [...inLanguage("json"), ...inLanguage("yaml")]) {
-    it(`${placeOf(block)} is ${block.language.toUpperCase()}`, () => {
-      assert.ok(block.language === "json" ? JSON.parse(block.text) : parseYaml(block.text));
+  for (const block of inLanguage("json")) {
+    it(`${placeOf(block)} is JSON`, () => {
+      assert.ok(JSON.parse(block.text));
     });
   }
+
+  /** What is no settings of the server, by how it begins, and the command that reads it. */
+  const readBy = {
+    "version: 1\ndefaults:": ["policy", "lint"],
+    "id: role.": undefined,
+  };
+  for (const block of inLanguage("yaml")) {
+    const [begins, command] = Object.entries(readBy).find(([start]) => block.text.startsWith(start)) ?? [];
+    // test/roles-cli.test.ts has the catalogue take the one that is shown.
+    if (begins !== undefined && !command) continue;
+    it(`${placeOf(block)} is taken by ${command ? `parley ${command.join(" ")}` : "the server as its settings"}`, async () => {
+      const place = newFolder();
+      mkdirSync(place, { recursive: true });
+      const file = join(place, command ? "policy.yaml" : "parley.yaml");
+      writeFileSync(file, block.text);
+      if (!command) return void loadConfig({ env: { HOME: place, PARLEY_DATA_DIR: place } });
+      const { code, err } = await parley([...command, file]);
+      assert.equal(code, 0, err);
+    });
+  }
+
+  it("shows the hook that parley hook install writes", async () => {
+    const home = newFolder();
+    assert.equal((await parley(["hook", "install", "claude"], { HOME: home })).code, 0);
+    const shown = blocksOf("docs/claude-code.md").find(({ language }) => language === "json");
+    const written = readFileSync(join(home, ".claude/settings.json"), "utf8");
+    assert.deepEqual(JSON.parse(shown?.text ?? ""), JSON.parse(written));
+  });
 
   it("is all tried, or it is said why not", (test) => {
     for (const { file, begins, because } of NOT_RUN) {
@@ -192,7 +236,7 @@ describe("what the documents show", () => {
       assert.ok(isThere, `${file} has no block that begins with "${begins}"`);
       test.diagnostic(`not run: ${file}, "${begins} ...": ${because}`);
     }
-    const tried = ["sh", "python", "ts", "json", "yaml", "text"];
+    const tried = ["sh", "python", "ts", "json", "yaml"];
     const untried = blocks.filter((block) => !tried.includes(block.language) && !reasonFor(block));
     assert.deepEqual(
       untried.map((block) => `${placeOf(block)} (${block.language})`),
