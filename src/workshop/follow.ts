@@ -102,6 +102,8 @@ async function follow(link: Link, work: Work, desk: Desk, onSession: (session: s
   const over = new AbortController();
   const leave = AbortSignal.any([desk.leaving, over.signal]);
   const cancel = (): void => link.cancel();
+  const letGo = (): void => link.close();
+  desk.leaving.addEventListener("abort", letGo, { once: true });
   if (desk.ending.aborted) cancel();
   else desk.ending.addEventListener("abort", cancel, { once: true });
 
@@ -122,6 +124,7 @@ async function follow(link: Link, work: Work, desk: Desk, onSession: (session: s
   } finally {
     over.abort();
     desk.ending.removeEventListener("abort", cancel);
+    desk.leaving.removeEventListener("abort", letGo);
   }
 }
 

@@ -27,7 +27,9 @@ export interface StepModel extends AsyncDisposable {
  * gets the same; after the last step the model is done. In place of a list, a function says what to do after these
  * results. Requests without tools, such as for a title, get a word.
  */
-export async function stepModel(steps: readonly Step[] | ((results: readonly string[]) => Step)): Promise<StepModel> {
+export async function stepModel(
+  steps: readonly Step[] | ((results: readonly string[], asked: Json) => Step),
+): Promise<StepModel> {
   let [results, latest]: [string[], Json] = [[], {}];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = "";
@@ -38,7 +40,7 @@ export async function stepModel(steps: readonly Step[] | ((results: readonly str
     const asked = JSON.parse(text) as Json;
     if (!dialect.offersTools(asked)) return dialect.reply(response, asked, path, { say: dialect.aside });
     [results, latest] = [dialect.results(asked), asked];
-    const step = typeof steps === "function" ? steps(results) : (steps[results.length] ?? { say: "Done." });
+    const step = typeof steps === "function" ? steps(results, asked) : (steps[results.length] ?? { say: "Done." });
     if ("hang" in step) return;
     if ("status" in step) {
       response.writeHead(step.status, { "content-type": "application/json" });
