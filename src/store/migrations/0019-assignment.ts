@@ -43,7 +43,8 @@ export const assignment: Migration = {
        PRIMARY KEY (repo, id),
        CHECK ((commit_sha IS NOT NULL) OR state NOT IN ('review', 'approved'))
      )${strict}`,
-    `CREATE INDEX aa_tasks_queued ON aa_tasks (repo, submitted_at, place) WHERE state = 'queued'`,
+    // With the state in it, though it is always the same: else SQLite may walk through all that is over instead.
+    `CREATE INDEX aa_tasks_queued ON aa_tasks (repo, state, submitted_at, place) WHERE state = 'queued'`,
     `CREATE INDEX aa_tasks_open ON aa_tasks (repo, state)
        WHERE state NOT IN ('review', 'approved', 'rejected', 'failed', 'canceled')`,
     `CREATE INDEX aa_tasks_in_order ON aa_tasks (repo, submitted_at, place)`,
