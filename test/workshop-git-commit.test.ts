@@ -182,6 +182,7 @@ describe("the commit of an attempt", () => {
       big,
       'The file "big\\n.bin" has more than 0 MiB; add it to .gitignore or make it smaller.',
     );
+    tree.write("README.md", "x".repeat(1001));
     const kept = await snapshot(world.repo, { ...tree, n: 1, limits });
     assert.deepEqual(Object.keys(filesOf(world.repo, kept ?? "")), [
       ".gitignore",
@@ -191,6 +192,8 @@ describe("the commit of an attempt", () => {
     ]);
 
     const four = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, "x"]));
+    // What is too big now is not taken for deleted.
+    assert.equal(filesOf(world.repo, kept ?? "")["README.md"], "hello");
     await refused("many", four, "The tree has more than 5 files that no .gitignore names.");
     const heavy = Object.fromEntries(["a", "b", "c"].map((name) => [name, "x".repeat(999)]));
     await refused("heavy", heavy, "The tree has more than 0 MiB that no .gitignore names.");

@@ -281,20 +281,26 @@ describe("a tree that an agent left", () => {
     assert.equal(exists(world.witness), false);
   });
 
-  it("is taken byte for byte where its attributes ask for what git cannot do", async () => {
+  it("is taken byte for byte where it is not in the encoding that its attributes name", async () => {
     using world = await openGitWorld();
     const tree = await world.tree("card-1", await resolveBase(world.repo, "HEAD"));
-    tree.write(".gitattributes", "*.txt working-tree-encoding=UTF-16\n*.bin working-tree-encoding=no-such\n");
+    tree.write(".gitattributes", "*.txt working-tree-encoding=UTF-16\n*.sh working-tree-encoding=no-such\n*.md text\n");
     tree.write("a.txt", "no byte order mark\n");
     tree.write("run.sh", "#!/bin/sh\n");
+    tree.write("other.md", "a\r\n");
     chmodSync(join(tree.dir, "run.sh"), 0o755);
-    symlinkSync("a.txt", join(tree.dir, "link"));
+    symlinkSync("a.txt", join(tree.dir, "link.txt"));
 
     const { commit, warnings } = await tree.commit();
-    assert.match(warnings.join("\n"), /Attributes were not obeyed, because git could not/);
+    const said = "is not in the encoding that .gitattributes names, and was taken as it is.";
+    assert.deepEqual(
+      warnings,
+      ["a.txt", "link.txt", "run.sh"].map((name) => `${name} ${said}`),
+    );
     const files = filesOf(world.repo, commit);
-    assert.deepEqual([files["a.txt"], files["link"]], ["no byte order mark", "a.txt"]);
+    assert.deepEqual([files["a.txt"], files["link.txt"], files["other.md"]], ["no byte order mark", "a.txt", "a"]);
     assert.match(gitIn(world.repo.store, "ls-tree", commit, "run.sh"), /^100755 /);
+    assert.match(gitIn(world.repo.store, "ls-tree", commit, "link.txt"), /^120000 /);
   });
 });
 

@@ -8,7 +8,7 @@ import { attempt, STEPS } from "./workshop-git-attempt.ts";
 import { exists, gitIn, openGitWorld, put, type GitWorld } from "./workshop-git.ts";
 
 const PROGRAM = join(import.meta.dirname, "workshop-git-attempt.ts");
-const KILLS = 5;
+const KILLS = 4;
 
 describe("an attempt that was interrupted", () => {
   it("comes to the same commits and branches when its steps are taken again, wherever it stopped", async () => {

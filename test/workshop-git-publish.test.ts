@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { approveInto } from "../src/workshop/git/approve.ts";
 import { resolveBase } from "../src/workshop/git/base.ts";
 import { dropBranch, publish } from "../src/workshop/git/publish.ts";
 import { RepositoryTrouble } from "../src/workshop/git/repository.ts";
-import { gitIn, openGitWorld, type GitWorld } from "./workshop-git.ts";
+import { gitIn, openGitWorld, put, type GitWorld } from "./workshop-git.ts";
 
 describe("publishing", () => {
   it("makes the branch, moves it on from what was published last, and repeated changes nothing", async () => {
@@ -47,6 +48,13 @@ describe("publishing", () => {
     await left("moved", one, /^The branch aa\/moved was moved by somebody else\.$/);
     await left("moved", null, /^The branch aa\/moved was moved by somebody else\.$/);
     await left("gone", one, /^The branch aa\/gone was deleted\.$/);
+    world.git("checkout", "--quiet", "--detach", "main");
+    put(world.user, ".git/rebase-merge/head-name", "refs/heads/aa/here\n");
+    put(world.user, ".git/worktrees/second/BISECT_START", "aa/there\n");
+    gitIn(second, "checkout", "--quiet", "--detach", "main");
+    await left("here", one, /^The branch aa\/here is checked out in .*\/user\/\.git\.$/);
+    await left("there", one, /^The branch aa\/there is checked out in .*\/worktrees\/second\.$/);
+    rmSync(join(world.user, ".git/rebase-merge"), { recursive: true });
     assert.equal(gitIn(second, "status", "--porcelain"), "");
     assert.equal(world.git("status", "--porcelain"), "");
 

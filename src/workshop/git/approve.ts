@@ -38,7 +38,7 @@ export async function approveInto(repo: Repository, wish: ApproveWish): Promise<
     await carryObjects(gitDir, repo.store, now);
     await keepRef(repo, repo.store, `refs/parley/base/${now}`, now);
     if (await isThere(repo, now, wish)) return { is: "done", commit: now };
-    const place = await checkedOutAt(gitDir, ref);
+    const place = await checkedOutAt(repo, ref);
     if (place !== null) return left(`The branch ${target} is checked out in ${place}.`);
 
     const next = await nextOf(repo, now, wish);

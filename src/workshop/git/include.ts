@@ -67,6 +67,7 @@ async function namedBy(
 ): Promise<string[] | null> {
   const call = { gitDir: repo.store, workTree: from, indexFile, config: ["core.bare=false"], timeoutMs: TIMEOUT_MS };
   try {
+    await rm(`${indexFile}.lock`, { force: true });
     await git(["read-tree", start], call);
     const { stdout } = await git(["ls-files", "-z", "--others", "--ignored", `--exclude-from=${patterns}`], call);
     return stdout

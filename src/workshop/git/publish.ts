@@ -1,3 +1,5 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { attemptRef } from "./commit.ts";
 import { carryObjects } from "./objects.ts";
 import { keepRef, moveRef, removeRef, valueOfRef } from "./refs.ts";
@@ -48,19 +50,34 @@ export async function dropBranch(repo: Repository, { slug, value }: { slug: stri
   const gitDir = userGitDir(repo);
   const ref = `refs/heads/${repo.branchPrefix}${slug}`;
   return repo.inTurn(async () => {
-    if ((await valueOfRef(gitDir, ref)) !== value || (await checkedOutAt(gitDir, ref)) !== null) return false;
+    if ((await valueOfRef(gitDir, ref)) !== value || (await checkedOutAt(repo, ref)) !== null) return false;
     await removeRef(repo, gitDir, ref, value);
     return true;
   });
 }
 
-/** Returns the working tree in which a branch of the user's is checked out, or null. */
-export async function checkedOutAt(gitDir: string, ref: string): Promise<string | null> {
+/** Returns the working tree in which a branch of the user's is checked out, rebased or bisected, or null. */
+export async function checkedOutAt(repo: Repository, ref: string): Promise<string | null> {
+  const gitDir = userGitDir(repo);
   const { stdout } = await git(["worktree", "list", "--porcelain", "-z"], { gitDir });
   let place = "";
   for (const line of stdout.toString("utf8").split("\0")) {
     if (line.startsWith("worktree ")) place = line.slice("worktree ".length);
     if (line === `branch ${ref}`) return place;
+  }
+  return busyWith(repo.commonDir ?? gitDir, ref);
+}
+
+/** While these last, HEAD is detached, and git sets the branch when they end. */
+const BUSY = ["rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"];
+
+async function busyWith(commonDir: string, ref: string): Promise<string | null> {
+  const others = await readdir(join(commonDir, "worktrees")).catch(() => []);
+  for (const dir of [commonDir, ...others.map((name) => join(commonDir, "worktrees", name))]) {
+    for (const name of BUSY) {
+      const branch = (await readFile(join(dir, name), "utf8").catch(() => "")).trim();
+      if (branch !== "" && ref === (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`)) return dir;
+    }
   }
   return null;
 }
@@ -69,7 +86,7 @@ async function advance(repo: Repository, gitDir: string, branch: string, wish: P
   const ref = `refs/heads/${branch}`;
   const now = await valueOfRef(gitDir, ref);
   if (now === wish.commit) return null;
-  const place = await checkedOutAt(gitDir, ref);
+  const place = await checkedOutAt(repo, ref);
   if (place !== null) return `The branch ${branch} is checked out in ${place}.`;
   if (now !== wish.last) {
     return now === null ? `The branch ${branch} was deleted.` : `The branch ${branch} was moved by somebody else.`;

@@ -95,6 +95,7 @@ const ENVIRONMENT = {
   GIT_NO_LAZY_FETCH: "1",
   GIT_ALLOW_PROTOCOL: "none",
   GIT_GRAFT_FILE: "/dev/null",
+  GIT_DEFAULT_REF_FORMAT: "files",
 };
 
 /** Returns what git said; a code that is neither 0 nor allowed is a failure. @throws {GitFailure} */

@@ -49,6 +49,17 @@ const MIB = 1024 ** 2;
  * @throws {TreeRefused} beyond a limit, or when something cannot be read
  */
 export async function stageTree(repo: Repository, left: Left, options: StageOptions = {}): Promise<Staged> {
+  try {
+    return await stage(repo, left, options);
+  } catch (error) {
+    // A file system that gives no more: what cannot be read cannot be in a commit.
+    const { code, path } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+    if (code === undefined || path === undefined) throw error;
+    throw new TreeRefused(`"${shown(String(path))}" could not be read (${code}).`);
+  }
+}
+
+async function stage(repo: Repository, left: Left, options: StageOptions): Promise<Staged> {
   const { dir, indexFile, start } = left;
   const before = await entriesIn(repo, start);
   const gitlinks = new Set([...before].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : [])));
@@ -61,12 +72,9 @@ export async function stageTree(repo: Repository, left: Left, options: StageOpti
   await rm(`${indexFile}.lock`, { force: true });
   await rm(indexFile, { force: true });
   await git(["read-tree", start], call);
-  const there = new Set(files.map(({ path }) => path));
-  await updateIndex(
-    ["--force-remove"],
-    [...tracked].filter((path) => !there.has(path)),
-    call,
-  );
+  const there = new Set(listing.files.map(({ path }) => path));
+  const gone = [...tracked].filter((path) => !there.has(path));
+  await updateIndex(["--force-remove"], gone, call);
   await addAll(files, call, warnings);
   const tree = await gitText(["write-tree"], call);
   const taken = await entriesIn(repo, tree);
@@ -95,21 +103,21 @@ const LFS_POINTER = "version https://git-lfs.github.com/spec/";
 
 /** Returns a sentence for each changed file that `.gitattributes` gives to Git LFS, and which is no pointer. */
 export async function lfsWarnings(repo: Repository, left: Left, changed: readonly string[]): Promise<string[]> {
-  if (changed.length === 0) return [];
-  const { stdout } = await git(["check-attr", "-z", "--stdin", "filter"], {
-    gitDir: repo.store,
-    workTree: left.dir,
-    indexFile: left.indexFile,
-    config: ["core.bare=false"],
-    input: Buffer.from(changed.map((path) => `${path}\0`).join(""), "latin1"),
-  });
-  const fields = stdout.toString("latin1").split("\0");
+  const call = { gitDir: repo.store, workTree: left.dir, indexFile: left.indexFile, config: ["core.bare=false"] };
   const contents: string[] = [];
-  for (let i = 0; i + 2 < fields.length; i += 3) {
-    const path = fields[i] ?? "";
-    if (fields[i + 2] === "lfs" && !(await beginsWith(at(left.dir, path), LFS_POINTER))) contents.push(path);
+  for (const [path, filter] of await attributesOf("filter", changed, call)) {
+    if (filter === "lfs" && !(await beginsWith(at(left.dir, path), LFS_POINTER))) contents.push(path);
   }
   return sentences("belongs to Git LFS, which was not run: its content is in the commit itself", contents);
+}
+
+/** Returns what `.gitattributes` of the tree say of each path. */
+async function attributesOf(name: string, paths: readonly string[], call: GitCall): Promise<Map<string, string>> {
+  if (paths.length === 0) return new Map();
+  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+  const { stdout } = await git(["check-attr", "-z", "--stdin", name], { ...call, input });
+  const fields = stdout.toString("latin1").split("\0");
+  return new Map(paths.map((path, i) => [path, fields[3 * i + 2] ?? ""]));
 }
 
 /** Returns what a commit or tree holds, by path. */
@@ -159,16 +167,22 @@ function withinLimits(
   return { files: kept, warnings: sentences("is too much to keep", out) };
 }
 
-/** Some attributes make git refuse a file (an encoding it is not in); then all are taken byte for byte. */
+/** A file that is not in the encoding its attributes name makes git refuse; such files are taken byte for byte then. */
 async function addAll(files: readonly ListedFile[], call: GitCall, warnings: string[]): Promise<void> {
-  const paths = files.map(({ path }) => path);
+  const pathsOf = (some: readonly ListedFile[]) => some.map(({ path }) => path);
   try {
-    await updateIndex(["--add"], paths, call);
+    await updateIndex(["--add"], pathsOf(files), call);
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
-    if (error.code === null) throw new TreeRefused(`Git could not take the tree in: ${error.message}`);
-    warnings.push(`Attributes were not obeyed, because git could not: ${error.message}`);
-    await addAsTheyAre(files, call);
+    const encodings = await attributesOf("working-tree-encoding", pathsOf(files), call);
+    const isEncoded = ({ path }: ListedFile) => !["unspecified", "unset"].includes(encodings.get(path) ?? "");
+    const encoded = files.filter(isEncoded);
+    if (encoded.length === 0) throw new TreeRefused(`Git could not take the tree in: ${error.message}`);
+    await updateIndex(["--add"], pathsOf(files.filter((file) => !isEncoded(file))), call);
+    await addAsTheyAre(encoded, call);
+    warnings.push(
+      ...sentences("is not in the encoding that .gitattributes names, and was taken as it is", pathsOf(encoded)),
+    );
   }
 }
 
