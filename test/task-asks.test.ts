@@ -96,11 +96,11 @@ for (const on of DATABASES) {
       assert.equal(body.title, `Review ${task.id}: Add VAT to the export`);
       assert.deepEqual(
         [body.kind, body.agent, body.expires_at, body.run],
-        ["reply", "shop", null, `shop / ${task.id}`],
+        ["reply", "claude", null, `shop / ${task.id}`],
       );
       assert.match(body.words, /^Add VAT to the export\n\nOnly for shops/);
       assert.match(body.words, /attempt 1 by claude, on aa\/card-1-3f2a9c01\.\nIt ran without a sandbox/);
-      assert.match(body.words, /2 files, \+41 -7:\nsrc\/export\.ts \| 40/);
+      assert.match(body.words, /2 files, \+41 -7:\n src\/export\.ts \| 40/);
       assert.match(body.words, /Used: 12 turns, 0\.34 USD\./);
       assert.deepEqual(
         body.options.map(({ name, interactive }: { name: string; interactive: boolean }) => [name, interactive]),

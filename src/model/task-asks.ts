@@ -113,7 +113,7 @@ export function reviewWords(
     changed
       ? lines([
           `${count(diffstat.files, "file")}, +${diffstat.insertions} -${diffstat.deletions}:`,
-          cutTo(MOST_FILES_CHARS, files.trim()),
+          cutTo(MOST_FILES_CHARS, files.replace(/^\n+|\s+$/g, "")),
         ])
       : "Nothing was changed.",
     lines([

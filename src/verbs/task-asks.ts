@@ -45,7 +45,15 @@ export async function askForReviewIn(
 ): Promise<string> {
   const words = reviewWords(task, attempt, facts, await askedIn(tx, attempt.jobId));
   return askIn(ctx, tx, task, {
-    ...{ about: "review", attempt: attempt.n, title: taskTitle("Review", task), words, form: REVIEW_FORM },
+    // It is known by the name of whose work it is.
+    ...{
+      about: "review",
+      attempt: attempt.n,
+      asker: `attempt:${attempt.agent}`,
+      title: taskTitle("Review", task),
+      words,
+      form: REVIEW_FORM,
+    },
     timeoutSeconds: null,
   });
 }
@@ -61,7 +69,12 @@ export async function askAboutConflictIn(
   conflict: { paths: readonly string[]; deps: readonly string[] },
 ): Promise<string> {
   return askIn(ctx, tx, task, {
-    ...{ about: "conflict", attempt: task.attempt, title: taskTitle("Conflict before", task) },
+    ...{
+      about: "conflict",
+      attempt: task.attempt,
+      asker: "assignment:parley",
+      title: taskTitle("Conflict before", task),
+    },
     ...{ words: conflictWords(task, conflict), form: CONFLICT_FORM, timeoutSeconds: CONFLICT_S },
   });
 }
@@ -71,13 +84,14 @@ async function askIn(
   tx: Tx,
   { repo, id, seq }: Task,
   ask: Pick<TaskAskWire, "about" | "attempt"> & {
+    asker: string;
     title: string;
     words: string;
     form: AddressedForm;
     timeoutSeconds: number | null;
   },
 ): Promise<string> {
-  const { about, attempt, form, timeoutSeconds } = ask;
+  const { about, attempt, asker, form, timeoutSeconds } = ask;
   const { title, words } = await withoutSecrets(ctx, { title: ask.title, words: ask.words });
   const { audience, unknown } = await relayAudience(
     { db: tx },
@@ -86,7 +100,7 @@ async function askIn(
   const missing = unknown === null ? [] : [`Nobody here is called ${unknown}, so everybody who sees all is asked.`];
   const remindS = timeoutSeconds === null ? null : reminderSeconds(timeoutSeconds);
   const { ask: made } = await addressAskIn(ctx, tx, {
-    ...{ door: ASSIGNMENT_DOOR, asker: `assignment:${repo}`, ref: `${about}:${id}:${attempt}:${seq}`, sameHash: "" },
+    ...{ door: ASSIGNMENT_DOOR, asker, ref: `${about}:${repo}/${id}:${attempt}:${seq}`, sameHash: "" },
     ...{ title, words: [words, ...missing].join("\n\n"), form, digest: null, audience, timeoutSeconds },
     remindAfterMs: remindS === null ? null : Math.round(remindS * 1000),
     wire: { repo, id, attempt, about, run_id: `${repo} / ${id}` } satisfies TaskAskWire & { run_id: string },
