@@ -1,6 +1,6 @@
 /**
- * Runs real coding agents, Mastra and other runtimes against the server, and ends as Node's test runner ends; with `slow`, those tests in
- * which people take seven minutes.
+ * Runs real coding agents, Mastra and other runtimes against the server, without a network where that can be, and ends
+ * as Node's test runner ends; with `slow`, those tests in which people take seven minutes.
  *
  * They are large, and nothing else needs them: `test/agents` has packages of its own, which are installed on the first
  * run and whenever its lock file has changed.
@@ -27,7 +27,22 @@ if (!existsSync(INSTALLED_FROM) || readFileSync(INSTALLED_FROM, "utf8") !== read
 }
 run(process.execPath, [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "-p", FOLDER]);
 const files = globSync(`test/agents/${IS_SLOW ? "slow/" : ""}*.test.ts`, { cwd: ROOT }).sort();
-run(process.execPath, ["--test", `--test-concurrency=${AT_ONCE}`, `--test-timeout=${TEST_TIMEOUT_MS}`, ...files]);
+const test = ["--test", `--test-concurrency=${AT_ONCE}`, `--test-timeout=${TEST_TIMEOUT_MS}`, ...files];
+const [program, ...args] = [...offline(), process.execPath, ...test];
+run(program, args);
+
+/**
+ * Returns how to start a program in a network namespace that has nothing but loopback, so that no agent can reach what
+ * it should not need; nothing where this machine has none.
+ */
+function offline() {
+  const user = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  const start = ["unshare", ...user, "--net", "--", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
+  const { status } = spawnSync(start[0], [...start.slice(1), "true"], { stdio: "ignore" });
+  if (status === 0) return start;
+  console.error("The agents are not kept from the network: no network namespace can be made here.");
+  return [];
+}
 
 /** Runs a command to its end, and ends as it did when it failed. */
 function run(command, args, cwd = ROOT) {
