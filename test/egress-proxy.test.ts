@@ -115,8 +115,8 @@ describe("the proxy of the sandbox", () => {
   });
 
   it("is no way out of a room without a sandbox, which has none to go through", async () => {
-    const options = { folder: "/nowhere", egress: ["api.example.com"], mcp: null, onRefused: () => {} };
+    const options = { folder: "/nowhere", egress: ["api.example.com"], mcp: null, model: null, onRefused: () => {} };
     await using doors = await openDoorsOut({ ...options, isJailed: false });
-    assert.deepEqual([doors.bridges, doors.env, doors.mcpUrl], [[], {}, ""]);
+    assert.deepEqual([doors.bridges, doors.env], [[], {}]);
   });
 });

@@ -32,6 +32,12 @@ async function act(step: Step): Promise<void> {
   if ("errors" in step) console.error(step.errors);
   if ("turns" in step) tell({ turns: step.turns });
   if ("write" in step) writeFileSync(step.write, "written by the agent\n");
+  if ("post" in step) {
+    const key = step.key ?? process.env["ANTHROPIC_API_KEY"] ?? "";
+    const url = `${process.env["ANTHROPIC_BASE_URL"]}${step.post}`;
+    const reply = await fetch(url, { method: "POST", body: "{}", headers: { "x-api-key": key } });
+    tell({ message: `${reply.status} ${await reply.text()}` });
+  }
   if ("sleepMs" in step) await sleep(step.sleepMs);
   if ("start" in step) {
     const [program = "", ...args] = step.start;

@@ -8,6 +8,8 @@ export type Step =
   | { errors: string }
   | { turns: number }
   | { write: string }
+  /** Asks its model at this path, with its own key or another. */
+  | { post: string; key?: string }
   | { sleepMs: number }
   /** A process of its own session that stays. */
   | { start: readonly string[] }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { appendFile, stat, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import type { PermissionWish } from "../src/workshop/agents/agent.ts";
+import { closeServer, listen } from "../src/workshop/doors-out.ts";
 import { openSupervisorLog } from "../src/workshop/supervisor-log.ts";
 import { attach, killAttempt, readLog } from "../src/workshop/supervise.ts";
 import type { SupervisorLine } from "../src/workshop/supervision.ts";
@@ -117,6 +119,33 @@ for (const sandbox of SANDBOXES) {
       else assert.notDeepEqual(await attempt.processes(), []);
       assert.deepEqual(await killAttempt(attempt.order.attemptId, { clock: systemClock }), { survivors: [] });
       assert.deepEqual(await attempt.processes(), []);
+    });
+
+    it("adds the model's key on the way to the model, where the agent is not to have it", async () => {
+      await using attempt = await openAttempt({ sandbox });
+      const asked: string[] = [];
+      const model = createHttpServer((request, reply) => {
+        asked.push(`${request.method} ${request.url} ${request.headers["x-api-key"]}`);
+        request.resume();
+        reply.end("the model's words");
+      });
+      await listen(model, { host: "127.0.0.1", port: 0 });
+      try {
+        const { port } = model.address() as AddressInfo;
+        const key = "model-key-of-the-operator";
+        const env = { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}/base` };
+        const agent = { ...attempt.order.agent, type: "claude" as const, passEnv: Object.keys(env), keyProxy: true };
+        const steps: Step[] = [{ post: "/v1/messages?beta=true" }, { post: "/v1/messages", key }, { end: "done" }];
+        const link = await attempt.start([{ sayEnv: "ANTHROPIC_API_KEY" }, ...steps], { agent, env });
+        await all(link.lines(0));
+        assert.deepEqual(messagesOf(await readLog(attempt.folder, 0)), [
+          ...["[secret:model]", "200 the model's words"],
+          '401 {"error":{"message":"This address serves one agent only."}}',
+        ]);
+        assert.deepEqual(asked, [`POST /base/v1/messages?beta=true ${key}`]);
+      } finally {
+        await closeServer(model);
+      }
     });
 
     it("writes no secret of the attempt down, and nothing that steers a terminal", async () => {
@@ -262,6 +291,11 @@ describe("a supervisor", { concurrency: 3 }, () => {
     const { end } = await until(link.lines(0), "ended");
     assert.ok(end.is === "failed");
     assert.match(end.error, /no steps/);
+
+    await using keyless = await openAttempt();
+    const agent = { ...keyless.order.agent, type: "codex" as const, keyProxy: true };
+    const refused = await until((await keyless.start([], { agent })).lines(0), "ended");
+    assert.deepEqual(refused.end, { is: "failed", error: "agents.steps.key_proxy is for claude and gemini only" });
   });
 });
 

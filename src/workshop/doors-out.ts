@@ -10,6 +10,8 @@ export interface DoorsOut extends AsyncDisposable {
   env: Readonly<Record<string, string>>;
   /** Where the attempt's MCP endpoint is, as programs in the room see it. */
   mcpUrl: string;
+  /** Where the agent's model is for it, when its key stays outside. */
+  modelUrl: string;
 }
 
 interface DoorsOptions {
@@ -19,18 +21,28 @@ interface DoorsOptions {
   egress: readonly string[];
   /** The MCP endpoint; null opens none. */
   mcp: Server | null;
+  /** What stands in the place of the agent's model. */
+  model: Server | null;
   /** Told of a place that nothing in the jail may reach. */
   onRefused(place: string): void;
 }
 
 const PROXY_PORT = 3128;
 const MCP_PORT = 4783;
+const MODEL_PORT = 4784;
 
 /**
- * Opens what a room has to the outside: in a jail a proxy to the named hosts, the MCP endpoint, and the ports of this
- * machine that were named, each behind a socket of its own; without one the MCP endpoint on a port of 127.0.0.1.
+ * Opens what a room has to the outside: in a jail a proxy to the named hosts, the MCP endpoint, the model where its key stays outside, and the
+ * ports of this machine that were named, each behind a socket of its own; without one the endpoints on ports of 127.0.0.1.
  */
-export async function openDoorsOut({ isJailed, folder, egress, mcp, onRefused }: DoorsOptions): Promise<DoorsOut> {
+export async function openDoorsOut({
+  isJailed,
+  folder,
+  egress,
+  mcp,
+  model,
+  onRefused,
+}: DoorsOptions): Promise<DoorsOut> {
   const open: Server[] = [];
   const serve = async (server: Server, at: ListenOptions) => {
     await listen(server, at);
@@ -40,22 +52,20 @@ export async function openDoorsOut({ isJailed, folder, egress, mcp, onRefused }:
     await Promise.all(open.map(closeServer));
   };
   if (!isJailed) {
-    if (mcp) await serve(mcp, { host: "127.0.0.1", port: 0 });
-    return {
-      bridges: [],
-      env: {},
-      mcpUrl: mcp ? mcpAt((mcp.address() as AddressInfo).port) : "",
-      [Symbol.asyncDispose]: close,
-    };
+    for (const server of [mcp, model]) if (server) await serve(server, { host: "127.0.0.1", port: 0 });
+    const portOf = (server: Server | null) => (server?.address() as AddressInfo | undefined)?.port;
+    return { bridges: [], env: {}, ...urlsOf(portOf(mcp), portOf(model)), [Symbol.asyncDispose]: close };
   }
 
   const named = loopbackPorts(egress);
   const freePort = (port: number): number => (named.includes(port) ? freePort(port + 1) : port);
   const proxyPort = freePort(PROXY_PORT);
   const mcpPort = freePort(MCP_PORT);
+  const modelPort = freePort(Math.max(MODEL_PORT, mcpPort + 1));
   const doors = [
     { server: openEgressProxy({ egress, onRefused }), port: proxyPort, socket: "proxy.sock" },
     ...(mcp ? [{ server: mcp, port: mcpPort, socket: "mcp.sock" }] : []),
+    ...(model ? [{ server: model, port: modelPort, socket: "model.sock" }] : []),
     ...named.map((port) => ({ server: openLoopbackBridge(port), port, socket: `port-${port}.sock` })),
   ];
   for (const { server, socket } of doors) await serve(server, { path: join(folder, "run", socket) });
@@ -67,7 +77,7 @@ export async function openDoorsOut({ isJailed, folder, egress, mcp, onRefused }:
       ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: direct },
       ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: direct },
     },
-    mcpUrl: mcpAt(mcpPort),
+    ...urlsOf(mcpPort, modelPort),
     [Symbol.asyncDispose]: close,
   };
 }
@@ -78,7 +88,9 @@ function loopbackPorts(egress: readonly string[]): number[] {
   return [...new Set(ports.filter((port) => port !== undefined).map(Number))];
 }
 
-const mcpAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;
+function urlsOf(mcp: number | undefined, model: number | undefined): Pick<DoorsOut, "mcpUrl" | "modelUrl"> {
+  return { mcpUrl: `http://127.0.0.1:${mcp ?? 0}/mcp`, modelUrl: `http://127.0.0.1:${model ?? 0}` };
+}
 
 /** Every connection of a server that was made to listen here; a server itself does not know all of its own. */
 const connections = new WeakMap<Server, Set<Socket>>();

@@ -177,7 +177,7 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     };
     let writing = Promise.resolve();
     await using doors = await openDoorsOut({
-      ...{ isJailed, folder, egress: options.egress ?? [], mcp: null },
+      ...{ isJailed, folder, egress: options.egress ?? [], mcp: null, model: null },
       onRefused: (place) => tell(`The sandbox let nothing through to ${harmless(place)}.`),
     });
     const room = { attemptId, bwrap, tree, home, store, folder, path, hidden: [tree, store], bridges: doors.bridges };

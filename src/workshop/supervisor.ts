@@ -8,6 +8,7 @@ import { openAgentPipes } from "./agent-pipes.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut, type DoorsOut } from "./doors-out.ts";
+import { keptKeyOf, openKeyProxy } from "./key-proxy.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
 import { ATTEMPT_VARIABLE, killAttempt, starttimeOf } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
@@ -45,12 +46,13 @@ const CANCELED = "The attempt was ended.";
 export async function supervise(order: SupervisorOrder, parts: SupervisorParts): Promise<void> {
   const { clock, random } = parts;
   const folder = await makeRoomFolder();
-  const tokens = { station: base62(random, 43), mcp: base62(random, 43) };
+  const tokens = { station: base62(random, 43), mcp: base62(random, 43), model: base62(random, 43) };
   const passed = order.agent.passEnv.flatMap((name) => (order.env[name] ? [[name, order.env[name]] as const] : []));
   const redaction = openRedaction({
     key: order.key,
     token: tokens.station,
     mcp: tokens.mcp,
+    model: tokens.model,
     ...Object.fromEntries(passed),
   });
   const log = openSupervisorLog(order.folder, () => clock.now());
@@ -99,8 +101,10 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     };
     await writeWhole(join(order.folder, "supervisor.json"), `${JSON.stringify(mark)}\n`);
     const refused = new Set<string>();
+    const kept = keptKeyOf(order.agent, order.env);
     await using doors = await openDoorsOut({
       ...{ isJailed: order.sandbox === "bubblewrap", folder, egress: order.egress, mcp },
+      model: kept && openKeyProxy(kept, tokens.model),
       onRefused: (place) => {
         if (refused.size >= 20 || refused.has(place)) return;
         refused.add(place);
@@ -108,7 +112,10 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
       },
     });
     const room = roomOf(order, folder, doors);
-    const agentOrder = agentOrderOf(order, room, doors, tokens.mcp);
+    const agentOrder = agentOrderOf(order, room, doors, tokens.mcp, {
+      // Its own token is all that the agent knows of a key.
+      ...(kept && { [kept.keyName]: tokens.model, [kept.urlName]: doors.modelUrl }),
+    });
     const launch = await parts.agent.launch(agentOrder);
     const started = await startInside(room, launch);
     append(startedFact(started, launch));
@@ -159,7 +166,13 @@ function roomOf(order: SupervisorOrder, folder: string, { bridges }: DoorsOut): 
   };
 }
 
-function agentOrderOf(order: SupervisorOrder, room: Room, doors: DoorsOut, token: string): AgentOrder {
+function agentOrderOf(
+  order: SupervisorOrder,
+  room: Room,
+  doors: DoorsOut,
+  token: string,
+  instead: Readonly<Record<string, string>>,
+): AgentOrder {
   const jailed = room.bwrap !== null;
   const home = jailed ? JAIL.home : room.home;
   return {
@@ -172,6 +185,7 @@ function agentOrderOf(order: SupervisorOrder, room: Room, doors: DoorsOut, token
       ...{ [ATTEMPT_VARIABLE]: order.attemptId, PARLEY_TASK: order.taskId, PARLEY_URL: order.serverUrl },
       ...{ TASK_RELAY_JOB_ID: order.jobId, TASK_RELAY_STEP_ID: order.stepId },
       ...doors.env,
+      ...instead,
     },
     ...{ maxTurns: order.limits.turns, maxBudgetUsd: order.limits.maxBudgetUsd },
   };

@@ -37,6 +37,8 @@ export interface AgentSettings {
   flavour: "gemini" | "opencode" | "other";
   /** Environment variables it is given from the server's own. */
   passEnv: readonly string[];
+  /** The model's key stays with the supervisor, which adds it on the way to the model. */
+  keyProxy?: boolean;
 }
 
 /** What an agent is to do, and where. Paths are those that the agent itself sees: in the jail `/parley/...`. */
