@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
+import { blocksOf } from "../documents.ts";
 import { openWorld } from "../world.ts";
+
+const run = promisify(execFile);
+const PYRIGHT = fileURLToPath(new URL("../../node_modules/pyright/index.js", import.meta.url));
 
 const PACKAGE = fileURLToPath(new URL("../../sdk-python/", import.meta.url));
 const QUOTA = 4;
@@ -33,5 +41,35 @@ describe("the Python package", () => {
 
     assert.equal(code, 0, printed);
     assert.match(printed, /Ran 10 tests/);
+  });
+
+  const checked = (folder: string) =>
+    run(process.execPath, [PYRIGHT, "-p", folder], { timeout: 60_000 }).catch((error: { stdout: string }) => error);
+
+  it("is strictly typed, for the oldest Python that it runs on", async () => {
+    const { stdout } = await checked(PACKAGE);
+    assert.match(stdout, /^0 errors, 0 warnings/);
+  });
+
+  it("gives its types to those who use it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-typed-"));
+    try {
+      const settings = { include: ["."], typeCheckingMode: "strict", extraPaths: [join(PACKAGE, "src")] };
+      writeFileSync(join(folder, "pyrightconfig.json"), JSON.stringify(settings));
+      const shown = ["README.md", "sdk-python/README.md"].flatMap(blocksOf);
+      const blocks = shown.filter(({ language }) => language === "python");
+      assert.equal(blocks.length, 2);
+      for (const [i, { text }] of blocks.entries()) writeFileSync(join(folder, `block_${i}.py`), text);
+      assert.match((await checked(folder)).stdout, /^0 errors/);
+
+      const wrong = "from parley import Parley\n\nParley().ask(1).responses[0].answer + 1\n";
+      writeFileSync(join(folder, "wrong.py"), wrong);
+      assert.match(
+        (await checked(folder)).stdout,
+        /reportArgumentType[\s\S]*reportOptionalOperand|reportOptionalOperand/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -37,7 +37,7 @@ class Parley:
         timeout: float = 30.0,
     ) -> None:
         key = key if key is not None else os.environ.get("PARLEY_KEY")
-        headers = {}
+        headers: dict[str, str] = {}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         if agent_id:

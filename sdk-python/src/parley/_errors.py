@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, cast
 
 
 class ParleyError(Exception):
@@ -69,19 +69,22 @@ _BY_STATUS = {
 }
 
 
+def _members(value: Any) -> Mapping[str, Any]:
+    """Returns the members of an object, and none of anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
 def error_for(status: int, body: Any, retry_after: Optional[float]) -> ParleyError:
     """Returns the error that a reply amounts to."""
-    error = body.get("error") if isinstance(body, dict) else None
-    error = error if isinstance(error, dict) else {}
+    error = _members(_members(body).get("error"))
     code = str(error.get("code", "SERVER_ERROR"))
     kind = _BY_STATUS.get(status, ParleyError)
     if status == 403 and code != "AGENT_QUOTA_EXCEEDED":
         kind = ParleyError
-    details = error.get("details")
     return kind(
         str(error.get("message", f"The server answered {status}.")),
         code=code,
         status=status,
-        details=details if isinstance(details, dict) else None,
+        details=_members(error.get("details")),
         retry_after=retry_after,
     )

@@ -37,7 +37,7 @@ class Question:
     required_responses: int = 0
     current_responses: int = 0
     responses: Sequence[Response] = ()
-    summary: Mapping[str, int] = field(default_factory=dict)
+    summary: Mapping[str, int] = field(default_factory=lambda: {})
     """Votes by option, for a multiple choice."""
     cancelled: bool = False
 
@@ -74,7 +74,7 @@ def question_from(body: Mapping[str, Any]) -> Question:
 
 
 def _response(body: Mapping[str, Any], options: Sequence[str]) -> Response:
-    chosen = body.get("selected_option")
+    chosen: Optional[int] = body.get("selected_option")
     return Response(
         answer=body.get("answer"),
         selected_option=chosen,
