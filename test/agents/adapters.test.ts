@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createKey } from "../../src/verbs/create-key.ts";
 import { ROOMY } from "../contract.ts";
 import { converse, type Talk } from "../conversation.ts";
@@ -93,8 +94,10 @@ for (const [name, agent] of Object.entries(REAL_AGENTS)) {
       let kill: (signal: NodeJS.Signals) => void = () => undefined;
       const died = await run(folder, model, {
         onLine: (_line, hands) => void (kill = hands.kill),
-        decide: () => {
+        decide: async () => {
           if ((asked += 1) === 1) return { allow: true };
+          // What agents save they save in a moment's time.
+          await sleep(1500);
           kill("SIGKILL");
           return never;
         },
