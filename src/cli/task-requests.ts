@@ -27,7 +27,6 @@ export interface WireTask {
   error?: string;
   stale?: boolean;
   sandbox?: string;
-  sandboxNotice?: string;
   warnings?: string[];
   question?: { askId: string; summary: string; url: string };
   reviewUrl?: string;

@@ -57,7 +57,6 @@ export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
     `board   ${board}`,
     ...(task.reviewUrl === undefined ? [] : [`review  ${task.reviewUrl}`]),
     ...warnings.map((warning) => `warning ${printable(warning)}`),
-    ...(task.sandboxNotice === undefined ? [] : [`warning ${printable(task.sandboxNotice)}`]),
     ...attempts.map(({ n, state, outcome, agent, startedAt }) =>
       [`attempt ${n}`, printable(agent), `began ${startedAt}`, outcome ?? state].join("  "),
     ),
@@ -102,7 +101,7 @@ function saidIn(event: WireTaskEvent): string {
     case "usage":
       return usageText(event);
     default:
-      return word("text") || word("says") || word("diff") || restOf(event);
+      return word("text") || word("message") || word("diff") || restOf(event);
   }
 }
 

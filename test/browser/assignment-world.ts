@@ -3,10 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
+import type { TaskState } from "../../src/model/assignment.ts";
 import { createKey } from "../../src/verbs/create-key.ts";
 import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { until } from "../contract.ts";
+import type { FakeStep } from "../fake-agents/play.ts";
 import { openWorld, type Reply, type World } from "../world.ts";
 import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
 
@@ -18,7 +22,15 @@ export interface AssignmentWorld extends AsyncDisposable {
   git(...args: string[]): string;
   /** Speaks with an assign key of the operator's. */
   planner(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** Gives a task. */
+  give(id: string, words: string, more?: { dependencies?: readonly string[] }): Promise<void>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
+  read(id: string): Promise<any>;
+  /** Resolves when a task is in a state. */
+  reaches(id: string, state: TaskState): Promise<void>;
 }
+
+const E = "/assignment";
 
 const FILES: Readonly<Record<string, string>> = {
   "README.md": "# Shop\n\nSells things.\n",
@@ -33,12 +45,14 @@ const FILES: Readonly<Record<string, string>> = {
   ].join("\n"),
 };
 
-/** Opens a world with a repository `shop`; `agents` and `assignment` go into its settings as they are. */
-export async function openAssignments(settings: {
-  agents?: Record<string, { type: string; command?: string[] }>;
-  agent?: string;
-  assignment?: Record<string, unknown>;
-}): Promise<AssignmentWorld> {
+/** Claude Code as far as Parley sees of it; it takes the steps that its prompt names (fake-agents/play.ts). */
+const CLAUDE = fileURLToPath(new URL("../fake-agents/claude.ts", import.meta.url));
+
+/** Returns a prompt, and in a line of its own what the agent is to do. */
+export const prompt = (words: string, ...steps: FakeStep[]): string => `${words}\n\nFAKE ${JSON.stringify(steps)}`;
+
+/** Opens a world with a repository `shop`; what is given goes into the settings of Agent Assignment as it is. */
+export async function openAssignments(assignment: Record<string, unknown> = {}): Promise<AssignmentWorld> {
   const folder = mkdtempSync(join(tmpdir(), "parley-assignments-"));
   const checkout = join(folder, "shop");
   const git = (...args: string[]): string =>
@@ -55,21 +69,30 @@ export async function openAssignments(settings: {
   git("commit", "-q", "-m", "Begin");
 
   const config = join(folder, "parley.yaml");
-  const { agents = {}, agent = "claude", assignment = {} } = settings;
-  const repos = [{ name: "shop", path: checkout, agent }];
+  const agents = { claude: { type: "claude", command: [CLAUDE] } };
+  const repos = [{ name: "shop", path: checkout, agent: "claude", parallel: 8 }];
   // YAML reads JSON.
-  writeFileSync(config, JSON.stringify({ repos, agents, assignment }));
+  writeFileSync(config, JSON.stringify({ repos, agents, assignment: { parallel: 8, sandbox: "off", ...assignment } }));
   const world = await openWorld({ on: "sqlite", running: true, env: { PARLEY_CONFIG: config } });
   const { text: key } = await createKey(world.server.ctx, { name: "planner", scope: "assign", person: OPERATOR });
+  const planner: AssignmentWorld["planner"] = async (method, path, body, more = {}) => {
+    const headers = { authorization: `Bearer ${key}`, ...more };
+    const reply = await world.call(method, path, { headers, ...(body !== undefined && { body }) });
+    assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
+    return reply;
+  };
+  const read = async (id: string) => (await planner("GET", `${E}/tasks/${encodeURIComponent(id)}`)).body;
   return {
-    ...{ world, checkout, git },
-    async planner(method, path, body, more = {}) {
-      const headers = { authorization: `Bearer ${key}`, ...more };
-      const reply = await world.call(method, path, { headers, ...(body !== undefined && { body }) });
-      assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`);
-      return reply;
+    ...{ world, checkout, git, planner, read },
+    give: async (id, words, more = {}) => void (await planner("POST", E, { id, prompt: words, ...more })),
+    async reaches(id, state) {
+      await until(async () => (await read(id)).state === state);
     },
     async [Symbol.asyncDispose]() {
+      // A server that stops leaves its agents at work.
+      const { body } = await planner("GET", E);
+      const ids = body.tasks.map((task: { id: string }) => encodeURIComponent(task.id));
+      await Promise.all(ids.map((id: string) => planner("DELETE", `${E}/tasks/${id}`)));
       await world[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },

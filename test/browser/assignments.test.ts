@@ -12,7 +12,7 @@ describe("the Assignments board, while nothing can start", () => {
   let shop: AssignmentWorld;
   let browser: Browser;
   before(async () => {
-    shop = await openAssignments({});
+    shop = await openAssignments();
     browser = await launchBrowser();
   });
   after(async () => {
@@ -20,7 +20,7 @@ describe("the Assignments board, while nothing can start", () => {
     await shop?.[Symbol.asyncDispose]();
   });
   const waits = (id: string, prompt: string, ...dependencies: string[]) =>
-    shop.planner("POST", "/assignment", { id, prompt, dependencies: ["never", ...dependencies] });
+    shop.give(id, prompt, { dependencies: ["never", ...dependencies] });
 
   it("shows tasks as they come and go, each with why it is where it is and what it builds on", async () => {
     await waits("card-1", "Add VAT to the export");

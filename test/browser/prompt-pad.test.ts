@@ -43,7 +43,7 @@ describe("the bridge to Prompt Pad", () => {
     pad.listen(0, "127.0.0.1");
     await once(pad, "listening");
     const origin = `http://127.0.0.1:${(pad.address() as AddressInfo).port}`;
-    shop = await openAssignments({ assignment: { prompt_pad: origin } });
+    shop = await openAssignments({ prompt_pad: origin });
     browser = await launchBrowser();
   });
   after(async () => {

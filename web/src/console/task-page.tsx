@@ -47,7 +47,7 @@ function OneTask({ task }: { task: WholeTask }) {
             </Link>
           )}
         </div>
-        {task.sandbox === "none" && <SandboxNotice says={board?.sandboxNotice ?? text.page.sandboxes["none"]} />}
+        {task.sandbox !== "bubblewrap" && <SandboxNotice says={board?.sandboxNotice} />}
         {task.warnings?.map((warning) => (
           <p key={warning} class={taskStyles.notice} role="note">
             {warning}

@@ -234,7 +234,7 @@ export function saidIn(event: TaskEvent): string {
     case "usage":
       return text.usage(event as Usage);
     default:
-      return word("text") || word("says") || word("diff") || restOf(event);
+      return word("text") || word("message") || word("diff") || restOf(event);
   }
 }
 

@@ -122,10 +122,18 @@ function Lines({ lines }: { lines: readonly string[] }) {
 
 /** What runs, and with which arguments. */
 export function Call({ ask }: { ask: WholeAsk }) {
+  const all = <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />;
   return (
     <section class={styles.call} aria-label={text.ask.call}>
       <h2>{text.ask.arguments}</h2>
-      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />
+      {ask.guarded ? (
+        <details class={styles.guarded}>
+          <summary>{text.ask.guarded}</summary>
+          {all}
+        </details>
+      ) : (
+        all
+      )}
     </section>
   );
 }

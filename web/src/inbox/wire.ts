@@ -72,6 +72,8 @@ export interface Counted {
 export interface WholeAsk extends ListedAsk {
   run: string | null;
   words: string;
+  /** The arguments hold a secret: they are shown when somebody wants to see them. */
+  guarded: boolean;
   arguments: ArgumentRow[] | null;
   digest: string | null;
   options: AskOption[];
