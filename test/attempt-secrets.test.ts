@@ -86,7 +86,13 @@ for (const on of DATABASES) {
     it("lets nobody of the public see what an attempt asks", async () => {
       const who = await attempt(scene());
       const wish = {
-        ...{ jobId: who.jobId, stepId: "S-1", type: "CLARIFICATION" as const, prompt: "Which one?", contextHash: "none" },
+        ...{
+          jobId: who.jobId,
+          stepId: "S-1",
+          type: "CLARIFICATION" as const,
+          prompt: "Which one?",
+          contextHash: "none",
+        },
         ...{ envelope: null, constraints: {}, roleId: null, meta: { audience: "public" }, principal: who.principal },
         ...{ bodyHash: "1", warnings: [], mismatch: false },
       };
@@ -94,7 +100,7 @@ for (const on of DATABASES) {
       await postAsk(ctx(), { ...wish, meta: { audience: "team" } });
     });
 
-    it("binds a secret among the arguments as it is, and shows it to signed-in people alone", async () => {
+    it("binds a secret among the arguments as it is, and shows it on our own pages alone", async () => {
       const who = await attempt(scene());
       const dana = await scene().person(fresh("Dana"));
       await transact(ctx(), async (tx) => {
@@ -109,6 +115,7 @@ for (const on of DATABASES) {
       const { body } = await dana.whole(inboxId);
       assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(wish.input))));
       assert.match(JSON.stringify(body.arguments), new RegExp(KEY));
+      assert.equal(body.guarded, true);
       assert.doesNotMatch(body.title + body.words, new RegExp(KEY));
       // Beside what the inbox shows it stands nowhere.
       const [row] = await ctx().db.all(sql`SELECT * FROM asks WHERE ask_id = ${askId}`);

@@ -53,8 +53,8 @@ const RESOURCE_DIGITS = 12;
 /**
  * Asks what an agent wants to do or know as an ask of its attempt's job, once for one `ref`: said again, after a restart
  * for instance, it is the same ask. Policy, cache and people are offered it as any other; a permission is an APPROVAL
- * that binds exactly the tool's name and its input, secrets included, which are sealed and shown to signed-in people
- * only; in every other text of it they are taken out (contract-assignment.md, section 8; security.md, section 4).
+ * that binds exactly the tool's name and its input, secrets included, which are sealed and shown on our own pages only;
+ * in every other text of it they are taken out (contract-assignment.md, section 8; security.md, section 4).
  *
  * @throws {Refusal} `fenced`, `job_closed`, `job_not_found`: the attempt is over, or somebody else's; `quota_exceeded`;
  *   `ref_taken` for another wish under the same `ref`

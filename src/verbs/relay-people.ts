@@ -108,7 +108,7 @@ export async function askPeopleIn(
       ...{ run_id: `${ask.jobId} / ${ask.stepId}`, job_id: ask.jobId, step_id: ask.stepId },
       ...{ relay_ask: ask.id, ask_type: ask.type, standing: plan.standing },
       policy_trace: plan.trace,
-      // What is approved is never altered: where it holds a secret, it is shown to signed-in people only.
+      // What is approved is never altered: where it holds a secret, it is shown on our own pages only.
       ...(call && held.warnings.length > 0 && { guarded: true }),
     },
     uncharged: true,

@@ -9,7 +9,7 @@ import {
   type Target,
 } from "../../model/addressed-ask.ts";
 import { riskiestFirst } from "../../model/argument-order.ts";
-import { agentName, indented, optionsOf, viewOf } from "../../model/ask-view.ts";
+import { agentName, indented, isGuarded, optionsOf, viewOf } from "../../model/ask-view.ts";
 import { isAsked, leavesOf } from "../../model/audience.ts";
 import type { AddressedDetails } from "../../verbs/read-addressed.ts";
 import { wireTime } from "../door-question.ts";
@@ -48,6 +48,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
     run: view.run,
     words: view.words,
     arguments: view.argumentsText === null ? null : argumentRows(view.argumentsText),
+    guarded: isGuarded(ask),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
       name,

@@ -1,4 +1,4 @@
-import { agentName, viewOf } from "../../model/ask-view.ts";
+import { agentName, isGuarded, viewOf } from "../../model/ask-view.ts";
 import type { AddressedAsk } from "../../model/addressed-ask.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { argumentRows } from "./arguments.ts";
@@ -84,7 +84,7 @@ export function askMarkup(ask: AddressedAsk): Markup {
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
-        ${rows.length === 0 ? html`<p>It takes no arguments.</p>` : argumentsMarkup(rows)}
+        ${isGuarded(ask) ? guardedMarkup(rows) : argumentsMarkup(rows)}
         ${
           words !== false &&
           html`<figure>
@@ -98,7 +98,18 @@ export function askMarkup(ask: AddressedAsk): Markup {
         ${words} ${factsMarkup(ask)}`;
 }
 
-function argumentsMarkup(rows: readonly { name: string; text: string }[]): Markup {
+type Rows = readonly { name: string; text: string }[];
+
+/** What holds a secret is shown to whoever wants to see it. */
+function guardedMarkup(rows: Rows): Markup {
+  return html`<details>
+    <summary>They hold a secret. Show them</summary>
+    ${argumentsMarkup(rows)}
+  </details>`;
+}
+
+function argumentsMarkup(rows: Rows): Markup {
+  if (rows.length === 0) return html`<p>It takes no arguments.</p>`;
   const each = rows.map(
     ({ name, text }) =>
       html`<div>
