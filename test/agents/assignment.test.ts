@@ -77,6 +77,9 @@ describe("work that is given to the real Claude Code", () => {
     browser = await launchBrowser();
   });
   after(async () => {
+    for (const id of ["a", "b", "c", "d", "t1", "t2", "both", "three"]) {
+      await world?.call("DELETE", `/assignment?id=${id}`, { headers: { authorization: `Bearer ${key}` } });
+    }
     await browser?.close();
     await world?.[Symbol.asyncDispose]();
     await model?.[Symbol.asyncDispose]();
@@ -98,7 +101,17 @@ describe("work that is given to the real Claude Code", () => {
       if (task.error !== undefined) assert.fail(`${id} is ${task.state}: ${task.error}`);
       await sleep(200);
     }
-    return assert.fail(`${id} never came to ${states.join(" or ")}, but to ${(await shown(id)).state}`);
+    return assert.fail(`${id} never came to ${states.join(" or ")}:\n${await told(id)}`);
+  };
+  /** Where a person finds what a task waits for, once that is something else than `former`. */
+  const questionAbout = async (id: string, former?: string): Promise<string> => {
+    for (let i = 0; i < LOOKS; i += 1) {
+      const { url } = (await shown(id)).question ?? {};
+      // It names an ask as soon as people have it.
+      if (url !== undefined && url !== former && /\/inbox\/ask_/.test(url)) return url;
+      await sleep(200);
+    }
+    return assert.fail(`${id} asks nothing`);
   };
   const told = async (id: string): Promise<string> => {
     const rows = await world.server.ctx.db.all<{ type: string; data_json: string }>(
@@ -159,7 +172,8 @@ describe("work that is given to the real Claude Code", () => {
 
     await using dana = await onPhone();
     await dana.page.getByText("Conflict before both").first().tap();
-    await dana.page.getByRole("button", { name: "The agent resolves it" }).tap();
+    await dana.page.getByText("The agent resolves it").tap();
+    await dana.page.getByRole("button", { name: "Send" }).tap();
     const done = await until("both", "review");
     assert.equal(gitIn(user.user, "show", `${done.commit}:title.txt`), "one and two");
   });
@@ -183,18 +197,18 @@ describe("work that is given to the real Claude Code", () => {
     await using dana = await onPhone();
     // Nobody is in a hurry, and nothing times out.
     await sleep(5000);
-    await dana.page.getByText("Bash").first().tap();
-    await dana.page.getByText("touch approved.txt").first().waitFor();
-    await dana.page.getByRole("button", { name: "Approve", exact: true }).tap();
-    await dana.page.goto("/inbox");
-    await dana.page.getByText("touch denied.txt").or(dana.page.getByText("Bash")).first().tap();
-    await dana.page.getByText("touch denied.txt").first().waitFor();
-    await dana.page.getByRole("button", { name: "Reject", exact: true }).tap();
-    await dana.page.getByRole("textbox").first().fill("we keep no such file");
-    await dana.page
-      .getByRole("button", { name: /Reject/ })
-      .last()
-      .tap();
+    const first = await questionAbout("three");
+    await dana.page.goto(first);
+    await dana.page.getByText('"touch approved.txt"').waitFor();
+    await dana.page.getByRole("button", { name: "Approve" }).tap();
+    await dana.page.getByRole("dialog").getByRole("button", { name: "Approve" }).tap();
+    await dana.page.getByText("Approved by you").waitFor();
+    const second = await questionAbout("three", first);
+    await dana.page.goto(second);
+    await dana.page.getByText('"touch denied.txt"').waitFor();
+    await dana.page.getByRole("button", { name: "Reject" }).tap();
+    await dana.page.getByRole("dialog").getByLabel("Reason").fill("we keep no such file");
+    await dana.page.getByRole("dialog").getByRole("button", { name: "Reject" }).tap();
 
     const done = await until("three", "review");
     const files = gitIn(user.user, "ls-tree", "--name-only", done.commit ?? "").split("\n");
