@@ -121,3 +121,13 @@ export async function all(lines: AsyncGenerator<SupervisorLine>): Promise<Superv
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await systemClock.sleep(20);
 }
+
+/** Returns the names of what the agent asked, or of what was decided. */
+export function refsOf(lines: readonly SupervisorLine[], type: "permission" | "decided"): string[] {
+  return lines.flatMap((line) => (line.type === type ? [line.ref] : []));
+}
+
+/** Returns what the agent said. */
+export function messagesOf(lines: readonly SupervisorLine[]): string[] {
+  return lines.flatMap((line) => (line.type === "message" ? [line.text] : []));
+}
