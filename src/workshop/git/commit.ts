@@ -2,9 +2,9 @@ import type { Diffstat } from "../../model/assignment.ts";
 import { TreeRefused } from "./listing.ts";
 import { carryObjects } from "./objects.ts";
 import { changedBytes, changedPaths, diffstat } from "./read.ts";
-import { keepRef, valueOfRef } from "./refs.ts";
-import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
-import { GitFailure, gitText } from "./run.ts";
+import { keepRef, takeRef, valueOfRef } from "./refs.ts";
+import { type Repository, signed } from "./repository.ts";
+import { git, GitFailure, gitText } from "./run.ts";
 import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
 
 export interface CommitWish extends Left {
@@ -27,33 +27,22 @@ export interface Committed {
 
 /**
  * What the agent left is one commit on its start commit, named `refs/aa/<slug>/<n>` in the store; an empty one when nothing
- * changed. Once that ref is there it is the attempt's commit for ever: repeated, this returns it and looks at no tree.
+ * changed. Repeated it is the same commit: what is the same tree, start and message has been committed before.
  *
  * @throws {TreeRefused} beyond a limit, where a conflict marker is left, or when something cannot be read
- * @throws {RepositoryTrouble} when the ref is somebody else's
  */
 export async function commitTree(repo: Repository, wish: CommitWish): Promise<Committed> {
   const ref = attemptRef(wish.slug, wish.n);
-  const done = await valueOfRef(repo.store, ref);
-  if (done !== null) return facts(repo, wish, await ours(repo, ref, done, wish.start), []);
-
   const { tree, warnings } = await stageTree(repo, wish, { limits: wish.limits });
   const marked = await markersLeft(repo, tree, wish.markersIn ?? []);
   if (marked.length > 0) throw new TreeRefused(`Conflict markers are left in ${marked.join(", ")}.`);
-  const commit = await makeCommit(repo, tree, wish.start, wish.message);
-  const changed = await changedBytes(repo, { from: wish.start, to: commit });
-  const lfs = await lfsWarnings(repo, wish, changed);
-  const kept = await repo.inTurn(async () => {
-    try {
-      await keepRef(repo, repo.store, ref, commit);
-      return commit;
-    } catch (error) {
-      const other = await valueOfRef(repo.store, ref);
-      if (other === null) throw error;
-      return ours(repo, ref, other, wish.start);
-    }
-  });
-  return facts(repo, wish, kept, [...warnings, ...lfs]);
+  const made = await makeCommit(repo, tree, wish.start, wish.message);
+  const isSame = (before: string) => saysTheSame(repo, before, made);
+  const commit = await repo.inTurn(() => takeRef(repo, repo.store, ref, made, isSame));
+  const between = { from: wish.start, to: commit };
+  const lfs = await lfsWarnings(repo, wish, await changedBytes(repo, between));
+  const changed = tree !== (await treeOf(repo, wish.start));
+  return { commit, changed, diffstat: await diffstat(repo, between), warnings: [...warnings, ...lfs] };
 }
 
 /**
@@ -99,7 +88,7 @@ async function showUser(repo: Repository, ref: string, commit: string): Promise<
   if (repo.gitDir === null) return;
   try {
     await carryObjects(repo.store, repo.gitDir, commit);
-    await keepRef(repo, repo.gitDir, ref, commit);
+    await takeRef(repo, repo.gitDir, ref, commit);
   } catch (error) {
     // The store has it; the user's repository may be away, and that must not hold up the end of an attempt.
     if (!(error instanceof GitFailure)) throw error;
@@ -111,16 +100,15 @@ async function makeCommit(repo: Repository, tree: string, start: string, message
   return gitText(args, { gitDir: repo.store, env: signed(repo), input: message });
 }
 
-async function facts(repo: Repository, wish: Left, commit: string, warnings: string[]): Promise<Committed> {
-  const changed = (await treeOf(repo, commit)) !== (await treeOf(repo, wish.start));
-  return { commit, changed, diffstat: await diffstat(repo, { from: wish.start, to: commit }), warnings };
-}
-
-/** Returns the commit under the ref of an attempt, if it is one on the attempt's start commit. */
-async function ours(repo: Repository, ref: string, commit: string, start: string): Promise<string> {
-  const parents = await gitText(["rev-parse", `${commit}^@`], { gitDir: repo.store });
-  if (parents === start) return commit;
-  throw new RepositoryTrouble(`${ref} of ${repo.name} is already the name of another commit, ${commit}.`);
+/** Whether two commits differ in nothing but their hours. */
+async function saysTheSame(repo: Repository, one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map(async (commit) => {
+      const { stdout } = await git(["cat-file", "commit", commit], { gitDir: repo.store });
+      return stdout.toString("latin1").replaceAll(/^(author|committer) (.*) \d+ [+-]\d{4}$/gm, "$1 $2");
+    }),
+  );
+  return first === second;
 }
 
 async function treeOf(repo: Repository, commit: string): Promise<string> {

@@ -2,9 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attemptRef } from "./commit.ts";
 import { carryObjects } from "./objects.ts";
-import { keepRef, moveRef, removeRef, valueOfRef } from "./refs.ts";
+import { takeRef, moveRef, removeRef, valueOfRef } from "./refs.ts";
 import { type Repository, RepositoryTrouble, userGitDir } from "./repository.ts";
-import { git, GitFailure } from "./run.ts";
+import { git, GitFailure, gitText } from "./run.ts";
 
 export interface PublishWish {
   slug: string;
@@ -35,7 +35,7 @@ export async function publish(repo: Repository, wish: PublishWish): Promise<Publ
   return repo.inTurn(async () => {
     try {
       if ((await valueOfRef(gitDir, ref)) !== wish.commit) await carryObjects(repo.store, gitDir, wish.commit);
-      await keepRef(repo, gitDir, ref, wish.commit);
+      await takeRef(repo, gitDir, ref, wish.commit);
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error;
       throw new RepositoryTrouble(`${ref} could not be written into ${repo.name}: ${error.message}`);
@@ -43,6 +43,12 @@ export async function publish(repo: Repository, wish: PublishWish): Promise<Publ
     const why = await advance(repo, gitDir, branch, wish);
     return why === null ? { ref, branch } : { ref, branch: null, why };
   });
+}
+
+/** Whether a commit is kept as one of the task's attempts: whoever set the branch to it gave it no work of their own. */
+async function isAttempt(gitDir: string, slug: string, commit: string): Promise<boolean> {
+  const said = await gitText(["for-each-ref", "--format=%(objectname)", `refs/aa/${slug}/`], { gitDir });
+  return said.split("\n").includes(commit);
 }
 
 /** The branch of a task is gone from the user's repository, if it still stands for `value` and nobody works on it. */
@@ -88,7 +94,7 @@ async function advance(repo: Repository, gitDir: string, branch: string, wish: P
   if (now === wish.commit) return null;
   const place = await checkedOutAt(repo, ref);
   if (place !== null) return `The branch ${branch} is checked out in ${place}.`;
-  if (now !== wish.last) {
+  if (now !== wish.last && (now === null || !(await isAttempt(gitDir, wish.slug, now)))) {
     return now === null ? `The branch ${branch} was deleted.` : `The branch ${branch} was moved by somebody else.`;
   }
   try {

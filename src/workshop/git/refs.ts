@@ -38,10 +38,37 @@ export async function keepRef(repo: Repository, gitDir: string, ref: string, val
   }
 }
 
+/**
+ * Returns what the ref stands for: `value`, or what it stood for before and is as good. What is not is kept beside it, as
+ * `<ref>-<its first digits>`: a data folder that was lost, or is an older one, has given the same name before.
+ */
+export async function takeRef(
+  repo: Repository,
+  gitDir: string,
+  ref: string,
+  value: string,
+  isAsGood: (before: string) => Promise<boolean> = () => Promise.resolve(false),
+): Promise<string> {
+  for (;;) {
+    const before = await valueOfRef(gitDir, ref);
+    if (before !== null && (before === value || (await isAsGood(before)))) return before;
+    try {
+      if (before !== null) await keepRef(repo, gitDir, `${ref}-${before.slice(0, ASIDE_DIGITS)}`, before);
+      await moveRef(repo, gitDir, ref, value, before);
+      return value;
+    } catch (error) {
+      // Another process may have been the first.
+      if ((await valueOfRef(gitDir, ref)) === before) throw error;
+    }
+  }
+}
+
 /** The ref is gone, if it stood for `value`. @throws {GitFailure} when it stood for something else */
 export async function removeRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
   await updateRef(repo, gitDir, ["-d", "--end-of-options", ref, value]);
 }
+
+const ASIDE_DIGITS = 12;
 
 /** A ref is locked for as long as it takes to write a line; what is older was left by a git that was killed. */
 const STALE_LOCK_MS = 20_000;
