@@ -111,6 +111,13 @@ for (const on of DATABASES) {
       await assert.rejects(askForAttempt(ctx(), who, "p3", MIGRATE), refused("job_closed"));
     });
 
+    it("needs no open relay: that is for executors", async () => {
+      await using own = await openRelayScene(on, { env: { PARLEY_PHASE2_ASK_ANSWER: "0" } });
+      const who = await attempt(own);
+      const { askId } = await askForAttempt(own.world.server.ctx, who, "p1", RUN("npm test"));
+      assert.deepEqual(await awaitDecision(own.world.server.ctx, askId, soon()), { allow: true });
+    });
+
     it("stays undecided for whoever stops waiting", async () => {
       const who = await attempt(scene());
       const { askId } = await withPeople(scene(), who, "p1", MIGRATE);

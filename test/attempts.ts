@@ -21,10 +21,14 @@ export async function attempt(
   const { ctx } = world.server;
   const { repo = fresh("shop") } = more;
   const kind = attemptKind(repo);
-  const { job } = await makeJob(ctx, {
-    ...{ kind, external: false, owner: SHOP, spec: {}, env: null, repo, labels: {}, priority: "P1" },
-    ...{ maxAttempts: 9, ttlS: 8_640_000 },
-  });
+  // Attempts are jobs of the server's own, whether it serves those of others or not.
+  const { job } = await makeJob(
+    { ...ctx, relay: { ...ctx.relay, feature: true } },
+    {
+      ...{ kind, external: false, owner: SHOP, spec: {}, env: null, repo, labels: {}, priority: "P1" },
+      ...{ maxAttempts: 9, ttlS: 8_640_000 },
+    },
+  );
   const lease = await claimAttempt({ world }, repo);
   return {
     ...{

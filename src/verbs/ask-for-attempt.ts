@@ -69,7 +69,7 @@ export async function askForAttempt(
   const id = `aa-${sha256Hex(`${attemptId}\n${ref}`).slice(0, ID_DIGITS)}`;
   const asked = isPermission(wish) ? await permissionAsk(ctx, who, wish) : await questionAsk(ctx, who, wish);
   await postAsk(ctx, {
-    ...{ id, jobId, principal, ...(lease !== undefined && { lease }) },
+    ...{ id, jobId, principal, isOwn: true, ...(lease !== undefined && { lease }) },
     ...{ stepId: `task:${slug}`, constraints: { timeoutS: deadlineS }, roleId: null, envelope: null, mismatch: false },
     bodyHash: sha256Digest(canonicalExact({ ...wish, leadsOutside: undefined })),
     ...asked,

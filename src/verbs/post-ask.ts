@@ -51,6 +51,8 @@ export type AskWish = Pick<
    * canonical arguments. It may hold secrets, which the ask's other texts may not: it is sealed until people are asked.
    */
   call?: { fn: string; kwargs: string };
+  /** It comes from this server itself, and not through the relay's door: whether that is open does not matter. */
+  isOwn?: boolean;
   /** Proof that it comes from whoever holds the job; without it the present holder is meant. */
   lease?: string;
 };
@@ -69,7 +71,7 @@ const DAY_MS = 86_400_000;
  * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `quota_exceeded`, `invalid_input`
  */
 export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: RelayAskAt; replayed: boolean }> {
-  if (ctx.relay.feature === false) throw new Refusal("feature_disabled");
+  if (ctx.relay.feature === false && !wish.isOwn) throw new Refusal("feature_disabled");
   const id = wish.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
   const posted = await transact(ctx, async (tx) => {
     const standing = wish.id === undefined ? undefined : await findRelayAsk(tx, id);
@@ -146,14 +148,14 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]):
   return made;
 }
 
-async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal }: AskWish): Promise<JobAt> {
+async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = false }: AskWish): Promise<JobAt> {
   const { id, owner, holder, state, labels, external, ttlUntil } = held.job;
   if (owner !== principal && holder !== principal) {
     // Whoever held it once learns that it does no longer; to anybody else there is no such job.
     if (!external && (await hasHeld(tx, id, principal))) throw fenced(held);
     throw new Refusal("job_not_found");
   }
-  if (!isServed(ctx.relay, { id, labels })) throw new Refusal("feature_disabled");
+  if (!isOwn && !isServed(ctx.relay, { id, labels })) throw new Refusal("feature_disabled");
   if (isOver(state)) throw new Refusal("job_closed", { id, state });
   // Nobody holds it: whoever asks has lost it.
   if (state === "QUEUED") throw fenced(held);
