@@ -15,6 +15,7 @@ import { idMaker } from "./lib/id.ts";
 import { limitConnections, listenAtIpv6Loopback, watchUnused } from "./lib/listen.ts";
 import { systemRandom, type Random } from "./lib/random.ts";
 import { requestScope } from "./lib/request-scope.ts";
+import type { Tracer } from "./lib/tracing.ts";
 import { openSecretScan } from "./lib/secret-scan.ts";
 import { VERSION } from "./lib/version.ts";
 import type { Channel } from "./channels/channel.ts";
@@ -191,7 +192,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     while (await expireDueRelayAsks(ctx, stopping.signal));
     relayed = await openRelay(ctx, config, { policy, counters, trail });
     // point: before-listening
-    app = await buildApp(door, channels, config.trustedProxies, metrics);
+    app = await buildApp(door, channels, config.trustedProxies, { metrics, tracer });
     await app.listen({ host: config.host, port: config.port });
     // Only now is it known which port was free.
     if (config.publicUrl === "http://127.0.0.1:0") settings.publicUrl = urlOf(app, config);
@@ -247,7 +248,7 @@ async function buildApp(
   door: DoorContext,
   channels: ReadonlyMap<string, Channel>,
   trustedProxies: string[],
-  metrics: Metrics,
+  { metrics, tracer }: { metrics: Metrics; tracer: Tracer },
 ): Promise<FastifyInstance> {
   const { ctx, config } = door;
   const pathKeys = new WeakMap<IncomingMessage, string>();
@@ -317,7 +318,7 @@ async function buildApp(
   await app.register(a2h(door, known));
   await app.register(relay(door));
   await app.register(assignment(door));
-  await app.register(mcp(door, usualAudienceOf(ctx, known)));
+  await app.register(mcp(door, usualAudienceOf(ctx, known), tracer));
   await app.register(signInRoutes(door));
   await app.register(receiptRoutes(door));
   await app.register(hooks(door, channels.values()));

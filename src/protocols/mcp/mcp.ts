@@ -1,3 +1,4 @@
+import type { Tracer } from "../../lib/tracing.ts";
 import { refusalFrom, setRefusalHeaders, statusOf } from "../door-errors.ts";
 import { agentIdentity } from "../door-principals.ts";
 import {
@@ -15,6 +16,7 @@ import type { Hold } from "./responses.ts";
 import { errorJson, resultJson, RPC, RpcError } from "./rpc.ts";
 import { answerByStream, listen } from "./streams.ts";
 import { isWaiting } from "./tools.ts";
+import { underTrace } from "./trace.ts";
 
 const BODY_LIMIT_BYTES = 1_048_576;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -26,7 +28,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
  * this door in the tests. Its server keeps the state of a connection, answers waits from timers of its own, takes
  * batches and older revisions, and passes results through objects, which reorder a tally whose options are numbers.
  */
-export function mcp(door: DoorContext, usual: UsualAudience): (app: Door) => Promise<void> {
+export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (app: Door) => Promise<void> {
   return async (app) => {
     app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
     app.post(
@@ -42,7 +44,8 @@ export function mcp(door: DoorContext, usual: UsualAudience): (app: Door) => Pro
         const call = readMessage(bytes, request.headers);
         if (call === null) return reply.code(202).send();
         const usualAudience: Exchange["usualAudience"] = (decides) => usual(agent, decides);
-        return answer({ door, principal: agent.principal, usualAudience, call, request, reply });
+        const exchange = { door, principal: agent.principal, usualAudience, call, request, reply };
+        return underTrace(door.ctx, tracer, call, () => answer(exchange));
       },
     );
   };

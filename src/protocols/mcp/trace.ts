@@ -1,0 +1,43 @@
+import { readTraceParent } from "../../lib/traceparent.ts";
+import type { Tracer } from "../../lib/tracing.ts";
+import type { Context } from "../../context.ts";
+import type { Call } from "./message.ts";
+import { TOOLS } from "./tools.ts";
+
+const SPAN_BYTES = 8;
+
+/**
+ * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (contract-mcp.md, section 3).
+ * A message that names none, or one of a trace that is not recorded, is told of to nobody.
+ */
+export async function underTrace<T>(
+  { clock, random }: Pick<Context, "clock" | "random">,
+  tracer: Tracer,
+  { method, params, meta }: Call,
+  answer: () => Promise<T>,
+): Promise<T> {
+  const parent = tracer.isOn ? readTraceParent(meta["traceparent"]) : null;
+  if (!parent?.isSampled) return answer();
+  const tool = method === "tools/call" ? TOOLS.find(({ name }) => name === params["name"])?.name : undefined;
+  const from = clock.now();
+  let error: string | undefined = "failed";
+  try {
+    const answered = await answer();
+    error = undefined;
+    return answered;
+  } finally {
+    tracer.record({
+      name: tool === undefined ? "mcp.message" : `tools/call ${tool}`,
+      ...{ traceId: parent.traceId, parentId: parent.spanId, spanId: Buffer.from(random(SPAN_BYTES)).toString("hex") },
+      ...{ from, to: clock.now() },
+      attributes: { "mcp.method.name": METHODS.has(method) ? method : "other", "gen_ai.tool.name": tool },
+      ...(error !== undefined && { error }),
+    });
+  }
+}
+
+/** What is told of is never what somebody wrote. */
+const METHODS: ReadonlySet<string> = new Set([
+  ...["initialize", "ping", "server/discover", "tools/list", "tools/call"],
+  ...["tasks/get", "tasks/cancel", "tasks/update", "subscriptions/listen"],
+]);
