@@ -119,6 +119,9 @@ function answer(method: string, params: Json): Json {
         codexHome: process.env["CODEX_HOME"],
         platformOs: "linux",
       };
+    case "account/login/start":
+      if (typeof params["apiKey"] !== "string") throw new Error("no key came");
+      return { type: "apiKey" };
     case "thread/start":
       threadId = randomUUID();
       return {

@@ -2,13 +2,14 @@ import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../model/assignment.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, Told } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
-import { makeHomeFolder } from "./home-files.ts";
+import { writeHomeFile } from "./home-files.ts";
 import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 import { Rpc, RpcError, RpcGone } from "./rpc.ts";
 
 const TOKEN = "PARLEY_MCP_TOKEN";
 const FOLDER = ".codex";
+const KEYS = ["CODEX_API_KEY", "OPENAI_API_KEY"];
 
 /** Codex CLI, over its app server (contract-assignment.md, section 7); `codex exec` would never ask. */
 export const codex: Agent = {
@@ -19,7 +20,13 @@ export const codex: Agent = {
 };
 
 async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Promise<Launch> {
-  await makeHomeFolder(homeOutside, FOLDER);
+  const url = env["OPENAI_BASE_URL"];
+  const own = [
+    // The key is given anew each time, and stays in no file.
+    'cli_auth_credentials_store = "ephemeral"',
+    ...(url ? [`openai_base_url = ${JSON.stringify(url)}`] : []),
+  ];
+  await writeHomeFile(homeOutside, `${FOLDER}/config.toml`, `${own.join("\n")}\n`);
   const server = [
     `url=${JSON.stringify(mcp.url)}`,
     `bearer_token_env_var=${JSON.stringify(TOKEN)}`,
@@ -80,6 +87,7 @@ class Conversation {
     const clientInfo = { name: "parley", title: "Parley", version: VERSION };
     const { userAgent } = await this.#rpc.request("initialize", { clientInfo });
     this.#rpc.notify("initialized");
+    await this.#logIn();
     // Begun with more than reading, a thread would mark the folder trusted, and its `.codex/config.toml` would be obeyed.
     const how = { cwd: tree, approvalPolicy: "untrusted", sandbox: "read-only" };
     const { thread } = await (resume === null
@@ -95,6 +103,12 @@ class Conversation {
     });
     this.#turn ||= textOf(objectOf(turn)["id"]) ?? "";
     if (interrupt.aborted) this.#interrupt();
+  }
+
+  /** The app server takes no key from its environment. Without one it may know its provider otherwise. */
+  async #logIn(): Promise<void> {
+    const apiKey = KEYS.map((name) => this.#order.env[name]).find(Boolean);
+    if (apiKey !== undefined) await this.#rpc.request("account/login/start", { type: "apiKey", apiKey });
   }
 
   #interrupt(): void {

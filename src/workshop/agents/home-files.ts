@@ -15,11 +15,6 @@ export async function writeHomeFile(homeOutside: string, path: string, text: str
   await files.place(received, path.split("/"));
 }
 
-/** A folder of an agent's home is there, mode 0700, and is no link. @throws {NoSuchPlace} */
-export async function makeHomeFolder(homeOutside: string, path: string): Promise<void> {
-  await writeHomeFile(homeOutside, `${path}/.parley`, "");
-}
-
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
