@@ -8,6 +8,7 @@ import { fallBack } from "./loops/fall-back.ts";
 import { openRecheck } from "./loops/recheck.ts";
 import { sweep } from "./loops/sweep.ts";
 import { sweepJobs } from "./loops/sweep-jobs.ts";
+import { sweepTasks } from "./loops/sweep-tasks.ts";
 import { tellAgents } from "./loops/tell-agents.ts";
 import { printEvent } from "./protocols/a2h/events.ts";
 import type { DoorContext } from "./protocols/door.ts";
@@ -61,5 +62,6 @@ export function startLoops(
     loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx, { onLost: counters.leaseLost })),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
     loop("sweep jobs", SWEEP_EVERY_MS, () => sweepJobs(ctx)),
+    loop("sweep tasks", SWEEP_EVERY_MS, () => sweepTasks(ctx)),
   ];
 }

@@ -1,47 +1,12 @@
 import assert from "node:assert/strict";
-import { request as httpRequest } from "node:http";
 import { describe, it } from "node:test";
-import { openAssignment, sharedAssignment } from "./assignment.ts";
+import { callAt, openAssignment, sharedAssignment } from "./assignment.ts";
 import { Dice } from "./secret-corpus.ts";
 import { DATABASES, type CallOptions, type Reply } from "./world.ts";
 
 /** A secret that nobody wrote down anywhere. */
 const TOKEN = `ghp_${new Dice(7).text("abcdefghijklmnopqrstuvwxyz0123456789", 36)}`;
 const CARDS = "https://cards.example";
-
-/** Requests that name a host of their own, which `fetch` does not do. */
-async function callAt(
-  url: string,
-  host: string,
-  method: string,
-  path: string,
-  { headers = {}, body }: CallOptions = {},
-): Promise<Reply> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-    const length = text === undefined ? {} : { "content-length": String(Buffer.byteLength(text)) };
-    const outgoing = httpRequest(
-      { hostname, port, method, path, headers: { ...headers, ...length, host } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("end", () => {
-          const all = Buffer.concat(chunks).toString();
-          const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
-          const found = Object.entries(response.headers).map(([name, value]): [string, string] => [
-            name,
-            String(value),
-          ]);
-          const reply = { status: response.statusCode ?? 0, headers: new Headers(found), text: all };
-          resolve({ ...reply, body: isJson && all ? JSON.parse(all) : {} });
-        });
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(text);
-  });
-}
 
 const codeOf = ({ status, body }: Reply): unknown[] => [status, body.error?.code];
 

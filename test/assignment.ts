@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { request as httpRequest } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -188,4 +189,38 @@ function runnerOf(world: World): Runner {
     },
   };
   return runner;
+}
+
+/** Requests that name a host of their own, which `fetch` does not do. */
+export async function callAt(
+  url: string,
+  host: string,
+  method: string,
+  path: string,
+  { headers = {}, body }: CallOptions = {},
+): Promise<Reply> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+    const length = text === undefined ? {} : { "content-length": String(Buffer.byteLength(text)) };
+    const outgoing = httpRequest(
+      { hostname, port, method, path, headers: { ...headers, ...length, host } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const all = Buffer.concat(chunks).toString();
+          const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
+          const found = Object.entries(response.headers).map(([name, value]): [string, string] => [
+            name,
+            String(value),
+          ]);
+          const reply = { status: response.statusCode ?? 0, headers: new Headers(found), text: all };
+          resolve({ ...reply, body: isJson && all ? JSON.parse(all) : {} });
+        });
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(text);
+  });
 }

@@ -1,11 +1,14 @@
 import type { Context } from "../context.ts";
+import { findBoardNumbers, findTaskNumbers } from "../store/aa-events.ts";
 import { findVersions } from "../store/asks.ts";
 import { findJobNumbers, newestQueuedAt } from "../store/job-claims.ts";
 import { findEndedAsks } from "../store/relay-asks.ts";
 import { findStreamNumbers } from "../store/streams.ts";
-import { askTopic, CLAIMS_TOPIC, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
+import { askTopic, boardTopic, CLAIMS_TOPIC, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
 
 const TOPICS_PER_READ = 500;
+/** What the topic of a task begins with; its repository and id follow. */
+const TASK = "task:";
 
 /**
  * Finds what other nodes changed without this one hearing of it, and wakes who waits for it here: the fallback that
@@ -31,6 +34,12 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
     }
     for (const part of chunks(ids(jobTopic("")))) {
       for (const [id, seq] of await findJobNumbers(ctx.db, part)) now.set(jobTopic(id), seq);
+    }
+    for (const part of chunks(ids(TASK))) {
+      for (const [place, seq] of await findTaskNumbers(ctx.db, part)) now.set(`${TASK}${place}`, seq);
+    }
+    for (const part of chunks(ids(boardTopic("")))) {
+      for (const [repo, seq] of await findBoardNumbers(ctx.db, part)) now.set(boardTopic(repo), seq);
     }
     if ([...ctx.wake.topics()].includes(CLAIMS_TOPIC)) now.set(CLAIMS_TOPIC, await newestQueuedAt(ctx.db));
     for (const [topic, number] of now) if (seen.get(topic) !== number) ctx.wake.wakeHere(topic);

@@ -1,6 +1,6 @@
 import type { NewTaskEvent, TaskEvent, TaskEventType } from "../model/assignment.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
-import { sql } from "./sql.ts";
+import { join, sql } from "./sql.ts";
 import { boardTopic, taskTopic } from "./wake.ts";
 
 /** So many events of a task, or of a repository's board, are kept: whoever follows has had time to read. */
@@ -110,4 +110,26 @@ export async function listBoardEvents(
 export async function findBoardSeq(on: Queryable, repo: string): Promise<number> {
   const row = await first<{ seq: number }>(on, sql`SELECT seq FROM aa_boards WHERE repo = ${repo}`);
   return row?.seq ?? 0;
+}
+
+/** Returns the newest number of each of these boards, for the polling fallback of wake-ups. */
+export async function findBoardNumbers(on: Queryable, repos: readonly string[]): Promise<Map<string, number>> {
+  const rows = await on.all<{ repo: string; seq: number }>(
+    sql`SELECT repo, seq FROM aa_boards WHERE repo IN (${join([...repos])})`,
+  );
+  return new Map(rows.map(({ repo, seq }) => [repo, seq]));
+}
+
+/** Returns the newest number of each of these tasks, named `<repository>/<id>`, for the same. */
+export async function findTaskNumbers(on: Queryable, places: readonly string[]): Promise<Map<string, number>> {
+  const named = places.map((place) => sql`(repo = ${repoIn(place)} AND id = ${place.slice(repoIn(place).length + 1)})`);
+  const rows = await on.all<{ repo: string; id: string; seq: number }>(
+    sql`SELECT repo, id, seq FROM aa_tasks WHERE ${join(named, " OR ")}`,
+  );
+  return new Map(rows.map(({ repo, id, seq }) => [`${repo}/${id}`, seq]));
+}
+
+/** No repository has a slash in its name. */
+function repoIn(place: string): string {
+  return place.split("/", 1)[0] ?? "";
 }

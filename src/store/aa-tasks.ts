@@ -113,7 +113,7 @@ export async function putTask(tx: Tx, task: NewTask): Promise<Task> {
         generation = aa_tasks.generation + 1, started = 0, submitted_at = excluded.submitted_at, place = excluded.place,
         updated_at = excluded.updated_at, stale = 0, resolve_conflict = 0, principal = excluded.principal,
         blocked_reason = NULL, error = NULL, commit_sha = NULL, changed = NULL, diffstat_json = NULL, branch = NULL,
-        review_ask = NULL, feedback_json = NULL, after_json = NULL
+        review_ask = NULL, feedback_json = NULL, after_json = NULL, swept = 0
       RETURNING *`,
   );
   return toTask(row);
@@ -179,7 +179,7 @@ function setsOf(patch: TaskPatch): Sql[] {
 export async function updateTaskState(tx: Tx, held: Task, to: TaskState, patch: TaskPatch): Promise<Task> {
   const row = await one<TaskRow>(
     tx,
-    sql`UPDATE aa_tasks SET ${join([sql`state = ${to}`, sql`updated_at = parley_now()`, ...setsOf(patch)])}
+    sql`UPDATE aa_tasks SET ${join([sql`state = ${to}`, sql`updated_at = parley_now()`, sql`swept = 0`, ...setsOf(patch)])}
       WHERE repo = ${held.repo} AND id = ${held.id} AND state = ${held.state} AND generation = ${held.generation}
       RETURNING *`,
   );

@@ -40,6 +40,7 @@ export const assignment: Migration = {
        after_json ${text},
        principal ${text} NOT NULL,
        seq ${integer} NOT NULL,
+       swept ${integer} NOT NULL DEFAULT 0 CHECK (swept IN (0, 1)),
        PRIMARY KEY (repo, id),
        CHECK ((commit_sha IS NOT NULL) OR state NOT IN ('review', 'approved'))
      )${strict}`,
@@ -48,6 +49,9 @@ export const assignment: Migration = {
     `CREATE INDEX aa_tasks_open ON aa_tasks (repo, state)
        WHERE state NOT IN ('review', 'approved', 'rejected', 'failed', 'canceled')`,
     `CREATE INDEX aa_tasks_in_order ON aa_tasks (repo, submitted_at, place)`,
+    // Whose log is still there, though they are over.
+    `CREATE INDEX aa_tasks_over ON aa_tasks (updated_at)
+       WHERE swept = 0 AND state IN ('approved', 'rejected', 'failed', 'canceled')`,
     // What a review leaves to be done in git.
     `CREATE INDEX aa_tasks_after ON aa_tasks (repo, id) WHERE after_json IS NOT NULL`,
     `CREATE INDEX aa_tasks_of_ask ON aa_tasks (review_ask) WHERE review_ask IS NOT NULL`,
