@@ -87,8 +87,10 @@ export function openAssign(
   };
 }
 
+/** Runs an attempt under its lease, which may have run out while no server was there. */
 async function keepWhile(ctx: Context, desk: AttemptDesk, run: () => Promise<void>): Promise<void> {
   const over = new AbortController();
+  await desk.keep();
   const keeping = (async () => {
     while (!over.signal.aborted && !ctx.stopping.aborted) {
       await desk.keep().catch((err: unknown) => ctx.log.warn({ err }, "the lease of an attempt was not renewed"));

@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import type { AgentWish } from "../model/attempt-asks.ts";
 import type { AssignmentRules } from "../model/assignment-rules.ts";
 import { titleOfPrompt } from "../model/assignment-names.ts";
 import { Refusal } from "../refusals.ts";
@@ -25,6 +26,8 @@ export interface AttemptDesk extends Desk {
   close(): void;
 }
 
+/** While the store takes no writes, agents go on, and what they say waits. */
+const STORE_AWAY_MS = 1000;
 const CLOSED_WHY = "the attempt has ended";
 
 /**
@@ -42,13 +45,20 @@ export function openDesk(
   const held = () => ({ attemptId, epoch });
 
   async function say<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } catch (error) {
-      const isLost = error instanceof NotHeld || (error instanceof Refusal && LOST.has(error.code));
-      if (!isLost) throw error;
-      ending.abort();
-      throw new AttemptLost(error.message);
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        const isLost = error instanceof NotHeld || (error instanceof Refusal && LOST.has(error.code));
+        const isAway = error instanceof Refusal && error.code === "store_unavailable";
+        if (isAway && !ctx.stopping.aborted) {
+          await ctx.clock.sleep(STORE_AWAY_MS, ctx.stopping);
+          continue;
+        }
+        if (!isLost) throw error;
+        ending.abort();
+        throw new AttemptLost(error.message);
+      }
     }
   }
 
@@ -65,6 +75,11 @@ export function openDesk(
     const kept = await keepAttempt(ctx, { attemptId });
     if (kept === undefined) ending.abort();
     else epoch = kept;
+  }
+  /** Nobody asks in the name of a job that waits in line, as after the machine slept. */
+  async function ask(ref: string, wish: AgentWish): Promise<{ askId: string }> {
+    await keep();
+    return askForAttempt(ctx, who(), ref, wish);
   }
   const unsubscribe = ctx.wake.subscribe(taskTopic(repo, id), () => {
     isEnding(ctx, attemptId).then(
@@ -86,12 +101,12 @@ export function openDesk(
     waiting: (isWaiting) => say(() => markWaiting(ctx, held(), isWaiting)),
     permission: (ref, wish, signal) =>
       say(async () => {
-        const { askId } = await askForAttempt(ctx, who(), ref, wish);
+        const { askId } = await ask(ref, wish);
         return (await awaitDecision(ctx, askId, signal)) ?? { allow: false, why: CLOSED_WHY, canceled: true };
       }),
     question: (ref, wish, signal) =>
       say(async () => {
-        const { askId } = await askForAttempt(ctx, who(), ref, wish);
+        const { askId } = await ask(ref, wish);
         return (await awaitAnswer(ctx, askId, signal)) ?? { none: true, why: CLOSED_WHY };
       }),
     newKey: () => say(() => renewAttemptKey(ctx, held())),

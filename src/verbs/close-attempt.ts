@@ -25,10 +25,16 @@ export interface AttemptResult extends ReviewFacts {
   diffstat: Diffstat;
 }
 
-/** The commit stands, the task is up for review, and people are asked for it, all at once. @throws {NotHeld} */
+/**
+ * The commit stands, the task is up for review, and people are asked for it, all at once; said again it changes nothing.
+ *
+ * @throws {NotHeld}
+ */
 export async function completeAttempt(ctx: Context, held: Held, result: AttemptResult): Promise<void> {
   const { commit, changed, diffstat, branch, warnings } = result;
   await transact(ctx, async (tx) => {
+    const known = await findAttempt(tx, held.attemptId);
+    if (known?.outcome === "completed" && known.commitSha === commit) return;
     const { attempt, task } = await holdAttempt(tx, held, {
       ...{ state: "ended", outcome: "completed", commitSha: commit, changed },
     });

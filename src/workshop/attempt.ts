@@ -8,9 +8,10 @@ import { agentCalled, type Bench } from "./bench.ts";
 import { AttemptLost, type Desk, type Work } from "./desk.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
 import { contextOf } from "./diff-context.ts";
-import { superviseAgent, type AgentRun } from "./follow.ts";
+import { endSupervisor, superviseAgent } from "./follow.ts";
 import { resolveBase } from "./git/base.ts";
 import { publish } from "./git/publish.ts";
+import { unpublish } from "./git/unpublish.ts";
 import { changedPaths, diff, readAt } from "./git/read.ts";
 import type { Repository } from "./git/repository.ts";
 import { startCommit, startWithMarkers } from "./git/start.ts";
@@ -27,20 +28,23 @@ const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
  */
 export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<void> {
   const repo = await bench.repository(work.repo.name);
-  const at = { bench, work, desk, repo, ...placesOf(work) };
+  const at: At = { bench, work, desk, repo, ...placesOf(work), start: null, mayBePublished: false };
+  if (work.state !== "preparing") at.start = work.startSha;
   try {
-    if (work.isEnding) throw new AttemptLost("it was to end");
+    if (work.isEnding) {
+      at.mayBePublished = true;
+      throw new AttemptLost("it was to end");
+    }
     const start = await untilStarted(at);
     if (start === null) return;
+    at.start = start;
     const refused = work.state === "committing" ? null : await untilDone(at, start);
     if (refused === null) await commit(at, start);
-    else await desk.failed(refused, { wip: await keepWip(at, start) });
+    else await fail(at, refused);
   } catch (error) {
     if (desk.leaving.aborted) return;
-    if (desk.ending.aborted || error instanceof AttemptLost) return giveUp(at);
-    const survivors = await kill(at);
-    if (survivors.length > 0) return desk.ended({ wip: null, survivors });
-    await desk.failed(sentenceOf(error), { wip: work.startSha && (await keepWip(at, work.startSha)) });
+    if (desk.ending.aborted || error instanceof AttemptLost) await giveUp(at);
+    else await fail(at, sentenceOf(error));
   }
 }
 
@@ -53,6 +57,10 @@ interface At {
   home: string;
   index: string;
   conflictFile: string;
+  /** The commit it stands on; null before the agent may have done anything. */
+  start: string | null;
+  /** Its commit may be in the user's repository, though it is not told yet that it is complete. */
+  mayBePublished: boolean;
 }
 
 function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "conflictFile"> {
@@ -66,13 +74,13 @@ function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "co
 
 /** Returns the start commit once the tree stands and its setup has run; null where dependencies do not merge. */
 async function untilStarted(at: At): Promise<string | null> {
-  const { bench, work, desk, repo, tree, conflictFile } = at;
+  const { work, desk, repo, tree, conflictFile } = at;
   if (work.state !== "preparing") {
     if (work.startSha === null) throw new Error("an attempt runs without a start commit");
     return work.startSha;
   }
   // Whoever prepared it before may have left something that still runs.
-  await killAttempt(work.attemptId, bench);
+  await killAll(at);
   await mkdir(work.folder, { recursive: true, mode: 0o700 });
   const sandbox = sandboxOf(at);
   if (work.changes !== null && work.startSha !== null) {
@@ -126,50 +134,54 @@ async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
 
 /** Lets the agent work, and takes it up again when it dies; returns null when it is done, else why it failed. */
 async function untilDone(at: At, start: string): Promise<string | null> {
-  const { bench, work, desk, tree, index, repo } = at;
+  const { bench, work, desk } = at;
   let { resumes, session } = work;
-  let run: AgentRun = {
-    message: await openingMessage(at, start),
-    resume: work.changes === null ? null : session,
-    isStarted: work.state === "running",
-  };
   for (;;) {
-    const ended = await superviseAgent(bench, work, desk, run, (known) => (session = known));
-    if (ended.survivors.length > 0) return `processes ${ended.survivors.join(", ")} of its agent could not be ended`;
-    const { end } = ended;
+    const { end, survivors } = await superviseAgent(bench, work, desk, {
+      resumes,
+      begin: () => beginRun(at, start, { resumes, session }),
+      onSession: (known) => (session = known),
+    });
+    if (survivors.length > 0) throw new AttemptLost("processes of its agent do not end");
     if (end.is === "done") return null;
     if (end.is === "failed") return end.error;
     if (end.is === "canceled") throw new AttemptLost("it was cancelled");
 
-    await keepWip(at, start);
+    await keepWip(at);
     if (resumes >= MOST_RESUMES) return `the agent died ${resumes + 1} times; the last time: ${end.error}`;
-    resumes += 1;
     await desk.step("interrupted");
     const canGoOn = end.canResume && session !== null;
-    const touched = canGoOn
-      ? (await treeChangedPaths(repo, { dir: tree, indexFile: index, start })).filter(changesAgentSettings)
-      : [];
-    if (touched.length > 0) {
-      const wish = {
-        ...{ tool: "resume", input: { changed: touched }, action: "reconfigure" as const },
-        resource: touched.join(", "),
-      };
-      const decision = await desk.permission(`resume-${resumes}`, wish, AbortSignal.any([desk.ending, desk.leaving]));
-      if (desk.leaving.aborted || desk.ending.aborted) throw new AttemptLost("it was left");
-      if (!decision.allow) return `the agent died, and may not go on with changed settings of its own: ${decision.why}`;
-    }
+    const refused = canGoOn ? await refusedToGoOn(at, start, resumes + 1) : null;
+    if (refused !== null) return refused;
     await desk.resumed(canGoOn ? "session" : "start");
-    if (!canGoOn) {
-      session = null;
-      await freshTree(at, start);
-    }
-    run = {
-      message: canGoOn ? resumeMessage() : await firstWords(at, start),
-      resume: canGoOn ? session : null,
-      isStarted: false,
-    };
-    await desk.step("running");
+    resumes += 1;
+    if (!canGoOn) session = null;
   }
+}
+
+/** Returns what the agent is told as it begins, or goes on; without a session to go on with it begins in a fresh tree. */
+async function beginRun(
+  at: At,
+  start: string,
+  { resumes, session }: { resumes: number; session: string | null },
+): Promise<{ message: string; resume: string | null }> {
+  const { changes } = at.work;
+  if (resumes > 0 && session !== null) return { message: resumeMessage(), resume: session };
+  if (resumes > 0) await freshTree(at, changes?.commit ?? start);
+  const goesOn = changes !== null && session !== null;
+  return { message: await openingMessage(at, start), resume: goesOn ? session : null };
+}
+
+/** An agent that changed its own settings goes on only when a person allows it. Returns why not. */
+async function refusedToGoOn(at: At, start: string, resume: number): Promise<string | null> {
+  const { desk, repo, tree, index } = at;
+  const all = await treeChangedPaths(repo, { dir: tree, indexFile: index, start });
+  const changed = all.filter(changesAgentSettings);
+  if (changed.length === 0) return null;
+  const wish = { tool: "resume", input: { changed }, action: "reconfigure" as const, resource: changed.join(", ") };
+  const decision = await desk.permission(`resume-${resume}`, wish, AbortSignal.any([desk.ending, desk.leaving]));
+  if (desk.leaving.aborted || desk.ending.aborted) throw new AttemptLost("it was left");
+  return decision.allow ? null : `the agent died, and may not go on with changed settings of its own: ${decision.why}`;
 }
 
 /** A tree as the commit has it, and an empty home. Returns what its owner should know. */
@@ -220,11 +232,14 @@ async function commit(at: At, start: string): Promise<void> {
   const { work, desk, repo, tree, index } = at;
   const { task, n, agent, dependencies } = work;
   if (work.state !== "committing") await desk.step("committing");
+  at.mayBePublished = true;
   // point: attempt-before-commit
   const message = commitMessage({ prompt: task.prompt, id: task.id, attempt: n, agent, dependencies });
   const made = await commitTree(repo, {
     ...{ dir: tree, indexFile: index, start, slug: task.slug, n, message, markersIn: await conflictOf(at) },
   });
+  // Nothing is published of an attempt that is to end; what becomes so meanwhile is taken back.
+  await desk.note([]);
   // point: attempt-between-commit-and-publish
   const { branch, why, ref } = await publish(repo, { slug: task.slug, n, commit: made.commit, last: work.published });
   // point: attempt-between-publish-and-row
@@ -239,18 +254,31 @@ async function commit(at: At, start: string): Promise<void> {
   });
 }
 
-/** The attempt is to end: its processes are killed, and what it has done is kept. */
-async function giveUp(at: At): Promise<void> {
-  const survivors = await kill(at);
-  const wip = at.work.startSha === null || survivors.length > 0 ? null : await keepWip(at, at.work.startSha);
-  await at.desk.ended({ wip, survivors });
+/** The attempt has failed, for a reason; nothing of it runs any more. */
+async function fail(at: At, why: string): Promise<void> {
+  const survivors = await killAll(at);
+  if (survivors.length > 0) await at.desk.ended({ wip: null, survivors });
+  else await at.desk.failed(why, { wip: await keepWip(at) });
 }
 
-async function kill({ bench, work }: At): Promise<readonly number[]> {
+/** The attempt is to end: its processes are killed, what it has done is kept, and nothing of it is published. */
+async function giveUp(at: At): Promise<void> {
+  const { repo, work, desk } = at;
+  const survivors = await killAll(at);
+  if (survivors.length === 0 && at.mayBePublished) {
+    await unpublish(repo, { slug: work.task.slug, n: work.n, last: work.published });
+  }
+  await desk.ended({ wip: survivors.length > 0 ? null : await keepWip(at), survivors });
+}
+
+/** Nothing of the attempt runs any more but what is returned. Its supervisor sees to that as long as there is one. */
+async function killAll({ bench, work }: At): Promise<readonly number[]> {
+  await endSupervisor(bench, work.folder);
   return (await killAttempt(work.attemptId, bench)).survivors;
 }
 
-async function keepWip({ repo, work, tree, index }: At, start: string): Promise<string | null> {
+async function keepWip({ repo, work, tree, index, start }: At): Promise<string | null> {
+  if (start === null) return null;
   const { slug } = work.task;
   return snapshot(repo, { dir: tree, indexFile: `${index}-wip`, start, slug, n: work.n }).catch(() => null);
 }

@@ -1,19 +1,24 @@
-import { access } from "node:fs/promises";
+import { access, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../lib/clock.ts";
 import type { NewTaskEvent } from "../model/assignment.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentCalled, storeOf, type Bench } from "./bench.ts";
-import type { Desk, Progress, Work } from "./desk.ts";
+import { AttemptLost, type Desk, type Progress, type Work } from "./desk.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
+import { signalProcess } from "./processes.ts";
+import { claimOf } from "./supervisor-claim.ts";
 import { attach, killAttempt, readLog, startSupervisor, type Link } from "./supervise.ts";
 import type { SupervisorEnd, SupervisorLine, SupervisorOrder } from "./supervision.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** One run of the agent within an attempt: the first, or a resume. */
 export interface AgentRun {
-  message: string;
-  resume: string | null;
-  /** A supervisor was started for it, as far as is known: it is looked for before another is. */
-  isStarted: boolean;
+  /** How often it was resumed before. */
+  resumes: number;
+  /** Called only where no supervisor was started for it yet: the tree is ready, and this is what the agent is told. */
+  begin(): Promise<{ message: string; resume: string | null }>;
+  onSession(session: string): void;
 }
 
 /** How a run ended, and which of its processes would not die. */
@@ -24,58 +29,134 @@ export interface RunEnd {
 
 /**
  * Has the agent work under a supervisor, or goes on with the one there is, until it ends; tells the desk what happens,
- * and the agent what people decide. An attempt that is to end is cancelled, and has ended once this returns.
+ * and the agent what people decide.
  *
- * @throws whatever the desk throws; also when it leaves, and the agent goes on
+ * @throws {AttemptLost} when the attempt is to end; whatever else the desk throws; also when the workshop is left, and the
+ *   agent goes on
  */
-export async function superviseAgent(
+export async function superviseAgent(bench: Bench, work: Work, desk: Desk, run: AgentRun): Promise<RunEnd> {
+  const { folder, attemptId } = work;
+  const begun = await readBegun(folder);
+  if (begun?.attemptId === attemptId && begun.resumes === run.resumes) {
+    const found = await findSupervisor(bench, folder);
+    if (!("dead" in found)) return followWhole(found, bench, work, desk, run, begun);
+    const lines = await readLog(folder, begun.after);
+    const teller = openTeller(desk, Math.max(begun.after, work.logSeq), run);
+    for (const line of lines) await teller.tell(line);
+    const last = lines.at(-1);
+    if (last?.type === "ended") return { end: last.end, survivors: last.survivors ?? [] };
+    if (lines.length > 0) return diedWithSupervisor(bench, work, `its supervisor was gone: ${found.reason}`);
+    // It never came to the point of doing anything.
+  }
+  await untilGone(bench, folder);
+  const { message, resume } = await run.begin();
+  const mark: Begun = { attemptId, resumes: run.resumes, after: (await readLog(folder, 0)).at(-1)?.seq ?? 0 };
+  const order = await orderOf(bench, work, desk, { message, resume });
+  await desk.step("running", { sandbox: order.sandbox });
+  await rm(join(folder, "supervisor.json"), { force: true });
+  await writeWhole(join(folder, BEGUN), JSON.stringify(mark));
+  return followWhole(await startSupervisor(order), bench, work, desk, run, mark);
+}
+
+/** Which run the supervisor of a folder was started for, and after which line of the log its own begin. */
+interface Begun {
+  attemptId: string;
+  resumes: number;
+  after: number;
+}
+
+const BEGUN = "run.json";
+
+async function readBegun(folder: string): Promise<Begun | null> {
+  const text = await readFile(join(folder, BEGUN), "utf8").catch(() => null);
+  return text === null ? null : (JSON.parse(text) as Begun);
+}
+
+async function followWhole(
+  link: Link,
   bench: Bench,
   work: Work,
   desk: Desk,
   run: AgentRun,
-  onSession: (session: string) => void,
+  { after }: Begun,
 ): Promise<RunEnd> {
-  const found = run.isStarted ? await findSupervisor(bench, work.folder) : null;
-  if (found && "dead" in found) {
-    const lines = await readLog(work.folder, 0);
-    const teller = openTeller(desk, work.logSeq, onSession);
-    for (const line of lines) await teller.tell(line);
-    const last = lines.at(-1);
-    if (last?.type === "ended") return { end: last.end, survivors: last.survivors ?? [] };
-    const { survivors } = await killAttempt(work.attemptId, bench);
-    const error = `its supervisor was gone: ${found.reason}`;
-    return { end: { is: "died", error, canResume: lines.some(({ type }) => type === "session") }, survivors };
-  }
-  const link = found ?? (await startSupervisor(await orderOf(bench, work, desk, run)));
   try {
-    return await follow(link, work, desk, onSession);
+    const ended = await follow(link, bench, work, desk, run, after);
+    if (ended) return { end: ended.end, survivors: ended.survivors ?? [] };
   } finally {
     link.close();
   }
+  return diedWithSupervisor(bench, work, "its supervisor was gone");
+}
+
+/** What a jail holds died with the supervisor; the rest is ended here. */
+async function diedWithSupervisor(bench: Bench, { attemptId }: Work, error: string): Promise<RunEnd> {
+  const { survivors } = await killAttempt(attemptId, bench);
+  return { end: { is: "died", error, canResume: true }, survivors };
 }
 
 const COMES_UP_WITHIN_MS = 5000;
 const LOOK_EVERY_MS = 100;
+const GONE_WITHIN_MS = 30_000;
 
 /** One that was just started may not listen yet; another one beside it would be one too many. */
 async function findSupervisor({ clock }: Bench, folder: string): ReturnType<typeof attach> {
   const until = clock.monotonic() + COMES_UP_WITHIN_MS;
   for (;;) {
     const found = await attach(folder);
-    if (!("dead" in found) || clock.monotonic() >= until || (await isSettled(folder))) return found;
+    const isComing = (await isThere(folder, "order.json")) && !(await isThere(folder, "supervisor.json"));
+    if (!("dead" in found) || !isComing || clock.monotonic() >= until) return found;
     await clock.sleep(LOOK_EVERY_MS);
   }
 }
 
-/** Whether it has come up once: a mark says so. */
-async function isSettled(folder: string): Promise<boolean> {
-  return access(join(folder, "supervisor.json")).then(
+function isThere(folder: string, name: string): Promise<boolean> {
+  return access(join(folder, name)).then(
     () => true,
     () => false,
   );
 }
 
-async function orderOf(bench: Bench, work: Work, desk: Desk, run: AgentRun): Promise<SupervisorOrder> {
+/** The supervisor of the run before has said its last word, and may need a moment to go. */
+async function untilGone({ clock }: Bench, folder: string): Promise<void> {
+  const until = clock.monotonic() + GONE_WITHIN_MS;
+  while (claimOf(folder) !== null && clock.monotonic() < until) await clock.sleep(LOOK_EVERY_MS);
+}
+
+/**
+ * The supervisor of an attempt has ended its agent and gone, where there was one; one that was about to come does nothing.
+ * What it did not end is the caller's to see to.
+ */
+export async function endSupervisor({ clock }: Bench, folder: string): Promise<void> {
+  await rm(join(folder, "order.json"), { force: true });
+  const link = await attach(folder);
+  if ("dead" in link) return;
+  const untilIsOver = async () => {
+    for await (const line of link.lines(Number.MAX_SAFE_INTEGER)) throw new Error(`there is no line ${line.seq}`);
+  };
+  const late = new AbortController();
+  try {
+    link.cancel();
+    await Promise.race([untilIsOver(), clock.sleep(GONE_WITHIN_MS, late.signal)]);
+    const claim = claimOf(folder);
+    const until = clock.monotonic() + LAST_STEPS_MS;
+    while (claimOf(folder) !== null && clock.monotonic() < until) await clock.sleep(LOOK_EVERY_MS);
+    // One that does not answer any more is no supervisor.
+    if (claim !== null && claimOf(folder)?.pid === claim.pid) signalProcess(claim.pid, "SIGKILL");
+  } finally {
+    late.abort();
+    link.close();
+  }
+}
+
+const LAST_STEPS_MS = 5000;
+
+async function orderOf(
+  bench: Bench,
+  work: Work,
+  desk: Desk,
+  run: { message: string; resume: string | null },
+): Promise<SupervisorOrder> {
   const { rules } = bench;
   const settings = agentCalled(bench, work.agent);
   const ready = bench.readiness(work.agent);
@@ -98,33 +179,39 @@ async function orderOf(bench: Bench, work: Work, desk: Desk, run: AgentRun): Pro
   };
 }
 
-async function follow(link: Link, work: Work, desk: Desk, onSession: (session: string) => void): Promise<RunEnd> {
+/** Returns the last line; undefined when the supervisor went without one. */
+async function follow(
+  link: Link,
+  { clock }: Bench,
+  work: Work,
+  desk: Desk,
+  run: AgentRun,
+  after: number,
+): Promise<Extract<SupervisorLine, { type: "ended" }> | undefined> {
   const over = new AbortController();
-  const leave = AbortSignal.any([desk.leaving, over.signal]);
-  const cancel = (): void => link.cancel();
+  const leave = AbortSignal.any([desk.leaving, desk.ending, over.signal]);
   const letGo = (): void => link.close();
-  desk.leaving.addEventListener("abort", letGo, { once: true });
-  if (desk.ending.aborted) cancel();
-  else desk.ending.addEventListener("abort", cancel, { once: true });
+  leave.addEventListener("abort", letGo, { once: true });
 
-  const teller = openTeller(desk, work.logSeq, onSession);
-  const ask = openAsking(link, desk, leave);
+  const told = Math.max(after, work.logSeq);
+  const teller = openTeller(desk, told, run);
+  const ask = openAsking(link, desk, { leave, clock });
   try {
     // What was told before and is not decided yet is asked again: nobody is asked twice for it.
-    for (const line of await readLog(work.folder, 0)) if (line.seq <= work.logSeq) ask.remember(line);
+    for (const line of await readLog(work.folder, after)) if (line.seq <= told) ask.remember(line);
     await ask.rememberedAll();
-    for await (const line of link.lines(work.logSeq)) {
-      if (desk.leaving.aborted) break;
+    for await (const line of link.lines(told)) {
+      if (leave.aborted) break;
       await teller.tell(line);
       await ask.hear(line);
-      if (line.type === "ended") return { end: line.end, survivors: line.survivors ?? [] };
+      if (line.type === "ended") return line;
     }
+    if (desk.ending.aborted) throw new AttemptLost("it is to end");
     if (desk.leaving.aborted) throw new Error("the workshop is left");
-    return { end: { is: "died", error: "its supervisor fell silent", canResume: true }, survivors: [] };
+    return undefined;
   } finally {
+    leave.removeEventListener("abort", letGo);
     over.abort();
-    desk.ending.removeEventListener("abort", cancel);
-    desk.leaving.removeEventListener("abort", letGo);
   }
 }
 
@@ -133,7 +220,7 @@ interface Teller {
 }
 
 /** Tells the desk of every line that it was not told of before. */
-function openTeller(desk: Desk, told: number, onSession: (session: string) => void): Teller {
+function openTeller(desk: Desk, told: number, { onSession }: Pick<AgentRun, "onSession">): Teller {
   return {
     async tell(line) {
       if (line.type === "session") onSession(line.session);
@@ -192,8 +279,10 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
   }
 }
 
+const ASK_AGAIN_MS = 2000;
+
 /** Puts to people what the agent wants, and tells it what they decide; knows whether it waits for anybody. */
-function openAsking(link: Link, desk: Desk, leave: AbortSignal) {
+function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSignal; clock: Clock }) {
   const open = new Map<string, Extract<SupervisorLine, { ref: string; wish: unknown }>>();
   const asked = new Set<string>();
   let calls = 0;
@@ -229,8 +318,12 @@ function openAsking(link: Link, desk: Desk, leave: AbortSignal) {
         link.decide(ref, decision);
         await desk.note([{ type: "answer", data: { ref, ...decision } }]);
       })
-      // An attempt that was lost meanwhile is cancelled elsewhere; one that is left is taken up again.
-      .catch(() => asked.delete(ref));
+      .catch(async () => {
+        asked.delete(ref);
+        // What could not be asked now can be a moment later: too much is asked at one time, or the store is away.
+        await clock.sleep(ASK_AGAIN_MS, leave);
+        if (!leave.aborted && open.has(ref)) put(line);
+      });
   }
 
   return {

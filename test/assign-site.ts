@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../src/lib/clock.ts";
+import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
+import type { SupervisorLine, SupervisorMark } from "../src/workshop/supervision.ts";
+import type { FakeStep } from "./fake-agents/play.ts";
+import { newFolder, parley, ROOT, serve, type Run } from "./program.ts";
+import { call, type CallOptions, type Reply } from "./world.ts";
+
+/** Fake agents by the names of the real ones (test/fake-agents). */
+const FAKES = ["claude", "codex", "acp"].map((name) => {
+  const program = fileURLToPath(new URL(`fake-agents/${name}.ts`, import.meta.url));
+  return [name, { type: name, command: [program] }] as const;
+});
+const AT_POINT = new URL("proof/kill-at-point.ts", import.meta.url).href;
+
+/** Runs what stands in its prompt between `RUN` and `END`. */
+export const SHELL = { type: "command", command: ["sh", "-c", 'x="${AA_PROMPT#*RUN}"; eval "${x%END*}"'] } as const;
+
+export interface SiteOptions {
+  repos?: readonly Record<string, unknown>[];
+  agents?: Readonly<Record<string, unknown>>;
+  assignment?: Readonly<Record<string, unknown>>;
+  more?: Readonly<Record<string, unknown>>;
+  env?: Readonly<Record<string, string>>;
+}
+
+/** The shipped server on a folder of its own, with repositories in which agents work; it is ended and started again. */
+export interface AssignSite extends AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly workDir: string;
+  readonly run: Run;
+  /** The environment of a command that gives work. */
+  readonly env: Record<string, string>;
+  /** Starts the server; the second time on the port it had. With a point it dies there. */
+  start(at?: string): Promise<void>;
+  kill(): Promise<void>;
+  /** SIGTERM; returns the exit code. */
+  stop(): Promise<number | null>;
+  assign(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  person(method: string, path: string, options?: CallOptions): Promise<Reply>;
+  /** Submits a task that must be accepted. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
+  submit(id: string, more?: Record<string, unknown>, repo?: string): Promise<any>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  task(id: string, repo?: string): Promise<any>;
+  /** Looks at a task until it is so. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  until(id: string, is: string | ((task: any) => boolean), repo?: string): Promise<any>;
+  /** Looks at what waits for people until as many do, and returns it whole. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  inbox(count: number): Promise<any[]>;
+  /** Everything that ever was addressed to people, by its title. */
+  asked(): string[];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  decide(ask: any, decision: Record<string, unknown>): Promise<void>;
+  review(id: string, verdict: string, more?: Record<string, unknown>): Promise<Reply>;
+  git(repo: string, ...args: string[]): string;
+  checkout(repo: string): string;
+  /** The attempt of a task that is not over, or its last one. */
+  attemptId(id: string): string;
+  /** Processes of every attempt there ever was at a task, or at all; supervisors aside. */
+  processes(id?: string): Promise<number[]>;
+  folder(id: string): string;
+  mark(id: string): SupervisorMark;
+  log(id: string): SupervisorLine[];
+  query(text: string): Record<string, unknown>[];
+}
+
+export function gitIn(cwd: string, ...args: string[]): string {
+  const who = { NAME: "ana", EMAIL: "ana@localhost" };
+  return execFileSync("git", args, {
+    ...{ cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+    env: {
+      ...{ PATH: process.env["PATH"], HOME: ROOT, GIT_CONFIG_NOSYSTEM: "1" },
+      ...{ GIT_AUTHOR_NAME: who.NAME, GIT_AUTHOR_EMAIL: who.EMAIL },
+      ...{ GIT_COMMITTER_NAME: who.NAME, GIT_COMMITTER_EMAIL: who.EMAIL },
+    },
+  }).trimEnd();
+}
+
+/** A prompt that tells a fake agent its steps. */
+export const steps = (...all: FakeStep[]): string => `Do it\nFAKE ${JSON.stringify(all)}`;
+/** A prompt that tells the agent `shell` its commands. */
+export const run = (line: string): string => `Do it\nRUN\n${line}\nEND`;
+
+const LOOK_EVERY_MS = 50;
+const WITHIN_MS = 90_000;
+
+/** Looks until there is something; a machine that is busy is waited for. */
+export async function eventually<T>(
+  look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
+  what: () => string,
+): Promise<T> {
+  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
+    const found = await look();
+    if (found) return found;
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+  return assert.fail(`never came: ${what()}`);
+}
+
+export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
+  const dataDir = newFolder();
+  const { repos = [{ name: "shop" }] } = options;
+  const names = repos.map(({ name }) => name as string);
+  const checkout = (repo: string) => `${dataDir}-${repo}`;
+  for (const name of names) {
+    mkdirSync(checkout(name));
+    gitIn(checkout(name), "init", "-q", "-b", "main");
+    writeFileSync(join(checkout(name), "README.md"), "# Shop\n");
+    writeFileSync(join(checkout(name), "prices.txt"), "one\ntwo\nthree\n");
+    gitIn(checkout(name), "add", ".");
+    gitIn(checkout(name), "commit", "-q", "-m", "Begin");
+  }
+  const file = `${dataDir}.yaml`;
+  const settings = {
+    repos: repos.map((one) => ({ path: checkout(one["name"] as string), agent: "shell", ...one })),
+    agents: { ...Object.fromEntries(FAKES), shell: SHELL, ...options.agents },
+    assignment: { sandbox: "off", ...options.assignment },
+    ...options.more,
+  };
+  writeFileSync(file, JSON.stringify(settings));
+
+  let server: (Run & { url: string }) | null = null;
+  let port = "0";
+  const started = () => server ?? assert.fail("the server runs");
+  const keys: Record<string, string> = {};
+  const workDir = join(dataDir, "workshop");
+
+  async function newKey(scope: string): Promise<string> {
+    const made = await parley(["keys", "create", `ana-${scope}`, "--scope", scope, "--person", "operator"], {
+      PARLEY_DATA_DIR: dataDir,
+    });
+    assert.equal(made.code, 0, made.err);
+    return made.out.trim();
+  }
+  const as =
+    (scope: string): AssignSite["assign"] =>
+    (method, path, { headers, ...rest } = {}) =>
+      call(`${started().url}${path}`, method, {
+        ...rest,
+        headers: { authorization: `Bearer ${keys[scope]}`, ...headers },
+      });
+  const endpoint = (repo: string) => `/assignment/${repo}`;
+  const first = names[0] ?? "shop";
+
+  const site: AssignSite = {
+    ...{ dataDir, workDir, checkout },
+    get url() {
+      return started().url;
+    },
+    get run() {
+      return started();
+    },
+    get env() {
+      return { PARLEY_URL: started().url, PARLEY_KEY: keys["assign"] ?? "" };
+    },
+    async start(at) {
+      const env = {
+        PARLEY_LOG_LEVEL: "warn",
+        ...options.env,
+        ...(at !== undefined && { NODE_OPTIONS: `--import=${AT_POINT}`, PROOF_POINT: at }),
+      };
+      server = await serve(dataDir, env, "--config", file, "--port", port);
+      port = new URL(server.url).port;
+      keys["assign"] ??= await newKey("assign");
+      keys["answer"] ??= await newKey("answer");
+    },
+    async kill() {
+      const { child, ended } = started();
+      child.kill("SIGKILL");
+      await ended;
+    },
+    async stop() {
+      const { child, ended } = started();
+      child.kill("SIGTERM");
+      return (await ended).code;
+    },
+    assign: as("assign"),
+    person: as("answer"),
+    async submit(id, more = {}, repo = first) {
+      const reply = await site.assign("POST", endpoint(repo), {
+        body: { id, prompt: run(`echo ${id} > ${id}.txt`), ...more },
+      });
+      assert.equal(reply.status, 202, reply.text);
+      return reply.body;
+    },
+    async task(id, repo = first) {
+      const reply = await site.assign("GET", `${endpoint(repo)}/tasks/${encodeURIComponent(id)}`);
+      assert.equal(reply.status, 200, reply.text);
+      return reply.body;
+    },
+    async until(id, is, repo = first) {
+      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
+      let task: any;
+      const isSo = typeof is === "string" ? (one: { state: string }) => one.state === is : is;
+      return eventually(
+        async () => {
+          task = await site.task(id, repo);
+          if (isSo(task)) return task;
+          const isLost = typeof is === "string" && is !== task.state && /^(failed|canceled|rejected)$/.test(task.state);
+          assert.ok(!isLost, `${id} is ${task.state} and not ${is.toString()}: ${task.error}`);
+          return undefined;
+        },
+        () => `${id} ${is.toString()}: it is ${JSON.stringify(task)}\n${server?.err()}`,
+      );
+    },
+    async inbox(count) {
+      let list: { id: string }[] = [];
+      await eventually(
+        async () => {
+          const reply = await site.person("GET", "/people/me/asks");
+          list = reply.body.asks;
+          return list.length === count;
+        },
+        () => `${count} in the inbox: ${JSON.stringify(list)}`,
+      );
+      return Promise.all(list.map(async ({ id }) => (await site.person("GET", `/people/me/asks/${id}`)).body));
+    },
+    asked: () => site.query(`SELECT title FROM addressed_asks ORDER BY created_at`).map(({ title }) => String(title)),
+    async decide(ask, decision) {
+      const body = { ...(ask.digest !== null && { digest: ask.digest }), ...decision };
+      const reply = await site.person("POST", `/people/me/asks/${ask.id}/decision`, { body });
+      assert.equal(reply.status, 200, reply.text);
+    },
+    async review(id, verdict, more = {}) {
+      const { attempt } = await site.task(id);
+      return site.assign("POST", `${endpoint(first)}/tasks/${id}/review`, { body: { verdict, attempt, ...more } });
+    },
+    git: (repo, ...args) => gitIn(checkout(repo), ...args),
+    attemptId(id) {
+      const [row] = site.query(`SELECT attempt_id FROM aa_attempts WHERE id = '${id}' ORDER BY n DESC LIMIT 1`);
+      return String(row?.["attempt_id"]);
+    },
+    async processes(id) {
+      const rows = site.query(`SELECT attempt_id FROM aa_attempts ${id === undefined ? "" : `WHERE id = '${id}'`}`);
+      return (await Promise.all(rows.map((row) => findProcesses(String(row["attempt_id"]))))).flat();
+    },
+    folder(id) {
+      const [row] = site.query(`SELECT repo, slug, generation FROM aa_tasks WHERE id = '${id}'`);
+      return join(workDir, "work", String(row?.["repo"]), `${String(row?.["slug"])}.${String(row?.["generation"])}`);
+    },
+    mark: (id) => JSON.parse(readFileSync(join(site.folder(id), "supervisor.json"), "utf8")) as SupervisorMark,
+    log: (id) =>
+      readFileSync(join(site.folder(id), "log.ndjson"), "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as SupervisorLine),
+    query(text) {
+      const connection = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
+      try {
+        return connection.prepare(text).all();
+      } finally {
+        connection.close();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (server) await site.kill();
+      for (const mark of globSync(join(workDir, "work/*/*/supervisor.json"))) {
+        const { pid, socket } = JSON.parse(readFileSync(mark, "utf8")) as SupervisorMark;
+        await endProcess(pid, mark);
+        rmSync(join(socket, ".."), { recursive: true, force: true });
+      }
+      if (existsSync(join(dataDir, "parley.db"))) {
+        for (const row of site.query("SELECT attempt_id FROM aa_attempts")) {
+          await killAttempt(String(row["attempt_id"]), { clock: systemClock, atOnce: true });
+        }
+      }
+    },
+  };
+  await site.start();
+  return site;
+}
+
+/** Ends a supervisor that is still there, and no stranger who has its number by now. */
+async function endProcess(pid: number, mark: string): Promise<void> {
+  const line = (): string => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  if (!line().includes(join(mark, ".."))) return;
+  process.kill(pid, "SIGKILL");
+  while (line() !== "") await systemClock.sleep(5);
+}
+
+/** One site for a whole `describe`. */
+export function sharedSite(options: SiteOptions = {}): () => AssignSite {
+  let site: AssignSite | null = null;
+  before(async () => {
+    site = await openSite(options);
+  });
+  after(() => site?.[Symbol.asyncDispose]());
+  return () => site ?? assert.fail("the site is open");
+}
+
+/** The process is gone when this returns. */
+export async function killPid(pid: number): Promise<void> {
+  try {
+    process.kill(pid, "SIGKILL");
+    for (;;) {
+      process.kill(pid, 0);
+      await systemClock.sleep(5);
+    }
+  } catch {
+    // Gone.
+  }
+}
