@@ -45,6 +45,7 @@ const CANCELED = "The attempt was ended.";
  */
 export async function supervise(order: SupervisorOrder, parts: SupervisorParts): Promise<void> {
   const { clock, random } = parts;
+  const isJailed = order.sandbox === "bubblewrap";
   const folder = await makeRoomFolder();
   const tokens = { station: base62(random, 43), mcp: base62(random, 43), model: base62(random, 43) };
   const passed = order.agent.passEnv.flatMap((name) => (order.env[name] ? [[name, order.env[name]] as const] : []));
@@ -81,8 +82,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     onCancel: () => stop({ is: "canceled" }),
   });
   const mcp = openAttemptMcp({
-    ...{ token: tokens.mcp, serverUrl: order.serverUrl, key: order.key, clock, fetch: parts.fetch },
-    isJailed: order.sandbox === "bubblewrap",
+    ...{ token: tokens.mcp, serverUrl: order.serverUrl, key: order.key, clock, fetch: parts.fetch, isJailed },
     onWaiting: (calls) => {
       wait({ calls });
       append({ type: "waiting", calls });
@@ -90,7 +90,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
   });
 
   const usage: AttemptUsage = {};
-  let survivors: readonly number[] = [];
+  let session: number | undefined;
   let end: SupervisorEnd;
   try {
     furnish(folder);
@@ -103,7 +103,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     const refused = new Set<string>();
     const kept = keptKeyOf(order.agent, order.env);
     await using doors = await openDoorsOut({
-      ...{ isJailed: order.sandbox === "bubblewrap", folder, egress: order.egress, mcp },
+      ...{ isJailed, folder, egress: order.egress, mcp },
       model: kept && openKeyProxy(kept, tokens.model),
       onRefused: (place) => {
         if (refused.size >= 20 || refused.has(place)) return;
@@ -118,9 +118,10 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     });
     const launch = await parts.agent.launch(agentOrder);
     const started = await startInside(room, launch);
+    if (!isJailed) session = started.pid;
     append(startedFact(started, launch));
     using pipes = openAgentPipes(started, { folder: order.folder, clock, redaction, heard: () => limits.heard() });
-    const looked = { tree: agentOrder.treeOutside, isJailed: room.bwrap !== null, redaction };
+    const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
     const told = toldOf(append, decisions, {
       examine: (wish) => examineWish(wish, looked),
       onUsage(more) {
@@ -134,16 +135,13 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     limits.close();
     decisions.close(CANCELED);
     await endAgent({ started, pipes, interrupt, hasEnd: ran !== null, clock, talk });
-    const isJailed = room.bwrap !== null;
     if (isJailed) started.kill();
-    ({ survivors } = await killAttempt(order.attemptId, {
-      ...{ clock, atOnce: isJailed, session: isJailed ? undefined : started.pid },
-    }));
     end = ran ? endOf(ran, why, usage) : (why ?? { is: "canceled" });
   } catch (error) {
     limits.close();
-    end = { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
+    end = why ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
   }
+  const { survivors } = await killAttempt(order.attemptId, { clock, atOnce: isJailed, session });
   append({
     ...{ type: "ended", end, usage: { ...usage, workMs: limits.workedMs() } },
     ...(survivors.length > 0 && { survivors }),
