@@ -110,6 +110,9 @@ describe("what the documents show", () => {
     }
     symlinkSync(join(ROOT_FOLDER, "node_modules"), join(folder, "node_modules"));
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    mkdirSync(dataDir, { mode: 0o700 });
+    // A repository that nobody works on.
+    writeFileSync(join(dataDir, "parley.yaml"), "repos: [{ name: shop, worker: true }]\n");
     server = await serve(dataDir, ROOMY);
     crowd = openCrowd(server.url);
     key = (await parley(["keys", "create", "documents", "--scope", "agent"], { PARLEY_DATA_DIR: dataDir })).out.trim();
