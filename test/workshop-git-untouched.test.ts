@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { resolveBase } from "../src/workshop/git/base.ts";
 import { commitTree, snapshot } from "../src/workshop/git/commit.ts";
@@ -83,6 +83,31 @@ describe("the user's repository", () => {
     await assert.rejects(resolveBase(world.repo, "HEAD"), /could not be read whole; in a partial clone/);
     assert.equal(exists(world.witness), false);
     assert.deepEqual([...(await refsOf(world.repo)).store], []);
+  });
+
+  it("has nothing written through the links that stand in it", async () => {
+    using world = await openGitWorld();
+    const commit = await resolveBase(world.repo, "HEAD");
+    const outside = join(world.folder, "outside");
+    mkdirSync(outside);
+    const plant = (place: string) => {
+      const link = join(world.user, ".git", place);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(outside, link);
+      return link;
+    };
+    for (const [n, place] of ["refs/aa", "logs/refs/aa"].entries()) {
+      const link = plant(place);
+      const publishing = publish(world.repo, { slug: `card-${n}`, n: 1, commit, last: null });
+      await assert.rejects(publishing, /\/refs\/aa is a link; nothing is written where it leads\.$/);
+      rmSync(link);
+    }
+    const link = plant("refs/heads/aa");
+    const left = await publish(world.repo, { slug: "card-1", n: 1, commit, last: null });
+    assert.match(left.why ?? "", /\/refs\/heads\/aa is a link; nothing is written where it leads\.$/);
+    rmSync(link);
+    assert.deepEqual(fingerprint(outside), {});
+    assert.equal((await publish(world.repo, { slug: "card-1", n: 1, commit, last: null })).branch, "aa/card-1");
   });
 
   it("is found by what the settings say, and by nothing in the environment", async () => {

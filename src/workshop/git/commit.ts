@@ -3,7 +3,7 @@ import { TreeRefused } from "./listing.ts";
 import { carryObjects } from "./objects.ts";
 import { changedBytes, changedPaths, diffstat } from "./read.ts";
 import { keepRef, takeRef, valueOfRef } from "./refs.ts";
-import { type Repository, signed } from "./repository.ts";
+import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
 
@@ -91,7 +91,7 @@ async function showUser(repo: Repository, ref: string, commit: string): Promise<
     await takeRef(repo, repo.gitDir, ref, commit);
   } catch (error) {
     // The store has it; the user's repository may be away, and that must not hold up the end of an attempt.
-    if (!(error instanceof GitFailure)) throw error;
+    if (!(error instanceof GitFailure || error instanceof RepositoryTrouble)) throw error;
   }
 }
 

@@ -101,7 +101,7 @@ async function advance(repo: Repository, gitDir: string, branch: string, wish: P
     await moveRef(repo, gitDir, ref, wish.commit, now);
     return null;
   } catch (error) {
-    if (!(error instanceof GitFailure)) throw error;
+    if (!(error instanceof GitFailure || error instanceof RepositoryTrouble)) throw error;
     return `The branch ${branch} could not be set: ${error.message}`;
   }
 }

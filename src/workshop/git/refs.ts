@@ -1,5 +1,6 @@
 import { lstat, rm } from "node:fs/promises";
-import { type Repository, signed } from "./repository.ts";
+import { join } from "node:path";
+import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
 /** Returns what a ref stands for, or null when there is none. */
@@ -25,7 +26,7 @@ export async function moveRef(
   before: string | null,
 ): Promise<void> {
   const old = before ?? "0".repeat(repo.digits);
-  await updateRef(repo, gitDir, ["-m", "parley", "--end-of-options", ref, value, old]);
+  await updateRef(repo, gitDir, ref, ["-m", "parley", "--end-of-options", ref, value, old]);
 }
 
 /** The ref stands for `value`, which it may have done before. @throws {GitFailure} when it stands for something else */
@@ -65,7 +66,7 @@ export async function takeRef(
 
 /** The ref is gone, if it stood for `value`. @throws {GitFailure} when it stood for something else */
 export async function removeRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
-  await updateRef(repo, gitDir, ["-d", "--end-of-options", ref, value]);
+  await updateRef(repo, gitDir, ref, ["-d", "--end-of-options", ref, value]);
 }
 
 const ASIDE_DIGITS = 12;
@@ -75,7 +76,8 @@ const STALE_LOCK_MS = 20_000;
 const PAUSE_MS = 1000;
 const MOST_PAUSES = 30;
 
-async function updateRef(repo: Repository, gitDir: string, args: readonly string[]): Promise<void> {
+async function updateRef(repo: Repository, gitDir: string, ref: string, args: readonly string[]): Promise<void> {
+  if (gitDir !== repo.store) await checkNoLinks(repo.commonDir ?? gitDir, ref);
   for (let pauses = 0; ; pauses += 1) {
     try {
       await git(["update-ref", "--no-deref", ...args], { gitDir, env: signed(repo) });
@@ -87,6 +89,18 @@ async function updateRef(repo: Repository, gitDir: string, args: readonly string
       const found = await lstat(lock).catch(() => null);
       if (found && found.mtimeMs < repo.clock.now() - STALE_LOCK_MS) await rm(lock, { force: true });
       else await repo.clock.sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Git would write through a link that stands for one of the folders of a ref, wherever it leads. */
+async function checkNoLinks(commonDir: string, ref: string): Promise<void> {
+  const steps = ref.split("/");
+  for (let end = 2; end < steps.length; end += 1) {
+    const folder = steps.slice(0, end).join("/");
+    for (const path of [join(commonDir, folder), join(commonDir, "logs", folder)]) {
+      const found = await lstat(path).catch(() => null);
+      if (found?.isSymbolicLink()) throw new RepositoryTrouble(`${path} is a link; nothing is written where it leads.`);
     }
   }
 }

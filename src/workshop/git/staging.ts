@@ -121,7 +121,7 @@ async function attributesOf(name: string, paths: readonly string[], call: GitCal
 }
 
 /** Returns what a commit or tree holds, by path. */
-export async function entriesIn(repo: Repository, commit: string): Promise<Map<string, Entry>> {
+async function entriesIn(repo: Repository, commit: string): Promise<Map<string, Entry>> {
   const { stdout } = await git(["ls-tree", "-r", "-z", "-l", "--full-tree", commit], {
     gitDir: repo.store,
     mostBytes: 512 * MIB,
