@@ -5,6 +5,7 @@ import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "./parts.tsx";
 import { Line } from "./relay-parts.tsx";
+import { text as relayText } from "./relay-text.ts";
 import relayStyles from "./relay.module.css";
 import { cancelTask, refreshTasks, retryTask, reviewTask, taskPath, useBoard, useTask } from "./task-api.ts";
 import { TaskChanges } from "./task-changes.tsx";
@@ -17,6 +18,7 @@ import taskStyles from "./tasks.module.css";
 import { text as consoleText } from "./text.ts";
 
 const BASE = "/console/assignments";
+const LONG_PROMPT = 600;
 const FAILED: readonly TaskState[] = ["rejected", "failed", "canceled"];
 const SETTLED: readonly TaskState[] = [...FAILED, "review", "approved"];
 
@@ -53,8 +55,8 @@ function OneTask({ task }: { task: WholeTask }) {
             {warning}
           </p>
         ))}
-        <TaskFacts task={task} />
         <After task={task} all={board?.tasks ?? []} />
+        <Prompt words={task.prompt} title={task.title} />
         {state === "review" && (
           <TaskReview
             key={task.attempt}
@@ -76,12 +78,23 @@ function OneTask({ task }: { task: WholeTask }) {
         <TaskLog repo={repo} id={id} />
         <Asks task={task} />
         <Attempts task={task} />
-        <Section title={text.page.prompt}>
-          <p class={`${relayStyles.block} ${relayStyles.wrapped}`}>{task.prompt}</p>
-        </Section>
+        <TaskFacts task={task} />
         <Steps task={task} />
       </Detail>
     </div>
+  );
+}
+
+/** What the title does not say already; a long one opens on its own. */
+function Prompt({ words, title }: { words: string; title: string }) {
+  if (words.trim() === title) return null;
+  const whole = <p class={`${relayStyles.block} ${relayStyles.wrapped}`}>{words}</p>;
+  if (words.length <= LONG_PROMPT) return whole;
+  return (
+    <details class={relayStyles.more}>
+      <summary>{text.page.prompt}</summary>
+      {whole}
+    </details>
   );
 }
 
@@ -120,7 +133,7 @@ export function Asks({ task: { asks } }: { task: Pick<WholeTask, "asks"> }) {
                 {one.url ? <Link href={new URL(one.url, location.origin).pathname}>{one.summary}</Link> : one.summary}
               </p>
               {one.answer && <p>{one.answer}</p>}
-              <Line parts={[one.state]} />
+              <Line parts={[relayText.status(one.state), one.by ?? null]} />
             </div>
           </li>
         ))}

@@ -1,4 +1,5 @@
 /** What the server says of tasks of coding agents (docs/assignment.md). */
+import type { AskStatus } from "./relay-wire.ts";
 
 export type TaskState =
   | "blocked"
@@ -79,9 +80,11 @@ export interface Review {
 export interface TaskAsk {
   askId: string;
   summary: string;
-  state: string;
-  url?: string | null;
-  answer?: string | null;
+  state: AskStatus;
+  url?: string;
+  answer?: string;
+  /** Who answered: a person by name, or what else did. */
+  by?: string;
 }
 
 /** A task with everything that its reader may see. */

@@ -5,25 +5,29 @@ import type { WholeAsk } from "./wire.ts";
 
 /** Before what a write would change, in the words around what is approved. */
 const CHANGE = "\n\nWhat would change:\n";
+/** The sentences about the task, which stand here in their own words. */
+const WHOSE = /^For task .*$/m;
 
 /** What is said around a call: of a coding agent's, for which task, how it is kept apart, and what it would change. */
 export function WishWords({ ask }: { ask: WholeAsk }) {
   const { task, words } = ask;
   if (task?.about !== "wish") return <Words ask={ask} />;
-  const at = words.indexOf(CHANGE);
-  const change = at < 0 ? "" : words.slice(at + CHANGE.length);
+  const [said = "", ...changes] = words.split(CHANGE);
   return (
     <>
       <section class={styles.task} aria-label={text.task.about}>
-        <p>{text.task.of(task.id, task.repo, task.agent ?? ask.agent)}</p>
+        {said
+          .replace(WHOSE, "")
+          .split(/\n{2,}/)
+          .map((part, at) => part.trim() !== "" && <p key={at}>{part}</p>)}
+        <p class="muted">{text.task.of(task.id, task.repo, task.agent ?? ask.agent)}</p>
         {task.sandbox && (
           <p class={styles.sandbox} data-sandbox={task.sandbox}>
             {text.task.sandbox[task.sandbox]}
           </p>
         )}
       </section>
-      {change !== "" && <Change change={change} />}
-      <Words ask={at < 0 ? ask : { ...ask, words: words.slice(0, at) }} />
+      {changes.length > 0 && <Change change={changes.join(CHANGE)} />}
     </>
   );
 }
