@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openAssignments, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
@@ -125,5 +128,38 @@ describe("the Assignments board, while nothing can start", () => {
     await heading(admin.page, "There is nothing here").waitFor();
     const reply = await shop.world.call("GET", "/admin/assignments");
     assert.equal(reply.status, 401);
+  });
+});
+
+describe("the Assignments board on a machine without a sandbox", () => {
+  let shop: AssignmentWorld;
+  let browser: Browser;
+  const folder = mkdtempSync(join(tmpdir(), "parley-no-bwrap-"));
+  const path = process.env["PATH"];
+  before(async () => {
+    // As where user namespaces are not permitted: it is there, and does not work.
+    writeFileSync(join(folder, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    process.env["PATH"] = `${folder}:${path}`;
+    shop = await openAssignments({ sandbox: "auto" });
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await shop?.[Symbol.asyncDispose]();
+    process.env["PATH"] = path;
+    rmSync(folder, { recursive: true });
+  });
+
+  it("says so on the board, at each task, and where one is given", async () => {
+    await shop.give("card-1", "Add VAT to the export", { dependencies: ["never"] });
+    await using admin = await visitAssignments(browser, shop, { screen: "phone" });
+    const { page } = admin;
+    const says = page.getByRole("note").getByText(/^No sandbox: bubblewrap is missing or not permitted\. .*your files/);
+    await says.waitFor();
+    await link(page, /Add VAT/).click();
+    await page.getByRole("log").waitFor();
+    await says.waitFor();
+    await page.goto("/console/assignments/_new");
+    await says.waitFor();
   });
 });

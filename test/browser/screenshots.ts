@@ -1,6 +1,8 @@
 /** Takes a picture of every screen into docs/screenshots: `npm run screenshots`, or only those whose name holds a word. */
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { BOARD_VIEWS, fillBoard, showBoard } from "./assignment-screens.ts";
+import { visitAssignments } from "./assignment-world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { CONSOLE_VIEWS, fillConsole, showConsole, visitConsole } from "./console-screens.ts";
 import { fillInbox, INBOX_VIEWS, showInbox } from "./inbox-screens.ts";
@@ -48,6 +50,14 @@ try {
       await using visitor = await visitConsole(browser, filled, { screen, theme });
       for (const view of wanted(CONSOLE_VIEWS)) {
         await showConsole(visitor, filled, view);
+        await take(visitor, fileOf(view));
+      }
+    }
+    if (wanted(BOARD_VIEWS).length > 0) {
+      await using filled = await fillBoard();
+      await using visitor = await visitAssignments(browser, filled, { screen, theme });
+      for (const view of wanted(BOARD_VIEWS)) {
+        await showBoard(visitor, filled, view);
         await take(visitor, fileOf(view));
       }
     }
