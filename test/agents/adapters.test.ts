@@ -10,14 +10,14 @@ import { ROOMY } from "../contract.ts";
 import { converse, type Talk } from "../conversation.ts";
 import { somebody } from "../deciders.ts";
 import { openWorld } from "../world.ts";
-import { isMissing, REAL_AGENTS } from "./real-agents.ts";
+import { isMissing, REAL_AGENTS, type RealAgent } from "./real-agents.ts";
 import { stepModel, type StepModel } from "./step-model.ts";
 
 const root = mkdtempSync(join(tmpdir(), "parley-real-agents-"));
 after(() => rmSync(root, { recursive: true, maxRetries: 5 }));
 const never = new Promise<never>(() => {});
 
-for (const [name, agent] of Object.entries(REAL_AGENTS)) {
+for (const [name, agent] of Object.entries<RealAgent>(REAL_AGENTS)) {
   const { settings, writes, runs } = agent;
   const run = (folder: string, model: StepModel, talk: Partial<Talk> = {}) => {
     const { env, ...rest } = agent.surroundings(model.url);
@@ -152,6 +152,36 @@ for (const [name, agent] of Object.entries(REAL_AGENTS)) {
     });
   });
 }
+
+const { codex } = REAL_AGENTS;
+describe("the real codex with the model it would choose itself", { skip: isMissing(codex) }, () => {
+  it("is told its key and where its model is, and asks for what a script of the model does", async () => {
+    await using model = await stepModel([
+      { call: "exec", text: 'text(await tools.exec_command({ cmd: "echo hi > ran.txt" }));' },
+      { call: "exec", text: 'text(await tools.exec_command({ cmd: "touch no.txt" }));' },
+    ]);
+    const folder = mkdtempSync(join(root, "codex-"));
+    const done = await converse({
+      ...{ folder, settings: codex.settings, message: "Do it." },
+      env: { OPENAI_API_KEY: "sk-key", OPENAI_BASE_URL: `${model.url}/v1` },
+      decide: ({ resource }) => (resource === "touch no.txt" ? { allow: false, why: "no" } : { allow: true }),
+    });
+    assert.equal(done.end.is, "done", JSON.stringify([done.end, done.stderr]));
+    assert.deepEqual(
+      done.wishes.map(({ action, resource }) => [action, resource]),
+      [
+        ["execute", "echo hi > ran.txt"],
+        ["execute", "touch no.txt"],
+      ],
+    );
+    assert.deepEqual(
+      ["ran.txt", "no.txt"].map((path) => existsSync(join(folder, "tree", path))),
+      [true, false],
+    );
+    assert.equal(model.latestKey(), "Bearer sk-key");
+    assert.doesNotMatch(readFileSync(join(folder, "home/.codex/config.toml"), "utf8"), /sk-key/);
+  });
+});
 
 /** Whether an agent is kept from a repository's settings; the others run in a sandbox only. */
 function isKept(name: string): boolean {

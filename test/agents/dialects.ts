@@ -79,7 +79,7 @@ const anthropic: Dialect = {
 const responses: Dialect = {
   path: /\/responses(\?|$)/,
   aside: "A title",
-  offersTools: hasTools,
+  offersTools: (asked) => hasTools(asked) || objects(asked["input"]).some(({ type }) => type === "additional_tools"),
   results: ({ input }) =>
     objects(input)
       .filter(({ type }) => /_call_output$/.test(String(type)))

@@ -23,7 +23,7 @@ export interface RealAgent {
   people(tool: string, input: Json): Step[];
 }
 
-export const REAL_AGENTS: Readonly<Record<string, RealAgent>> = {
+export const REAL_AGENTS = {
   claude: {
     settings: { type: "claude", command: [program("claude")] },
     ...{ version: "2.1.329", writes: "Write", runs: "Bash" },
@@ -79,7 +79,7 @@ export const REAL_AGENTS: Readonly<Record<string, RealAgent>> = {
     run: (command) => ({ call: "bash", input: { command, description: "Run it" } }),
     people: (tool, input) => [{ call: `parley_${tool}`, input }],
   },
-};
+} as const satisfies Readonly<Record<string, RealAgent>>;
 
 /** Returns why an agent's tests are skipped; false when it is here. */
 export function isMissing({ settings }: RealAgent): string | false {

@@ -19,6 +19,8 @@ export interface StepModel extends AsyncDisposable {
   results(): string[];
   /** The newest request of the conversation. */
   latest(): Json;
+  /** The key it came with, where that is in the usual header. */
+  latestKey(): string | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface StepModel extends AsyncDisposable {
 export async function stepModel(
   steps: readonly Step[] | ((results: readonly string[], asked: Json) => Step),
 ): Promise<StepModel> {
-  let [results, latest]: [string[], Json] = [[], {}];
+  let [results, latest, key]: [string[], Json, string | undefined] = [[], {}, undefined];
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk as string;
@@ -39,7 +41,7 @@ export async function stepModel(
     if (!dialect) return void response.writeHead(404, { "content-type": "application/json" }).end("{}");
     const asked = JSON.parse(text) as Json;
     if (!dialect.offersTools(asked)) return dialect.reply(response, asked, path, { say: dialect.aside });
-    [results, latest] = [dialect.results(asked), asked];
+    [results, latest, key] = [dialect.results(asked), asked, request.headers.authorization];
     const step = typeof steps === "function" ? steps(results, asked) : (steps[results.length] ?? { say: "Done." });
     if ("hang" in step) return;
     if ("status" in step) {
@@ -55,6 +57,7 @@ export async function stepModel(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     results: () => results,
     latest: () => latest,
+    latestKey: () => key,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

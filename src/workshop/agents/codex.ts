@@ -20,13 +20,7 @@ export const codex: Agent = {
 };
 
 async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Promise<Launch> {
-  const url = env["OPENAI_BASE_URL"];
-  const own = [
-    // The key is given anew each time, and stays in no file.
-    'cli_auth_credentials_store = "ephemeral"',
-    ...(url ? [`openai_base_url = ${JSON.stringify(url)}`] : []),
-  ];
-  await writeHomeFile(homeOutside, `${FOLDER}/config.toml`, `${own.join("\n")}\n`);
+  await writeHomeFile(homeOutside, `${FOLDER}/config.toml`, configOf(env));
   const server = [
     `url=${JSON.stringify(mcp.url)}`,
     `bearer_token_env_var=${JSON.stringify(TOKEN)}`,
@@ -37,6 +31,20 @@ async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Pr
     argv: [settings.command[0] ?? "codex", "app-server", "-c", `mcp_servers.parley={${server}}`],
     env: { ...env, CODEX_HOME: `${home}/${FOLDER}`, [TOKEN]: mcp.token },
   };
+}
+
+/** Returns what stands in its own settings: where its model is, if not where it usually is. */
+function configOf(env: AgentOrder["env"]): string {
+  const url = env["OPENAI_BASE_URL"];
+  const provider = [
+    'model_provider = "given"',
+    "[model_providers.given]",
+    ...['name = "given"', `base_url = ${JSON.stringify(url)}`, 'wire_api = "responses"'],
+    `env_key = ${JSON.stringify(KEYS.find((name) => env[name]) ?? KEYS[0])}`,
+  ];
+  // The key is given anew each time, and stays in no file.
+  const always = ['cli_auth_credentials_store = "ephemeral"', "analytics.enabled = false"];
+  return [...always, ...(url ? provider : []), ""].join("\n");
 }
 
 class Conversation {
