@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { findProcesses } from "../src/workshop/processes.ts";
-import { eventually, run, sharedSite, steps } from "./assign-site.ts";
+import { appears, run, sharedSite, steps } from "./assign-site.ts";
 
 /** Starts one that never ends and writes at its end, after some work. */
 const SLEEPS = {
@@ -23,12 +23,6 @@ describe("ending work that is under way", { concurrency: true }, () => {
     const refs = shared().git(repo, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads");
     return refs.split("\n").filter((ref) => ref.includes(id.slice(0, 40)));
   };
-  const appears = (path: string) =>
-    eventually(
-      () => existsSync(path),
-      () => path,
-    );
-
   for (const [how, line] of Object.entries(SLEEPS)) {
     const name = how.replaceAll(" ", "-");
 

@@ -293,6 +293,39 @@ async function endProcess(pid: number, mark: string): Promise<void> {
   while (line() !== "") await systemClock.sleep(5);
 }
 
+/** One commit of the first attempt stands on the start commit, in the user's repository, and nobody was asked twice. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
+export function assertDone(site: AssignSite, id: string, task: any): void {
+  const refs = site.git("shop", "for-each-ref", "--format=%(refname) %(objectname)", "refs/aa", "refs/heads/aa");
+  const own = refs.split("\n").filter((ref) => ref.includes(`/${id}-`) && !ref.includes("-wip"));
+  assert.deepEqual(
+    own.map((ref) => ref.replace(/-[0-9a-f]{8}/, "")),
+    [`refs/aa/${id}/1 ${task.commit}`, `refs/heads/aa/${id} ${task.commit}`],
+  );
+  assert.equal(site.git("shop", "rev-parse", `${task.commit}^`), site.git("shop", "rev-parse", "main"));
+  assert.match(
+    site.git("shop", "log", "-1", "--format=%B", task.commit),
+    new RegExp(`\nAA-Task: ${id}\nAA-Attempt: 1\n`),
+  );
+  assert.deepEqual([task.attempt, task.attempts.length, task.status], [1, 1, "completed"]);
+  const reviews = site.asked().filter((title) => title.startsWith("Review") && title.includes(id));
+  assert.equal(reviews.length, 1, `one review of ${id}: ${site.asked().join(", ")}`);
+}
+
+/** Two steps, between which it waits until it may go on; each begin of it leaves a line in the folder beside its tree. */
+export const WAITS = "echo x >> ../times; while [ ! -e ../go ]; do sleep 0.1; done; echo done > done.txt";
+
+export const appears = (path: string) =>
+  eventually(
+    () => existsSync(path),
+    () => path,
+  );
+export const beside = (site: AssignSite, id: string, name: string): string => join(site.folder(id), name);
+export const timesOf = (site: AssignSite, id: string): string => readFileSync(beside(site, id, "times"), "utf8");
+/** The process of a task's agent. */
+export const agentOf = (site: AssignSite, id: string): number =>
+  site.log(id).findLast((line) => line.type === "started")?.pid ?? assert.fail("no agent was started");
+
 /** One site for a whole `describe`. */
 export function sharedSite(options: SiteOptions = {}): () => AssignSite {
   let site: AssignSite | null = null;
