@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { openAssignments, prompt, type AssignmentWorld } from "./assignment-world.ts";
+import { openAssignments, type AssignmentWorld } from "./assignment-world.ts";
 import type { Visitor } from "./visitor.ts";
 
 /** A board as somebody finds it on an ordinary day. */
@@ -44,29 +44,25 @@ export async function fillBoard(): Promise<FilledBoard> {
   const shop = await openAssignments({ prompt_pad: `http://127.0.0.1:${(pad.address() as AddressInfo).port}` });
   const { give, reaches, read, planner } = shop;
 
-  await give("vat", prompt("Keep the rates of VAT in one place", { write: "src/vat.ts", text: VAT }));
+  await give("vat", "Keep the rates of VAT in one place", { does: [{ write: "src/vat.ts", text: VAT }] });
   await reaches("vat", "review");
   await planner("POST", "/assignment/tasks/vat/review", { verdict: "approve", attempt: 1, comment: "As we said." });
-  await give(
-    "prices",
-    prompt("Show prices in the customer’s currency", { fail: "There are no rates to show them by." }),
-  );
-  await give(
-    "deploy",
-    prompt("Try the release in staging", { say: "I look at the plan first." }, { run: "make stage" }),
-  );
-  await give("rules", prompt("Note how we write code", { write: "AGENTS.md", text: "Be brief.\nBe kind.\n" }));
-  await give("nightly", prompt("Make the nightly build faster", { say: "I measure it first." }, { hang: true }));
-  await give(
-    "export",
-    prompt(
-      "Add VAT to the export",
+  await give("prices", "Show prices in the customer’s currency", {
+    does: [{ fail: "There are no rates to show them by." }],
+  });
+  await give("deploy", "Try the release in staging", {
+    does: [{ say: "I look at the plan first." }, { run: "make stage" }],
+  });
+  await give("rules", "Note how we write code", { does: [{ write: "AGENTS.md", text: "Be brief.\nBe kind.\n" }] });
+  await give("nightly", "Make the nightly build faster", { does: [{ say: "I measure it first." }, { hang: true }] });
+  await give("export", "Add VAT to the export\n\nEach order by its customer’s country; no country means no VAT.", {
+    dependencies: ["vat"],
+    does: [
       { say: "The rates are in src/vat.ts already; I use them in the export." },
       { write: "src/export.ts", text: EXPORT },
       { say: "The export has the rates of the customer’s country now." },
-    ),
-    { dependencies: ["vat"] },
-  );
+    ],
+  });
   await give("invoice", "Use the same rates in the invoice", { dependencies: ["export", "layout"] });
   await reaches("prices", "failed");
   await reaches("deploy", "awaiting_answer");

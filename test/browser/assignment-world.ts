@@ -22,8 +22,12 @@ export interface AssignmentWorld extends AsyncDisposable {
   git(...args: string[]): string;
   /** Speaks with an assign key of the operator's. */
   planner(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** Gives a task. */
-  give(id: string, words: string, more?: { dependencies?: readonly string[] }): Promise<void>;
+  /** Gives a task, and what its agent will do, one thing after the other. */
+  give(
+    id: string,
+    prompt: string,
+    more?: { does?: readonly FakeStep[]; dependencies?: readonly string[] },
+  ): Promise<void>;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   read(id: string): Promise<any>;
   /** Resolves when a task is in a state. */
@@ -45,11 +49,8 @@ const FILES: Readonly<Record<string, string>> = {
   ].join("\n"),
 };
 
-/** Claude Code as far as Parley sees of it; it takes the steps that its prompt names (fake-agents/play.ts). */
+/** Claude Code as far as Parley sees of it. */
 const CLAUDE = fileURLToPath(new URL("../fake-agents/claude.ts", import.meta.url));
-
-/** Returns a prompt, and in a line of its own what the agent is to do. */
-export const prompt = (words: string, ...steps: FakeStep[]): string => `${words}\n\nFAKE ${JSON.stringify(steps)}`;
 
 /** Opens a world with a repository `shop`; what is given goes into the settings of Agent Assignment as it is. */
 export async function openAssignments(assignment: Record<string, unknown> = {}): Promise<AssignmentWorld> {
@@ -69,7 +70,13 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
   git("commit", "-q", "-m", "Begin");
 
   const config = join(folder, "parley.yaml");
-  const agents = { claude: { type: "claude", command: [CLAUDE] } };
+  // It takes the steps that stand under the name of its task.
+  const steps = join(folder, "steps");
+  mkdirSync(steps);
+  const claude = join(folder, "claude");
+  const lookUp = `export FAKE_AGENT="$(cat "${steps}/$PARLEY_TASK.json" 2>/dev/null || echo '[]')"`;
+  writeFileSync(claude, `#!/bin/sh\n${lookUp}\nexec ${CLAUDE} "$@"\n`, { mode: 0o755 });
+  const agents = { claude: { type: "claude", command: [claude] } };
   const repos = [{ name: "shop", path: checkout, agent: "claude", parallel: 8 }];
   // YAML reads JSON.
   writeFileSync(config, JSON.stringify({ repos, agents, assignment: { parallel: 8, sandbox: "off", ...assignment } }));
@@ -84,7 +91,10 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
   const read = async (id: string) => (await planner("GET", `${E}/tasks/${encodeURIComponent(id)}`)).body;
   return {
     ...{ world, checkout, git, planner, read },
-    give: async (id, words, more = {}) => void (await planner("POST", E, { id, prompt: words, ...more })),
+    async give(id, prompt, { does = [], dependencies = [] } = {}) {
+      writeFileSync(join(steps, `${id}.json`), JSON.stringify(does));
+      await planner("POST", E, { id, prompt, dependencies });
+    },
     async reaches(id, state) {
       await until(async () => (await read(id)).state === state);
     },

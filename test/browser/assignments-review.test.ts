@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { openAssignments, prompt, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
+import { openAssignments, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
 import { launchBrowser } from "./chromium.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
@@ -33,7 +33,9 @@ describe("the work of a coding agent", () => {
   });
 
   it("waits for a person's leave, on a phone, and goes on when it has it", async () => {
-    await shop.give("migrate", prompt("Migrate the orders", { say: "I begin." }, { run: "echo moved > moved.txt" }));
+    await shop.give("migrate", "Migrate the orders", {
+      does: [{ say: "I begin." }, { run: "echo moved > moved.txt" }],
+    });
     await using admin = await visitAssignments(browser, shop, { screen: "phone" });
     const { page } = admin;
     await page.getByRole("heading", { name: /^Waiting for a person/ }).waitFor();
@@ -56,7 +58,7 @@ describe("the work of a coding agent", () => {
   });
 
   it("shows what a write would change, and hears why not", async () => {
-    await shop.give("rules", prompt("Note the rules", { write: "AGENTS.md", text: "Be brief.\nBe kind.\n" }));
+    await shop.give("rules", "Note the rules", { does: [{ write: "AGENTS.md", text: "Be brief.\nBe kind.\n" }] });
     await shop.reaches("rules", "awaiting_answer");
     await using admin = await visitAssignments(browser, shop, { screen: "desk" }, "/console/assignments/shop/rules");
     const { page } = admin;
@@ -78,7 +80,7 @@ describe("the work of a coding agent", () => {
   });
 
   it("is looked at line by line, goes back with comments, and is approved", async () => {
-    await shop.give("vat", prompt("Add VAT to the export", { write: "src/export.ts", text: EXPORT }));
+    await shop.give("vat", "Add VAT to the export", { does: [{ write: "src/export.ts", text: EXPORT }] });
     await shop.reaches("vat", "review");
     await using admin = await visitAssignments(browser, shop, { screen: "phone" }, "/console/assignments/shop/vat");
     const { page } = admin;
@@ -124,7 +126,7 @@ describe("the work of a coding agent", () => {
   });
 
   it("is reviewed in the inbox too, with what it took", async () => {
-    await shop.give("inbox", prompt("Write it down", { write: "NOTES.md", text: "Noted.\n" }));
+    await shop.give("inbox", "Write it down", { does: [{ write: "NOTES.md", text: "Noted.\n" }] });
     await shop.reaches("inbox", "review");
     const { reviewUrl } = await shop.read("inbox");
     await using admin = await visitAssignments(browser, shop, { screen: "phone" }, new URL(reviewUrl).pathname);

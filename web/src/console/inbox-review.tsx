@@ -3,7 +3,7 @@ import { Loading } from "../parts/notice.tsx";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
 import { Problem, Section } from "./parts.tsx";
-import { Asks, Attempts, TaskFacts } from "./task-page.tsx";
+import { Asks, Attempts, Prompt, TaskFacts } from "./task-page.tsx";
 import { TaskReview } from "./task-review.tsx";
 import { text } from "./task-text.ts";
 import type { WholeTask } from "./task-wire.ts";
@@ -20,6 +20,12 @@ export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: str
   const { usage } = task.attempts.find(({ n }) => n === attempt) ?? {};
   return (
     <>
+      <Prompt words={task.prompt} title={task.title} />
+      {task.warnings?.map((warning) => (
+        <p key={warning} role="note">
+          {warning}
+        </p>
+      ))}
       <TaskReview
         of={{
           ...{ repo, id, attempt, diffPath: `${path}/diff`, hasBoth: task.dependencies.length > 0 },

@@ -86,7 +86,7 @@ function OneTask({ task }: { task: WholeTask }) {
 }
 
 /** What the title does not say already; a long one opens on its own. */
-function Prompt({ words, title }: { words: string; title: string }) {
+export function Prompt({ words, title }: { words: string; title: string }) {
   if (words.trim() === title) return null;
   const whole = <p class={`${relayStyles.block} ${relayStyles.wrapped}`}>{words}</p>;
   if (words.length <= LONG_PROMPT) return whole;

@@ -109,11 +109,16 @@ function Header({ ask }: { ask: WholeAsk }) {
             <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           )}
           <h1>{ask.title}</h1>
-          {beyondTitle(ask) !== "" && <p class={styles.prose}>{beyondTitle(ask)}</p>}
+          {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <p class={styles.prose}>{beyondTitle(ask)}</p>}
         </>
       )}
     </header>
   );
+}
+
+/** The work itself says all there is to say of it. */
+function isReviewedHere(ask: WholeAsk): boolean {
+  return ask.task?.about === "review" && ask.state === "open" && isFree(ask);
 }
 
 /** The agent's words without those that already are the title. */
