@@ -40,7 +40,7 @@ for (const on of DATABASES) {
     it("happens once, however many come at once", async () => {
       await using scene = await openAssignment(on);
       const { ana, world } = scene;
-      const nodes = [world, ...(on === "postgres" ? [await world.addNode()] : [])];
+      const nodes = [world, ...(on === "postgres" ? [await scene.addNode()] : [])];
       const headers = { authorization: `Bearer ${ana.key}`, "idempotency-key": "crowd" };
       const body = { id: "one", prompt: "Do it" };
       const replies = await Promise.all(

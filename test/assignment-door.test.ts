@@ -248,8 +248,7 @@ for (const on of DATABASES) {
 
   describe(`an assignment door that refuses secrets, on ${on}`, () => {
     it("takes no prompt that holds one", async () => {
-      const settings = "repos: [{ name: shop, worker: true }]\nassignment: { secrets: reject }\n";
-      await using scene = await openAssignment(on, { settings });
+      await using scene = await openAssignment(on, { settings: "assignment: { secrets: reject }\n" });
       const body = { id: "s", prompt: `Log in with ${TOKEN}.` };
       const reply = await scene.ana.call("POST", "/assignment", { body });
       assert.deepEqual(codeOf(reply), [422, "SECRET_DETECTED"]);
@@ -258,7 +257,7 @@ for (const on of DATABASES) {
     });
 
     it("has nothing where no repository is named", async () => {
-      await using scene = await openAssignment(on, { settings: "" });
+      await using scene = await openAssignment(on, { repos: "" });
       assert.deepEqual(codeOf(await scene.ana.call("GET", "/assignment")), [404, "REPO_NOT_FOUND"]);
       assert.deepEqual(codeOf(await scene.world.call("GET", "/assignment")), [401, "UNAUTHORIZED"]);
     });

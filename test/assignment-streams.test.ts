@@ -136,8 +136,8 @@ for (const on of DATABASES) {
 
     if (on === "postgres") {
       it("is heard on another node than the one that changed something", async () => {
-        const { ana, world } = shared();
-        const other = await world.addNode();
+        const { ana } = shared();
+        const other = await shared().addNode();
         const stream = await openStream(`${other.url}/assignment/blog/events`, { authorization: `Bearer ${ana.key}` });
         await ana.submit("far", {}, "/assignment/blog");
         assert.deepEqual(

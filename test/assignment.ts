@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
+import { loadConfig } from "../src/config.ts";
 import type { TaskState } from "../src/model/assignment.ts";
 import { findLiveAttempt, insertAttempt, updateAttempt } from "../src/store/aa-attempts.ts";
 import { listDependencies, noteUsedCommit } from "../src/store/aa-deps.ts";
@@ -15,14 +16,23 @@ import { transact } from "../src/store/transact.ts";
 import type { KeyWish } from "../src/verbs/create-key.ts";
 import { createKey } from "../src/verbs/create-key.ts";
 import { moveTaskIn, pickNextTask, type TaskChange } from "../src/verbs/move-task.ts";
-import { openWorld, type CallOptions, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
+import {
+  openWorld,
+  type CallOptions,
+  type DatabaseName,
+  type Node,
+  type Reply,
+  type World,
+  type WorldOptions,
+} from "./world.ts";
 
-/** Repositories that a worker elsewhere has, so that nothing here starts their tasks. */
-const SETTINGS = `
+const REPOS = `
 repos:
   - { name: shop, worker: true, default: true }
   - { name: blog, worker: true, start_dependents_on: approved }
   - { name: wiki, worker: true, on_stale: rerun }
+`;
+const SETTINGS = `
 assignment:
   server_name: Parley on studio
   cors_origins: ["https://cards.example"]
@@ -58,18 +68,31 @@ export interface AssignmentScene extends AsyncDisposable {
   ana: Sender;
   runner: Runner;
   sender(wish?: Partial<KeyWish>): Promise<Sender>;
+  /** Starts one more server on the same database (PostgreSQL only). */
+  addNode(): Promise<Node>;
 }
 
 export const shaOf = (words: string): string => createHash("sha1").update(words).digest("hex");
 
+/**
+ * Opens a world whose server takes work and starts none: it is told of its repositories once it runs, so that what
+ * happens to the rows is what the test does.
+ */
 export async function openAssignment(
   on: DatabaseName,
-  { settings = SETTINGS, ...options }: Omit<WorldOptions, "on"> & { settings?: string } = {},
+  {
+    repos = REPOS,
+    settings = SETTINGS,
+    ...options
+  }: Partial<WorldOptions> & { repos?: string; settings?: string } = {},
 ): Promise<AssignmentScene> {
   const folder = mkdtempSync(join(tmpdir(), "parley-assignment-"));
-  const file = join(folder, "parley.yaml");
+  const [file, whole] = [join(folder, "parley.yaml"), join(folder, "whole.yaml")];
   writeFileSync(file, settings);
-  const world = await openWorld({ on, ...options, env: { PARLEY_CONFIG: file, ...options.env } });
+  writeFileSync(whole, `${repos}${settings}`);
+  const world = await openWorld({ ...options, on, env: { PARLEY_CONFIG: file, ...options.env } });
+  const { assignment } = loadConfig({ env: { HOME: folder }, file: whole });
+  world.server.ctx.assignment = assignment;
   let keys = 0;
 
   const sender = async (wish: Partial<KeyWish> = {}): Promise<Sender> => {
@@ -98,6 +121,11 @@ export async function openAssignment(
     ana: await sender({ name: "ana-cards" }),
     runner: runnerOf(world),
     sender,
+    async addNode() {
+      const node = await world.addNode();
+      node.server.ctx.assignment = assignment;
+      return node;
+    },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });

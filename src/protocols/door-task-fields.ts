@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { lengthOf, type FieldProblem } from "../model/field-problem.ts";
 import type { LineComment } from "../model/assignment.ts";
-import { checkedField, fields, integerField, laterField, optional, textField, wordField } from "./door-fields.ts";
+import { checkedField, fields, integerField, optional, textField, wordField } from "./door-fields.ts";
 
 const MOST_ID = 200;
 const MOST_PROMPT = 100_000;
@@ -114,6 +114,3 @@ export const ReviewBody = fields({
   comment: optional(textField("comment", 0, MOST_COMMENT)),
   comments: optional(commentsField),
 });
-
-/** The id of a task in the body of a DELETE: one that cannot be is unknown. */
-export const IdBody = fields({ id: laterField({ type: "string" }) });

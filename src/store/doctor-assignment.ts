@@ -32,11 +32,13 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
   ),
   check(
     "J9",
+    // One that is offered to workers elsewhere belongs to a task in line.
     "a task has one live attempt at most, which is of its present submission or ending; one in progress has one",
     () => sql`SELECT a.repo || '/' || a.id AS offender FROM aa_attempts a LEFT JOIN aa_tasks t
         ON t.repo = a.repo AND t.id = a.id
       WHERE a.ended_at IS NULL AND a.state <> 'ending' AND (t.id IS NULL OR t.generation <> a.generation
-        OR t.state NOT IN ('preparing', 'running', 'awaiting_answer', 'interrupted', 'committing'))
+        OR t.state NOT IN ('preparing', 'running', 'awaiting_answer', 'interrupted', 'committing')
+          AND NOT (a.holder = 'offered' AND t.state = 'queued'))
       UNION SELECT repo || '/' || id FROM aa_attempts WHERE ended_at IS NULL GROUP BY repo, id HAVING count(*) > 1
       UNION SELECT t.repo || '/' || t.id FROM aa_tasks t
         WHERE t.state IN ('preparing', 'running', 'awaiting_answer', 'committing')

@@ -142,7 +142,7 @@ export async function placeTaskIn(
 }
 
 /** Returns what a task waits for or was built on, in the order it was named, as it stands now. */
-export async function dependenciesOf(
+async function dependenciesOf(
   ctx: Rules,
   on: Queryable,
   { repo, id }: Pick<Task, "repo" | "id">,
@@ -236,7 +236,7 @@ async function keepInLine(ctx: Rules, tx: Tx, task: Task, notes: AuditNote[]): P
 /** Where a task may be started: how many at a time, and by which agents; by any, where that is null. */
 export interface Slots {
   repos: readonly Pick<RepoRules, "name" | "parallel" | "agent">[];
-  /** In all repositories together. */
+  /** In all of these together. */
   parallel: number;
   agents: readonly string[] | null;
 }
@@ -251,10 +251,12 @@ export interface Slots {
 export async function pickNextTask(tx: Tx, { repos, parallel, agents }: Slots): Promise<Task | undefined> {
   const inOrder = [...repos].sort((one, other) => (one.name < other.name ? -1 : 1));
   for (const { name } of inOrder) await lockRepo(tx, name);
-  if ((await countAtWork(tx, null)) >= parallel) return undefined;
+  const atWork = new Map<string, number>();
+  for (const { name } of inOrder) atWork.set(name, await countAtWork(tx, name));
+  if ([...atWork.values()].reduce((sum, n) => sum + n, 0) >= parallel) return undefined;
   let first: InLine | undefined;
   for (const { name, parallel: slots, agent } of inOrder) {
-    if ((await countAtWork(tx, name)) >= slots) continue;
+    if ((atWork.get(name) ?? 0) >= slots) continue;
     const next = await findFirstInLine(tx, { repo: name, agent, agents });
     if (next && (first === undefined || isBefore(next, first))) first = next;
   }
