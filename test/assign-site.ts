@@ -97,8 +97,9 @@ const WITHIN_MS = 90_000;
 export async function eventually<T>(
   look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   what: () => string,
+  withinMs = WITHIN_MS,
 ): Promise<T> {
-  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
+  for (const end = performance.now() + withinMs; performance.now() < end;) {
     const found = await look();
     if (found) return found;
     await systemClock.sleep(LOOK_EVERY_MS);
