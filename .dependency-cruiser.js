@@ -14,7 +14,7 @@ const loops = "^src/loops/";
 const cli = "^src/cli/";
 const workshop = "^src/workshop/";
 /** What the workshop tells, and to whom: all that loops know of it. */
-const workshopContract = "^src/workshop/desk\\.ts$";
+const workshopContract = "^src/workshop/(desk|commission)\\.ts$";
 const protocol = "^src/protocols/([^/]+)/";
 const doors = "^src/protocols/door[^/]*\\.ts$";
 const channel = "^src/channels/([^/]+)";

@@ -43,6 +43,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "policy reload": async () => (await import("./cli/policy-store.ts")).policyReload,
   "policy revoke": async () => (await import("./cli/policy-store.ts")).policyRevoke,
   "cache clear": async () => (await import("./cli/cache.ts")).cacheClear,
+  work: async () => (await import("./cli/work.ts")).work,
   assign: async () => (await import("./cli/assign.ts")).assign,
   "task list": async () => (await import("./cli/task.ts")).taskList,
   "task show": async () => (await import("./cli/task.ts")).taskShow,

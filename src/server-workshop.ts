@@ -6,6 +6,7 @@ import { startLoop, type Loop } from "./lib/loop.ts";
 import { uuidV7 } from "./lib/uuid.ts";
 import { openAssign } from "./loops/assign.ts";
 import type { DoorWork } from "./protocols/door.ts";
+import { readPatch } from "./verbs/open-bundle.ts";
 import { slugOf } from "./model/assignment-names.ts";
 import { openWorkshop } from "./workshop/open-workshop.ts";
 import { writeWhole } from "./workshop/write-whole.ts";
@@ -40,7 +41,10 @@ export async function openServerWorkshop(
 
   return {
     work: {
-      diff: (work, against) => workshop.diff(work, against),
+      async diff(work, against) {
+        const isHere = rules.repos.some(({ name, path }) => name === work.repo && path !== null);
+        return isHere ? workshop.diff(work, against) : readPatch(ctx, work.repo, work.id);
+      },
       tree: ({ repo, id, generation }) => workshop.tree({ repo, slug: slugOf(id), generation }),
       readiness(agent) {
         const found = workshop.readiness(agent);

@@ -1,15 +1,16 @@
-import { join } from "node:path";
 import type { Context } from "../context.ts";
 import type { AssignmentRules } from "../model/assignment-rules.ts";
 import { TASKS_TOPIC, watch } from "../store/wake.ts";
+import { endLostWork, offerAttempt, withdrawOffers } from "../verbs/offer-attempts.ts";
 import { isUseless, readLiveAttempts } from "../verbs/read-attempts.ts";
 import { listSettled, noteSettled } from "../verbs/settle-review.ts";
 import { findCommission, startAttempt, type Commission } from "../verbs/start-attempt.ts";
-import type { Work } from "../workshop/desk.ts";
 import { openDesk, type AttemptDesk } from "./attempt-desk.ts";
 import type { Workshop } from "./workshop.ts";
 
 const LOOK_EVERY_MS = 1000;
+/** Of one repository, to workers elsewhere at one time; each takes as many as it likes. */
+const MOST_OFFERED = 64;
 /** Often enough for a lease of fifteen seconds. */
 const KEEP_EVERY_MS = 4000;
 
@@ -42,7 +43,7 @@ export function openAssign(
   function begin(commission: Commission): void {
     const { attemptId, generation } = commission.attempt;
     const desk = openDesk(ctx, rules, commission);
-    const running = keepWhile(ctx, desk, () => workshop.run(workOf(rules, commission), desk))
+    const running = keepWhile(ctx, desk, () => workshop.run(commission, desk))
       .catch((err: unknown) => ctx.log.error({ err, attemptId }, "an attempt was dropped"))
       .finally(async () => {
         desk.close();
@@ -62,6 +63,18 @@ export function openAssign(
     return commission !== null;
   }
 
+  /** What workers on other machines may take, and what they do not any more. */
+  async function offerElsewhere(signal: AbortSignal): Promise<void> {
+    const elsewhere = rules.repos
+      .filter(({ path }) => path === null)
+      .map((repo) => ({ ...repo, parallel: MOST_OFFERED }));
+    if (elsewhere.length === 0) return;
+    await withdrawOffers(ctx);
+    await endLostWork(ctx);
+    const slots = { repos: elsewhere, parallel: Number.MAX_SAFE_INTEGER, agents: null };
+    while (!signal.aborted && (await offerAttempt(ctx, slots)));
+  }
+
   return {
     async step(signal) {
       using changes = watch(ctx, [TASKS_TOPIC], [signal, ctx.stopping]);
@@ -72,6 +85,7 @@ export function openAssign(
         await workshop.clear(work);
       }
       while (!signal.aborted && !ctx.stopping.aborted && (await startNext()));
+      await offerElsewhere(signal);
       // One that is to end and was dropped, because a process of it would not die, is looked after again.
       for (const attempt of await readLiveAttempts(ctx, holder)) {
         if (underWay.has(attempt.attemptId)) continue;
@@ -103,24 +117,4 @@ async function keepWhile(ctx: Context, desk: AttemptDesk, run: () => Promise<voi
     over.abort();
     await keeping;
   }
-}
-
-function workOf(rules: AssignmentRules, commission: Commission): Work {
-  const { task, attempt, dependencies, changes, publishedSha } = commission;
-  const repo = rules.repos.find(({ name }) => name === task.repo);
-  if (!repo) throw new Error(`there is no repository called ${task.repo} in the settings`);
-  return {
-    ...{ attemptId: attempt.attemptId, n: attempt.n, jobId: attempt.jobId, repo, agent: attempt.agent, dependencies },
-    folder: join(rules.workDir, "work", task.repo, `${task.slug}.${attempt.generation}`),
-    task: {
-      ...{ id: task.id, slug: task.slug, prompt: task.prompt, base: task.base, resolveConflict: task.resolveConflict },
-    },
-    changes: changes && {
-      ...{ comment: changes.feedback.comment, comments: changes.feedback.comments, commit: changes.commit },
-    },
-    ...{ state: attempt.state, startSha: attempt.startSha, resumes: attempt.resumes, logSeq: attempt.logSeq },
-    session: attempt.session ?? changes?.session ?? null,
-    ...{ sandbox: attempt.sandbox, commitSha: attempt.commitSha, published: publishedSha },
-    isEnding: attempt.state === "ending" || task.generation !== attempt.generation,
-  };
 }

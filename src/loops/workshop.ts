@@ -1,5 +1,6 @@
 import type { Sandbox } from "../model/assignment.ts";
-import type { Desk, Work } from "../workshop/desk.ts";
+import type { Given } from "../workshop/commission.ts";
+import type { Desk } from "../workshop/desk.ts";
 
 /** What runs attempts, as whoever starts them knows it. */
 export interface Workshop {
@@ -8,7 +9,7 @@ export interface Workshop {
   /** Resolves once it is known what this machine offers. */
   opened: Promise<void>;
   /** Takes an attempt to its end, or to where its desk is left. */
-  run(work: Work, desk: Desk): Promise<void>;
+  run(given: Given, desk: Desk): Promise<void>;
   /** Does in git what a review leaves to be done, and returns what a person should know of it. */
   settleReview(work: {
     repo: string;

@@ -44,7 +44,8 @@ const MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
   running: ["awaiting_answer", "committing", "interrupted", "failed", "canceled"],
   awaiting_answer: ["running", "committing", "interrupted", "failed", "canceled"],
   interrupted: ["running", "preparing", "failed", "canceled"],
-  committing: ["review", "failed"],
+  // A worker elsewhere may be lost with the commit it was making.
+  committing: ["review", "failed", "interrupted"],
   review: ["approved", "queued", "rejected"],
   approved: [],
   rejected: ["queued"],

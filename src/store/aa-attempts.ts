@@ -169,6 +169,16 @@ export async function findLiveAttempts(on: Queryable, holder?: string): Promise<
   return rows.map(toAttempt);
 }
 
+/** Returns attempts that were to end more than `forMs` ago, of one kind of holders: `executor:%`. */
+export async function findLongEnding(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
+  const rows = await on.all<AttemptRow>(
+    sql`SELECT a.* FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
+      WHERE a.ended_at IS NULL AND a.state = 'ending' AND a.holder LIKE ${holders}
+        AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
+  );
+  return rows.map(toAttempt);
+}
+
 /** Returns the attempt of a task whose processes are not proven dead. */
 export async function findLiveAttempt(on: Queryable, repo: string, id: string): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(

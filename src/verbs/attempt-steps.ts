@@ -1,4 +1,6 @@
 import type { Context } from "../context.ts";
+import { base62 } from "../lib/id.ts";
+import { sha256Hex } from "../lib/keyring.ts";
 import type { AttemptUsage, NewTaskEvent, Sandbox, Task, TaskState } from "../model/assignment.ts";
 import { findAttempt, updateAttempt, type AttemptPatch, type StoredAttempt } from "../store/aa-attempts.ts";
 import { appendTaskEvents } from "../store/aa-events.ts";
@@ -9,9 +11,14 @@ import { transact } from "../store/transact.ts";
 import { createKeyIn } from "./create-key.ts";
 import { moveTaskIn } from "./move-task.ts";
 import { moveJobIn, writeNotes } from "./relay-settle.ts";
-import { claimIn } from "./start-attempt.ts";
+import { claimIn, type ClaimLease } from "./start-attempt.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 import { revokeKey } from "../store/keys.ts";
+
+/** 190 bits. */
+const LEASE_LENGTH = 32;
+/** A worker elsewhere may be out of reach for so long. */
+export const WORKER_LEASE_MS = 60_000;
 
 /** An attempt as its holder knows it: what is written under another number is not its own. */
 export interface Held {
@@ -77,6 +84,9 @@ export async function noteAttempt(
 ): Promise<void> {
   const safe = events.length === 0 ? [] : await withoutSecrets(ctx, events);
   await transact(ctx, async (tx) => {
+    const before = facts.logSeq === undefined ? undefined : await findAttempt(tx, held.attemptId);
+    // Said again by somebody who did not hear that it had arrived.
+    if (before && before.logSeq >= (facts.logSeq ?? 0)) return;
     // The attempt's own row is enough: nothing here concerns another task.
     const attempt = await updateAttempt(tx, held.attemptId, held.epoch, facts);
     if (!attempt || attempt.state === "ending") throw new NotHeld(held.attemptId);
@@ -108,16 +118,32 @@ export async function renewAttemptKey(ctx: Context, held: Held): Promise<string>
  * The attempt goes on under the next number: what was written under the one before lands no more, and what it asks again
  * joins what was asked before. Returns that number. @throws {NotHeld}
  */
-export async function resumeAttempt(ctx: Context, held: Held, from: "session" | "start"): Promise<number> {
+export async function resumeAttempt(
+  ctx: Context,
+  held: Held,
+  from: "session" | "start",
+  lease?: ClaimLease,
+): Promise<number> {
   return transact(ctx, async (tx) => {
     const { attempt } = await holdAttempt(tx, held);
-    const epoch = await takeAgain(ctx, tx, attempt);
+    const epoch = await takeAgain(ctx, tx, attempt, lease);
     await updateAttempt(tx, held.attemptId, held.epoch, {
       ...{ epoch, resumes: attempt.resumes + 1 },
       ...(from === "start" && { session: null }),
     });
     return epoch;
   });
+}
+
+/** The same for a worker elsewhere, which is told its new lease. @throws {NotHeld} */
+export async function resumeLeased(
+  ctx: Context,
+  held: Held,
+  from: "session" | "start",
+): Promise<{ lease: string; epoch: number }> {
+  const lease = `lease_${base62(ctx.random, LEASE_LENGTH)}`;
+  const epoch = await resumeAttempt(ctx, held, from, { leaseHash: sha256Hex(lease), leaseMs: WORKER_LEASE_MS });
+  return { lease, epoch };
 }
 
 /**
@@ -140,7 +166,7 @@ export async function keepAttempt(ctx: Context, { attemptId }: Pick<Held, "attem
   });
 }
 
-async function takeAgain(ctx: Context, tx: Tx, attempt: StoredAttempt): Promise<number> {
+async function takeAgain(ctx: Context, tx: Tx, attempt: StoredAttempt, lease?: ClaimLease): Promise<number> {
   const { jobId, holder, attemptId } = attempt;
   const job = await lockJob(tx, jobId);
   if (!job) throw new NotHeld(attemptId);
@@ -148,7 +174,7 @@ async function takeAgain(ctx: Context, tx: Tx, attempt: StoredAttempt): Promise<
   if (state !== "QUEUED" && state !== "RUNNING" && state !== "WAITING_ON_ANSWER") throw new NotHeld(attemptId);
   const by = { kind: "server", id: "assignment" } as const;
   const freed = state === "QUEUED" ? null : await moveJobIn(tx, job, "QUEUED", { by, reason: "RESUMED" });
-  const { job: taken, notes } = await claimIn(ctx, tx, jobId, holder);
+  const { job: taken, notes } = await claimIn(ctx, tx, jobId, holder, lease);
   await writeNotes(tx, [...(freed?.notes ?? []), ...notes]);
   return taken.job.epoch;
 }

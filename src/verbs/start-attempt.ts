@@ -4,7 +4,7 @@ import { sha256Hex } from "../lib/keyring.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { Task } from "../model/assignment.ts";
 import { LEASE_S } from "../model/job-rules.ts";
-import { insertAttempt, listAttempts, type StoredAttempt } from "../store/aa-attempts.ts";
+import { insertAttempt, listAttempts, type NewAttempt, type StoredAttempt } from "../store/aa-attempts.ts";
 import { listDependencies, noteUsedCommit } from "../store/aa-deps.ts";
 import { findTask, findTaskMemory, listTaskHeads, type TaskMemory } from "../store/aa-tasks.ts";
 import type { AuditNote } from "../store/audit.ts";
@@ -16,6 +16,12 @@ import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move-task.ts
 import { moveNote, statusOf, writeNotes } from "./relay-settle.ts";
 import type { Feedback } from "./review-task.ts";
 
+interface Changes {
+  feedback: Feedback;
+  session: string | null;
+  commit: string;
+}
+
 /** An attempt, with everything its work goes by. */
 export interface Commission {
   task: Task;
@@ -23,10 +29,12 @@ export interface Commission {
   /** Tasks it is built on, with the commits it uses, in the order they were submitted. */
   dependencies: readonly { id: string; commit: string }[];
   /** What a person wants changed of an earlier attempt's work. */
-  changes: { feedback: Feedback; session: string | null; commit: string } | null;
+  changes: Changes | null;
   publishedSha: string | null;
 }
 
+/** Who holds an attempt that waits for a worker elsewhere. */
+export const OFFERED = "offered";
 /** 190 bits. */
 const RANDOM_LENGTH = 32;
 /** Longer than anybody may take to answer, many times over. */
@@ -56,27 +64,57 @@ async function startIn(
 ): Promise<Commission | "blocked" | null> {
   const task = await pickNextTask(tx, slots);
   if (!task) return null;
-  const { repo, id, generation } = task;
+  const { repo, id } = task;
   const blockedReason = await whyBlocked(ctx, tx, task);
   if (blockedReason !== null) {
     await moveTaskIn(ctx, tx, task, "blocked", { blockedReason });
     return "blocked";
   }
-  const agent = task.agent ?? ctx.assignment.repos.find(({ name }) => name === repo)?.agent ?? "";
-  const n = task.attempt + 1;
-  const { job, notes } = await openJob(ctx, tx, task, holder);
-  const changes = await changesOf(tx, task);
-  const attempt = await insertAttempt(tx, {
-    ...{ attemptId: `att_${base62(ctx.random, RANDOM_LENGTH)}`, repo, id, n, generation, holder, agent },
-    ...{ jobId: job.job.id, epoch: job.job.epoch },
-    ...(changes && { startSha: changes.startSha }),
-  });
+  const { attempt, notes, changes } = await beginIn(ctx, tx, task, holder);
   const dependencies = changes ? await usedBefore(tx, task) : await usedNow(tx, task);
   const memory = await findTaskMemory(tx, repo, id);
   // point: attempt-between-job-and-task
-  const moved = await moveTaskIn(ctx, tx, task, "preparing", { attempt: n, started: task.started + 1 });
+  const moved = await moveTaskIn(ctx, tx, task, "preparing", { attempt: attempt.n, started: task.started + 1 });
   await writeNotes(tx, notes);
   return { task: moved, attempt, dependencies, changes, publishedSha: memory?.publishedSha ?? null };
+}
+
+/** Stores the next attempt of a held task with its job, which this holder has, or which waits for one. */
+export async function beginIn(
+  ctx: Context,
+  tx: Tx,
+  task: Task,
+  holder: string | null,
+): Promise<{ attempt: StoredAttempt; notes: AuditNote[]; changes: (Changes & { startSha: string }) | null }> {
+  const { repo } = task;
+  const agent = task.agent ?? ctx.assignment.repos.find(({ name }) => name === repo)?.agent ?? "";
+  const { job, notes } = await openJob(ctx, tx, task, holder);
+  const changes = await changesOf(tx, task);
+  const { id: jobId, epoch } = job.job;
+  const attempt = await insertAttempt(tx, {
+    ...freshAttempt(ctx, task, { agent, jobId, epoch, holder: holder ?? OFFERED }),
+    ...(changes && { startSha: changes.startSha }),
+  });
+  return { attempt, notes, changes };
+}
+
+/** Returns the next attempt of a task, to be stored. */
+export function freshAttempt(
+  ctx: Pick<Context, "random">,
+  { repo, id, attempt, generation }: Task,
+  by: Pick<NewAttempt, "agent" | "jobId" | "epoch" | "holder">,
+): NewAttempt {
+  return { ...by, attemptId: `att_${base62(ctx.random, RANDOM_LENGTH)}`, repo, id, n: attempt + 1, generation };
+}
+
+/** Returns what a task is built on: by an attempt that begins, or by one that began before. */
+export async function usedIn(
+  tx: Tx,
+  task: Task,
+  { isNew }: { isNew: boolean },
+): Promise<Pick<Commission, "dependencies" | "changes">> {
+  const changes = await changesOf(tx, task);
+  return { changes, dependencies: isNew && !changes ? await usedNow(tx, task) : await usedBefore(tx, task) };
 }
 
 /** Returns the same of an attempt that was begun before, as it stands now. */
@@ -95,7 +133,7 @@ async function openJob(
   ctx: Context,
   tx: Tx,
   { repo, id, slug, attempt, generation, principal }: Task,
-  holder: string,
+  holder: string | null,
 ): Promise<{ job: JobAt; notes: AuditNote[] }> {
   const jobId = `job_${uuidV7(ctx.clock.now(), ctx.random)}`;
   const made = await insertJobIfNew(tx, {
@@ -105,8 +143,16 @@ async function openJob(
   });
   if (!made) throw new Error("a fresh id is taken");
   await appendJobEvents(tx, jobId, [statusOf(made, null)]);
+  const madeNote = moveNote(made, null, { kind: "agent", id: principal });
+  if (holder === null) return { job: made, notes: [madeNote] };
   const { job, notes } = await claimIn(ctx, tx, jobId, holder);
-  return { job, notes: [moveNote(made, null, { kind: "agent", id: principal }), ...notes] };
+  return { job, notes: [madeNote, ...notes] };
+}
+
+/** By what a holder proves that it is one, and for how long. */
+export interface ClaimLease {
+  leaseHash: string;
+  leaseMs: number;
 }
 
 /** Gives a waiting job of an attempt to its holder; entries of the record are returned, and not written. */
@@ -115,19 +161,17 @@ export async function claimIn(
   tx: Tx,
   jobId: string,
   holder: string,
+  lease?: ClaimLease,
 ): Promise<{ job: JobAt; notes: AuditNote[] }> {
-  // Only this server writes in the attempt's name, and goes by the number.
-  const leaseHash = sha256Hex(base62(ctx.random, RANDOM_LENGTH));
-  const job = await claimHeldJob(tx, jobId, { holder, leaseHash, leaseMs: LEASE_S.usual * 1000 });
+  // This server itself goes by the number, and shows nobody a lease.
+  const own = { leaseHash: sha256Hex(base62(ctx.random, RANDOM_LENGTH)), leaseMs: LEASE_S.usual * 1000 };
+  const job = await claimHeldJob(tx, jobId, { holder, ...(lease ?? own) });
   await insertClaim(tx, { jobId, epoch: job.job.epoch, holder, worker: holder });
   await appendJobEvents(tx, jobId, [statusOf(job, "QUEUED")]);
   return { job, notes: [moveNote(job, "QUEUED", { kind: "agent", id: holder })] };
 }
 
-async function changesOf(
-  on: Context["db"] | Tx,
-  task: Task,
-): Promise<(NonNullable<Commission["changes"]> & { startSha: string }) | null> {
+async function changesOf(on: Context["db"] | Tx, task: Task): Promise<(Changes & { startSha: string }) | null> {
   const feedback = ((await findTaskMemory(on, task.repo, task.id)) as TaskMemory).feedback as Feedback | null;
   if (!feedback) return null;
   const all = await listAttempts(on, task.repo, task.id);

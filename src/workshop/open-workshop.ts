@@ -6,9 +6,11 @@ import type { Sandbox } from "../model/assignment.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";
 import { storeOf, type Bench } from "./bench.ts";
-import type { Desk, Work } from "./desk.ts";
+import { folderOf, workOf, type Given } from "./commission.ts";
+import type { Desk } from "./desk.ts";
 import { approveInto } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
+import { hasCommit } from "./git/objects.ts";
 import { dropBranch } from "./git/publish.ts";
 import { diff } from "./git/read.ts";
 import { openRepository, type Repository } from "./git/repository.ts";
@@ -81,9 +83,6 @@ export function openWorkshop(options: WorkshopOptions) {
     ...{ rules, clock, serverUrl: options.serverUrl, env: options.env, newSessionId: options.newSessionId },
     ...{ repository, readiness },
   };
-  const folderOf = (repo: string, slug: string, generation: number) =>
-    join(rules.workDir, "work", repo, `${slug}.${generation}`);
-
   return {
     opened: look().catch((error: unknown) => {
       trouble = error instanceof Error ? error.message : String(error);
@@ -93,7 +92,19 @@ export function openWorkshop(options: WorkshopOptions) {
     /** What people are told as long as it is so. */
     sandboxNotice: () => (sandbox === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
     trouble: () => trouble,
-    run: (work: Work, desk: Desk) => runAttempt(bench, work, desk),
+    repository,
+    /** The store has the base that work in a repository starts from. */
+    async base(name: string): Promise<void> {
+      const found = rules.repos.find((one) => one.name === name);
+      if (found) await resolveBase(await repository(name), found.base);
+    },
+    hasCommit: async (name: string, commit: string) => hasCommit((await repository(name)).store, commit),
+    /** @throws {Error} for a repository that is in no settings */
+    run(given: Given, desk: Desk): Promise<void> {
+      const repo = rules.repos.find(({ name }) => name === given.task.repo);
+      if (!repo) throw new Error(`there is no repository called ${given.task.repo} in the settings`);
+      return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
+    },
 
     async diff(
       { repo, startSha, commitSha }: { repo: string; startSha: string; commitSha: string },
@@ -106,15 +117,17 @@ export function openWorkshop(options: WorkshopOptions) {
     },
 
     async tree({ repo, slug, generation }: { repo: string; slug: string; generation: number }) {
-      const path = join(folderOf(repo, slug, generation), "tree");
+      const path = join(folderOf(rules.workDir, { repo, slug, generation }), "tree");
       const bytes = await folderBytes(path);
       return bytes === null ? null : { path, bytes };
     },
 
     async settleReview(work: { repo: string; slug: string; commit: string; is: "approve" | "reject" }) {
       const opened = await repository(work.repo);
+      // What becomes of it elsewhere is for whoever has the repository.
+      if (opened.gitDir === null) return { message: "" };
       if (work.is === "reject") {
-        const isGone = opened.gitDir !== null && (await dropBranch(opened, { slug: work.slug, value: work.commit }));
+        const isGone = await dropBranch(opened, { slug: work.slug, value: work.commit });
         return { message: isGone ? "its branch is deleted; the commit is kept for 30 days" : "" };
       }
       const { onApprove } = rules.repos.find((one) => one.name === work.repo) ?? {};
@@ -126,7 +139,7 @@ export function openWorkshop(options: WorkshopOptions) {
     },
 
     async clear({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
-      const folder = folderOf(repo, slug, generation);
+      const folder = folderOf(rules.workDir, { repo, slug, generation });
       await removeTree(join(folder, "tree"));
       await removeTree(join(folder, "home"));
       await rm(join(folder, "order.json"), { force: true });

@@ -6,6 +6,7 @@ import { sendAssignmentError } from "./errors.ts";
 import { routeOptions } from "./request.ts";
 import { streamRoutes } from "./stream-routes.ts";
 import { taskRoutes } from "./task-routes.ts";
+import { workerRoutes } from "./worker-routes.ts";
 
 /** The default repository, and any by name; the root of the door's own hosts is the first of these (`host-form.ts`). */
 const ENDPOINTS = ["/assignment", "/assignment/:repo"] as const;
@@ -38,6 +39,7 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
         app.options(`${endpoint}${below}`, options, async (_request, reply) => preflight(reply));
       }
     }
+    workerRoutes(app, door);
     // So that whatever is asked for below is declined in this protocol's words, and pages can read that.
     app.get("/assignment/*", { ...routeOptions("Nothing"), schema: { hide: true } }, async (request) => {
       await callerOf(door, request);

@@ -1,5 +1,6 @@
 import { isArtifactPath } from "../../model/artifact-rules.ts";
 import type { FieldProblem } from "../../model/field-problem.ts";
+import { repoOfKind } from "../../model/attempt-kind.ts";
 import { LEASE_S } from "../../model/job-rules.ts";
 import { PRIORITIES } from "../../model/relay.ts";
 import { LOG_LEVELS } from "../../verbs/log-job.ts";
@@ -75,7 +76,7 @@ function kindsProblem(value: unknown): FieldProblem | null {
   if (value.length === 0 || value.length > MOST_KINDS) {
     return { message: `kinds may hold 1 to ${MOST_KINDS}`, field, constraint: "length", min: 1, max: MOST_KINDS };
   }
-  const isNamed = value.every((kind) => RELAY_ID.test(kind));
+  const isNamed = value.every((kind) => RELAY_ID.test(kind) || RELAY_ID.test(repoOfKind(kind) ?? ""));
   return isNamed ? null : { message: "kinds must be letters, digits and . _ : -", field, constraint: "format" };
 }
 

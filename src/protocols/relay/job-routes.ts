@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { repoOfKind } from "../../model/attempt-kind.ts";
 import { LEASE_S } from "../../model/job-rules.ts";
 import { JOB_STATES, type JobState } from "../../model/relay.ts";
 import { Refusal } from "../../refusals.ts";
@@ -64,9 +65,10 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
       replies: { 200: "The job, and the lease to show", 204: "There is none" },
     }),
     async (request, reply) => {
-      const { principal } = await enter(door, request, ["executor"]);
-      const { kinds = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
+      const { principal, isOpen } = await enter(door, request, ["executor"]);
+      const { kinds: named = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
       const waitMs = waitOf(wait === undefined ? undefined : String(wait), config.waitCapS * 1000);
+      const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
       using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
       const claimed = await claimJobFor(
         ctx,
@@ -161,6 +163,12 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
 
   jobEvents(app, door);
   await app.register(artifactRoutes(door));
+}
+
+/** Tasks are for workers with a key, of repositories that this server does not have itself (contract-assignment.md). */
+function mayClaim({ ctx }: DoorContext, kind: string, isOpen: boolean): boolean {
+  const repo = repoOfKind(kind);
+  return repo === null || (!isOpen && ctx.assignment.repos.some(({ name, path }) => name === repo && path === null));
 }
 
 function kindOf(request: FastifyRequest): string | undefined {

@@ -1,0 +1,151 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import type { RepoRules } from "../model/assignment-rules.ts";
+import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
+import type { Given } from "../workshop/commission.ts";
+import { AttemptLost, type Desk, type Result } from "../workshop/desk.ts";
+
+/** Where a worker's server is, and by which key it speaks. */
+export interface Place {
+  url: string;
+  key: string;
+}
+
+/** A job that this worker holds, and what proves it. */
+export interface Hold {
+  jobId: string;
+  repo: string;
+  lease: string;
+}
+
+/** The desk of an attempt whose server is elsewhere. */
+export interface RemoteDesk extends Desk {
+  /** Takes the attempt up; said again it is the same. */
+  claimed(): Promise<{ commission: Given; repo: RepoRules }>;
+  /** Holds the lease on. */
+  keep(): Promise<void>;
+  /** Writes the commits of a task that the attempt is built on into a file. */
+  fetchBundle(task: string): Promise<Uint8Array>;
+  hold(): Hold;
+}
+
+export interface RemoteDeskOptions {
+  place: Place;
+  hold: Hold;
+  leaving: AbortSignal;
+  /** Told of every new lease, before it is used. */
+  onLease: (hold: Hold) => Promise<void>;
+  /** Makes the bundle and the patch of a result. */
+  wrap: (result: Result, into: { bundle: string; patch: string }) => Promise<void>;
+  /** A folder for what is on its way to the server. */
+  folder: string;
+  /** The supervisor's log, which goes with the result where there is one. */
+  log: () => Promise<string | null>;
+}
+
+const AGAIN_MS = 1000;
+const SLOWEST_MS = 15_000;
+/** What a server says of a lease that is not good any more, or of a job that is over. */
+const LOST = new Set([401, 403, 404, 409, 410]);
+
+/** Opens the desk of a job that a worker holds. A server that is away is waited for; what it declines is a lost attempt. */
+export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
+  const { place, leaving, folder } = options;
+  let { hold } = options;
+  const ending = new AbortController();
+  const stop = AbortSignal.any([leaving, ending.signal]);
+
+  async function request(path: string, init: RequestInit, until: AbortSignal): Promise<Response> {
+    for (let pauseMs = AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, SLOWEST_MS)) {
+      if (until.aborted) throw new AttemptLost("it was left");
+      const reply = await systemFetch(new URL(path, place.url), {
+        ...{ ...init, signal: until },
+        headers: { ...init.headers, authorization: `Bearer ${place.key}`, "parley-lease": hold.lease },
+      }).catch(() => null);
+      if (reply && reply.status < 300) return reply;
+      if (reply && LOST.has(reply.status)) {
+        const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+        ending.abort();
+        throw new AttemptLost(said.error?.message ?? `the server answered ${reply.status}`);
+      }
+      if (reply && reply.status < 500 && reply.status !== 429) {
+        throw new Error(`the server declined it (${reply.status}): ${await reply.text()}`);
+      }
+      await systemClock.sleep(pauseMs, until);
+    }
+  }
+
+  const work = () => `/assignment/${encodeURIComponent(hold.repo)}/work/${encodeURIComponent(hold.jobId)}`;
+  const job = () => `/jobs/${encodeURIComponent(hold.jobId)}`;
+
+  async function say<T>(saying: Record<string, unknown>, until = stop): Promise<T | null> {
+    const body = JSON.stringify(saying);
+    const headers = { "content-type": "application/json" };
+    const reply = await request(work(), { method: "POST", headers, body }, until);
+    return reply.status === 204 ? null : ((await reply.json()) as T);
+  }
+
+  async function ask<T extends PermissionDecision | QuestionAnswer>(
+    ref: string,
+    wish: unknown,
+    signal: AbortSignal,
+    none: T,
+  ): Promise<T> {
+    while (!signal.aborted) {
+      const decided = await say<T>({ say: "wish", ref, wish }, AbortSignal.any([signal, stop]));
+      if (decided) return decided;
+    }
+    return none;
+  }
+
+  async function send(name: string, file: Uint8Array | string): Promise<void> {
+    await request(`${job()}/artifacts/${name}`, { method: "PUT", body: Buffer.from(file) }, stop);
+  }
+
+  return {
+    ending: ending.signal,
+    leaving,
+    hold: () => hold,
+    claimed: async () => (await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" })) as never,
+    keep: async () => void (await request(`${job()}/heartbeat`, { method: "POST" }, stop)),
+    async fetchBundle(task) {
+      const reply = await request(`${work()}/bundle/${encodeURIComponent(task)}`, {}, stop);
+      return new Uint8Array(await reply.arrayBuffer());
+    },
+    step: async (to, facts = {}) => void (await say({ say: "step", to, facts })),
+    note: async (events, facts = {}) => void (await say({ say: "note", events, facts })),
+    waiting: async (isWaiting) => void (await say({ say: "waiting", isWaiting })),
+    permission: (ref, wish, signal) =>
+      ask<PermissionDecision>(ref, wish, signal, { allow: false, why: "the attempt has ended", canceled: true }),
+    question: (ref, wish, signal) =>
+      ask<QuestionAnswer>(ref, wish, signal, { none: true, why: "the attempt has ended" }),
+    async newKey() {
+      const told = await say<{ key: string }>({ say: "key" });
+      return told?.key ?? "";
+    },
+    async resumed(from) {
+      const told = await say<{ lease: string }>({ say: "resumed", from });
+      if (!told) throw new Error("the server gave no lease");
+      const next = { ...hold, lease: told.lease };
+      await options.onLease(next);
+      hold = next;
+    },
+    conflict: async ({ paths }) => void (await say({ say: "conflict", paths })),
+    async done(result) {
+      const [bundle, patch] = [join(folder, "work.bundle"), join(folder, "work.patch")];
+      await options.wrap(result, { bundle, patch });
+      await send("work.bundle", await readFile(bundle));
+      await send("work.patch", await readFile(patch));
+      const log = await options.log();
+      if (log !== null) await send("log.ndjson", log);
+      await say({ say: "done", result });
+      await rm(bundle, { force: true });
+      await rm(patch, { force: true });
+    },
+    failed: async (error, { wip }) => void (await say({ say: "failed", error, wip })),
+    // The server may have given it to somebody else: then there is nobody to tell.
+    ended: async (kept) => void (await say({ say: "ended", ...kept }, leaving).catch(() => undefined)),
+  };
+}

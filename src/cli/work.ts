@@ -1,0 +1,203 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { loadConfig } from "../config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { systemRandom } from "../lib/random.ts";
+import { uuidV7 } from "../lib/uuid.ts";
+import type { AssignmentRules, RepoRules } from "../model/assignment-rules.ts";
+import { attemptKind, repoOfKind } from "../model/attempt-kind.ts";
+import { folderOf } from "../workshop/commission.ts";
+import { bundle, takeBundle } from "../workshop/git/bundle.ts";
+import { diff } from "../workshop/git/read.ts";
+import { openWorkshop } from "../workshop/open-workshop.ts";
+import { writeWhole } from "../workshop/write-whole.ts";
+import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
+import { serverUrl } from "./questions.ts";
+import { openRemoteDesk, type Hold, type Place, type RemoteDesk } from "./work-desk.ts";
+
+const CLAIM_WAIT_S = 20;
+const LEASE_S = 60;
+const KEEP_EVERY_MS = 15_000;
+const AGAIN_MS = 2000;
+
+export const work: Command = {
+  usage: "--repo NAME=PATH [--repo ...] [--parallel N] [--url URL] [--data-dir DIR]",
+  does: "run coding agents on this machine for a server elsewhere",
+  flags: {
+    "--repo NAME=PATH": "a repository that the server knows by this name, with worker: true, and where it is here",
+    "--parallel N": "agents at work at one time; left out, 2",
+    "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its executor key is in PARLEY_KEY",
+    "--data-dir DIR": "where settings of agents are read (parley.yaml) and work is kept, else PARLEY_DATA_DIR",
+  },
+  example: "parley work --url https://parley.example.com --repo shop=~/src/shop",
+  async run(argv, io) {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        repo: { type: "string", multiple: true },
+        parallel: { type: "string", default: "2" },
+        url: { type: "string" },
+        "data-dir": { type: "string" },
+      },
+    });
+    const repos = (values.repo ?? []).map((text) => repoFrom(text, io));
+    if (repos.length === 0) throw new WrongUsage("--repo NAME=PATH is missing");
+    const parallel = Number(values.parallel);
+    if (!Number.isInteger(parallel) || parallel < 1 || parallel > 64) {
+      throw new WrongUsage("--parallel must be a whole number between 1 and 64");
+    }
+    const key = io.env["PARLEY_KEY"];
+    if (!key) {
+      throw new WrongUsage("PARLEY_KEY is missing; on the server, parley keys create NAME --scope executor makes one");
+    }
+    const dataDir = values["data-dir"];
+    const config = loadConfig({ env: io.env, ...(dataDir !== undefined && { flags: { "data-dir": dataDir } }) });
+    const rules = { ...config.assignment, repos, workDir: join(config.dataDir, "worker") };
+    const place = { url: serverUrl(values.url, io.env), key };
+    return run({ rules, dataDir: config.dataDir, place, parallel }, io);
+  },
+};
+
+function repoFrom(text: string, io: Io): RepoRules {
+  const [, name = "", path = ""] = /^([a-z0-9][a-z0-9._-]{0,63})=(.+)$/.exec(text) ?? [];
+  if (name === "") throw new WrongUsage(`--repo must be NAME=PATH, not ${text}`);
+  const home = io.env["HOME"];
+  const at = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
+  return {
+    ...{ name, path: resolve(at), base: "HEAD", agent: "claude", isDefault: false, parallel: 64, setup: null },
+    ...{ allowCommands: [], startOn: "completed", onConflict: "ask", onStale: "mark", onApprove: null },
+  };
+}
+
+interface Worker {
+  rules: AssignmentRules;
+  dataDir: string;
+  place: Place;
+  parallel: number;
+}
+
+/** Takes jobs until it is interrupted; agents at work go on then, and are found again at the next start. */
+async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise<number> {
+  const leases = join(rules.workDir, "leases");
+  await mkdir(leases, { recursive: true, mode: 0o700 });
+  // What a repository's rules are is known with its first job; they stand in this list from then on.
+  const repos = [...rules.repos];
+  const workshop = openWorkshop({
+    ...{ rules: { ...rules, repos }, dataDir, env: io.env, serverUrl: () => place.url },
+    newSessionId: () => uuidV7(systemClock.now(), systemRandom),
+  });
+  await workshop.opened;
+  const trouble = workshop.trouble() ?? workshop.sandboxNotice();
+  if (trouble !== null) io.tell(trouble);
+  const underWay = new Set<Promise<void>>();
+
+  function begin(hold: Hold): void {
+    const running = attend(hold)
+      .catch((error: unknown) => io.tell(`${hold.jobId}: ${error instanceof Error ? error.message : String(error)}`))
+      .finally(() => underWay.delete(running));
+    underWay.add(running);
+  }
+
+  async function attend(hold: Hold): Promise<void> {
+    const file = join(leases, `${hold.jobId}.json`);
+    const onLease = (next: Hold) => writeWhole(file, JSON.stringify(next));
+    await onLease(hold);
+    const folder = join(rules.workDir, "outgoing", hold.jobId);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const own = { start: "", log: "" };
+    const desk = openRemoteDesk({
+      ...{ place, hold, onLease, folder, leaving: io.interrupted },
+      async wrap(result, into) {
+        const repo = await workshop.repository(hold.repo);
+        await bundle(repo, { from: own.start, to: result.commit, file: into.bundle });
+        await writeFile(into.patch, await diff(repo, { from: own.start, to: result.commit }), { mode: 0o600 });
+      },
+      log: () => readFile(own.log, "utf8").catch(() => null),
+    });
+    const { commission, repo } = await desk.claimed();
+    const { task } = commission;
+    const here = repos.findIndex(({ name }) => name === hold.repo);
+    repos[here] = { ...repo, path: rules.repos[here]?.path ?? null };
+    own.start = commission.attempt.startSha ?? "";
+    own.log = join(folderOf(rules.workDir, { ...task, generation: commission.attempt.generation }), "log.ndjson");
+    io.tell(`${hold.repo} ${task.id}: begun (attempt ${commission.attempt.n})`);
+    await fetchMissing(desk, hold.repo, commission.dependencies, folder);
+    const step: RemoteDesk["step"] = async (to, facts) => {
+      own.start = facts?.startSha ?? own.start;
+      await desk.step(to, facts);
+    };
+    await keepWhile(desk, () => workshop.run(commission, { ...desk, step }));
+    if (io.interrupted.aborted) return;
+    await rm(file, { force: true });
+    await rm(folder, { recursive: true, force: true });
+    io.tell(`${hold.repo} ${task.id}: over`);
+  }
+
+  async function fetchMissing(
+    desk: RemoteDesk,
+    name: string,
+    dependencies: readonly { id: string; commit: string }[],
+    folder: string,
+  ): Promise<void> {
+    const repo = await workshop.repository(name);
+    // A bundle builds on commits of the repository itself: its base has to be in the store.
+    await workshop.base(name);
+    for (const { id, commit } of dependencies) {
+      const file = join(folder, "dependency.bundle");
+      if (await workshop.hasCommit(name, commit)) continue;
+      await writeFile(file, await desk.fetchBundle(id), { mode: 0o600 });
+      await takeBundle(repo, { file, ref: `refs/parley/dependency/${commit}`, commit });
+    }
+  }
+
+  for (const name of await readdir(leases)) {
+    begin(JSON.parse(await readFile(join(leases, name), "utf8")) as Hold);
+  }
+  while (!io.interrupted.aborted) {
+    if (underWay.size >= parallel) {
+      await Promise.race([...underWay, systemClock.sleep(KEEP_EVERY_MS, io.interrupted)]);
+      continue;
+    }
+    const hold = await claim(place, repos, io.interrupted);
+    if (hold) begin(hold);
+    else if (!io.interrupted.aborted) await systemClock.sleep(AGAIN_MS, io.interrupted);
+  }
+  await Promise.allSettled(underWay);
+  return EXIT.done;
+}
+
+/** Returns the next job of these repositories, once there is one; nothing where none came, or no server answers. */
+async function claim(place: Place, repos: readonly RepoRules[], signal: AbortSignal): Promise<Hold | null> {
+  const kinds = repos.map(({ name }) => attemptKind(name));
+  const reply = await systemFetch(new URL("/jobs/claim", place.url), {
+    ...{ method: "POST", signal },
+    headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ kinds, worker_id: hostname(), lease_ttl_s: LEASE_S, wait: `${CLAIM_WAIT_S}s` }),
+  }).catch(() => null);
+  if (reply?.status === 401 || reply?.status === 403) {
+    throw new WrongUsage("the server does not take this key; it must be of scope executor");
+  }
+  if (reply?.status !== 200) return null;
+  const { job, lease } = (await reply.json()) as { job: { job_id: string; kind: string }; lease: { token: string } };
+  const repo = repoOfKind(job.kind);
+  return repo === null ? null : { jobId: job.job_id, repo, lease: lease.token };
+}
+
+async function keepWhile(desk: RemoteDesk, run: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const keeping = (async () => {
+    while (!over.signal.aborted && !desk.leaving.aborted && !desk.ending.aborted) {
+      await systemClock.sleep(KEEP_EVERY_MS, AbortSignal.any([over.signal, desk.leaving, desk.ending]));
+      if (!over.signal.aborted) await desk.keep().catch(() => undefined);
+    }
+  })();
+  try {
+    await run();
+  } finally {
+    over.abort();
+    await keeping;
+  }
+}

@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { TASK_EVENT_TYPES, type NewTaskEvent } from "../../model/assignment.ts";
+import type { AttemptUsage } from "../../model/assignment.ts";
+import { isPermission, type AgentWish } from "../../model/attempt-asks.ts";
+import { titleOfPrompt } from "../../model/assignment-names.ts";
+import { Refusal } from "../../refusals.ts";
+import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../verbs/ask-for-attempt.ts";
+import {
+  markWaiting,
+  NotHeld,
+  noteAttempt,
+  renewAttemptKey,
+  resumeLeased,
+  stepAttempt,
+  type AttemptFacts,
+} from "../../verbs/attempt-steps.ts";
+import { claimAttempt, workerAttempt } from "../../verbs/claim-attempt.ts";
+import {
+  completeAttempt,
+  endAttempt,
+  failAttempt,
+  withdrawAttempt,
+  type AttemptResult,
+} from "../../verbs/close-attempt.ts";
+import type { Writer } from "../../verbs/hold-job.ts";
+import { openBundle } from "../../verbs/open-bundle.ts";
+import { readTask } from "../../verbs/read-tasks.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import { keyHolder } from "../door-principals.ts";
+import { bodyOf, routeOptions } from "./request.ts";
+
+interface OfJob {
+  Params: { repo: string; job: string };
+}
+
+/** So long a worker waits for a decision before it asks again. */
+const WAIT_MS = 20_000;
+
+const Facts = z
+  .object({
+    startSha: z.string().regex(/^[0-9a-f]{40,64}$/),
+    sandbox: z.enum(["bubblewrap", "none"]),
+    pid: z.int(),
+    starttime: z.string().nullable(),
+    session: z.string().max(200),
+    agentVersion: z.string().max(200),
+    usage: z.record(z.string(), z.number()),
+    logSeq: z.int().min(0),
+  })
+  .partial();
+const Event = z.object({ type: z.enum(TASK_EVENT_TYPES), data: z.record(z.string(), z.unknown()) });
+const Result = z.object({
+  commit: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
+  changed: z.boolean(),
+  diffstat: z.object({ files: z.int(), insertions: z.int(), deletions: z.int() }),
+  branch: z.string().max(300).nullable().default(null),
+  ref: z.string().max(300),
+  warnings: z.array(z.string().max(2000)).max(1000),
+  files: z.string().max(100_000),
+});
+const Saying = z.discriminatedUnion("say", [
+  z.object({ say: z.literal("claimed") }),
+  z.object({ say: z.literal("step"), to: z.enum(["running", "interrupted", "committing"]), facts: Facts.default({}) }),
+  z.object({ say: z.literal("note"), events: z.array(Event).max(1000), facts: Facts.default({}) }),
+  z.object({ say: z.literal("waiting"), isWaiting: z.boolean() }),
+  z.object({ say: z.literal("wish"), ref: z.string().min(1).max(200), wish: z.record(z.string(), z.unknown()) }),
+  z.object({ say: z.literal("key") }),
+  z.object({ say: z.literal("resumed"), from: z.enum(["session", "start"]) }),
+  z.object({ say: z.literal("conflict"), paths: z.array(z.string()).max(10_000) }),
+  z.object({ say: z.literal("done"), result: Result }),
+  z.object({ say: z.literal("failed"), error: z.string().max(10_000), wip: z.string().nullable().default(null) }),
+  z.object({
+    say: z.literal("ended"),
+    wip: z.string().nullable().default(null),
+    survivors: z.array(z.int()).max(1000),
+  }),
+]);
+type Said = z.infer<typeof Saying>;
+
+/**
+ * What a worker on another machine says of an attempt whose job it holds, and is told (contract-assignment.md, section
+ * 13): the same words as those of a workshop of the server's own.
+ */
+export function workerRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.post<OfJob>(
+    "/assignment/:repo/work/:job",
+    routeOptions("What a worker says of an attempt, and is told", { 200: "As asked", 204: "Nothing is decided yet" }),
+    async (request, reply) => {
+      const by = await workerOf(door, request);
+      const said = sayingOf(bodyOf(request));
+      const told = await answer(request.params, by, said, goneSignal(reply)).catch((error: unknown) => {
+        throw error instanceof NotHeld ? new Refusal("fenced") : error;
+      });
+      return told === undefined ? reply.code(204).send() : reply.send(told);
+    },
+  );
+
+  app.get<OfJob & { Params: { task: string } }>(
+    "/assignment/:repo/work/:job/bundle/:task",
+    routeOptions("The commits of a task that the attempt is built on, as a git bundle"),
+    async (request, reply) => {
+      const by = await workerOf(door, request);
+      const { attempt } = await workerAttempt(ctx, request.params.job, by);
+      const { repo, task } = request.params;
+      if (attempt.repo !== repo) throw new Refusal("job_not_found");
+      const { file } = await openBundle(ctx, repo, task);
+      return reply.type("application/octet-stream").send(file.createReadStream());
+    },
+  );
+
+  async function answer(
+    { repo, job }: OfJob["Params"],
+    by: Writer,
+    said: Said,
+    signal: AbortSignal,
+  ): Promise<object | undefined> {
+    const rules = ctx.assignment.repos.find(({ name }) => name === repo);
+    if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
+    if (said.say === "claimed") {
+      const commission = await claimAttempt(ctx, job, by);
+      if (commission.task.repo !== repo) throw new Refusal("job_not_found");
+      return { commission, repo: rules };
+    }
+    const { attempt, held } = await workerAttempt(ctx, job, by);
+    if (attempt.repo !== repo) throw new Refusal("job_not_found");
+    switch (said.say) {
+      case "step":
+        await stepAttempt(ctx, held, said.to, factsOf(said.facts));
+        return {};
+      case "note":
+        await noteAttempt(ctx, held, said.events as NewTaskEvent[], factsOf(said.facts));
+        return {};
+      case "waiting":
+        await markWaiting(ctx, held, said.isWaiting);
+        return {};
+      case "wish":
+        return decide(attempt, said.ref, said.wish as unknown as AgentWish, signal);
+      case "key":
+        return { key: await renewAttemptKey(ctx, held) };
+      case "resumed":
+        return resumeLeased(ctx, held, said.from);
+      case "conflict": {
+        const { dependencies } = await readTask(ctx, repo, attempt.id);
+        await withdrawAttempt(ctx, held, { paths: said.paths, deps: dependencies });
+        return {};
+      }
+      case "done":
+        await completeAttempt(ctx, held, said.result satisfies AttemptResult);
+        return {};
+      case "failed":
+        await failAttempt(ctx, held, said.error, said.wip);
+        return {};
+      case "ended":
+        await endAttempt(ctx, held.attemptId, said);
+        return {};
+    }
+  }
+
+  async function decide(
+    attempt: Awaited<ReturnType<typeof workerAttempt>>["attempt"],
+    ref: string,
+    wish: AgentWish,
+    gone: AbortSignal,
+  ): Promise<object | undefined> {
+    const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
+    const { task } = await readTask(ctx, repo, taskId);
+    const who: AskingAttempt = {
+      ...{
+        jobId,
+        principal: holder,
+        attemptId,
+        repo,
+        taskId,
+        slug: task.slug,
+        title: titleOfPrompt(task.title),
+        agent,
+      },
+      ...{ sandbox: sandbox ?? "none", deadlineS: ctx.assignment.askDeadlineS },
+      allowCommands: ctx.assignment.repos.find(({ name }) => name === repo)?.allowCommands ?? [],
+    };
+    const { askId } = await askForAttempt(ctx, who, ref, wish);
+    const late = new AbortController();
+    const signal = AbortSignal.any([gone, late.signal]);
+    const waiting = ctx.clock.sleep(WAIT_MS, signal).then(() => late.abort());
+    const decided = isPermission(wish)
+      ? await awaitDecision(ctx, askId, signal)
+      : await awaitAnswer(ctx, askId, signal);
+    late.abort();
+    await waiting;
+    return decided ?? undefined;
+  }
+}
+
+async function workerOf(door: DoorContext, request: FastifyRequest): Promise<Writer> {
+  const key = await keyHolder(door, request);
+  if ("open" in key) throw new Refusal("key_required");
+  if (key.scope !== "executor") throw new Refusal("scope_missing", { scope: "executor" });
+  const lease = request.headers["parley-lease"];
+  return { principal: key.principal, lease: typeof lease === "string" ? lease : undefined };
+}
+
+function sayingOf(body: Readonly<Record<string, unknown>>): Said {
+  const read = Saying.safeParse(body);
+  if (read.success) return read.data;
+  const [problem] = read.error.issues;
+  throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
+}
+
+/** Returns what is there; what a client leaves out is left as it is. */
+function factsOf(facts: z.infer<typeof Facts>): AttemptFacts {
+  const present = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
+  return present as AttemptFacts & { usage?: AttemptUsage };
+}

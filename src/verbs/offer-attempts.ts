@@ -1,0 +1,67 @@
+import type { Context } from "../context.ts";
+import { isOver } from "../model/relay.ts";
+import {
+  deleteAttempt,
+  findLiveAttempts,
+  findLongEnding,
+  updateAttempt,
+  type StoredAttempt,
+} from "../store/aa-attempts.ts";
+import { lockTask } from "../store/aa-tasks.ts";
+import { lockJob } from "../store/jobs.ts";
+import { transact } from "../store/transact.ts";
+import { CLAIMS_TOPIC } from "../store/wake.ts";
+import { WORKER_LEASE_MS } from "./attempt-steps.ts";
+import { endAttempt } from "./close-attempt.ts";
+import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move-task.ts";
+import { moveJobIn, writeNotes } from "./relay-settle.ts";
+import { beginIn, OFFERED } from "./start-attempt.ts";
+
+const BY = { kind: "server", id: "assignment" } as const;
+
+/**
+ * Puts the next task of repositories whose workers are elsewhere in line as a job, for whichever worker asks first. The
+ * task stays queued until one does. Returns whether there was one (contract-assignment.md, section 13).
+ */
+export async function offerAttempt(ctx: Context, slots: Slots): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const task = await pickNextTask(tx, slots);
+    if (!task) return false;
+    const blockedReason = await whyBlocked(ctx, tx, task);
+    if (blockedReason !== null) {
+      await moveTaskIn(ctx, tx, task, "blocked", { blockedReason });
+      return true;
+    }
+    const { notes } = await beginIn(ctx, tx, task, null);
+    await writeNotes(tx, notes);
+    tx.wake(CLAIMS_TOPIC);
+    return true;
+  });
+}
+
+/** Takes back what was offered for tasks that are not in line any more. */
+export async function withdrawOffers(ctx: Context): Promise<void> {
+  for (const attempt of await findLiveAttempts(ctx.db, OFFERED)) await withdrawIfGone(ctx, attempt);
+}
+
+/** What was to end, and whose worker said nothing of it for as long as a lease lasts, has ended with that worker. */
+export async function endLostWork(ctx: Context): Promise<void> {
+  for (const { attemptId } of await findLongEnding(ctx.db, "executor:%", WORKER_LEASE_MS)) {
+    await endAttempt(ctx, attemptId, { wip: null, survivors: [] });
+  }
+}
+
+async function withdrawIfGone(ctx: Context, { attemptId, repo, id, generation, jobId }: StoredAttempt): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const task = await lockTask(tx, repo, id);
+    if (task?.state === "queued" && task.generation === generation) return;
+    // It may have been taken meanwhile.
+    const still = await updateAttempt(tx, attemptId, null, {});
+    if (still?.holder !== OFFERED) return;
+    const job = await lockJob(tx, jobId);
+    const isOpen = job !== undefined && !isOver(job.job.state);
+    const moved = isOpen ? await moveJobIn(tx, job, "CANCELED", { by: BY, reason: "withdrawn" }) : undefined;
+    await deleteAttempt(tx, attemptId);
+    await writeNotes(tx, moved?.notes ?? []);
+  });
+}

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { RepoRules } from "../model/assignment-rules.ts";
+import type { Attempt, LineComment, Task } from "../model/assignment.ts";
+import type { Work } from "./desk.ts";
+
+/** An attempt, with everything its work goes by, as whoever gives it out knows it. */
+export interface Given {
+  task: Task;
+  attempt: Attempt;
+  dependencies: readonly { id: string; commit: string }[];
+  changes: {
+    feedback: { comment: string | null; comments: readonly LineComment[] };
+    session: string | null;
+    commit: string;
+  } | null;
+  publishedSha: string | null;
+}
+
+/** Returns the folder of one submission of a task: its tree, its agent's home, and what was said of it. */
+export function folderOf(
+  workDir: string,
+  { repo, slug, generation }: { repo: string; slug: string; generation: number },
+): string {
+  return join(workDir, "work", repo, `${slug}.${generation}`);
+}
+
+/** Returns an attempt as a workshop takes it up that keeps its work in this folder. */
+export function workOf(workDir: string, repo: RepoRules, given: Given): Work {
+  const { task, attempt, dependencies, changes, publishedSha } = given;
+  const { generation } = attempt;
+  return {
+    ...{ attemptId: attempt.attemptId, n: attempt.n, jobId: attempt.jobId, repo, agent: attempt.agent, dependencies },
+    folder: folderOf(workDir, { repo: task.repo, slug: task.slug, generation }),
+    task: {
+      ...{ id: task.id, slug: task.slug, prompt: task.prompt, base: task.base, resolveConflict: task.resolveConflict },
+    },
+    changes: changes && {
+      ...{ comment: changes.feedback.comment, comments: changes.feedback.comments, commit: changes.commit },
+    },
+    ...{ state: attempt.state, startSha: attempt.startSha, resumes: attempt.resumes, logSeq: attempt.logSeq },
+    session: attempt.session ?? changes?.session ?? null,
+    ...{ sandbox: attempt.sandbox, commitSha: attempt.commitSha, published: publishedSha },
+    isEnding: attempt.state === "ending" || task.generation !== attempt.generation,
+  };
+}

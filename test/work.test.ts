@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { createKey } from "../src/verbs/create-key.ts";
+import { newFolder, parley, ROOT, start, stop, until, type Run } from "./program.ts";
+import { gitIn, put } from "./workshop-git.ts";
+import { openWorld, type Reply, type World } from "./world.ts";
+
+const LEASE_MS = 60_000;
+const workers: Run[] = [];
+after(async () => {
+  for (const worker of workers) {
+    worker.child.kill("SIGCONT");
+    await stop(worker);
+  }
+});
+
+interface Scene extends AsyncDisposable {
+  world: World;
+  /** A repository as it stands before anybody works in it. */
+  origin: string;
+  give(id: string, more?: Record<string, unknown>): Promise<void>;
+  get(path: string): Promise<Reply>;
+  stateOf(id: string): Promise<string>;
+  /** Starts a worker with a clone of its own, in which each task runs these lines of shell. */
+  worker(name: string, script: string, options?: string[]): Promise<{ run: Run; clone: string }>;
+}
+
+async function openScene(): Promise<Scene> {
+  const folder = newFolder();
+  const origin = join(folder, "origin");
+  mkdirSync(origin, { recursive: true });
+  gitIn(origin, "init", "--quiet", "-b", "main");
+  put(origin, "README.md", "hello\n");
+  gitIn(origin, "add", ".");
+  gitIn(origin, "commit", "--quiet", "-m", "begin");
+  const config = join(folder, "parley.yaml");
+  writeFileSync(config, JSON.stringify({ repos: [{ name: "far", worker: true, agent: "script" }] }));
+  const world = await openWorld({ on: "sqlite", env: { PARLEY_CONFIG: config } });
+  const { ctx } = world.server;
+  const { text: assign } = await createKey(ctx, { name: "cards", scope: "assign" });
+  const { text: key } = await createKey(ctx, { name: "worker", scope: "executor" });
+  const headers = { authorization: `Bearer ${assign}` };
+  const get = (path: string) => world.call("GET", path, { headers });
+  return {
+    world,
+    origin,
+    get,
+    async give(id, more = {}) {
+      const reply = await world.call("POST", "/assignment", { headers, body: { id, prompt: `Do ${id}`, ...more } });
+      assert.equal(reply.status, 202, reply.text);
+    },
+    async stateOf(id) {
+      const { body } = await get(`/assignment/tasks/${id}`);
+      return (body as { state: string }).state;
+    },
+    async worker(name, script, options = []) {
+      const dataDir = join(folder, name);
+      const clone = join(folder, `${name}-clone`);
+      gitIn(folder, "clone", "--quiet", origin, clone);
+      mkdirSync(dataDir);
+      const agents = { script: { type: "command", command: ["/bin/sh", "-c", script] } };
+      writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
+      const args = ["work", "--url", world.url, "--repo", `far=${clone}`, "--data-dir", dataDir, ...options];
+      const run = start(args, { PARLEY_KEY: key });
+      workers.push(run);
+      return { run, clone };
+    },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+/** Looks until a task is there, while the server's clock goes on a little. */
+async function come(scene: Scene, id: string, state: string, worker: Run): Promise<void> {
+  for (let i = 0; i < 300; i += 1) {
+    if ((await scene.stateOf(id)) === state) return;
+    await scene.world.advance(1000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.fail(`${id} is ${await scene.stateOf(id)}: ${worker.err()}`);
+}
+
+describe("parley work", () => {
+  it("does tasks on its own machine, builds on what others did elsewhere, and shows the server the work", async () => {
+    await using scene = await openScene();
+    const one = await scene.worker("one", 'cat a.txt 2>/dev/null; echo "$PARLEY_TASK" > "$PARLEY_TASK.txt"');
+    await scene.give("a");
+    await come(scene, "a", "review", one.run);
+    assert.equal(gitIn(one.clone, "show", "refs/heads/aa/a-ca978112:a.txt"), "a");
+    await stop(one.run);
+
+    await scene.give("b", { dependencies: ["a"] });
+    const two = await scene.worker("two", 'echo "$PARLEY_TASK" > "$PARLEY_TASK.txt"; cat a.txt > seen.txt');
+    await come(scene, "b", "review", two.run);
+    assert.equal(gitIn(two.clone, "show", "refs/heads/aa/b-3e23e816:seen.txt"), "a");
+    assert.equal(gitIn(two.clone, "status", "--porcelain"), "");
+
+    const diff = await scene.get("/assignment/tasks/b/diff");
+    assert.equal(diff.status, 200, diff.text);
+    assert.match(diff.text, /\+\+\+ b\/seen\.txt/);
+  });
+
+  it("is fenced when it was lost: another one does the task, and the late one's work stays where it is", async () => {
+    await using scene = await openScene();
+    const gate = join(ROOT, "gate");
+    const waits = `echo begun > begun.txt; while [ ! -e ${gate} ]; do sleep 0.1; done; echo late > done.txt`;
+    const slow = await scene.worker("slow", waits);
+    await scene.give("c");
+    await come(scene, "c", "running", slow.run);
+    slow.run.child.kill("SIGSTOP");
+
+    for (let i = 0; i < 4; i += 1) await scene.world.advance(LEASE_MS);
+    const quick = await scene.worker("quick", "echo quick > done.txt");
+    await come(scene, "c", "review", quick.run);
+    const { body } = await scene.get("/assignment/tasks/c");
+    const { commit, attempt } = body as { commit: string; attempt: number };
+    assert.equal(attempt, 2);
+    assert.equal(gitIn(quick.clone, "show", `${commit}:done.txt`), "quick");
+
+    writeFileSync(gate, "");
+    slow.run.child.kill("SIGCONT");
+    await until(
+      () => /far c: over|not|lease/.test(slow.run.err()) && /over/.test(slow.run.err()),
+      "the late one's end",
+    );
+    const after = (await scene.get("/assignment/tasks/c")).body as { commit: string; state: string };
+    assert.deepEqual([after.state, after.commit], ["review", commit]);
+    const refs = gitIn(slow.clone, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
+    assert.equal(refs, "refs/aa/c-2e7d2c03/1-wip");
+    assert.equal(gitIn(slow.clone, "show", "refs/aa/c-2e7d2c03/1-wip:begun.txt"), "begun");
+  });
+
+  it("says what is missing", async () => {
+    const env = { PARLEY_DATA_DIR: newFolder() };
+    const without = await parley(["work", "--repo", "far=."], env);
+    assert.equal(without.code, 2);
+    assert.match(without.err, /PARLEY_KEY is missing/);
+    const unnamed = await parley(["work"], { ...env, PARLEY_KEY: "x" });
+    assert.deepEqual([unnamed.code, /--repo NAME=PATH is missing/.test(unnamed.err)], [2, true]);
+  });
+});
