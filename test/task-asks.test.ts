@@ -10,6 +10,8 @@ import { moveTaskIn } from "../src/verbs/move-task.ts";
 import { reviewTask } from "../src/verbs/review-task.ts";
 import { submitTask } from "../src/verbs/submit-task.ts";
 import { askAboutConflictIn, askForReviewIn } from "../src/verbs/task-asks.ts";
+import { hear } from "../src/verbs/hear.ts";
+import { enrol, providerOf } from "./addressed.ts";
 import { fresh, until } from "./contract.ts";
 import { sharedRelay, type RelayScene } from "./relay.ts";
 import { DATABASES } from "./world.ts";
@@ -43,8 +45,13 @@ async function move(
 }
 
 /** A task whose work is up for review, and the ask about it. */
-async function reviewed(scene: RelayScene, more: Parameters<typeof submitted>[1] = {}, facts = FACTS): Promise<Task> {
-  const { ctx } = scene.world.server;
+async function reviewed(
+  scene: RelayScene,
+  more: Parameters<typeof submitted>[1] = {},
+  people = scene.world.server.ctx.relay.people,
+): Promise<Task> {
+  const server = scene.world.server.ctx;
+  const ctx = { ...server, relay: { ...server.relay, people } };
   const one = await submitted(scene, more);
   const steps = [
     ["preparing", { attempt: 1 }],
@@ -64,7 +71,7 @@ async function reviewed(scene: RelayScene, more: Parameters<typeof submitted>[1]
       usage: { turns: 12, costUsd: 0.341 },
       jobId: "none",
     } as const;
-    const reviewAsk = await askForReviewIn(ctx, tx, task, attempt, facts);
+    const reviewAsk = await askForReviewIn(ctx, tx, task, attempt, FACTS);
     return moveTaskIn(ctx, tx, task, "review", { commit: COMMIT, changed: true, reviewAsk });
   });
 }
@@ -83,7 +90,8 @@ const askOf = ({ reviewAsk }: Task): string => reviewAsk ?? assert.fail("nobody 
 
 for (const on of DATABASES) {
   describe(`what people are asked about tasks, on ${on}`, () => {
-    const scene = sharedRelay(on);
+    const sms = providerOf("sms");
+    const scene = sharedRelay(on, { channels: [sms] });
     const ctx = () => scene().world.server.ctx;
     const now = async ({ repo, id }: Task) => (await findTask(ctx().db, repo, id)) ?? assert.fail("it is gone");
     const reviewsOf = ({ repo, id }: Task) => listReviews(ctx().db, repo, id);
@@ -218,6 +226,29 @@ for (const on of DATABASES) {
       });
       assert.match((await now(task)).error ?? "", /nobody said within seven days/);
       assert.equal(await stateOf(askOf(task)), "expired");
+    });
+
+    it("reaches whoever is usually asked on their channel, and takes what they write there", async () => {
+      const [name, to] = [fresh("Cy"), "+4912345678"];
+      const cy = await enrol(ctx(), name, [{ channel: "sms", target: { to } }], {
+        identities: [{ kind: "phone", value: to }],
+      });
+      const task = await reviewed(scene(), {}, { default: name, public: false });
+      const notice = await until(async () => {
+        await scene().world.advance(500);
+        return sms.sent.find(({ view }) => view.askId === task.reviewAsk);
+      });
+      const say = async (id: string, text: string) =>
+        hear(ctx(), "http://parley.test", {
+          ...{ provider: "sms", id: `${task.id} ${id}`, at: 0, trust: "verified", said: { text } },
+          ...{ match: { delivery: notice.delivery }, sender: { kind: "phone", id: to } },
+        });
+      const asked = await say("1", "#2");
+      assert.equal(asked.is, "not_understood", JSON.stringify(asked));
+      assert.equal((await now(task)).state, "review");
+      assert.equal((await say("2", "Round the tax up.")).is, "accepted");
+      assert.deepEqual([(await now(task)).state, (await reviewsOf(task))[0]?.comment], ["queued", "Round the tax up."]);
+      assert.equal((await reviewsOf(task))[0]?.principal, cy);
     });
 
     it("takes secrets out of what it shows of the prompt", async () => {
