@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../lib/clock.ts";
+import { findRecorded } from "./recorded-tree.ts";
 
 /** Names every process of an attempt in its environment, and in that of whatever it starts. */
 export const ATTEMPT_VARIABLE = "PARLEY_ATTEMPT";
@@ -70,8 +71,15 @@ export function isAlive(pid: number, starttime: string | null): boolean {
   }
 }
 
-/** Returns the processes of an attempt: those that carry its marker, and those of its session. */
+/** Whether the system says of each process what it carries in its environment. */
+export const HAS_PROC = existsSync("/proc/self/environ");
+
+/**
+ * Returns the processes of an attempt: those that carry its marker, and those of its session; without /proc, those that
+ * were recorded.
+ */
 export async function findProcesses(attemptId: string, session?: number): Promise<number[]> {
+  if (!HAS_PROC) return (await findRecorded(attemptId)).filter((pid) => pid !== process.pid);
   const marker = Buffer.from(`${ATTEMPT_VARIABLE}=${attemptId}\0`);
   const names = await readdir("/proc").catch(() => [] as string[]);
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);

@@ -37,7 +37,7 @@ export function toShow<T>(value: T): T {
 }
 
 /** Returns a value whose long texts are cut. */
-export function shortened<T>(value: T): T {
+function shortened<T>(value: T): T {
   return mapTexts(value, (text) => {
     return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)} [cut: ${text.length} characters]`;
   });

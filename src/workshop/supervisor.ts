@@ -10,9 +10,10 @@ import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut, type DoorsOut } from "./doors-out.ts";
 import { keptKeyOf, openKeyProxy } from "./key-proxy.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
-import { ATTEMPT_VARIABLE, killAttempt, starttimeOf } from "./processes.ts";
+import { ATTEMPT_VARIABLE, HAS_PROC, killAttempt, starttimeOf } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
 import { examineWish } from "./examine-wish.ts";
+import { recordTree } from "./recorded-tree.ts";
 import { harmless, openRedaction, toShow } from "./redaction.ts";
 import { furnish, makeRoomFolder, pathInside, startInside, type Room, type Started } from "./room.ts";
 import { JAIL } from "./bwrap.ts";
@@ -91,6 +92,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
 
   const usage: AttemptUsage = {};
   let session: number | undefined;
+  let tree: ReturnType<typeof recordTree> | undefined;
   let end: SupervisorEnd;
   try {
     furnish(folder);
@@ -119,6 +121,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     const launch = await parts.agent.launch(agentOrder);
     const started = await startInside(room, launch);
     if (!isJailed) session = started.pid;
+    if (!HAS_PROC) tree = recordTree(order.attemptId, started.pid, clock);
     append(startedFact(started, launch));
     using pipes = openAgentPipes(started, { folder: order.folder, clock, redaction, heard: () => limits.heard() });
     const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
@@ -141,6 +144,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     limits.close();
     end = why ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
   }
+  await tree?.close();
   const { survivors } = await killAttempt(order.attemptId, { clock, atOnce: isJailed, session });
   append({
     ...{ type: "ended", end, usage: { ...usage, workMs: limits.workedMs() } },
