@@ -3,7 +3,7 @@ import type { AssignmentRules } from "../model/assignment-rules.ts";
 import { TASKS_TOPIC, watch } from "../store/wake.ts";
 import { endLostWork, offerAttempt, withdrawOffers } from "../verbs/offer-attempts.ts";
 import { isUseless, readLiveAttempts } from "../verbs/read-attempts.ts";
-import { listSettled, noteSettled } from "../verbs/settle-review.ts";
+import { listSettled, noteSettled, type SettledWork } from "../verbs/settle-review.ts";
 import { findCommission, startAttempt, type Commission } from "../verbs/start-attempt.ts";
 import { openDesk, type AttemptDesk } from "./attempt-desk.ts";
 import type { Workshop } from "./workshop.ts";
@@ -53,6 +53,11 @@ export function openAssign(
     underWay.set(attemptId, running);
   }
 
+  async function settle(work: SettledWork): Promise<void> {
+    await noteSettled(ctx, work, await workshop.settleReview(work));
+    await workshop.clear(work);
+  }
+
   async function startNext(): Promise<boolean> {
     const ready = rules.agents.filter(({ name }) => "sandbox" in workshop.readiness(name));
     const here = rules.repos.filter(({ path }) => path !== null);
@@ -80,9 +85,9 @@ export function openAssign(
       using changes = watch(ctx, [TASKS_TOPIC], [signal, ctx.stopping]);
       if (!isTakenUp) await takeUp();
       for (const work of await listSettled(ctx)) {
-        const told = await workshop.settleReview(work);
-        await noteSettled(ctx, work, told);
-        await workshop.clear(work);
+        await settle(work).catch((err: unknown) =>
+          ctx.log.error({ err, task: work.id }, "a review is not settled yet"),
+        );
       }
       while (!signal.aborted && !ctx.stopping.aborted && (await startNext()));
       await offerElsewhere(signal);

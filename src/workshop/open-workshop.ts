@@ -8,12 +8,12 @@ import { runAttempt } from "./attempt.ts";
 import { storeOf, type Bench } from "./bench.ts";
 import { folderOf, workOf, type Given } from "./commission.ts";
 import type { Desk } from "./desk.ts";
-import { approveInto } from "./git/approve.ts";
+import { approveInto, type ApproveWish } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
 import { hasCommit } from "./git/objects.ts";
 import { dropBranch } from "./git/publish.ts";
 import { diff } from "./git/read.ts";
-import { openRepository, type Repository } from "./git/repository.ts";
+import { openRepository, RepositoryTrouble, type Repository } from "./git/repository.ts";
 import { gitVersion } from "./git/run.ts";
 import { removeTree } from "./git/tree.ts";
 import { folderBytes } from "./folder-bytes.ts";
@@ -123,19 +123,18 @@ export function openWorkshop(options: WorkshopOptions) {
     },
 
     async settleReview(work: { repo: string; slug: string; commit: string; is: "approve" | "reject" }) {
-      const opened = await repository(work.repo);
-      // What becomes of it elsewhere is for whoever has the repository.
-      if (opened.gitDir === null) return { message: "" };
-      if (work.is === "reject") {
-        const isGone = await dropBranch(opened, { slug: work.slug, value: work.commit });
-        return { message: isGone ? "its branch is deleted; the commit is kept for 30 days" : "" };
+      const { onApprove = null } = rules.repos.find((one) => one.name === work.repo) ?? {};
+      if (work.is === "approve" && !onApprove) return { message: "" };
+      try {
+        const opened = await repository(work.repo);
+        return onApprove && work.is === "approve"
+          ? await approved(opened, { ...onApprove, commit: work.commit })
+          : await rejected(opened, { slug: work.slug, value: work.commit });
+      } catch (error) {
+        // Only a person can do something about it, and nothing else waits for that.
+        if (error instanceof RepositoryTrouble) return { message: error.message };
+        throw error;
       }
-      const { onApprove } = rules.repos.find((one) => one.name === work.repo) ?? {};
-      if (!onApprove) return { message: "" };
-      const done = await approveInto(opened, { ...onApprove, commit: work.commit });
-      if (done.is === "left")
-        return { message: `${onApprove.target} was left as it is: ${done.why}`, command: done.command };
-      return { message: `${onApprove.target} is at ${done.commit}` };
     },
 
     async clear({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
@@ -145,4 +144,15 @@ export function openWorkshop(options: WorkshopOptions) {
       await rm(join(folder, "order.json"), { force: true });
     },
   };
+}
+
+async function approved(repo: Repository, wish: ApproveWish): Promise<{ message: string; command?: string }> {
+  const done = await approveInto(repo, wish);
+  if (done.is === "done") return { message: `${wish.target} is at ${done.commit}` };
+  return { message: `${wish.target} was left as it is: ${done.why}`, command: done.command };
+}
+
+async function rejected(repo: Repository, branch: { slug: string; value: string }): Promise<{ message: string }> {
+  const isGone = repo.gitDir !== null && (await dropBranch(repo, branch));
+  return { message: isGone ? "its branch is deleted; the commit is kept for 30 days" : "" };
 }
