@@ -42,8 +42,27 @@ export async function fillBoard(): Promise<FilledBoard> {
   pad.listen(0, "127.0.0.1");
   await once(pad, "listening");
   const shop = await openAssignments({ prompt_pad: `http://127.0.0.1:${(pad.address() as AddressInfo).port}` });
-  const { give, reaches, read, planner } = shop;
+  const close = async (): Promise<void> => {
+    await shop[Symbol.asyncDispose]();
+    pad.closeAllConnections();
+    pad.close();
+  };
+  try {
+    await fill(shop);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const pathOf = (url: string): string => new URL(url).pathname;
+  return {
+    ...shop,
+    review: pathOf((await shop.read("export")).reviewUrl),
+    wish: pathOf((await shop.read("rules")).question.url),
+    [Symbol.asyncDispose]: close,
+  };
+}
 
+async function fill({ give, reaches, planner }: AssignmentWorld): Promise<void> {
   await give("vat", "Keep the rates of VAT in one place", { does: [{ write: "src/vat.ts", text: VAT }] });
   await reaches("vat", "review");
   await planner("POST", "/assignment/tasks/vat/review", { verdict: "approve", attempt: 1, comment: "As we said." });
@@ -69,17 +88,6 @@ export async function fillBoard(): Promise<FilledBoard> {
   await reaches("rules", "awaiting_answer");
   await reaches("nightly", "running");
   await reaches("export", "review");
-  const pathOf = (url: string): string => new URL(url).pathname;
-  return {
-    ...shop,
-    review: pathOf((await read("export")).reviewUrl),
-    wish: pathOf((await read("rules")).question.url),
-    async [Symbol.asyncDispose]() {
-      await shop[Symbol.asyncDispose]();
-      pad.closeAllConnections();
-      pad.close();
-    },
-  };
 }
 
 /** One look of the board and what belongs to it, and how to get there. */

@@ -35,6 +35,8 @@ export interface AssignmentWorld extends AsyncDisposable {
 }
 
 const E = "/assignment";
+/** Agents are processes, and start as fast as the machine lets them. */
+const PATIENCE_MS = 45_000;
 
 const FILES: Readonly<Record<string, string>> = {
   "README.md": "# Shop\n\nSells things.\n",
@@ -96,15 +98,18 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
       await planner("POST", E, { id, prompt, dependencies });
     },
     async reaches(id, state) {
-      await until(async () => (await read(id)).state === state);
+      await until(async () => (await read(id)).state === state, PATIENCE_MS);
     },
     async [Symbol.asyncDispose]() {
       // A server that stops leaves its agents at work.
-      const { body } = await planner("GET", E);
-      const ids = body.tasks.map((task: { id: string }) => encodeURIComponent(task.id));
-      await Promise.all(ids.map((id: string) => planner("DELETE", `${E}/tasks/${id}`)));
-      await world[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
+      try {
+        const { body } = await planner("GET", E);
+        const ids = body.tasks.map((task: { id: string }) => encodeURIComponent(task.id));
+        await Promise.all(ids.map((id: string) => planner("DELETE", `${E}/tasks/${id}`)));
+      } finally {
+        await world[Symbol.asyncDispose]();
+        rmSync(folder, { recursive: true, force: true });
+      }
     },
   };
 }
