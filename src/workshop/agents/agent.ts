@@ -24,8 +24,7 @@ export interface Agent {
   converse(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal): Promise<AgentEnd>;
 }
 
-export const AGENT_TYPES = ["claude", "codex", "acp", "command"] as const;
-export type AgentType = (typeof AGENT_TYPES)[number];
+export type AgentType = "claude" | "codex" | "acp" | "command";
 
 /** One agent as it is configured. */
 export interface AgentSettings {
