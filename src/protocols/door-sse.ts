@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DoorContext } from "./door.ts";
 import { setLimitHeaders } from "./door-limits.ts";
@@ -34,8 +35,8 @@ export function openEventStream(reply: FastifyReply, firstWords: string): EventS
   raw.once("close", () => gone.abort());
 
   reply.hijack();
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
-  raw.writeHead(200);
+  // Handed over as they are sent: set one by one, a waiting request would keep them all.
+  raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
 
   function write(text: string): void {
     if (gone.signal.aborted) return;

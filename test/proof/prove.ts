@@ -18,7 +18,8 @@ const HARNESSES = [
   { name: "model", share: 0.2 },
   { name: "policy", share: 0.02 },
   { name: "race", share: 0.17 },
-  { name: "many", share: 0.01 },
+  { name: "many", share: 0.005 },
+  { name: "waits", share: 0.005 },
   { name: "plant", share: 0.05 },
 ] as const;
 const NAMES: readonly string[] = HARNESSES.map(({ name }) => name);

@@ -1,4 +1,4 @@
-import { readTraceParent } from "../../lib/traceparent.ts";
+import { readTraceParent, type TraceParent } from "../../lib/traceparent.ts";
 import type { Tracer } from "../../lib/tracing.ts";
 import type { Context } from "../../context.ts";
 import type { Call } from "./message.ts";
@@ -10,14 +10,23 @@ const SPAN_BYTES = 8;
  * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (contract-mcp.md, section 3).
  * A message that names none, or one of a trace that is not recorded, is told of to nobody.
  */
-export async function underTrace<T>(
-  { clock, random }: Pick<Context, "clock" | "random">,
+export function underTrace<T>(
+  ctx: Pick<Context, "clock" | "random">,
   tracer: Tracer,
-  { method, params, meta }: Call,
+  call: Call,
   answer: () => Promise<T>,
 ): Promise<T> {
-  const parent = tracer.isOn ? readTraceParent(meta["traceparent"]) : null;
-  if (!parent?.isSampled) return answer();
+  const parent = tracer.isOn ? readTraceParent(call.meta["traceparent"]) : null;
+  return parent?.isSampled ? told(ctx, tracer, call, parent, answer) : answer();
+}
+
+async function told<T>(
+  { clock, random }: Pick<Context, "clock" | "random">,
+  tracer: Tracer,
+  { method, params }: Call,
+  parent: TraceParent,
+  answer: () => Promise<T>,
+): Promise<T> {
   const tool = method === "tools/call" ? TOOLS.find(({ name }) => name === params["name"])?.name : undefined;
   const from = clock.now();
   let error: string | undefined = "failed";
