@@ -35,7 +35,10 @@ export function NewTaskPage() {
   );
 }
 
-/** What was begun is kept on this device until it is sent. */
+/**
+ * What was begun is kept on this device until it is sent. The other page is loaded anew: it alone may frame something,
+ * and that is settled when a page is loaded.
+ */
 function Form({ board }: { board: Board }) {
   const [draft, setDraft] = useState(() => readDraft(board));
   const [, go] = useLocation();
@@ -112,6 +115,9 @@ function Form({ board }: { board: Board }) {
         <button type="submit" class="primary" aria-disabled={submit.isBusy}>
           {text.form.submit}
         </button>
+        <a href="/embed/prompt-pad.html" class="button">
+          {text.form.pad}
+        </a>
         <Link href={BASE} class="button quiet">
           {text.form.cancel}
         </Link>

@@ -139,7 +139,7 @@ export const text = {
   diff: {
     title: "Changes",
     against: "Against",
-    start: "What it started from",
+    start: "Its start",
     base: "The base",
     none: "Nothing changed.",
     failed: "The changes could not be loaded.",
@@ -196,6 +196,7 @@ export const text = {
     usual: (name: string) => `The repository’s usual one (${name})`,
     notReady: (name: string, why: string | undefined) => (why === undefined ? name : `${name} (${why})`),
     submit: "Give it to the agent",
+    pad: "Write it in Prompt Pad",
     cancel: "Back to the board",
   },
 

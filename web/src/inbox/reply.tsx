@@ -18,9 +18,9 @@ export function Reply({ ask }: { ask: WholeAsk }) {
   const submit = (): void => {
     const words = draft.text?.trim() ? { text: draft.text } : {};
     const option = draft.option === undefined ? {} : { option: draft.option };
-    if (!("text" in words) && !("option" in option)) {
-      form.current?.querySelector("textarea")?.focus();
-      return announce(text.answerFirst);
+    if (!("option" in option) && (ask.listed || !("text" in words))) {
+      form.current?.querySelector<HTMLElement>(ask.listed ? "input" : "textarea")?.focus();
+      return announce(ask.listed ? text.chooseFirst : text.answerFirst);
     }
     void send({ ...words, ...option });
   };
@@ -66,7 +66,10 @@ export function Reply({ ask }: { ask: WholeAsk }) {
           ))}
         </fieldset>
       )}
-      <Written label={label} value={draft.text ?? ""} onChange={(words) => change({ text: words })} onSend={submit} />
+      {/* Where only an option is an answer, words alone would be refused. */}
+      {(!ask.listed || draft.option !== undefined) && (
+        <Written label={label} value={draft.text ?? ""} onChange={(words) => change({ text: words })} onSend={submit} />
+      )}
       <Facts ask={ask} />
       <Send refused={refused?.says} sending={sending} />
     </form>

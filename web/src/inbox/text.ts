@@ -160,6 +160,7 @@ export const text = {
   send: "Send",
   sending: "Sending",
   answerFirst: "Choose or write an answer first.",
+  chooseFirst: "Choose an answer first.",
 
   task: {
     review: "Review",

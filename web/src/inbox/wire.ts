@@ -77,6 +77,8 @@ export interface WholeAsk extends ListedAsk {
   arguments: ArgumentRow[] | null;
   digest: string | null;
   options: AskOption[];
+  /** Only one of the options is an answer. */
+  listed: boolean;
   schema: JsonSchema | null;
   editable: boolean;
   kwargs: string | null;
