@@ -57,6 +57,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
       prompt_fill: promptFill ?? null,
       interactive,
     })),
+    listed: form.kind === "reply" && form.listed === true,
     schema: view.schema,
     editable: form.kind === "approval" && form.editable,
     kwargs: form.kind === "approval" ? writableArguments(form) : null,
