@@ -1,5 +1,5 @@
 /** Where a task is (contract-assignment.md, section 3). */
-export const TASK_STATES = [
+const TASK_STATES = [
   "blocked",
   "queued",
   "conflict",

@@ -5,8 +5,8 @@ import { listAttempts } from "../store/aa-attempts.ts";
 import { openArtifact } from "./read-artifact.ts";
 
 /** Where a worker leaves its commits, and its work as a patch, among the files of the attempt's job. */
-export const BUNDLE_FILE = "work.bundle";
-export const PATCH_FILE = "work.patch";
+const BUNDLE_FILE = "work.bundle";
+const PATCH_FILE = "work.patch";
 
 /**
  * Opens what a worker left of a task's newest finished work; whoever reads it closes it.
