@@ -3,7 +3,11 @@ import type { RelayAnswer, RelayAsk } from "../model/relay.ts";
 import { titleOf } from "../model/title.ts";
 import type { News } from "../verbs/follow-task.ts";
 import type { StoredAttempt, TaskReading, WholeTask } from "../verbs/read-tasks.ts";
+import type { DoorContext } from "./door.ts";
 import { wireTime } from "./door-question.ts";
+
+/** What is known of a task beside the rows: where people find it, and what stands in the way of agents here. */
+type Around = Pick<DoorContext, "ctx" | "config" | "work">;
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -15,16 +19,18 @@ function present(body: Wire): Wire {
 const inboxUrl = (publicUrl: string, askId: string): string => `${publicUrl}/inbox/${askId}`;
 
 /** Returns a task as every wire has it (contract-assignment.md, section 2); `commit` exactly while it is completed. */
-export function taskWire(reading: TaskReading, publicUrl: string): Wire {
+export function taskWire(reading: TaskReading, around: Around): Wire {
   const { task, agent, dependencies, blockedBy, newest, question } = reading;
-  const isOfThis = newest?.generation === task.generation;
+  const { publicUrl } = around.config;
+  const sandbox = newest?.generation === task.generation ? newest.sandbox : null;
   return present({
     ...{ repo: task.repo, id: task.id, submittedAt: wireTime(task.submittedAt) },
     ...{ status: statusOfTask(task.state), state: task.state, commit: task.commit, title: task.title },
     ...{ attempt: task.attempt, agent, branch: task.branch, changed: task.changed, diffstat: task.diffstat },
     ref: task.commit === null ? null : `refs/aa/${task.slug}/${task.attempt}`,
-    ...{ dependencies, blockedBy, blockedReason: task.blockedReason, stale: task.stale, error: task.error },
-    sandbox: isOfThis ? newest.sandbox : null,
+    ...{ dependencies, blockedBy, blockedReason: task.blockedReason ?? obstacleTo(reading, around) },
+    ...{ stale: task.stale, error: task.error },
+    ...{ sandbox, sandboxNotice: sandbox === "none" ? around.work?.sandboxNotice() : null },
     warnings: task.warnings.length > 0 ? task.warnings : null,
     question: question && {
       ...{ askId: question.askId, summary: titleOf(question.prompt) },
@@ -34,11 +40,19 @@ export function taskWire(reading: TaskReading, publicUrl: string): Wire {
   });
 }
 
+/** Returns why the agent of a task that is in line cannot be given work on this machine; nothing where it can. */
+function obstacleTo({ task, agent }: TaskReading, { ctx, work }: Around): string | null {
+  const isHere = ctx.assignment.repos.some(({ name, path }) => name === task.repo && path !== null);
+  if (task.state !== "queued" || agent === null || !isHere || !work) return null;
+  return work.readiness(agent).why;
+}
+
 /** Returns a task with its prompt, attempts, reviews and asks. */
-export function wholeTaskWire(whole: WholeTask, publicUrl: string, more: Wire = {}): Wire {
+export function wholeTaskWire(whole: WholeTask, around: Around, more: Wire = {}): Wire {
+  const { publicUrl } = around.config;
   const { task, prompt, attempts, reviews, asks } = whole;
   return {
-    ...taskWire(whole, publicUrl),
+    ...taskWire(whole, around),
     prompt,
     ...present({ base: task.base, startDependentsOn: task.startOn, ...more }),
     attempts: attempts.map(attemptWire),

@@ -8,7 +8,7 @@ import { wholeTaskWire } from "./door-task.ts";
 export async function wholeTaskOf(door: DoorContext, repo: string, id: string): Promise<object> {
   const whole = await readWholeTask(door.ctx, repo, id);
   const tree = await door.work?.tree({ repo, id, generation: whole.task.generation });
-  return wholeTaskWire(whole, door.config.publicUrl, { tree });
+  return wholeTaskWire(whole, door, { tree });
 }
 
 /**

@@ -25,7 +25,7 @@ interface OfTask {
 
 /** Giving work, looking at it, and what people say of it, below one form of the endpoint (contract-assignment.md, section 2). */
 export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void {
-  const { ctx, config } = door;
+  const { ctx } = door;
   const serverName = ctx.assignment.serverName ?? `Parley on ${hostname()}`;
 
   app.post(
@@ -52,7 +52,7 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
       const id = queryText(request.query, "id");
       const ids = id === undefined ? undefined : [id].filter(isTaskId);
       const { seq, tasks } = await readTasks(ctx, repo.name, ids);
-      const wire = tasks.map((task) => taskWire(task, config.publicUrl));
+      const wire = tasks.map((task) => taskWire(task, door));
       const body = JSON.stringify({ serverName, protocolVersion: PROTOCOL_VERSION, seq, tasks: wire });
       const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
       reply.header("etag", etag);
@@ -110,7 +110,7 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
   }
 
   async function wireOf(repo: string, id: string): Promise<object> {
-    return taskWire(await readTask(ctx, repo, id), config.publicUrl);
+    return taskWire(await readTask(ctx, repo, id), door);
   }
 }
 

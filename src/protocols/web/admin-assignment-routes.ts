@@ -87,7 +87,7 @@ export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise
         return {
           ...{ sandboxNotice: door.work?.sandboxNotice() ?? null, parallel, repos: repos.map(repoWire) },
           agents: agents.map(({ name }) => agentWire(door, name)),
-          tasks: readings.flatMap(({ tasks }) => tasks).map((task) => taskWire(task, config.publicUrl)),
+          tasks: readings.flatMap(({ tasks }) => tasks).map((task) => taskWire(task, door)),
         };
       },
     );
@@ -117,7 +117,7 @@ export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise
         await administrator(door, request);
         const { name: repo } = repoOf(door, request.params.repo);
         const { seq, tasks } = await readTasks(ctx, repo);
-        return { repo, seq, tasks: tasks.map((task) => taskWire(task, config.publicUrl)) };
+        return { repo, seq, tasks: tasks.map((task) => taskWire(task, door)) };
       },
     );
 
@@ -247,7 +247,7 @@ export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise
     }
 
     async function wireOf(repo: string, id: string): Promise<object> {
-      return taskWire(await readTask(ctx, repo, id), config.publicUrl);
+      return taskWire(await readTask(ctx, repo, id), door);
     }
 
     async function nameOf(by: Administrator): Promise<string> {
