@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../src/lib/clock.ts";
 import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
 import type { SupervisorLine, SupervisorMark } from "../src/workshop/supervision.ts";
+import { gitIn } from "./git-in.ts";
 import type { FakeStep } from "./fake-agents/play.ts";
-import { newFolder, parley, ROOT, serve, type Run } from "./program.ts";
+import { newFolder, parley, serve, type Run } from "./program.ts";
 import { call, type CallOptions, type Reply } from "./world.ts";
 
 /** Fake agents by the names of the real ones (test/fake-agents). */
@@ -71,18 +71,6 @@ export interface AssignSite extends AsyncDisposable {
   mark(id: string): SupervisorMark;
   log(id: string): SupervisorLine[];
   query(text: string): Record<string, unknown>[];
-}
-
-export function gitIn(cwd: string, ...args: string[]): string {
-  const who = { NAME: "ana", EMAIL: "ana@localhost" };
-  return execFileSync("git", args, {
-    ...{ cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
-    env: {
-      ...{ PATH: process.env["PATH"], HOME: ROOT, GIT_CONFIG_NOSYSTEM: "1" },
-      ...{ GIT_AUTHOR_NAME: who.NAME, GIT_AUTHOR_EMAIL: who.EMAIL },
-      ...{ GIT_COMMITTER_NAME: who.NAME, GIT_COMMITTER_EMAIL: who.EMAIL },
-    },
-  }).trimEnd();
 }
 
 /** A prompt that tells a fake agent its steps. */

@@ -2,6 +2,7 @@ import type { DatabaseName } from "../world.ts";
 import { firstStart, manyPending } from "./kill-aside.ts";
 import { checkLedger, checkPoints, forgetAll, openWaiters, settleUnknown } from "./kill-check.ts";
 import { openCrowd, send, startLoad } from "./kill-load.ts";
+import { assignmentDay } from "./kill-assign.ts";
 import { relayDay } from "./kill-relay.ts";
 import { type Ended, isRunning, openSite, type Process, type StartOptions } from "./kill-process.ts";
 import { type Asked, openLedger } from "./ledger.ts";
@@ -18,6 +19,7 @@ export interface Step {
     | "second-start" // another server is started beside it
     | "newer-schema" // the data is from a later version
     | "relay" // killed at a point of a job's life, on a site of its own
+    | "assign" // killed at a point of a task's life, on a site of its own
     | "many-pending"; // with 10,000 open questions, on a site of its own
   /** Left out, the time of the kill is random. */
   at?: { point: string; hit: number };
@@ -107,6 +109,8 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
         return firstStart({ on, step, story, report });
       case "relay":
         return relayDay({ on, step, story, report });
+      case "assign":
+        return assignmentDay({ on, step, story, report });
       case "many-pending":
         return manyPending({ on, step, story, report });
     }

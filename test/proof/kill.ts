@@ -25,6 +25,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
   [/^(expire|end)-/, { kind: "start-late", hits: 20 }],
   [/^(retention|trim|sweep)-/, { kind: "start-much-later", hits: 1 }],
   [/^(job|lease|artifact|relay|ask)-/, { kind: "relay", hits: 1 }],
+  [/^(attempt|task|review)-/, { kind: "assign", hits: 1 }],
   [/^(while-stopping|stopped-)/, { kind: "stop", hits: 1 }],
   [/^(highwater|erase)-/, { kind: "load", hits: 1 }],
   [/./, { kind: "load", hits: 40 }],
