@@ -9,6 +9,8 @@ const MCP_FILE = ".parley-mcp.json";
 const ASKING_TOOL = "AskUserQuestion";
 /** More calls than this wait for nobody: an agent that makes them is out of its mind. */
 const MOST_PENDING = 100;
+/** Of whose results the tool's name is known. */
+const MOST_CALLS = 1000;
 const UNKNOWN_SESSION = /No conversation found/i;
 const ARGUMENTS = [
   ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
@@ -132,6 +134,7 @@ class Conversation {
       const name = textOf(part["name"]);
       if (part["type"] !== "tool_use" || name === undefined) continue;
       this.#told.tool({ name, input: part["input"] });
+      if (this.#calls.size >= MOST_CALLS) this.#calls.clear();
       this.#calls.set(textOf(part["id"]) ?? "", name);
     }
     const id = textOf(message["id"]);

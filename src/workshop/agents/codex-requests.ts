@@ -6,6 +6,9 @@ import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
 /** Shells by which Codex runs what its model wrote as a line. */
 const BY_SHELL = /^(?:\/usr)?\/bin\/(?:ba|z|da)?sh -l?c ([^]+)$/;
 
+/** Changes under way at one time; those of before are forgotten, and so not allowed. */
+const MOST_CHANGES = 1000;
+
 /** What Codex wants to know of its client, in its words (contract-assignment.md, section 7). */
 export class CodexRequests {
   readonly #told: Told;
@@ -23,6 +26,7 @@ export class CodexRequests {
 
   /** Knows from now on what an item would change. */
   note(id: string, changes: Json[]): void {
+    if (this.#changes.size >= MOST_CHANGES) this.#changes.clear();
     this.#changes.set(id, changes);
   }
 
