@@ -186,7 +186,7 @@ function repoRulesOf(repo: RepoSettings, all: Assignment, isDefault: boolean): R
 
 /** Agents that need no entry; what stands under the same name in the settings takes their place. */
 const USUAL_AGENTS: Readonly<Record<string, Omit<AgentEntry, "key_proxy">>> = {
-  claude: { type: "claude", pass_env: ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"] },
+  claude: { type: "claude", pass_env: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL"] },
   codex: { type: "codex", pass_env: ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"] },
   gemini: { type: "acp", command: ["gemini", "--acp"], pass_env: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"] },
   opencode: { type: "acp", command: ["opencode", "acp"], pass_env: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"] },
