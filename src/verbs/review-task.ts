@@ -1,7 +1,9 @@
 import type { Context } from "../context.ts";
-import type { Outcome } from "../model/addressed-ask.ts";
+import type { AddressedAsk, Outcome } from "../model/addressed-ask.ts";
 import type { LineComment, Task, Verdict } from "../model/assignment.ts";
+import type { Counted } from "../model/settle.ts";
 import { Refusal } from "../refusals.ts";
+import { upsertDecision } from "../store/addressed-asks.ts";
 import { insertReview } from "../store/aa-reviews.ts";
 import { findTask, lockTask } from "../store/aa-tasks.ts";
 import type { Actor } from "../store/audit.ts";
@@ -37,9 +39,22 @@ export async function reviewTask(ctx: Context, wish: ReviewWish): Promise<Task> 
     const asked = await findTask(tx, wish.repo, wish.id);
     const by = actorOf(wish);
     const isUp = asked?.state === "review" && asked.attempt === wish.attempt;
-    if (isUp) await closeTaskAskIn(tx, asked.reviewAsk, { by, outcome: outcomeOf(wish) });
+    const over = isUp ? await closeTaskAskIn(tx, asked.reviewAsk, { by, outcome: outcomeOf(wish) }) : undefined;
+    if (over) await upsertDecision(tx, over.id, 1, countedOf(wish, over));
     return reviewTaskIn(ctx, tx, wish);
   });
+}
+
+/** It counts as if it had been decided there. */
+function countedOf({ person, comment }: ReviewWish, { settledAt }: AddressedAsk): Counted {
+  const via = "api" as const;
+  return {
+    responder: { via, person, identities: [], seesAll: false },
+    decision: {
+      ...{ by: { kind: "person", id: person, via }, approved: null, at: settledAt ?? 0 },
+      ...(comment !== null && { comment }),
+    },
+  };
 }
 
 /** What is seen of it where people were asked. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gitIn } from "../git-in.ts";
 import { call, type DatabaseName, type Reply } from "../world.ts";
-import { isRunning, openSite, type Process, type Site } from "./kill-process.ts";
+import { type Ended, isRunning, openSite, type Process, type Site } from "./kill-process.ts";
 import type { Step, Story } from "./kill-story.ts";
 
 interface Aside {
@@ -55,13 +55,14 @@ async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<vo
   const isRetention = at.point.startsWith("task-retention");
   let server = await started(site, isRetention ? undefined : at);
   const wasWhole = await live(server, key, told);
+  let dying: Process | Ended = server;
   if (isRetention) {
     await ended(server, "SIGTERM");
     await site.sleepFor(KEPT_MS);
-    const dying = await site.start({ at });
+    dying = await site.start({ at });
     if (isRunning(dying)) server = dying;
   }
-  const end = await Promise.race([server.ended, pause(WITHIN_MS)]);
+  const end = isRunning(dying) ? await Promise.race([server.ended, pause(WITHIN_MS)]) : dying;
   if (end?.signal !== "SIGKILL") {
     await ended(server, "SIGKILL");
     return told(`the server was to die there and did not${wasWhole ? "" : ", nor did the day end"}`);
