@@ -2,6 +2,7 @@ import { nextTurn } from "../lib/turn.ts";
 import type { Queryable } from "./db.ts";
 import { ADDRESSED_CHECKS } from "./doctor-addressed.ts";
 import { ASSIGNMENT_CHECKS } from "./doctor-assignment.ts";
+import { CONVERSATION_CHECKS } from "./doctor-conversations.ts";
 import { examineLedger } from "./doctor-ledger.ts";
 import { RELAY_CHECKS } from "./doctor-relay.ts";
 import { type Sql, sql } from "./sql.ts";
@@ -175,7 +176,13 @@ const CHECKS: readonly Check[] = [
  */
 export async function examineRows(on: Queryable, quick: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { check, promise, look } of [...CHECKS, ...ADDRESSED_CHECKS, ...RELAY_CHECKS, ...ASSIGNMENT_CHECKS]) {
+  for (const { check, promise, look } of [
+    ...CHECKS,
+    ...ADDRESSED_CHECKS,
+    ...CONVERSATION_CHECKS,
+    ...RELAY_CHECKS,
+    ...ASSIGNMENT_CHECKS,
+  ]) {
     // A server that examines its store goes on answering between two checks.
     await nextTurn();
     let offenders = await look(on, quick);
