@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import { type ChangeData, Diff, type FileData, getChangeKey, Hunk, type HunkData, parseDiff } from "react-diff-view";
+import { type ChangeData, Diff, getChangeKey, Hunk, type HunkData } from "react-diff-view";
+import { type PatchFile, readPatch } from "./patch.ts";
 import { text } from "./task-text.ts";
 import type { LineComment } from "./task-wire.ts";
 import styles from "./task-diff.module.css";
@@ -25,7 +26,7 @@ export interface DiffProps {
 
 /** The changes of a patch, file by file. Everything in it is text. */
 export function TaskDiff(props: DiffProps) {
-  const files = useMemo(() => readable(parseDiff(props.patch, { nearbySequences: "zip" })), [props.patch]);
+  const files = useMemo(() => readPatch(props.patch).map(readable), [props.patch]);
   let lines = 0;
   if (files.length === 0) return <p class="muted">{text.diff.none}</p>;
   return (
@@ -34,16 +35,16 @@ export function TaskDiff(props: DiffProps) {
       {files.map((file) => {
         const long = linesOf(file);
         lines += long;
-        return <OneFile key={pathOf(file)} file={file} long={long} isOpen={lines <= LINES_AT_ONCE} {...props} />;
+        return <OneFile key={file.path} file={file} long={long} isOpen={lines <= LINES_AT_ONCE} {...props} />;
       })}
     </div>
   );
 }
 
-function OneFile(props: DiffProps & { file: FileData; long: number; isOpen: boolean }) {
+function OneFile(props: DiffProps & { file: PatchFile; long: number; isOpen: boolean }) {
   const { file, long, href, comments = [], onComment, onRemove } = props;
   const [isOpen, setOpen] = useState(props.isOpen);
-  const path = pathOf(file);
+  const { path } = file;
   const mine = comments.filter((one) => one.path === path);
   const events = onComment && {
     onClick: ({ change }: { change: ChangeData | null }) => change && onComment(path, lineOf(file, change)),
@@ -51,22 +52,22 @@ function OneFile(props: DiffProps & { file: FileData; long: number; isOpen: bool
   return (
     <details class={styles.file} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span class={styles.path}>{file.type === "rename" ? text.diff.renamed(file.oldPath, file.newPath) : path}</span>
+        <span class={styles.path}>{shown(file.from === undefined ? path : text.diff.renamed(file.from, path))}</span>
         <span class="small muted">
-          {[text.diff.kinds[file.type], countsOf(file)].filter((part) => part !== "").join(", ")}
+          {[text.diff.kinds[file.kind], countsOf(file)].filter((part) => part !== "").join(", ")}
         </span>
       </summary>
       {isOpen && (
         <>
-          {long > MOST_LINES_OF_FILE ? (
+          {long > MOST_LINES_OF_FILE || !file.isRead ? (
             <p>
               {text.diff.tooLong} <a href={href}>{text.diff.raw}</a>
             </p>
           ) : (
-            <div class={styles.lines} tabIndex={0} role="region" aria-label={text.diff.region(path)}>
+            <div class={styles.lines} tabIndex={0} role="region" aria-label={text.diff.region(shown(path))}>
               <Diff
                 viewType="unified"
-                diffType={file.type}
+                diffType={file.kind}
                 hunks={file.hunks}
                 className={onComment ? (styles.pressable ?? "") : ""}
                 widgets={widgetsOf(file, mine, onRemove)}
@@ -90,7 +91,7 @@ function OneFile(props: DiffProps & { file: FileData; long: number; isOpen: bool
 }
 
 /** Comments stand under their lines; those on lines that are not shown stand under the last that is. */
-function widgetsOf(file: FileData, comments: readonly LineComment[], onRemove: DiffProps["onRemove"]) {
+function widgetsOf(file: PatchFile, comments: readonly LineComment[], onRemove: DiffProps["onRemove"]) {
   const changes = file.hunks.flatMap((hunk) => hunk.changes);
   const under = new Map<string, LineComment[]>();
   for (const comment of comments) {
@@ -128,17 +129,16 @@ function Comments({ comments, onRemove }: { comments: readonly LineComment[]; on
   );
 }
 
-const pathOf = (file: FileData): string => (file.type === "delete" ? file.oldPath : file.newPath);
-const linesOf = (file: FileData): number => file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
+const linesOf = (file: PatchFile): number => file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
 
-function countsOf(file: FileData): string {
+function countsOf(file: PatchFile): string {
   const changes = file.hunks.flatMap((hunk) => hunk.changes);
   const of = (type: ChangeData["type"]): number => changes.filter((change) => change.type === type).length;
   return text.diff.counts(of("insert"), of("delete"));
 }
 
 /** The number of a line after the change; of a deleted one, where it stood. */
-function lineOf({ hunks }: FileData, change: ChangeData): number {
+function lineOf({ hunks }: PatchFile, change: ChangeData): number {
   if (change.type !== "delete") return newLineOf(change);
   const hunk = hunks.find(({ changes }) => changes.includes(change));
   const before = hunk?.changes.slice(0, hunk.changes.indexOf(change)).findLast(({ type }) => type !== "delete");
@@ -151,20 +151,15 @@ function newLineOf(change: ChangeData): number {
 }
 
 /** What cannot be seen is shown by its number. */
-function readable(files: readonly FileData[]): FileData[] {
-  const shown = (words: string): string =>
-    words.replace(
-      STEERING,
-      (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
-    );
+function shown(words: string): string {
+  const numberOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return words.replace(STEERING, (character) => `⟨U+${numberOf(character).padStart(4, "0")}⟩`);
+}
+
+function readable(file: PatchFile): PatchFile {
   const hunkOf = (hunk: HunkData): HunkData => ({
     ...hunk,
     changes: hunk.changes.map((change) => ({ ...change, content: shown(change.content) })),
   });
-  return files.map((file) => ({
-    ...file,
-    oldPath: shown(file.oldPath),
-    newPath: shown(file.newPath),
-    hunks: file.hunks.map(hunkOf),
-  }));
+  return { ...file, hunks: file.hunks.map(hunkOf) };
 }
