@@ -18,6 +18,8 @@ export interface RealAgent {
   surroundings(model: string): { env?: Record<string, string>; args?: readonly string[] };
   /** Makes a folder ready, where a variable or an argument says too little. */
   prepare?(folder: string, model: string): void;
+  /** Whether it spoils the record of a session that it is to go on with in the minute in which it began. */
+  spoilsYoungSessions?: boolean;
   write(path: string, text: string): Step;
   run(line: string): Step;
   people(tool: string, input: Json): Step[];
@@ -58,6 +60,7 @@ export const REAL_AGENTS = {
   gemini: {
     settings: { type: "acp", flavour: "gemini", command: [program("gemini"), "--acp"] },
     ...{ version: "0.61.0", writes: "write_file", runs: "run_shell_command" },
+    spoilsYoungSessions: true,
     surroundings: (model) => ({ env: { GEMINI_API_KEY: "x", GOOGLE_GEMINI_BASE_URL: model } }),
     write: (file_path, content) => ({ call: "write_file", input: { file_path, content } }),
     run: (command) => ({ call: "run_shell_command", input: { command } }),
