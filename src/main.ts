@@ -56,6 +56,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   exec: async () => (await import("./cli/exec.ts")).exec,
   forward: async () => (await import("./cli/forward.ts")).forward,
   doctor: async () => (await import("./cli/doctor.ts")).doctor,
+  stop: async () => (await import("./cli/stop.ts")).stop,
 };
 
 /** Runs one command line and returns its exit code. */

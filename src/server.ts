@@ -64,7 +64,7 @@ import { startLoops } from "./server-loops.ts";
 import { openPolicy, startPolicy } from "./server-policy.ts";
 import { openRelay, type Relay } from "./server-relay.ts";
 import { openTracer } from "./server-telemetry.ts";
-import { openServerWorkshop } from "./server-workshop.ts";
+import { openServerWorkshop, type ServerWorkshop } from "./server-workshop.ts";
 import { openStore, type Store } from "./store/open-store.ts";
 import { openReaders } from "./store/readers.ts";
 import { timedDb } from "./store/timed-db.ts";
@@ -97,8 +97,8 @@ export interface RunningServer {
   firstKey: string | null;
   /** One line about the store. */
   describes: string;
-  /** What the operator should hear of coding agents, once it has been looked into. */
-  workNotices(): Promise<string[]>;
+  /** What gives coding agents work; null where nothing does. */
+  work: Pick<ServerWorkshop, "notices" | "drain"> | null;
   /** Reads the files again that are watched anyway. */
   reload(): Promise<void>;
   /** Waiters are answered, streams end, writes finish, the store is closed; safe to call twice. */
@@ -237,7 +237,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     notes: store.notes,
     firstKey,
     describes: store.db.describes,
-    workNotices: () => workshop?.notices() ?? Promise.resolve([]),
+    work: workshop,
     reload: () => policy.reload(),
     stop: () => (stopped ??= stop()),
   };

@@ -8,7 +8,10 @@ import { createSignInLink } from "../verbs/create-sign-in-link.ts";
 import { OPERATOR } from "../verbs/prepare-first-start.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { signInAddress } from "../model/sign-in-address.ts";
+import { noteServerProcess, forgetServerProcess } from "../store/server-process.ts";
+import { starttimeOf } from "../workshop/processes.ts";
 import { openLog } from "./log.ts";
+import { DRAIN_SIGNAL } from "./stop.ts";
 
 /** A stop that takes longer than this ends the process all the same. */
 const STOP_WITHIN_MS = 9500;
@@ -45,12 +48,17 @@ export const serve: Command = {
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
     for (const line of await greeting(server, config)) io.out(line);
     // What this machine offers to coding agents is looked into meanwhile.
-    void server.workNotices().then((notices) => notices.forEach((notice) => io.tell(notice)));
+    void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
+    const self = { pid: process.pid, starttime: starttimeOf(process.pid) };
+    noteServerProcess(config.dataDir, self);
     await new Promise<void>((resolve) => {
       if (io.interrupted.aborted) resolve();
       else io.interrupted.addEventListener("abort", () => resolve(), { once: true });
+      process.on(DRAIN_SIGNAL, () => void drain(server, io).then(resolve));
     });
-    return stop(server, io);
+    const code = await stop(server, io);
+    forgetServerProcess(config.dataDir, self);
+    return code;
   },
 };
 
@@ -95,6 +103,12 @@ function placeText({ dataDir, databaseUrl }: Config): string {
 function rootWarning(): string[] {
   const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
   return process.getuid?.() === 0 && !isContainer ? ["Parley runs as root; give it a user of its own."] : [];
+}
+
+/** Agents at work finish; everything else goes on meanwhile. */
+async function drain(server: RunningServer, io: Io): Promise<void> {
+  io.tell("Draining: no agent is given new work, and the server stops when those at work are done.");
+  await server.work?.drain();
 }
 
 /** Answers waiters, finishes writes and closes the store, within ten seconds; a second signal ends it at once. */

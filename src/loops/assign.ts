@@ -17,6 +17,8 @@ const KEEP_EVERY_MS = 4000;
 /** Starts attempts, and takes up again those that were under way when the server before this one stopped. */
 export interface Assign {
   step(signal: AbortSignal): Promise<boolean>;
+  /** Starts no attempt any more; resolves when none is at work. */
+  drain(): Promise<void>;
   /** Resolves when every attempt is left: their agents go on. */
   leave(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function openAssign(
 ): Assign {
   const underWay = new Map<string, Promise<void>>();
   let isTakenUp = false;
+  let isDraining = false;
 
   async function takeUp(): Promise<void> {
     await workshop.opened;
@@ -89,7 +92,7 @@ export function openAssign(
           ctx.log.error({ err, task: work.id }, "a review is not settled yet"),
         );
       }
-      while (!signal.aborted && !ctx.stopping.aborted && (await startNext()));
+      while (!isDraining && !signal.aborted && !ctx.stopping.aborted && (await startNext()));
       await offerElsewhere(signal);
       // One that is to end and was dropped, because a process of it would not die, is looked after again.
       for (const attempt of await readLiveAttempts(ctx, holder)) {
@@ -99,6 +102,12 @@ export function openAssign(
       }
       await changes.next(LOOK_EVERY_MS);
       return true;
+    },
+    async drain() {
+      isDraining = true;
+      while ((!isTakenUp || underWay.size > 0) && !ctx.stopping.aborted) {
+        await ctx.clock.sleep(LOOK_EVERY_MS, ctx.stopping);
+      }
     },
     async leave() {
       await Promise.allSettled(underWay.values());

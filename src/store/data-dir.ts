@@ -33,6 +33,7 @@ const OURS = [
   HIGHWATER_FILE,
   "installation.key",
   "parley.yaml",
+  "server.json",
 ];
 const KEY_BYTES = 32;
 const STICKY = 0o1000;
