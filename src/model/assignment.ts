@@ -1,20 +1,18 @@
 /** Where a task is (contract-assignment.md, section 3). */
-const TASK_STATES = [
-  "blocked",
-  "queued",
-  "conflict",
-  "preparing",
-  "running",
-  "awaiting_answer",
-  "interrupted",
-  "committing",
-  "review",
-  "approved",
-  "rejected",
-  "failed",
-  "canceled",
-] as const;
-export type TaskState = (typeof TASK_STATES)[number];
+export type TaskState =
+  | "blocked"
+  | "queued"
+  | "conflict"
+  | "preparing"
+  | "running"
+  | "awaiting_answer"
+  | "interrupted"
+  | "committing"
+  | "review"
+  | "approved"
+  | "rejected"
+  | "failed"
+  | "canceled";
 
 /** What clients of the seed know, and `error` for what will not complete. */
 export type TaskStatus = "queued" | "in-progress" | "completed" | "error";
