@@ -46,7 +46,12 @@ export function openAssign(
   function begin(commission: Commission): void {
     const { attemptId, generation } = commission.attempt;
     const desk = openDesk(ctx, rules, commission);
-    const running = keepWhile(ctx, desk, () => workshop.run(commission, desk))
+    const work = async (): Promise<void> => {
+      // Nobody goes on in the tree of the submission before this one: its last attempt is proven dead.
+      if (generation > 1) await workshop.clear({ ...commission.task, generation: generation - 1 });
+      await workshop.run(commission, desk);
+    };
+    const running = keepWhile(ctx, desk, work)
       .catch((err: unknown) => ctx.log.error({ err, attemptId }, "an attempt was dropped"))
       .finally(async () => {
         desk.close();
