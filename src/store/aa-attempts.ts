@@ -169,12 +169,14 @@ export async function findLiveAttempts(on: Queryable, holder?: string): Promise<
   return rows.map(toAttempt);
 }
 
-/** Returns attempts that were to end more than `forMs` ago, of one kind of holders: `executor:%`. */
-export async function findLongEnding(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
+/**
+ * Returns attempts of one kind of holders, `executor:%`, whose jobs were over more than `forMs` ago: those that were to
+ * end, and those whose jobs somebody has ended without a word about the attempt.
+ */
+export async function findLongOver(on: Queryable, holders: string, forMs: number): Promise<StoredAttempt[]> {
   const rows = await on.all<AttemptRow>(
     sql`SELECT a.* FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
-      WHERE a.ended_at IS NULL AND a.state = 'ending' AND a.holder LIKE ${holders}
-        AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
+      WHERE a.ended_at IS NULL AND a.holder LIKE ${holders} AND j.ended_at <= (SELECT parley_now()) - ${forMs}`,
   );
   return rows.map(toAttempt);
 }

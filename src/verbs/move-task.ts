@@ -34,6 +34,14 @@ export type TaskChange = TaskPatch & { by?: Actor };
 
 const SERVER: Actor = { kind: "server", id: "assignment" };
 
+/** A task never goes from the one state to the other. */
+export class WrongMove extends Error {
+  constructor(from: TaskState, to: TaskState) {
+    super(`a task never goes from ${from} to ${to}`);
+    this.name = "WrongMove";
+  }
+}
+
 /**
  * Moves a held task, and whatever depends on it: one guarded statement and one `state` event for each, all in the
  * transaction under way. Those whose dependencies are all there come into line; those that lose one are blocked and say
@@ -43,7 +51,7 @@ const SERVER: Actor = { kind: "server", id: "assignment" };
  *
  * The task was held by `lockTask`. Call it last: it writes the record, and whoever holds its end locks nothing more.
  *
- * @throws {Error} when the task may not move so: our bug
+ * @throws {WrongMove} when the task may not move so: our bug, or a worker's elsewhere
  */
 export async function moveTaskIn(
   ctx: Rules,
@@ -69,7 +77,7 @@ async function moveOne(
   more: readonly NewTaskEvent[],
   notes: AuditNote[],
 ): Promise<Task> {
-  if (!mayMoveTask(held.state, to)) throw new Error(`a task never goes from ${held.state} to ${to}`);
+  if (!mayMoveTask(held.state, to)) throw new WrongMove(held.state, to);
   const moved = await updateTaskState(tx, held, to, { ...clearedBy(held, to), ...patch });
   // point: task-between-state-and-event
   await tell(tx, moved, held.state, by, more);

@@ -3,7 +3,7 @@ import { isOver } from "../model/relay.ts";
 import {
   deleteAttempt,
   findLiveAttempts,
-  findLongEnding,
+  findLongOver,
   updateAttempt,
   type StoredAttempt,
 } from "../store/aa-attempts.ts";
@@ -39,14 +39,14 @@ export async function offerAttempt(ctx: Context, slots: Slots): Promise<boolean>
   });
 }
 
-/** Takes back what was offered for tasks that are not in line any more. */
+/** Takes back what was offered for tasks that are not in line any more, and as jobs that somebody has ended. */
 export async function withdrawOffers(ctx: Context): Promise<void> {
   for (const attempt of await findLiveAttempts(ctx.db, OFFERED)) await withdrawIfGone(ctx, attempt);
 }
 
-/** What was to end, and whose worker said nothing of it for as long as a lease lasts, has ended with that worker. */
+/** What was to end, or whose job is over, and whose worker said nothing of it for as long as a lease lasts, has ended. */
 export async function endLostWork(ctx: Context): Promise<void> {
-  for (const { attemptId } of await findLongEnding(ctx.db, "executor:%", WORKER_LEASE_MS)) {
+  for (const { attemptId } of await findLongOver(ctx.db, "executor:%", WORKER_LEASE_MS)) {
     await endAttempt(ctx, attemptId, { wip: null, survivors: [] });
   }
 }
@@ -54,12 +54,12 @@ export async function endLostWork(ctx: Context): Promise<void> {
 async function withdrawIfGone(ctx: Context, { attemptId, repo, id, generation, jobId }: StoredAttempt): Promise<void> {
   await transact(ctx, async (tx) => {
     const task = await lockTask(tx, repo, id);
-    if (task?.state === "queued" && task.generation === generation) return;
     // It may have been taken meanwhile.
     const still = await updateAttempt(tx, attemptId, null, {});
     if (still?.holder !== OFFERED) return;
     const job = await lockJob(tx, jobId);
     const isOpen = job !== undefined && !isOver(job.job.state);
+    if (isOpen && task?.state === "queued" && task.generation === generation) return;
     const moved = isOpen ? await moveJobIn(tx, job, "CANCELED", { by: BY, reason: "withdrawn" }) : undefined;
     await deleteAttempt(tx, attemptId);
     await writeNotes(tx, moved?.notes ?? []);

@@ -1,6 +1,4 @@
-import { z } from "zod";
-import { TASK_EVENT_TYPES, type NewTaskEvent } from "../../model/assignment.ts";
-import type { AttemptUsage } from "../../model/assignment.ts";
+import type { AttemptUsage, NewTaskEvent } from "../../model/assignment.ts";
 import { isPermission, type AgentWish } from "../../model/attempt-asks.ts";
 import { titleOfPrompt } from "../../model/assignment-names.ts";
 import { Refusal } from "../../refusals.ts";
@@ -23,11 +21,14 @@ import {
   type AttemptResult,
 } from "../../verbs/close-attempt.ts";
 import type { Writer } from "../../verbs/hold-job.ts";
+import { WrongMove } from "../../verbs/move-task.ts";
 import { openBundle } from "../../verbs/open-bundle.ts";
 import { readTask } from "../../verbs/read-tasks.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
 import { keyHolder } from "../door-principals.ts";
+import { taskIdOf } from "../door-task-wish.ts";
 import { bodyOf, routeOptions } from "./request.ts";
+import { Saying, type Said, type SaidFacts } from "./worker-says.ts";
 
 interface OfJob {
   Params: { repo: string; job: string };
@@ -35,47 +36,7 @@ interface OfJob {
 
 /** So long a worker waits for a decision before it asks again. */
 const WAIT_MS = 20_000;
-
-const Facts = z
-  .object({
-    startSha: z.string().regex(/^[0-9a-f]{40,64}$/),
-    sandbox: z.enum(["bubblewrap", "none"]),
-    pid: z.int(),
-    starttime: z.string().nullable(),
-    session: z.string().max(200),
-    agentVersion: z.string().max(200),
-    usage: z.record(z.string(), z.number()),
-    logSeq: z.int().min(0),
-  })
-  .partial();
-const Event = z.object({ type: z.enum(TASK_EVENT_TYPES), data: z.record(z.string(), z.unknown()) });
-const Result = z.object({
-  commit: z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/),
-  changed: z.boolean(),
-  diffstat: z.object({ files: z.int(), insertions: z.int(), deletions: z.int() }),
-  branch: z.string().max(300).nullable().default(null),
-  ref: z.string().max(300),
-  warnings: z.array(z.string().max(2000)).max(1000),
-  files: z.string().max(100_000),
-});
-const Saying = z.discriminatedUnion("say", [
-  z.object({ say: z.literal("claimed") }),
-  z.object({ say: z.literal("step"), to: z.enum(["running", "interrupted", "committing"]), facts: Facts.default({}) }),
-  z.object({ say: z.literal("note"), events: z.array(Event).max(1000), facts: Facts.default({}) }),
-  z.object({ say: z.literal("waiting"), isWaiting: z.boolean() }),
-  z.object({ say: z.literal("wish"), ref: z.string().min(1).max(200), wish: z.record(z.string(), z.unknown()) }),
-  z.object({ say: z.literal("key") }),
-  z.object({ say: z.literal("resumed"), from: z.enum(["session", "start"]) }),
-  z.object({ say: z.literal("conflict"), paths: z.array(z.string()).max(10_000) }),
-  z.object({ say: z.literal("done"), result: Result }),
-  z.object({ say: z.literal("failed"), error: z.string().max(10_000), wip: z.string().nullable().default(null) }),
-  z.object({
-    say: z.literal("ended"),
-    wip: z.string().nullable().default(null),
-    survivors: z.array(z.int()).max(1000),
-  }),
-]);
-type Said = z.infer<typeof Saying>;
+const JOB_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * What a worker on another machine says of an attempt whose job it holds, and is told (contract-assignment.md, section
@@ -89,9 +50,10 @@ export function workerRoutes(app: Door, door: DoorContext): void {
     routeOptions("What a worker says of an attempt, and is told", { 200: "As asked", 204: "Nothing is decided yet" }),
     async (request, reply) => {
       const by = await workerOf(door, request);
+      refuseNoJob(request.params.job);
       const said = sayingOf(bodyOf(request));
       const told = await answer(request.params, by, said, goneSignal(reply)).catch((error: unknown) => {
-        throw error instanceof NotHeld ? new Refusal("fenced") : error;
+        throw error instanceof NotHeld || error instanceof WrongMove ? new Refusal("fenced") : error;
       });
       return told === undefined ? reply.code(204).send() : reply.send(told);
     },
@@ -102,8 +64,10 @@ export function workerRoutes(app: Door, door: DoorContext): void {
     routeOptions("The commits of a task that the attempt is built on, as a git bundle"),
     async (request, reply) => {
       const by = await workerOf(door, request);
-      const { attempt } = await workerAttempt(ctx, request.params.job, by);
-      const { repo, task } = request.params;
+      const { repo, job } = request.params;
+      refuseNoJob(job);
+      const { attempt } = await workerAttempt(ctx, job, by);
+      const task = taskIdOf(request.params.task);
       if (attempt.repo !== repo) throw new Refusal("job_not_found");
       const { file } = await openBundle(ctx, repo, task);
       return reply.type("application/octet-stream").send(file.createReadStream());
@@ -136,7 +100,7 @@ export function workerRoutes(app: Door, door: DoorContext): void {
         await markWaiting(ctx, held, said.isWaiting);
         return {};
       case "wish":
-        return decide(attempt, said.ref, said.wish as unknown as AgentWish, signal);
+        return decide(attempt, said.ref, said.wish as AgentWish, signal);
       case "key":
         return { key: await renewAttemptKey(ctx, held) };
       case "resumed":
@@ -201,6 +165,11 @@ async function workerOf(door: DoorContext, request: FastifyRequest): Promise<Wri
   return { principal: key.principal, lease: typeof lease === "string" ? lease : undefined };
 }
 
+/** @throws {Refusal} `job_not_found` for what no job is called */
+function refuseNoJob(id: string): void {
+  if (!JOB_ID.test(id)) throw new Refusal("job_not_found");
+}
+
 function sayingOf(body: Readonly<Record<string, unknown>>): Said {
   const read = Saying.safeParse(body);
   if (read.success) return read.data;
@@ -209,7 +178,7 @@ function sayingOf(body: Readonly<Record<string, unknown>>): Said {
 }
 
 /** Returns what is there; what a client leaves out is left as it is. */
-function factsOf(facts: z.infer<typeof Facts>): AttemptFacts {
+function factsOf(facts: SaidFacts): AttemptFacts {
   const present = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
   return present as AttemptFacts & { usage?: AttemptUsage };
 }
