@@ -217,8 +217,13 @@ for (const on of DATABASES) {
         [{ ...wish, name: "two words" }, 400],
         [{ ...wish, self_respond: true }, 400],
         [{ ...wish, expires_in_seconds: 1 }, 400],
+        [{ ...wish, repos: ["shop"] }, 400],
+        [{ ...wish, scope: "assign", repos: "shop" }, 400],
+        [{ ...wish, scope: "assign", repos: ["../shop"] }, 400],
       ] as const)
         assert.equal((await asAdmin("POST", "/admin/keys", body)).status, status, JSON.stringify(body));
+      const kept = await asAdmin("POST", "/admin/keys", { name: "cards", scope: "assign", repos: ["shop", "shop"] });
+      assert.deepEqual([kept.status, kept.body.repos, printed.repos], [201, ["shop"], null]);
       assert.deepEqual(said(await asAdmin("DELETE", "/admin/keys/key_unknown")), [404, "NOT_FOUND"]);
     });
 

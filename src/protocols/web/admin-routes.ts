@@ -11,7 +11,16 @@ import { listPeopleAndSessions } from "../../verbs/list-people.ts";
 import { revokeKey } from "../../verbs/revoke-key.ts";
 import type { Door, DoorContext } from "../door.ts";
 import { parseBody } from "../door-body.ts";
-import { booleanField, fields, idField, integerField, optional, textField, wordField } from "../door-fields.ts";
+import {
+  booleanField,
+  checkedField,
+  fields,
+  idField,
+  integerField,
+  optional,
+  textField,
+  wordField,
+} from "../door-fields.ts";
 import { isId } from "../door-ids.ts";
 import { administrator } from "../door-principals.ts";
 
@@ -27,6 +36,15 @@ const NewKey = fields({
     integerField("expires_in_seconds", 60, 10 * YEAR_S, { description: "Left out, it is good until revoked." }),
   ),
   self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
+  repos: optional(
+    checkedField<string[]>(
+      { type: "array", items: { type: "string" }, description: "The repositories an assign key is good for." },
+      (value) =>
+        Array.isArray(value) && value.every((name) => typeof name === "string")
+          ? null
+          : { message: "repos must be a list of names", field: "repos", constraint: "type" },
+    ),
+  ),
 });
 
 const Person = z.object({
@@ -39,6 +57,7 @@ const Person = z.object({
 const time = z.string().nullable();
 const KEY = {
   ...{ id: z.string(), name: z.string(), scope: z.enum(SCOPES), person: z.string().nullable() },
+  repos: z.array(z.string()).nullable(),
   ...{ self_respond: z.boolean(), created_at: z.string(), last_used_at: time, expires_at: time, revoked_at: time },
 };
 const Key = z.object(KEY);
@@ -153,10 +172,12 @@ export function adminRoutes(door: DoorContext): (app: Door) => Promise<void> {
       },
       async (request, reply) => {
         const by = await administrator(door, request);
-        const { name, scope, person, expires_in_seconds, self_respond } = request.body as z.output<typeof NewKey>;
+        const { name, scope, person, expires_in_seconds, self_respond, repos } = request.body as z.output<
+          typeof NewKey
+        >;
         const expiresInMs = expires_in_seconds === undefined ? undefined : expires_in_seconds * 1000;
         const owner = person === undefined ? undefined : personId(person);
-        const wish = { name, scope, person: owner, expiresInMs, selfRespond: self_respond };
+        const wish = { name, scope, person: owner, expiresInMs, selfRespond: self_respond, repos };
         const { text, key } = await createKey(ctx, wish, by);
         return reply.code(201).send({ ...printKey(key), key: text });
       },
@@ -190,6 +211,7 @@ type Key = Awaited<ReturnType<typeof listKeys>>[number];
 function printKey(key: Key): z.output<typeof Key> {
   return {
     ...{ id: key.id, name: key.name, scope: key.scope, person: key.person, self_respond: key.selfRespond },
+    repos: key.repos && [...key.repos],
     created_at: timeText(key.createdAt),
     last_used_at: timeOrNull(key.usedAt),
     expires_at: timeOrNull(key.expiresAt),
