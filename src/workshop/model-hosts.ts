@@ -16,8 +16,10 @@ export function modelHosts(
   const kind = agent.type === "acp" ? agent.flavour : agent.type;
   const named = Object.entries(env).flatMap(([name, value]) => {
     if (!/_(BASE_URL|ENDPOINT)$/.test(name) || !URL.canParse(value)) return [];
-    const { host, hostname, port } = new URL(value);
-    return [port === "" ? hostname : host];
+    const { protocol, host, hostname, port } = new URL(value);
+    if (port !== "") return [host];
+    // A name alone is port 443.
+    return [protocol === "http:" ? `${hostname}:80` : hostname];
   });
   return [...(USUAL[kind] ?? []), ...named];
 }
