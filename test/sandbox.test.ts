@@ -238,7 +238,7 @@ for (const sandbox of found.is === "bubblewrap" ? (["bubblewrap", "none"] as con
       const setup = (command: string, more: { limitMs?: number; signal?: AbortSignal } = {}) =>
         runSetup({
           ...{ command, sandbox, tree: room.tree, home: room.home, store: join(base, "store"), clock, path },
-          ...{ attemptId: room.attemptId, log: join(base, "setup.log"), onLine: (line) => lines.push(line) },
+          ...{ attemptId: room.attemptId, log: join(base, "setup.log"), onLine: async (line) => void lines.push(line) },
           ...{ signal: new AbortController().signal, ...more },
         });
       const command = "echo made > made; (setsid sleep 777 &); printf 'a\\033[2Jb\\n'; echo oops >&2; exit 3";

@@ -1,14 +1,21 @@
 /**
  * Yields the lines of a stream of UTF-8, without their ends; what follows the last end is the last line. Only a line
- * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere.
+ * feed ends a line: a JSON text may hold every other character that is taken for one elsewhere. Of a line that is longer
+ * than `longest` the rest is passed over.
  */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* linesOf(
+  bytes: AsyncIterable<Uint8Array>,
+  { longest = Number.MAX_SAFE_INTEGER }: { longest?: number } = {},
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const part of bytes) {
-    const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield line.replace(/\r$/, "");
+    const [first = "", ...more] = decoder.decode(part, { stream: true }).split("\n");
+    rest = (rest + first).slice(0, longest);
+    for (const next of more) {
+      yield rest.replace(/\r$/, "");
+      rest = next.slice(0, longest);
+    }
   }
   rest += decoder.decode();
   if (rest !== "") yield rest;

@@ -125,7 +125,7 @@ async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
     ...{ command, sandbox, tree, home, store: at.repo.store, attemptId: work.attemptId, clock: bench.clock },
     egress: [...modelHosts(agentCalled(bench, work.agent), passedEnv(bench, work.agent)), ...bench.rules.egress],
     log: join(work.folder, `setup-${work.n}.log`),
-    onLine: (text) => void desk.note([{ type: "setup", data: { text } }]).catch(() => undefined),
+    onLine: (text) => desk.note([{ type: "setup", data: { text } }]),
     signal: AbortSignal.any([desk.ending, desk.leaving]),
   });
   if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was stopped while its tree was set up");

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { appendFile, mkdir, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
 import { harmless } from "./redaction.ts";
 import { furnish, makeRoomFolder, pathInside, startInside, type Room } from "./room.ts";
 import { JAIL } from "./bwrap.ts";
+import { openSetupLog } from "./setup-log.ts";
 
 /** What this machine offers to keep an agent away from everything else on it; or why it offers nothing. */
 export type SandboxFound = { is: "bubblewrap" } | { is: "none"; why: string };
@@ -146,7 +147,7 @@ interface SetupOptions {
   clock: Clock;
   /** The file that what it says is added to. */
   log: string;
-  onLine(text: string): void;
+  onLine(text: string): Promise<void>;
   signal: AbortSignal;
   /** Hosts it may reach. */
   egress?: readonly string[];
@@ -157,6 +158,9 @@ interface SetupOptions {
 
 const SETUP_MS = 1_800_000;
 const PARTS_WAIT_MS = 1000;
+/** Whoever is told has so long to take the last of it. */
+const TOLD_WITHIN_MS = 10_000;
+const LONGEST_LINE = 65_536;
 
 /**
  * Runs the command that prepares a tree, in the sandbox where there is one; returns its exit code, and why it is none
@@ -171,14 +175,10 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
   const folder = await makeRoomFolder();
   try {
     furnish(folder);
-    const tell = (text: string) => {
-      onLine(text);
-      writing = writing.then(() => appendFile(log, `${text}\n`, { mode: 0o600 }));
-    };
-    let writing = Promise.resolve();
+    const said = openSetupLog(log, onLine);
     await using doors = await openDoorsOut({
       ...{ isJailed, folder, egress: options.egress ?? [], mcp: null, model: null },
-      onRefused: (place) => tell(`The sandbox let nothing through to ${harmless(place)}.`),
+      onRefused: (place) => void said.append(`The sandbox let nothing through to ${harmless(place)}.`),
     });
     const room = { attemptId, bwrap, tree, home, store, folder, path, hidden: [tree, store], bridges: doors.bridges };
     const env = {
@@ -188,9 +188,9 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     const started = await startInside(room, { argv: ["/bin/sh", "-c", command], env });
     started.stdin.end();
     const read = async (stream: AsyncIterable<Uint8Array>) => {
-      for await (const line of linesOf(stream)) tell(harmless(line));
+      for await (const line of linesOf(stream, { longest: LONGEST_LINE })) await said.append(harmless(line));
     };
-    const said = Promise.all([read(started.stdout), read(started.stderr)]).catch(() => {});
+    const heard = Promise.all([read(started.stdout), read(started.stderr)]).catch(() => {});
     const stopped = new Promise<"stopped">((resolve) => {
       if (signal.aborted) resolve("stopped");
       signal.addEventListener("abort", () => resolve("stopped"), { once: true });
@@ -204,9 +204,11 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     late.abort();
     if (isJailed) started.kill();
     await killAttempt(attemptId, { clock, atOnce: isJailed, session: isJailed ? undefined : started.pid });
-    await Promise.race([said, clock.sleep(PARTS_WAIT_MS)]);
+    await Promise.race([heard, clock.sleep(PARTS_WAIT_MS)]);
     for (const stream of [started.stdout, started.stderr]) stream.destroy();
-    await writing;
+    const long = new AbortController();
+    await Promise.race([said.close(), stopped, clock.sleep(TOLD_WITHIN_MS, long.signal)]);
+    long.abort();
     if (end === "stopped") return { code: null, why: "it was stopped" };
     if (end === "late") return { code: null, why: `it took longer than ${Math.round(limitMs / 1000)} seconds` };
     return end.signal === null ? { code: end.code } : { code: end.code, why: `it was ended by ${end.signal}` };
