@@ -8,6 +8,7 @@ import { openAssign } from "./loops/assign.ts";
 import type { DoorWork } from "./protocols/door.ts";
 import { readPatch } from "./verbs/open-bundle.ts";
 import { slugOf } from "./model/assignment-names.ts";
+import { lockForServer } from "./store/server-lock.ts";
 import { openWorkshop } from "./workshop/open-workshop.ts";
 import { writeWhole } from "./workshop/write-whole.ts";
 
@@ -35,6 +36,7 @@ export async function openServerWorkshop(
   if (rules.repos.length === 0) return null;
   const newSessionId = () => uuidV7(ctx.clock.now(), ctx.random);
   await mkdir(rules.workDir, { recursive: true, mode: 0o700 });
+  const lock = rules.repos.some(({ path }) => path !== null) ? lockFolder(rules.workDir) : null;
   const holder = `workshop:${await ownName(rules.workDir, newSessionId)}`;
   const workshop = openWorkshop({
     ...{ rules, dataDir: config.dataDir, serverUrl, env: process.env, newSessionId },
@@ -70,8 +72,21 @@ export async function openServerWorkshop(
         onError: (err) => ctx.log.error({ err, loop: "assign" }, "a loop step failed"),
       }),
     drain: () => assign.drain(),
-    leave: () => assign.leave(),
+    async leave() {
+      await assign.leave();
+      lock?.release();
+    },
   };
+}
+
+/** Attempts of a folder are one server's, also where several share a database. @throws {Error} one sentence */
+function lockFolder(workDir: string): { release(): void } {
+  try {
+    return lockForServer(join(workDir, "workshop.lock"));
+  } catch (cause) {
+    const says = `Another Parley server gives agents work in ${workDir}; set assignment.work_dir to another folder.`;
+    throw new Error(says, { cause });
+  }
 }
 
 /** The name by which this workshop knows its own attempts again after a restart. */

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { pino } from "pino";
+import { startServer } from "../src/server.ts";
+import { sql } from "../src/store/sql.ts";
+import { createKey } from "../src/verbs/create-key.ts";
+import { eventually, run, SHELL } from "./assign-site.ts";
+import { gitIn } from "./git-in.ts";
+import { parley } from "./program.ts";
+import { openWorld } from "./world.ts";
+
+const COUNT = 6;
+
+describe("two servers on one PostgreSQL with the same repository", () => {
+  it("do each task once, never more at a time than may be, in the order of submission", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-assign-"));
+    const checkout = join(folder, "shop");
+    mkdirSync(checkout);
+    gitIn(checkout, "init", "-q", "-b", "main");
+    gitIn(checkout, "commit", "-q", "--allow-empty", "-m", "Begin");
+    const file = join(folder, "parley.yaml");
+    const repos = [{ name: "shop", path: checkout, agent: "shell", parallel: 2 }];
+    writeFileSync(file, JSON.stringify({ repos, agents: { shell: SHELL }, assignment: { sandbox: "off" } }));
+    try {
+      await using world = await openWorld({ on: "postgres", running: true, env: { PARLEY_CONFIG: file } });
+      const { config, server: first } = world;
+      const log = pino({ level: "fatal" });
+      const beside = await parley(["serve", "--port", "0"], {
+        ...{ PARLEY_CONFIG: file, PARLEY_DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? "" },
+      });
+      assert.equal(beside.code, 1);
+      assert.match(
+        beside.err,
+        /Another Parley server gives agents work in .*; set assignment\.work_dir to another folder\.$/m,
+      );
+      const assignment = { ...config.assignment, workDir: join(folder, "second") };
+      const second = await startServer({ ...config, assignment }, { log });
+      try {
+        const { text: key } = await createKey(first.ctx, { name: "ana", scope: "assign" });
+        const headers = { authorization: `Bearer ${key}` };
+        const atWork = `mkdir ${folder}/at-$$; ls -d ${folder}/at-* | wc -l >> ${folder}/counted; sleep 0.5; rmdir ${folder}/at-$$`;
+        for (let i = 0; i < COUNT; i += 1) {
+          const body = { id: `card-${i}`, prompt: run(`echo ${i} > ${i}.txt; ${atWork}`) };
+          const reply = await world.call("POST", "/assignment", { headers, body });
+          assert.equal(reply.status, 202, reply.text);
+        }
+        const { db } = first.ctx;
+        await eventually(
+          async () => (await db.all(sql`SELECT id FROM aa_tasks WHERE state = 'review'`)).length === COUNT,
+          () => "all done",
+        );
+        const attempts = await db.all<{ holder: string; n: number; place: number; resumes: number }>(
+          sql`SELECT a.holder, a.n, a.resumes, t.place FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id
+            ORDER BY a.started_at, t.place`,
+        );
+        assert.equal(new Set(attempts.map(({ holder }) => holder)).size, 2, "both servers work");
+        assert.deepEqual(
+          attempts.map(({ place, n, resumes }) => [place, n, resumes]),
+          Array.from({ length: COUNT }, (_, i) => [i + 1, 1, 0]),
+        );
+        const refs = gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
+        assert.equal(refs.split("\n").length, 2 * COUNT);
+        const most = Math.max(...readFileSync(join(folder, "counted"), "utf8").trim().split("\n").map(Number));
+        assert.ok(most <= 2, `${most} agents were at work at one time`);
+      } finally {
+        await second.stop();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
