@@ -6,8 +6,8 @@ import { VERSION } from "./lib/version.ts";
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   ask: async () => (await import("./cli/ask.ts")).ask,
-  check: async () => (await import("./cli/questions.ts")).check,
-  cancel: async () => (await import("./cli/questions.ts")).cancel,
+  check: async () => (await import("./cli/asked.ts")).check,
+  cancel: async () => (await import("./cli/asked.ts")).cancel,
   answer: async () => (await import("./cli/answer.ts")).answer,
   inbox: async () => (await import("./cli/inbox.ts")).inbox,
   "keys create": async () => (await import("./cli/keys.ts")).keysCreate,

@@ -3,17 +3,20 @@ import { AUDIENCES, type Audience, type NewQuestion, type Question } from "@parl
 import type { Parley } from "@parley/sdk";
 import { systemClock } from "../lib/clock.ts";
 import { clockText, parseDurationMs } from "../lib/duration.ts";
+import { askPerson } from "./ask-person.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
-import { CLIENT_OPTIONS, countText, openClient, serverUrl, writeAnswers } from "./questions.ts";
+import { withLiveLine } from "./live-line.ts";
+import { CLIENT_OPTIONS, countText, openClient, questionLines, serverUrl } from "./questions.ts";
 
 export const ask: Command = {
-  usage: "PROMPT [--options A,B] [--audience TAG,TAG] [--min N] [--timeout 1h] [--wait] [--json]",
+  usage: "PROMPT [--options A,B] [--audience TAG,TAG] [--min N] [--timeout 1h] [--to HUMAN] [--wait] [--json]",
   does: "ask people a question",
   flags: {
     "--options A,B": "what to choose from; give it several times if an option holds a comma",
     "--audience TAG,TAG": `who may know: ${AUDIENCES.join(", ")}`,
     "--min N": "how many answers are wanted, 1 to 50; left out, 1",
-    "--timeout TIME": "how long to ask for, 60s to 24h; left out, 1h",
+    "--timeout TIME": "how long to ask for, 60s to 24h, a named person 10s to 30d; left out, 1h",
+    "--to HUMAN": "ask this person alone, by name or id",
     "--wait": "stay until it is answered, then print the answers; exit 3 when time ran out first",
     ...CLIENT_FLAGS,
   },
@@ -28,17 +31,27 @@ export const ask: Command = {
         audience: { type: "string" },
         min: { type: "string" },
         timeout: { type: "string" },
+        to: { type: "string" },
         wait: { type: "boolean" },
       },
     });
+    const prompt = onlyArgument(positionals, "PROMPT");
+    const options = values.options && optionsOf(values.options);
+    const timeoutSeconds = values.timeout === undefined ? undefined : secondsOf(values.timeout);
+    const url = serverUrl(values.url, io.env);
+    if (values.to !== undefined) {
+      if (values.audience !== undefined || values.min !== undefined)
+        throw new WrongUsage("--to asks one person: --audience and --min are for asking everybody");
+      const how = { url, io, wait: values.wait ?? false, json: values.json ?? false };
+      return askPerson({ prompt, to: values.to, options, timeoutSeconds }, how);
+    }
     const question: NewQuestion = {
-      prompt: onlyArgument(positionals, "PROMPT"),
-      ...(values.options && { options: optionsOf(values.options) }),
+      prompt,
+      ...(options && { options }),
       ...(values.audience !== undefined && { audience: values.audience.split(",") as Audience[] }),
       min_responses: wholeNumber("--min", values.min ?? "1"),
-      ...(values.timeout !== undefined && { timeout_seconds: secondsOf(values.timeout) }),
+      ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
     };
-    const url = serverUrl(values.url, io.env);
     const client = openClient(url, io.env);
     const receipt = await client.ask(question, { signal: io.interrupted });
     const id = receipt.question_id;
@@ -56,7 +69,7 @@ export const ask: Command = {
       return EXIT.interrupted;
     }
     if (values.json) io.out(JSON.stringify(settled));
-    else writeAnswers(settled, io);
+    else for (const line of questionLines(settled)) io.out(line);
     if (settled.status === "CLOSED") return EXIT.done;
     return settled.cancelled ? EXIT.refused : EXIT.unanswered;
   },
@@ -65,33 +78,18 @@ export const ask: Command = {
 /** Shows how many of how many and the time left until the question is final; null when interrupted before that. */
 async function waitFor(client: Parley, id: string, io: Io): Promise<Question | null> {
   let latest: Question | undefined;
-  const show = () => {
-    if (!latest) return;
+  const line = () => {
+    if (!latest) return undefined;
     const left = Date.parse(latest.expires_at) - systemClock.now();
-    io.progress(`${countText(latest)}, ${clockText(left)} left`);
+    return `${countText(latest)}, ${clockText(left)} left`;
   };
-  const over = new AbortController();
-  const ticking = (async () => {
-    while (!over.signal.aborted) {
-      show();
-      await systemClock.sleep(1000, over.signal);
-    }
-  })();
-
-  try {
+  return withLiveLine(io, line, (show) => {
     const onProgress = (question: Question) => {
       latest = question;
       show();
     };
-    return await client.wait(id, { signal: io.interrupted, onProgress });
-  } catch (error) {
-    if (io.interrupted.aborted) return null;
-    throw error;
-  } finally {
-    over.abort();
-    await ticking;
-    io.progress("");
-  }
+    return client.wait(id, { signal: io.interrupted, onProgress });
+  });
 }
 
 function optionsOf(given: readonly string[]): string[] {

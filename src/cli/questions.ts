@@ -1,10 +1,12 @@
-import { parseArgs } from "node:util";
 import { Parley } from "@parley/sdk";
 import type { Question } from "@parley/sdk/wire";
 import { printable, printableLines } from "../lib/printable.ts";
-import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "./command.ts";
+import type { Io } from "./command.ts";
 
 export const CLIENT_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
+
+/** Where requests to named people are made. */
+export const A2H = "/a2h/v1alpha1";
 
 const LOCAL_URL = "http://127.0.0.1:3415";
 const BAR_WIDTH = 24;
@@ -19,11 +21,13 @@ export function openClient(url: string, env: Io["env"]): Parley {
   return new Parley({ url, key: env["PARLEY_KEY"] || undefined });
 }
 
-/** Writes what people said: each answer, or the tally of a choice. */
-export function writeAnswers(question: Question, io: Io): void {
-  for (const line of printableLines(question.prompt)) io.out(line);
-  for (const line of talliedLines(question)) io.out(line);
-  io.out(`${countText(question)}, ${stateText(question)}`);
+/** Returns a question and what people said: each answer, or the tally of a choice. */
+export function questionLines(question: Question): string[] {
+  return [
+    ...printableLines(question.prompt),
+    ...talliedLines(question),
+    `${countText(question)}, ${stateText(question)}`,
+  ];
 }
 
 /** Returns a line for each option of a choice, or those of each answer. */
@@ -59,32 +63,3 @@ function stateText({ status, cancelled, closed_at, expires_at }: Question): stri
   if (status === "EXPIRED") return cancelled ? "cancelled" : `expired ${expires_at}`;
   return `open until ${expires_at}`;
 }
-
-function onQuestion(does: string, example: string, act: (client: Parley, id: string) => Promise<Question>): Command {
-  return {
-    usage: "ID [--json]",
-    does,
-    flags: CLIENT_FLAGS,
-    example,
-    async run(argv, io) {
-      const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
-      const id = onlyArgument(positionals, "ID");
-      const question = await act(openClient(serverUrl(values.url, io.env), io.env), id);
-      if (values.json) io.out(JSON.stringify(question));
-      else writeAnswers(question, io);
-      return EXIT.done;
-    },
-  };
-}
-
-export const check = onQuestion(
-  "print what people have said so far",
-  "parley check q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  (client, id) => client.check(id),
-);
-
-export const cancel = onQuestion(
-  "end a question; answers already given stay",
-  "parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  (client, id) => client.cancel(id),
-);

@@ -1,0 +1,141 @@
+import { parseArgs } from "node:util";
+import { ParleyError } from "@parley/sdk/errors";
+import type { Question } from "@parley/sdk/wire";
+import { canonicalExact } from "../lib/exact-json.ts";
+import { printable, printableLines } from "../lib/printable.ts";
+import { requestLines, type PeopleRequest } from "./asked-people.ts";
+import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "./command.ts";
+import { Refused, openDoors, type DoorCall } from "./door-client.ts";
+import { A2H, CLIENT_OPTIONS, openClient, questionLines, serverUrl } from "./questions.ts";
+
+/** Something that was asked, as the server says it and as people read it. */
+interface Asked {
+  wire: object;
+  lines: string[];
+}
+
+/** One kind of what can be asked. */
+interface Kind {
+  read(id: string): Promise<Asked>;
+  cancel(id: string): Promise<Asked>;
+}
+
+/** Every kind, in the order in which an id is looked for. */
+function kindsAt(url: string, io: Io): Kind[] {
+  const call = openDoors(url, io);
+  const client = openClient(url, io.env);
+  return [
+    {
+      read: async (id) => asQuestion(await client.check(id)),
+      cancel: async (id) => asQuestion(await client.cancel(id)),
+    },
+    toPeople(call, "/function_calls", "/agent/function_calls"),
+    toPeople(call, "/human_contacts", "/agent/human_contacts"),
+    toPeople(call, "/messages", "/messages"),
+    relayed(call),
+  ];
+}
+
+const asQuestion = (wire: Question): Asked => ({ wire, lines: questionLines(wire) });
+
+function toPeople(call: DoorCall, readAt: string, cancelAt: string): Kind {
+  const asked = (wire: object) => ({ wire, lines: requestLines(wire as PeopleRequest) });
+  return {
+    read: async (id) => asked(await call("GET", `${A2H}${readAt}/${encodeURIComponent(id)}`)),
+    cancel: async (id) => asked(await call("POST", `${A2H}${cancelAt}/${encodeURIComponent(id)}/cancel`, {})),
+  };
+}
+
+interface RelayAnswer {
+  answer_text?: string;
+  answer_json?: unknown;
+  error?: string;
+  answered_by?: string;
+}
+
+/** What an executor asked. */
+function relayed(call: DoorCall): Kind {
+  async function asked(wire: object): Promise<Asked> {
+    const ask = wire as { ask_id: string; prompt: string; status: string; expires_at: string };
+    const isOpen = ask.status === "PENDING";
+    const path = `/asks/${encodeURIComponent(ask.ask_id)}/answer?wait=0`;
+    const answer = isOpen ? undefined : ((await call("GET", path)) as RelayAnswer);
+    return {
+      wire: { ask, ...(answer && { answer }) },
+      lines: [
+        ...printableLines(ask.prompt),
+        ...(answer ? relayAnswerLines(answer) : []),
+        isOpen ? `open until ${ask.expires_at}` : `${ask.status.toLowerCase()}${byWhom(answer)}`,
+      ],
+    };
+  }
+  return {
+    read: async (id) => asked(await call("GET", `/asks/${encodeURIComponent(id)}`)),
+    cancel: async (id) => asked(await call("DELETE", `/asks/${encodeURIComponent(id)}`)),
+  };
+}
+
+function relayAnswerLines({ answer_text: text, answer_json: json, error }: RelayAnswer): string[] {
+  const said = [text, json === undefined ? undefined : canonicalExact(json), error];
+  return said.filter((words) => words !== undefined).flatMap((words) => indented(words));
+}
+
+function indented(words: string): string[] {
+  return printableLines(words).map((line, i) => (i === 0 ? `  - ${line}` : `    ${line}`));
+}
+
+function byWhom({ answered_by: name }: RelayAnswer = {}): string {
+  return name === undefined ? "" : ` by ${printable(name)}`;
+}
+
+/** Returns what was asked under an id, and its kind. @throws {Error} one sentence where there is nothing */
+async function find(kinds: readonly Kind[], id: string): Promise<{ kind: Kind; asked: Asked }> {
+  const refusals: (ParleyError | Refused)[] = [];
+  for (const kind of kinds) {
+    try {
+      return { kind, asked: await kind.read(id) };
+    } catch (error) {
+      if (!isElsewhere(error)) throw error;
+      refusals.push(error);
+    }
+  }
+  const [first] = refusals;
+  const isKeyRefused = refusals.every(({ status }) => status !== 404);
+  if (first && (isKeyRefused || id.startsWith("q_"))) throw first;
+  throw new Error(
+    `you have asked nothing under the id ${printable(id)}; a task of a coding agent is shown by: parley task show ID`,
+  );
+}
+
+/** Whether an id may still be of another kind, or of one that this key is good for. */
+function isElsewhere(error: unknown): error is ParleyError | Refused {
+  return (error instanceof ParleyError || error instanceof Refused) && [401, 403, 404].includes(error.status);
+}
+
+function onAsked(does: string, example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {
+  return {
+    usage: "ID [--json]",
+    does,
+    flags: CLIENT_FLAGS,
+    example,
+    async run(argv, io) {
+      const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
+      const id = onlyArgument(positionals, "ID");
+      const { wire, lines } = await act(kindsAt(serverUrl(values.url, io.env), io), id);
+      for (const line of values.json ? [JSON.stringify(wire)] : lines) io.out(line);
+      return EXIT.done;
+    },
+  };
+}
+
+export const check = onAsked(
+  "print how something stands that was asked, and what was answered",
+  "parley check q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async (kinds, id) => (await find(kinds, id)).asked,
+);
+
+export const cancel = onAsked(
+  "end something that was asked; answers already given stay",
+  "parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  async (kinds, id) => (await find(kinds, id)).kind.cancel(id),
+);
