@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import { selfTest } from "../src/workshop/sandbox.ts";
@@ -46,7 +46,7 @@ for (const sandbox of isJailed ? (["auto", "off"] as const) : (["off"] as const)
 
 describe("what an agent may do", { concurrency: true }, () => {
   const shared = sharedSite({
-    repos: [{ name: "shop", parallel: 6 }],
+    repos: [{ name: "shop", parallel: 6 }, { name: "gone" }],
     assignment: { parallel: 6, turns: 3 },
     agents: { elsewhere: { type: "command", command: ["no-such-program-here"] } },
   });
@@ -76,6 +76,15 @@ describe("what an agent may do", { concurrency: true }, () => {
     );
     const { body } = await site.assign("DELETE", "/assignment/shop/tasks/not-here");
     assert.equal(body.state, "canceled");
+  });
+
+  it("is not begun in a repository that is not there, and the task says so", async () => {
+    const site = shared();
+    renameSync(site.checkout("gone"), `${site.checkout("gone")}-away`);
+    await site.submit("lost", {}, "gone");
+    const { error, status } = await site.until("lost", "failed", "gone");
+    assert.equal(status, "error");
+    assert.match(error, /gone/);
   });
 
   it("has a token that is good for its own questions, and a key that neither reviews, answers, submits nor sees others", async () => {

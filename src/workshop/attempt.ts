@@ -27,7 +27,15 @@ const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
  * to end. Every step can be met twice: whoever takes an attempt up again goes on from the last one that was told.
  */
 export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<void> {
-  const repo = await bench.repository(work.repo.name);
+  const repo = await bench.repository(work.repo.name).catch(async (error: unknown) => {
+    // Nothing of an agent's work is lost by that yet, or nobody wants it any more; else it is waited for.
+    if (work.state !== "preparing" && !work.isEnding) throw error;
+    const survivors = await killAll({ bench, work });
+    if (work.isEnding || survivors.length > 0) await desk.ended({ wip: null, survivors });
+    else await desk.failed(sentenceOf(error), { wip: null });
+    return null;
+  });
+  if (repo === null) return;
   const at: At = { bench, work, desk, repo, ...placesOf(work), start: null, mayBePublished: false };
   if (work.state !== "preparing") at.start = work.startSha;
   try {
@@ -272,7 +280,7 @@ async function giveUp(at: At): Promise<void> {
 }
 
 /** Nothing of the attempt runs any more but what is returned. Its supervisor sees to that as long as there is one. */
-async function killAll({ bench, work }: At): Promise<readonly number[]> {
+async function killAll({ bench, work }: Pick<At, "bench" | "work">): Promise<readonly number[]> {
   await endSupervisor(bench, work.folder);
   return (await killAttempt(work.attemptId, bench)).survivors;
 }
