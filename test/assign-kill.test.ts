@@ -88,4 +88,32 @@ describe("a server that is killed", () => {
     assert.equal(site.git("shop", "show", `${task.commit}:ran.txt`), "yes");
     assert.deepEqual([task.asks.length, task.attempts[0].resumes], [1, 0]);
   });
+
+  it("while it ends an agent has ended it after its next start, and publishes nothing", async () => {
+    const site = shared();
+    const line = "trap '' INT TERM; echo x >> ../times; while :; do sleep 1; done";
+    await site.submit("stubborn", { prompt: run(`echo half > half.txt; ${line}`) });
+    await site.until("stubborn", "running");
+    await appears(beside(site, "stubborn", "times"));
+    const cut = site.assign("DELETE", "/assignment/shop/tasks/stubborn").catch(() => "cut off");
+    await eventually(
+      () => site.query("SELECT 1 FROM aa_attempts WHERE id = 'stubborn' AND state = 'ending'").length > 0,
+      () => "the end of the attempt",
+    );
+    await site.kill();
+    assert.equal(await cut, "cut off");
+    await site.start();
+    const { body } = await site.assign("DELETE", "/assignment/shop/tasks/stubborn");
+    assert.deepEqual([body.status, body.state], ["error", "canceled"]);
+    assert.match(body.error, /^canceled by /);
+    assert.deepEqual(await site.processes("stubborn"), []);
+    const refs = site.git("shop", "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
+    assert.deepEqual(
+      refs
+        .split("\n")
+        .filter((ref) => ref.includes("stubborn"))
+        .map((ref) => ref.replace(/-[0-9a-f]{8}/, "")),
+      ["refs/aa/stubborn/1-wip"],
+    );
+  });
 });
