@@ -18,6 +18,7 @@ import { gitVersion } from "./git/run.ts";
 import { removeTree } from "./git/tree.ts";
 import { folderBytes } from "./folder-bytes.ts";
 import { NO_SANDBOX, selfTest } from "./sandbox.ts";
+import { endWithoutRepository } from "./without-repository.ts";
 
 export interface WorkshopOptions {
   rules: AssignmentRules;
@@ -99,11 +100,12 @@ export function openWorkshop(options: WorkshopOptions) {
       if (found) await resolveBase(await repository(name), found.base);
     },
     hasCommit: async (name: string, commit: string) => hasCommit((await repository(name)).store, commit),
-    /** @throws {Error} for a repository that is in no settings */
     run(given: Given, desk: Desk): Promise<void> {
-      const repo = rules.repos.find(({ name }) => name === given.task.repo);
-      if (!repo) throw new Error(`there is no repository called ${given.task.repo} in the settings`);
-      return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
+      const { task, attempt } = given;
+      const repo = rules.repos.find(({ name }) => name === task.repo);
+      if (repo) return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
+      const folder = folderOf(rules.workDir, { ...task, generation: attempt.generation });
+      return endWithoutRepository(bench, { ...attempt, folder }, desk);
     },
 
     async diff(
