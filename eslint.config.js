@@ -57,7 +57,7 @@ const NO_MARKUP = [
 ].map((selector) => ({ selector, message: MARKUP }));
 
 export default tseslint.config(
-  { ignores: ["web/dist/", "sdk/dist/", "coverage/", ".parley/", "data/"] },
+  { ignores: ["web/dist/", "sdk/dist/", "adapters/dist/", "coverage/", ".parley/", "data/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.{ts,tsx}"],
