@@ -49,6 +49,19 @@ for (const on of DATABASES) {
       assert.deepEqual(await waiting, { allow: true });
     });
 
+    it("is asked also where it holds what no store takes, and binds exactly that", async () => {
+      const who = await attempt(scene());
+      const dana = await scene().person();
+      const wish = { ...RUN("printf a\0b"), diff: "+ \0" };
+      const { askId, inboxId } = await withPeople(scene(), who, "nul", wish);
+      const { body } = await dana.whole(inboxId);
+      assert.equal(body.title, "Run: printf a\u2400b");
+      assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(wish.input))));
+      assert.equal((await dana.decide(inboxId, { approved: true })).status, 200);
+      assert.deepEqual(await awaitDecision(ctx(), askId, soon()), { allow: true });
+      await withPeople(scene(), who, "nul-2", { text: "a\0b", options: [] });
+    });
+
     it("is denied with the words of the person who said no", async () => {
       const who = await attempt(scene());
       const dana = await scene().person();

@@ -42,6 +42,18 @@ describe("what is put to people of an agent's wish", () => {
     }
   });
 
+  it("is denied where it is more than can be shown, however deep", async () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${"}".repeat(3000)}`) as Record<string, unknown>;
+    const long = { content: "x".repeat(5_000_000) };
+    for (const input of [deep, long]) {
+      const said = await examine({ ...write("src/a.ts"), input });
+      assert.deepEqual(said, {
+        allow: false,
+        why: "it is more than can be shown to anybody; do it in smaller parts",
+      });
+    }
+  });
+
   it("looks at no links in the jail, where they lead nowhere else, nor at what is no path", async () => {
     assert.deepEqual(await examine(write("docs/a.md"), true), write("docs/a.md"));
     const run: PermissionWish = { tool: "Bash", input: { command: "docs" }, action: "execute", resource: "docs" };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import type { RepoRules } from "../model/assignment-rules.ts";
+import { sizedEvent } from "../model/task-event-size.ts";
 import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
 import type { Given } from "../workshop/commission.ts";
 import { AttemptLost, type Desk, type Result } from "../workshop/desk.ts";
@@ -49,6 +50,10 @@ const AGAIN_MS = 1000;
 const SLOWEST_MS = 15_000;
 /** What a server says of a lease that is not good any more, or of a job that is over. */
 const LOST = new Set([401, 403, 404, 409, 410]);
+const CLOSED_WHY = "the attempt has ended";
+
+/** The server takes it in no form like this one: it is never said again. */
+class Declined extends Error {}
 
 /** Opens the desk of a job that a worker holds. A server that is away is waited for; what it declines is a lost attempt. */
 export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
@@ -71,7 +76,7 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
         throw new AttemptLost(said.error?.message ?? `the server answered ${reply.status}`);
       }
       if (reply && reply.status < 500 && reply.status !== 429) {
-        throw new Error(`the server declined it (${reply.status}): ${await reply.text()}`);
+        throw new Declined(`the server declined it (${reply.status}): ${await reply.text()}`);
       }
       await systemClock.sleep(pauseMs, until);
     }
@@ -92,9 +97,15 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
     wish: unknown,
     signal: AbortSignal,
     none: T,
+    refused: (why: string) => T,
   ): Promise<T> {
     while (!signal.aborted) {
-      const decided = await say<T>({ say: "wish", ref, wish }, AbortSignal.any([signal, stop]));
+      const decided = await say<T>({ say: "wish", ref, wish }, AbortSignal.any([signal, stop])).catch(
+        (error: unknown) => {
+          if (error instanceof Declined) return refused(error.message);
+          throw error;
+        },
+      );
       if (decided) return decided;
     }
     return none;
@@ -115,12 +126,15 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
       return new Uint8Array(await reply.arrayBuffer());
     },
     step: async (to, facts = {}) => void (await say({ say: "step", to, facts })),
-    note: async (events, facts = {}) => void (await say({ say: "note", events, facts })),
+    note: async (events, facts = {}) => void (await say({ say: "note", events: events.map(sizedEvent), facts })),
     waiting: async (isWaiting) => void (await say({ say: "waiting", isWaiting })),
     permission: (ref, wish, signal) =>
-      ask<PermissionDecision>(ref, wish, signal, { allow: false, why: "the attempt has ended", canceled: true }),
+      ask<PermissionDecision>(ref, wish, signal, { allow: false, why: CLOSED_WHY, canceled: true }, (why) => ({
+        allow: false,
+        why,
+      })),
     question: (ref, wish, signal) =>
-      ask<QuestionAnswer>(ref, wish, signal, { none: true, why: "the attempt has ended" }),
+      ask<QuestionAnswer>(ref, wish, signal, { none: true, why: CLOSED_WHY }, (why) => ({ none: true, why })),
     async newKey() {
       const told = await say<{ key: string }>({ say: "key" });
       return told?.key ?? "";

@@ -65,8 +65,12 @@ export function isPermission(wish: AgentWish): wish is PermissionWish {
   return "tool" in wish;
 }
 
-/** Returns what people read of a wish, before and around what they approve. */
+/** Returns what people read of a wish, before and around what they approve; no store takes what stands for a NUL in it. */
 export function promptOf(wish: AgentWish, who: Wisher): string {
+  return wordsOf(wish, who).replaceAll("\0", "\u2400");
+}
+
+function wordsOf(wish: AgentWish, who: Wisher): string {
   const { repo, taskId, title, agent, sandbox } = who;
   const named = title === undefined || title === taskId ? taskId : `${taskId} (${title})`;
   const whose = `For task ${named} in ${repo}, by ${agent}. ${SANDBOX[sandbox]}`;

@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import type { AttemptUsage, NewTaskEvent, Sandbox, Task, TaskState } from "../model/assignment.ts";
+import { sizedEvent } from "../model/task-event-size.ts";
 import { findAttempt, updateAttempt, type AttemptPatch, type StoredAttempt } from "../store/aa-attempts.ts";
 import { appendTaskEvents } from "../store/aa-events.ts";
 import { lockTask } from "../store/aa-tasks.ts";
@@ -75,14 +76,17 @@ export async function stepAttempt(
   });
 }
 
-/** What has happened is told, without the secrets in it; and what became known of the attempt. @throws {NotHeld} */
+/**
+ * What has happened is told, without the secrets in it, and cut where it is too large to be told; and what became known of
+ * the attempt. @throws {NotHeld}
+ */
 export async function noteAttempt(
   ctx: Context,
   held: Held,
   events: readonly NewTaskEvent[],
   facts: AttemptFacts = {},
 ): Promise<void> {
-  const safe = events.length === 0 ? [] : await withoutSecrets(ctx, events);
+  const safe = events.length === 0 ? [] : await withoutSecrets(ctx, events.map(sizedEvent));
   await transact(ctx, async (tx) => {
     const before = facts.logSeq === undefined ? undefined : await findAttempt(tx, held.attemptId);
     // Said again by somebody who did not hear that it had arrived.

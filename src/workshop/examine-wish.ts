@@ -4,6 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { PermissionDecision, PermissionWish } from "./agents/agent.ts";
 import type { Redaction } from "./redaction.ts";
 
+const TOO_MUCH = "it is more than can be shown to anybody; do it in smaller parts";
+const MOST_LEVELS = 32;
+const MOST_CHARS = 4_194_304;
 const HOLDS_KEY = "it holds a key of this attempt, which is never shown to anybody; name its variable instead";
 
 /**
@@ -15,10 +18,27 @@ export async function examineWish(
   wish: PermissionWish,
   { tree, isJailed, redaction }: { tree: string; isJailed: boolean; redaction: Redaction },
 ): Promise<PermissionWish | Extract<PermissionDecision, { allow: false }>> {
+  if (isTooMuch(wish)) return { allow: false, why: TOO_MUCH };
   if (!isDeepStrictEqual(redaction.value(wish), wish)) return { allow: false, why: HOLDS_KEY };
   const isPath = wish.action === "read" || wish.action === "write" || wish.action === "reconfigure";
   if (isJailed || !isPath || !(await leadsOutside(tree, wish.resource))) return wish;
   return { ...wish, leadsOutside: true };
+}
+
+/** Returns whether a value is deeper or longer than what is put to people; it may be so deep that nothing else walks it. */
+function isTooMuch(value: unknown): boolean {
+  const left: { value: unknown; level: number }[] = [{ value, level: 0 }];
+  let chars = 0;
+  for (let next = left.pop(); next; next = left.pop()) {
+    if (typeof next.value === "string") chars += next.value.length;
+    if (next.level > MOST_LEVELS || chars > MOST_CHARS) return true;
+    if (typeof next.value !== "object" || next.value === null) continue;
+    for (const [name, member] of Object.entries(next.value)) {
+      chars += name.length;
+      left.push({ value: member, level: next.level + 1 });
+    }
+  }
+  return false;
 }
 
 /** Returns whether a path leads out of a tree, by whatever links are on its way; also where that cannot be told. */
