@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { canonicalExact } from "../src/lib/exact-json.ts";
+import { findRelayAsk } from "../src/store/relay-asks.ts";
+import { sql } from "../src/store/sql.ts";
+import { callOf } from "../src/verbs/relay-people.ts";
 import { offerAttempt, withdrawOffers, endLostWork } from "../src/verbs/offer-attempts.ts";
 import { createKey } from "../src/verbs/create-key.ts";
 import { examineStore } from "../src/verbs/examine-store.ts";
 import { openAssignment, shaOf, type AssignmentScene } from "./assignment.ts";
+import { until } from "./contract.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
 /** A worker with a key, and a job of its own. */
@@ -201,6 +206,27 @@ for (const on of DATABASES) {
       for (const body of [step, { say: "key" }, { say: "note", events: [] }, { say: "claimed" }]) {
         assert.equal((await one.say(body)).status, 409);
       }
+    });
+
+    it("is put to people as the very input that the tool is given", async () => {
+      await using scene = await openAssignment(on);
+      const { ctx } = scene.world.server;
+      const worker = await takes(scene, "a");
+      await worker.say({ say: "claimed" });
+      await worker.say({ say: "step", to: "running", facts: { sandbox: "none" } });
+      const input = JSON.parse('{"command":"rm x","timeout":null,"__proto__":{"a":[null]}}') as object;
+      const wish = { tool: "Bash", input, action: "execute", resource: "rm x" };
+      const waiting = worker.say({ say: "wish", ref: "r", wish });
+      const asked = await until(async () => {
+        const [row] = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM asks`);
+        return row && findRelayAsk(ctx.db, row.ask_id);
+      });
+      assert.equal(callOf(ctx, asked)?.kwargs, canonicalExact(input));
+      assert.equal(
+        (await worker.call("POST", `/jobs/${worker.job}/finish`, { state: "FAILED", reason: "no" })).status,
+        200,
+      );
+      assert.deepEqual((await waiting).body.allow, false);
     });
 
     it("ends with its job, wherever that was ended", async () => {

@@ -31,6 +31,11 @@ export function routeOptions(summary: string, replies: Readonly<Record<number, s
  * @throws {Refusal} `invalid_json`, `body_not_object`
  */
 export function bodyOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
+  return withoutNulls(wholeBodyOf(request)) as Record<string, unknown>;
+}
+
+/** Returns the same with every member that was sent. @throws {Refusal} `invalid_json`, `body_not_object` */
+export function wholeBodyOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   let value: unknown;
   try {
@@ -40,7 +45,7 @@ export function bodyOf(request: FastifyRequest): Readonly<Record<string, unknown
     throw error;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal("body_not_object");
-  return withoutNulls(value) as Record<string, unknown>;
+  return value as Record<string, unknown>;
 }
 
 /** Returns whether a request has a body. */

@@ -27,7 +27,7 @@ import { readTask } from "../../verbs/read-tasks.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
 import { keyHolder } from "../door-principals.ts";
 import { taskIdOf } from "../door-task-wish.ts";
-import { bodyOf, routeOptions } from "./request.ts";
+import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
 import { Saying, type Said, type SaidFacts } from "./worker-says.ts";
 
 interface OfJob {
@@ -51,7 +51,7 @@ export function workerRoutes(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const by = await workerOf(door, request);
       refuseNoJob(request.params.job);
-      const said = sayingOf(bodyOf(request));
+      const said = sayingOf(request);
       const told = await answer(request.params, by, said, goneSignal(reply)).catch((error: unknown) => {
         throw error instanceof NotHeld || error instanceof WrongMove ? new Refusal("fenced") : error;
       });
@@ -170,11 +170,17 @@ function refuseNoJob(id: string): void {
   if (!JOB_ID.test(id)) throw new Refusal("job_not_found");
 }
 
-function sayingOf(body: Readonly<Record<string, unknown>>): Said {
-  const read = Saying.safeParse(body);
-  if (read.success) return read.data;
-  const [problem] = read.error.issues;
-  throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
+function sayingOf(request: FastifyRequest): Said {
+  const read = Saying.safeParse(bodyOf(request));
+  if (!read.success) {
+    const [problem] = read.error.issues;
+    throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
+  }
+  const said = read.data;
+  if (said.say !== "wish" || !("tool" in said.wish)) return said;
+  // People approve exactly what the agent's tool is given, with members that are null, and whatever they are called.
+  const { wish } = wholeBodyOf(request) as { wish: { input: Record<string, unknown> } };
+  return { ...said, wish: { ...said.wish, input: wish.input } };
 }
 
 /** Returns what is there; what a client leaves out is left as it is. */
