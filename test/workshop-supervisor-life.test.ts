@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { appendFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import type { PermissionWish } from "../src/workshop/agents/agent.ts";
+import { isAlive, starttimeOf } from "../src/workshop/processes.ts";
 import { openSupervisorLog } from "../src/workshop/supervisor-log.ts";
 import { attach, killAttempt, readLog } from "../src/workshop/supervise.ts";
 import { all, killPid, messagesOf, openAttempt, refsOf, until } from "./workshop-attempt.ts";
@@ -35,6 +36,17 @@ describe("a supervisor", { concurrency: 3 }, () => {
     link.decide((await until(lines, "permission")).ref, { allow: true });
     assert.equal((await until(lines, "ended")).end.is, "done");
     link.close();
+  });
+
+  it("ends its agent, and goes, when its folder is deleted", async () => {
+    await using attempt = await openAttempt();
+    const { pid } = await attempt.start([{ permission: RUN }, FOR_EVER]);
+    assert.equal((await attempt.processes()).length > 0, true);
+    await rm(attempt.folder, { recursive: true, force: true });
+    const starttime = starttimeOf(pid);
+    for (let i = 0; i < 150 && isAlive(pid, starttime); i += 1) await systemClock.sleep(200);
+    assert.equal(isAlive(pid, starttime), false);
+    assert.deepEqual(await attempt.processes(), []);
   });
 
   it("writes what cannot be seen down as it is, and so that no terminal heeds it", async () => {

@@ -8,6 +8,7 @@ import { openAgentPipes } from "./agent-pipes.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut, type DoorsOut } from "./doors-out.ts";
+import { watchFolder } from "./folder-gone.ts";
 import { keptKeyOf, openKeyProxy } from "./key-proxy.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
 import { ATTEMPT_VARIABLE, HAS_PROC, killAttempt, starttimeOf } from "./processes.ts";
@@ -66,6 +67,9 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     why ??= end;
     stopped.resolve();
   };
+  const over = new AbortController();
+  // Nobody comes back for an attempt whose folder was deleted.
+  void watchFolder(order.folder, clock, over.signal, () => stop({ is: "canceled" }));
   const limits = openWorkLimits(clock, order.limits, (error) => stop({ is: "failed", error }));
   const waiting = { decisions: 0, calls: 0 };
   const wait = (change: Partial<typeof waiting>) => {
@@ -144,6 +148,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     limits.close();
     end = why ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
   }
+  over.abort();
   await tree?.close();
   const { survivors } = await killAttempt(order.attemptId, { clock, atOnce: isJailed, session });
   append({
