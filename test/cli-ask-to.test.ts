@@ -85,6 +85,18 @@ describe("asking a named person from a terminal", () => {
     assert.match((await parley(["check", id], env)).out, /\nopen until /);
   });
 
+  it("goes on waiting while the server is away", async () => {
+    const prompt = "Is it back again?";
+    const run = start(["ask", prompt, "--to", "Ana", "--wait"], env);
+    const id = await pendingId(prompt);
+    await stop(server);
+    server = await serve(dataDir, {}, "--port", new URL(server.url).port);
+    assert.equal((await answer(id, { response: "It is." })).status, 200);
+    const { code, out } = await run.ended;
+    assert.equal(code, 0);
+    assert.match(out, /\n {2}- It is\.\nanswered by Ana Ruíz, /);
+  });
+
   it("says 1 when the request was cancelled", async () => {
     const prompt = "Never mind, or is it?";
     const run = start(["ask", prompt, "--to", "Ana", "--wait"], env);
