@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../src/store/sql.ts";
 import { transact } from "../src/store/transact.ts";
+import { listKeys } from "../src/verbs/list-keys.ts";
+import { revokeKey } from "../src/verbs/revoke-key.ts";
 import { sharedAssignment, type AssignmentScene } from "./assignment.ts";
 import { openStream, pause, until, type OpenStream } from "./contract.ts";
 import { DATABASES } from "./world.ts";
@@ -24,6 +26,24 @@ function follow({ world, ana }: AssignmentScene, path: string, last?: string): P
 for (const on of DATABASES) {
   describe(`following tasks on ${on}`, () => {
     const shared = sharedAssignment(on);
+
+    it("ends for a key that is revoked, before it hears anything more", async () => {
+      const { ana, runner, sender, world } = shared();
+      await ana.submit("secret");
+      const bo = await sender({ name: "bo-leaves" });
+      const streams = await Promise.all(
+        ["/events", "/tasks/secret/log?after=1"].map((path) =>
+          openStream(`${world.url}/assignment${path}`, { authorization: `Bearer ${bo.key}` }),
+        ),
+      );
+      for (const stream of streams) assert.deepEqual(await stream.next(), { retry: "2000" });
+      const { ctx } = world.server;
+      const key = (await listKeys(ctx)).find(({ name }) => name === "bo-leaves");
+      await revokeKey(ctx, key?.id ?? "");
+      assert.equal(await runner.start(), "secret");
+      for (const stream of streams) assert.equal(await stream.nextEvent(), undefined);
+      await runner.fail("shop", "secret");
+    });
 
     it("tells a task's log from its beginning and goes on, resumes behind any event, and ends after the task", async () => {
       const { ana, runner, world } = shared();

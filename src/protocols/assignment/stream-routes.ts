@@ -4,6 +4,7 @@ import { followBoard, followTask, readTaskLog, type News } from "../../verbs/fol
 import { readTask } from "../../verbs/read-tasks.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import { sendEvents, type ServerSentEvent } from "../door-sse.ts";
+import { keyHolder } from "../door-principals.ts";
 import { taskEventWire, taskNews } from "../door-task.ts";
 import { taskIdOf } from "../door-task-wish.ts";
 import { callerOf } from "./caller.ts";
@@ -45,6 +46,7 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     },
   );
 
+  /** Whoever's key is revoked hears nothing more. */
   async function stream(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,8 +54,20 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
   ): Promise<FastifyReply> {
     using _place = door.parked.park("streams", principal, config.limits.streams);
-    await sendEvents(door, request, reply, open);
+    await sendEvents(door, request, reply, async function* (signal) {
+      for await (const event of open(signal)) {
+        if (!(await isStillGood(request))) return;
+        yield event;
+      }
+    });
     return reply;
+  }
+
+  async function isStillGood(request: FastifyRequest): Promise<boolean> {
+    return keyHolder(door, request).then(
+      () => true,
+      () => false,
+    );
   }
 }
 
