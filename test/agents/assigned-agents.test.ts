@@ -51,7 +51,7 @@ describe("work that is given to real agents in the sandbox", () => {
         assert.match(site.model.results().at(-1) ?? "", /Port 4711, please\./);
         assert.equal(task.sandbox, "bubblewrap");
         assert.equal(task.attempts[0].agentVersion, REAL_AGENTS[name].version);
-        await site.assertQuiet();
+        await site.assertQuiet(name);
       },
     );
   }

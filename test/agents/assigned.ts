@@ -29,13 +29,15 @@ export interface AssignedSite extends AssignSite {
   /** Returns what people have before them whose title holds the words. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
   titled(words: string): Promise<any>;
-  /** Ends with a message unless nothing of any attempt runs any more. */
-  assertQuiet(): Promise<void>;
+  /** Ends with a message unless nothing of a task runs any more. */
+  assertQuiet(id: string): Promise<void>;
 }
 
 const MODEL = "anthropic/claude-sonnet-4-5";
 const TREE = "/parley/tree";
 const STILL_RUNS = /Script running with cell ID (\w+)/;
+/** What an agent that is resumed puts where the result of a call is missing: its model does the step again. */
+const BROKEN_OFF = /^(?:aborted$|\[Tool call interrupted)/;
 const LINE_FILE = /^[\w./-]+$/;
 
 /** Codex has its tools in a script alone, with the model of its own choice. */
@@ -62,6 +64,13 @@ function inTree(name: Exclude<AgentName, "codex">): Words {
   return { write: (path, text) => write(`${TREE}/${path}`, text), run, people };
 }
 
+/** Returns where a repository tells opencode its model is; it would else take one of its maker's. */
+export function opencodeSettings(modelUrl: string): Record<string, unknown> {
+  const anthropic = { options: { baseURL: `${modelUrl}/v1` } };
+  // Without the first, opencode writes it into the file.
+  return { $schema: "https://opencode.ai/config.json", model: MODEL, small_model: MODEL, provider: { anthropic } };
+}
+
 /** Opens a server whose agents are the real ones, in the sandbox, with this policy. */
 export async function openAssigned({ policy, ...options }: SiteOptions & { policy: string }): Promise<AssignedSite> {
   const plays = new Map<string, readonly Step[]>();
@@ -72,7 +81,7 @@ export async function openAssigned({ policy, ...options }: SiteOptions & { polic
     heard.set(name, results);
     const cell = STILL_RUNS.exec(results.at(-1) ?? "")?.[1];
     if (cell !== undefined) return { call: "wait", input: { cell_id: cell, yield_time_ms: 60_000 } };
-    const done = results.filter((one) => !STILL_RUNS.test(one));
+    const done = results.filter((one) => !STILL_RUNS.test(one) && !BROKEN_OFF.test(one));
     return plays.get(name)?.[done.length] ?? { say: "That is all." };
   });
   const env = {
@@ -94,15 +103,7 @@ export async function openAssigned({ policy, ...options }: SiteOptions & { polic
     more: { relay: { policy_file: policyFile }, ...options.more },
     env: { ...env, ...options.env },
   });
-  // opencode takes a model of its maker's unless a repository, or who runs it, names one.
-  const anthropic = { options: { baseURL: `${model.url}/v1` } };
-  const opencode = {
-    $schema: "https://opencode.ai/config.json",
-    model: MODEL,
-    small_model: MODEL,
-    provider: { anthropic },
-  };
-  put(site.checkout("shop"), "opencode.json", JSON.stringify(opencode));
+  put(site.checkout("shop"), "opencode.json", JSON.stringify(opencodeSettings(model.url)));
   site.git("shop", "add", ".");
   site.git("shop", "commit", "--quiet", "-m", "Name a model");
   const close = site[Symbol.asyncDispose];
@@ -133,8 +134,8 @@ export async function openAssigned({ policy, ...options }: SiteOptions & { polic
       );
       return (await site.person("GET", `/people/me/asks/${found.id}`)).body;
     },
-    async assertQuiet() {
-      assert.deepEqual(await site.processes(), []);
+    async assertQuiet(id: string) {
+      assert.deepEqual(await site.processes(id), []);
     },
     async [Symbol.asyncDispose]() {
       await close();

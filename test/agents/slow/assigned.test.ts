@@ -8,7 +8,7 @@ const PEOPLE_TAKE_S = Number(process.env["PEOPLE_TAKE_S"] ?? 420);
 const POLICY = `version: 7
 rules:
   - { id: all, when: { action: execute }, decision: ESCALATE }
-defaults: { read: ALLOW, other: ALLOW }
+defaults: { read: ALLOW, other: ESCALATE }
 `;
 
 // How long an agent waits is its own affair, and no held clock shows it.
@@ -18,16 +18,16 @@ describe(`a person who takes ${PEOPLE_TAKE_S} seconds over work in the sandbox`,
     site = await openAssigned({ policy: POLICY });
   });
   after(async () => {
-    await site?.assertQuiet();
     await site?.[Symbol.asyncDispose]();
   });
 
   for (const name of Object.keys(REAL_AGENTS) as AgentName[]) {
     const { run, people } = WORDS[name];
     const skip = isMissing(REAL_AGENTS[name]);
-    const assertOneRun = (id: string, task: { attempts: { resumes: number }[] }) => {
+    const assertOneRun = async (id: string, task: { attempts: { resumes: number }[] }) => {
       assert.deepEqual([task.attempts.length, task.attempts[0]?.resumes], [1, 0]);
       assert.equal(site.asked().filter((title) => title.includes(`${id}.`)).length, 1, "asked once");
+      await site.assertQuiet(id);
     };
 
     it(`is waited for by ${name} with a command that must be allowed`, { skip }, async () => {
@@ -38,7 +38,7 @@ describe(`a person who takes ${PEOPLE_TAKE_S} seconds over work in the sandbox`,
       await site.decide(ask, { approved: true });
       const task = await site.until(id, "review");
       assert.equal(site.git("shop", "diff-tree", "-r", "--name-only", "--no-commit-id", task.commit), `${id}.txt`);
-      assertOneRun(id, task);
+      await assertOneRun(id, task);
     });
 
     it(`is waited for by ${name} with a question of contact_human`, { skip }, async () => {
@@ -50,7 +50,7 @@ describe(`a person who takes ${PEOPLE_TAKE_S} seconds over work in the sandbox`,
       await site.decide(ask, { text: `Port 4711 for ${id}` });
       const task = await site.until(id, "review");
       assert.match(site.resultsOf(id).at(-1) ?? "", new RegExp(`Port 4711 for ${id}`));
-      assertOneRun(id, task);
+      await assertOneRun(id, task);
     });
   }
 });
