@@ -9,6 +9,7 @@ import { Rpc, RpcError, RpcGone } from "./rpc.ts";
 
 const TOKEN = "PARLEY_MCP_TOKEN";
 const FOLDER = ".codex";
+const START_TIMEOUT_S = 120;
 const KEYS = ["CODEX_API_KEY", "OPENAI_API_KEY"];
 
 /** Codex CLI, over its app server (contract-assignment.md, section 7); `codex exec` would never ask. */
@@ -25,6 +26,8 @@ async function launch({ settings, home, homeOutside, mcp, env }: AgentOrder): Pr
     `url=${JSON.stringify(mcp.url)}`,
     `bearer_token_env_var=${JSON.stringify(TOKEN)}`,
     `tool_timeout_sec=${TOOL_TIMEOUT_MS / 1000}`,
+    // A machine that is busy is waited for: without its server the agent would go to work with nobody to ask.
+    `startup_timeout_sec=${START_TIMEOUT_S}`,
     'default_tools_approval_mode="approve"',
   ].join(",");
   return {
