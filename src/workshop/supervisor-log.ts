@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { SupervisorFact, SupervisorLine } from "./supervision.ts";
@@ -40,7 +40,14 @@ export function openSupervisorLog(folder: string, now: () => number): Supervisor
   return {
     append(fact) {
       const line: SupervisorLine = { seq: seq + 1, at: now(), ...fact };
-      writeAll(file, Buffer.from(`${plainJson(line)}\n`));
+      const { size } = fstatSync(file);
+      try {
+        writeAll(file, Buffer.from(`${plainJson(line)}\n`));
+      } catch (error) {
+        // Half a line, as of a full disk, would spoil the next one.
+        ftruncateSync(file, size);
+        throw error;
+      }
       if (CARRY_STATE.includes(fact.type)) fsyncSync(file);
       seq = line.seq;
       wakeAll();
