@@ -18,9 +18,13 @@ describe("a server that is killed", () => {
       await site.stop();
       await site.start(point);
       const prompt = run(`echo ${point} > done.txt; echo x >> ../times`);
-      await site.assign("POST", "/assignment/shop", { body: { id: point, prompt } }).catch(() => undefined);
+      const submit = () =>
+        site.assign("POST", "/assignment/shop", { body: { id: point, prompt }, headers: { "idempotency-key": point } });
+      await submit().catch(() => undefined);
       assert.equal((await site.run.ended).code, null);
       await site.start();
+      // Nothing was acknowledged: whoever submits does so again, under the same key.
+      assert.equal((await submit()).status, 202);
       const task = await site.until(point, "review");
       assertDone(site, point, task);
       assert.equal(site.git("shop", "show", `${task.commit}:done.txt`), point);
