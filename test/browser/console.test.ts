@@ -247,6 +247,8 @@ describe("the Console", () => {
     await using admin = await visitConsole(browser, filled, { screen: "desk" }, "/console/people");
     const { page } = admin;
     await page.getByText("Choose one on the left.").waitFor();
+    // There is nothing to go to before the list is there.
+    await link(page, /Ana Ruiz/).waitFor();
     await page.keyboard.press("j");
     await page.getByRole("heading", { name: "operator", level: 1 }).waitFor();
     await page.keyboard.press("j");
