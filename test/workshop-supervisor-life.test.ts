@@ -41,6 +41,7 @@ describe("a supervisor", { concurrency: 3 }, () => {
   it("ends its agent, and goes, when its folder is deleted", async () => {
     await using attempt = await openAttempt();
     const { pid } = await attempt.start([{ permission: RUN }, FOR_EVER]);
+    for (let i = 0; i < 150 && (await attempt.processes()).length === 0; i += 1) await systemClock.sleep(100);
     assert.equal((await attempt.processes()).length > 0, true);
     await rm(attempt.folder, { recursive: true, force: true });
     const starttime = starttimeOf(pid);
