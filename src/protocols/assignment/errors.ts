@@ -1,50 +1,27 @@
-import type { Context } from "../../context.ts";
-import { Refusal, type RefusalCode } from "../../refusals.ts";
-import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { refusalFrom, setRefusalHeaders } from "../door-errors.ts";
+import type { RefusalCode } from "../../refusals.ts";
+import { as, bare, errorSender, type PrintError } from "../door-wire-errors.ts";
 
 /** The longest body of this door, in bytes. */
 export const ASSIGNMENT_BODY_BYTES = 262_144;
-
-interface WireError {
-  status: number;
-  code: string;
-  message: string;
-  details?: unknown;
-}
-
-type Print = (refusal: Refusal) => WireError;
-
-const as =
-  (status: number, code: string, message?: string): Print =>
-  (refusal) => {
-    const details = Object.keys(refusal.details).length > 0 ? { details: refusal.details } : {};
-    return { status, code, message: message ?? refusal.message, ...details };
-  };
-
-/** The same without details. */
-const bare =
-  (status: number, code: string, message: string): Print =>
-  () => ({ status, code, message });
 
 const invalid = as(400, "VALIDATION_ERROR");
 const unauthorized = bare(401, "UNAUTHORIZED", "A valid key is required.");
 const missing = bare(404, "NOT_FOUND", "There is nothing at this address.");
 const conflict = as(409, "CONFLICT");
 
-const scopeMissing: Print = ({ details }) => ({
+const scopeMissing: PrintError = ({ details }) => ({
   ...{ status: 403, code: "FORBIDDEN", message: `This key lacks the scope ${String(details["scope"])}` },
   details: { scope: details["scope"] },
 });
 
-const limited: Print = ({ details }) => ({
+const limited: PrintError = ({ details }) => ({
   ...{ status: 429, code: "RATE_LIMITED" },
   message: details["open"] === undefined ? "Too many requests." : "Too many open tasks.",
   details,
 });
 
 /** Everything that can be declined, as this protocol says it (contract-assignment.md, section 2). */
-const WIRE: Record<RefusalCode, Print> = {
+const WIRE: Record<RefusalCode, PrintError> = {
   invalid_json: bare(400, "INVALID_JSON", "Request body is not JSON"),
   bad_http: bare(400, "INVALID_JSON", "Request body is not JSON"),
   body_not_object: bare(400, "VALIDATION_ERROR", "Request body is not an object"),
@@ -124,29 +101,5 @@ const WIRE: Record<RefusalCode, Print> = {
   store_unavailable: bare(503, "STORE_UNAVAILABLE", "Try again shortly."),
 };
 
-/** Answers whatever was thrown in this protocol's shape; a bug of ours is logged once and told without any detail. */
-export function sendAssignmentError(
-  ctx: Context,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const refusal = refusalFrom(error);
-  if (!refusal) {
-    ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
-    return send(reply, {
-      ...{ status: 500, code: "SERVER_ERROR", message: "Internal error." },
-      details: { request_id: request.id },
-    });
-  }
-  setRefusalHeaders(reply, refusal);
-  if (refusal.kind === "unauthenticated") reply.header("www-authenticate", "Bearer");
-  return send(reply, WIRE[refusal.code](refusal));
-}
-
-function send(reply: FastifyReply, { status, code, message, details }: WireError): FastifyReply {
-  return reply
-    .code(status)
-    .type("application/json; charset=utf-8")
-    .send({ error: { code, message, ...(details !== undefined && { details }) } });
-}
+/** Answers whatever was thrown in this protocol's shape. */
+export const sendAssignmentError = errorSender(WIRE, { challenge: "Bearer" });

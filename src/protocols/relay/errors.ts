@@ -1,37 +1,15 @@
-import type { Context } from "../../context.ts";
 import { Refusal, type RefusalCode } from "../../refusals.ts";
-import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { BODY_LIMIT_BYTES, refusalFrom, setRefusalHeaders } from "../door-errors.ts";
+import { BODY_LIMIT_BYTES } from "../door-errors.ts";
+import { as, bare, errorSender, type PrintError } from "../door-wire-errors.ts";
 
 /** The longest body of this door, in bytes. */
 export const RELAY_BODY_BYTES = 1_048_576;
-
-interface WireError {
-  status: number;
-  code: string;
-  message: string;
-  details?: unknown;
-}
-
-type Print = (refusal: Refusal) => WireError;
-
-const as =
-  (status: number, code: string, message?: string): Print =>
-  (refusal) => {
-    const details = Object.keys(refusal.details).length > 0 ? { details: refusal.details } : {};
-    return { status, code, message: message ?? refusal.message, ...details };
-  };
-
-/** The same without details. */
-const bare =
-  (status: number, code: string, message: string): Print =>
-  () => ({ status, code, message });
 
 const invalid = as(400, "VALIDATION_ERROR", "Request body is not valid");
 const missingAsk = bare(404, "ASK_NOT_FOUND", "No such Ask");
 const unauthorized = bare(401, "UNAUTHORIZED", "A valid key is required.");
 
-const scopeMissing: Print = ({ details }) => ({
+const scopeMissing: PrintError = ({ details }) => ({
   ...{ status: 403, code: "FORBIDDEN", message: `This key lacks the scope ${String(details["scope"])}` },
   details: { scope: details["scope"] },
 });
@@ -47,7 +25,7 @@ interface Problem {
 /** This protocol says `must be string`. */
 const TYPE_WITH_ARTICLE = /\ban? (array|boolean|integer|number|object|string)\b/g;
 
-const misfit: Print = ({ details }) => ({
+const misfit: PrintError = ({ details }) => ({
   ...{ status: 422, code: "ANSWER_INVALID", message: "The answer does not fit the schema" },
   details: ((details["errors"] ?? []) as readonly Problem[]).map(({ path, message }) => ({
     path,
@@ -55,7 +33,7 @@ const misfit: Print = ({ details }) => ({
   })),
 });
 
-const limited: Print = ({ details }) => ({
+const limited: PrintError = ({ details }) => ({
   ...{ status: 429, code: "RATE_LIMITED", message: "Too many requests." },
   details: {
     limit: details["limit"],
@@ -66,7 +44,7 @@ const limited: Print = ({ details }) => ({
 });
 
 /** Everything that can be declined, as this protocol says it (contract-relay.md, section 6). */
-const WIRE: Record<RefusalCode, Print> = {
+const WIRE: Record<RefusalCode, PrintError> = {
   invalid_json: bare(400, "INVALID_JSON", "Request body is not JSON"),
   bad_http: bare(400, "INVALID_JSON", "Request body is not JSON"),
   body_not_object: bare(400, "VALIDATION_ERROR", "Request body is not an object"),
@@ -159,28 +137,5 @@ function optionProblem(options: unknown): { path: string; message: string } {
   return { path: "/choice", message: `must be one of ${names}` };
 }
 
-/** Answers whatever was thrown in this protocol's shape; a bug of ours is logged once and told without any detail. */
-export function sendRelayError(
-  ctx: Context,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const refusal = refusalFrom(error);
-  if (!refusal) {
-    ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
-    return send(reply, {
-      ...{ status: 500, code: "SERVER_ERROR", message: "Internal error." },
-      details: { request_id: request.id },
-    });
-  }
-  setRefusalHeaders(reply, refusal);
-  return send(reply, WIRE[refusal.code](refusal));
-}
-
-function send(reply: FastifyReply, { status, code, message, details }: WireError): FastifyReply {
-  return reply
-    .code(status)
-    .type("application/json; charset=utf-8")
-    .send({ error: { code, message, ...(details !== undefined && { details }) } });
-}
+/** Answers whatever was thrown in this protocol's shape. */
+export const sendRelayError = errorSender(WIRE);
