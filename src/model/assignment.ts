@@ -211,6 +211,8 @@ export interface Review {
   at: number;
 }
 
+/** Who holds an attempt that waits for a worker elsewhere. */
+export const OFFERED = "offered";
 /** Attempts that Parley begins by itself for one submission (section 3). */
 export const MOST_STARTS = 3;
 /** Resumes of one attempt (section 10). */

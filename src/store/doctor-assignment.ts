@@ -1,3 +1,4 @@
+import { OFFERED } from "../model/assignment.ts";
 import type { Queryable } from "./db.ts";
 import type { Check } from "./doctor.ts";
 import { sql, type Sql } from "./sql.ts";
@@ -38,7 +39,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
         ON t.repo = a.repo AND t.id = a.id
       WHERE a.ended_at IS NULL AND a.state <> 'ending' AND (t.id IS NULL OR t.generation <> a.generation
         OR t.state NOT IN ('preparing', 'running', 'awaiting_answer', 'interrupted', 'committing')
-          AND NOT (a.holder = 'offered' AND t.state = 'queued'))
+          AND NOT (a.holder = ${OFFERED} AND t.state = 'queued'))
       UNION SELECT repo || '/' || id FROM aa_attempts WHERE ended_at IS NULL GROUP BY repo, id HAVING count(*) > 1
       UNION SELECT t.repo || '/' || t.id FROM aa_tasks t
         WHERE t.state IN ('preparing', 'running', 'awaiting_answer', 'committing')

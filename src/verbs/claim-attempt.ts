@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { MOST_STARTS } from "../model/assignment.ts";
+import { MOST_STARTS, OFFERED } from "../model/assignment.ts";
 import { Refusal } from "../refusals.ts";
 import {
   findAttempt,
@@ -15,7 +15,7 @@ import type { Held } from "./attempt-steps.ts";
 import { holdForWriter, type Writer } from "./hold-job.ts";
 import { moveTaskIn } from "./move-task.ts";
 import { moveJobIn, writeNotes } from "./relay-settle.ts";
-import { freshAttempt, OFFERED, usedIn, type Commission } from "./start-attempt.ts";
+import { freshAttempt, usedIn, type Commission } from "./start-attempt.ts";
 
 /**
  * Gives the attempt of a job to the worker that holds the job's lease, with all that its work goes by; said again by the

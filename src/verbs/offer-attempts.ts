@@ -1,4 +1,5 @@
 import type { Context } from "../context.ts";
+import { OFFERED } from "../model/assignment.ts";
 import { isOver } from "../model/relay.ts";
 import {
   deleteAttempt,
@@ -15,7 +16,7 @@ import { WORKER_LEASE_MS } from "./attempt-steps.ts";
 import { endAttempt } from "./close-attempt.ts";
 import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move-task.ts";
 import { moveJobIn, writeNotes } from "./relay-settle.ts";
-import { beginIn, OFFERED } from "./start-attempt.ts";
+import { beginIn } from "./start-attempt.ts";
 
 const BY = { kind: "server", id: "assignment" } as const;
 

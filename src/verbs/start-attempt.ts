@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { base62 } from "../lib/id.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { uuidV7 } from "../lib/uuid.ts";
-import type { Task } from "../model/assignment.ts";
+import { OFFERED, type Task } from "../model/assignment.ts";
 import { LEASE_S } from "../model/job-rules.ts";
 import { insertAttempt, listAttempts, type NewAttempt, type StoredAttempt } from "../store/aa-attempts.ts";
 import { listDependencies, noteUsedCommit } from "../store/aa-deps.ts";
@@ -33,8 +33,6 @@ export interface Commission {
   publishedSha: string | null;
 }
 
-/** Who holds an attempt that waits for a worker elsewhere. */
-export const OFFERED = "offered";
 /** 190 bits. */
 const RANDOM_LENGTH = 32;
 /** Longer than anybody may take to answer, many times over. */

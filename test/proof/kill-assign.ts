@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gitIn } from "../git-in.ts";
 import { call, type DatabaseName, type Reply } from "../world.ts";
 import { type Ended, isRunning, openSite, type Process, type Site } from "./kill-process.ts";
+import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Step, Story } from "./kill-story.ts";
 
 interface Aside {
@@ -14,7 +15,6 @@ interface Aside {
 }
 
 const WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 100;
 const KEPT_MS = 31 * 86_400_000;
 /** It writes down how often it was started, beside the tree. */
 const AGENT = { type: "command", command: ["sh", "-c", "echo done > done.txt; ls > seen.txt; echo x >> ../times"] };
@@ -73,7 +73,7 @@ async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<vo
   if (isRetention) {
     const left = async () =>
       Number((await site.query("SELECT count(*) AS n FROM aa_events WHERE id = 'card-1'"))[0]?.["n"]);
-    await until(async () => (await left()) === 0);
+    await until(WITHIN_MS, async () => (await left()) === 0);
     if ((await left()) > 0) told("the log of a task outlived its time");
   } else {
     if (!(await live(server, key, told))) told("the day did not end after the next start");
@@ -108,7 +108,7 @@ async function live({ url }: Process, key: string, told: (problem: string) => vo
 
 async function settled(ask: ReturnType<typeof askingAt>, id: string): Promise<string | null> {
   let state: string | null = "not there";
-  await until(async () => {
+  await until(WITHIN_MS, async () => {
     const reply = await ask("GET", `/assignment/tasks/${id}`);
     state = reply && String(reply.body.state);
     return state === null || /^(review|approved|rejected|failed|canceled)$/.test(state);
@@ -155,25 +155,3 @@ const askingAt =
       headers: { authorization: `Bearer ${key}`, ...headers },
       ...(body !== undefined && { body }),
     }).catch(() => null);
-
-async function started(site: Site, at?: Step["at"]): Promise<Process> {
-  const outcome = await site.start(at && { at });
-  if (!isRunning(outcome)) throw new Error(`the server did not start: ${JSON.stringify(outcome)}`);
-  return outcome;
-}
-
-async function ended(server: Process, signal: NodeJS.Signals): Promise<void> {
-  server.signal(signal);
-  await server.ended;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WITHIN_MS; performance.now() < end && !(await holds());) {
-    await pause(LOOK_EVERY_MS);
-  }
-}
-
-const pause = (ms: number): Promise<undefined> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms);
-  });

@@ -1,5 +1,6 @@
 import { call, type DatabaseName, type Reply } from "../world.ts";
-import { isRunning, openSite, type Process, type Site } from "./kill-process.ts";
+import { isRunning, openSite, type Process } from "./kill-process.ts";
+import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Step, Story } from "./kill-story.ts";
 
 interface Aside {
@@ -36,7 +37,6 @@ type Ask = (
 const LEASE_S = 120;
 const SHORT_LEASE_S = 5;
 const WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 100;
 const KEPT_MS = 31 * 86_400_000;
 const TEXT = "what the job found";
 const JOB = "J-1";
@@ -80,7 +80,7 @@ export async function relayDay({ on, step: { at }, story, report }: Aside): Prom
 
   server = await started(site, undefined);
   if (isRetention) {
-    await until(async () => (await asking(server, memory)("GET", `/jobs/${JOB}`))?.status === 404);
+    await until(WITHIN_MS, async () => (await asking(server, memory)("GET", `/jobs/${JOB}`))?.status === 404);
   } else {
     const ask = asking(server, memory);
     for (const deed of deedsOf(memory, at.point)) {
@@ -115,7 +115,7 @@ function deedsOf(memory: Memory, point: string): Deed[] {
   const claiming = async (ask: Ask): Promise<Reply | null> => {
     // A claim whose reply was lost holds the job until its lease runs out.
     let reply: Reply | null = null;
-    await until(async () => {
+    await until(WITHIN_MS, async () => {
       reply = await ask("POST", "/jobs/claim", {
         body: { kinds: ["k"], worker_id: "w", lease_ttl_s: memory.leaseS, wait: "0" },
       });
@@ -129,7 +129,7 @@ function deedsOf(memory: Memory, point: string): Deed[] {
       name: "lose",
       async send(ask) {
         let reply: Reply | null = null;
-        await until(async () => {
+        await until(WITHIN_MS, async () => {
           reply = await ask("GET", `/jobs/${JOB}`, { by: "planner" });
           return reply === null || reply.body.state === "QUEUED";
         });
@@ -189,25 +189,3 @@ function asking(server: Process, memory: Memory): Ask {
       ...(body !== undefined && { body }),
     }).catch(() => null);
 }
-
-async function started(site: Site, at: Step["at"]): Promise<Process> {
-  const outcome = await site.start(at && { at });
-  if (!isRunning(outcome)) throw new Error(`the server did not start: ${JSON.stringify(outcome)}`);
-  return outcome;
-}
-
-async function ended(server: Process, signal: NodeJS.Signals): Promise<void> {
-  server.signal(signal);
-  await server.ended;
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WITHIN_MS; performance.now() < end && !(await holds());) {
-    await pause(LOOK_EVERY_MS);
-  }
-}
-
-const pause = (ms: number): Promise<undefined> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms);
-  });
