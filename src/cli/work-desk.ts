@@ -29,7 +29,6 @@ export interface RemoteDesk extends Desk {
   keep(): Promise<void>;
   /** Writes the commits of a task that the attempt is built on into a file. */
   fetchBundle(task: string): Promise<Uint8Array>;
-  hold(): Hold;
 }
 
 export interface RemoteDeskOptions {
@@ -118,8 +117,11 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
   return {
     ending: ending.signal,
     leaving,
-    hold: () => hold,
-    claimed: async () => (await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" })) as never,
+    async claimed() {
+      const told = await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" });
+      if (!told) throw new Error("the server gave no work");
+      return told;
+    },
     keep: async () => void (await request(`${job()}/heartbeat`, { method: "POST" }, stop)),
     async fetchBundle(task) {
       const reply = await request(`${work()}/bundle/${encodeURIComponent(task)}`, {}, stop);
