@@ -14,6 +14,8 @@ export interface PostgresOptions {
 }
 
 const ATTEMPTS = 6;
+/** Connections are replaced after this time, and the plans they keep with them: tables may have grown meanwhile. */
+const PLANS_LAST_SECONDS = 300;
 const DEADLOCK_OR_SERIALIZATION = new Set(["40P01", "40001"]);
 
 /**
@@ -31,7 +33,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   let texts = 0;
   const named = oncePerText(
     ({ text }) => text,
-    (text) => ({ name: `p${texts++}`, text }),
+    (text) => (isPlannedAnew(text) ? { text } : { name: `p${texts++}`, text }),
   );
 
   async function query<Row>(on: pg.Pool | pg.PoolClient, statement: Sql): Promise<Row[]> {
@@ -92,6 +94,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   };
 }
 
+/**
+ * Whether a statement is planned each time it runs. The others keep a plan for as long as their connection lasts. One
+ * that changes rows found by key and state (`WHERE ask_id = $1 AND state = 'open'`) must not: while the partial index of
+ * that state is all but empty, a walk through it looks cheaper than the primary key, and the plan would stay when the
+ * index has grown.
+ */
+function isPlannedAnew(text: string): boolean {
+  return /^\s*(UPDATE|DELETE)\b/.test(text);
+}
+
 function openPool(options: PostgresOptions): pg.Pool {
   const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
   const pool = new pg.Pool({
@@ -99,6 +111,7 @@ function openPool(options: PostgresOptions): pg.Pool {
     max: options.poolSize ?? 20,
     connectionTimeoutMillis: 5000,
     application_name: "parley",
+    maxLifetimeSeconds: PLANS_LAST_SECONDS,
     types: {
       getTypeParser: ((oid: number, format: "text") =>
         asNumber.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
