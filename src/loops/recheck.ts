@@ -1,10 +1,19 @@
 import type { Context } from "../context.ts";
 import { findBoardNumbers, findTaskNumbers } from "../store/aa-events.ts";
 import { findVersions } from "../store/asks.ts";
+import { findEndedCredentials } from "../store/credentials.ts";
 import { findJobNumbers, newestQueuedAt } from "../store/job-claims.ts";
 import { findEndedAsks } from "../store/relay-asks.ts";
 import { findStreamNumbers } from "../store/streams.ts";
-import { askTopic, boardTopic, CLAIMS_TOPIC, jobTopic, relayTopic, streamTopic } from "../store/wake.ts";
+import {
+  askTopic,
+  boardTopic,
+  CLAIMS_TOPIC,
+  credentialTopic,
+  jobTopic,
+  relayTopic,
+  streamTopic,
+} from "../store/wake.ts";
 
 const TOPICS_PER_READ = 500;
 /** What the topic of a task begins with; its repository and id follow. */
@@ -31,6 +40,10 @@ export function openRecheck(ctx: Context): () => Promise<boolean> {
     // An ask that is over stays so: whoever still waits has missed it.
     for (const part of chunks(ids(relayTopic("")))) {
       for (const id of await findEndedAsks(ctx.db, part)) ctx.wake.wakeHere(relayTopic(id));
+    }
+    // So does a key or a session; it may have been ended by another program, which wakes nobody.
+    for (const part of chunks(ids(credentialTopic("")))) {
+      for (const hash of await findEndedCredentials(ctx.db, part)) ctx.wake.wakeHere(credentialTopic(hash));
     }
     for (const part of chunks(ids(jobTopic("")))) {
       for (const [id, seq] of await findJobNumbers(ctx.db, part)) now.set(jobTopic(id), seq);

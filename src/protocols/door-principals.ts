@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { isLoopback, networkOf } from "../lib/network.ts";
-import { sameText } from "../lib/keyring.ts";
+import { sameText, sha256Hex } from "../lib/keyring.ts";
 import type { Caller } from "../model/participant.ts";
 import { isTimeZone } from "../model/streak.ts";
 import { refuseFields } from "../model/field-problem.ts";
@@ -32,7 +32,7 @@ export async function agentIdentity(door: DoorContext, request: FastifyRequest):
     return { principal: `open:${name}`, channel: null };
   }
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
-  const key = await findKey(door.ctx, text);
+  const key = await admittingKey(door, request, text);
   if (!key) throw new Refusal("key_required");
   // A key of one conversation speaks there and nowhere else.
   if (key.scope !== "agent" || key.conversation !== null) throw new Refusal("wrong_scope");
@@ -58,7 +58,8 @@ export async function keyHolder(
     if (!door.config.open) throw new Refusal("key_required");
     return { open: `open:${name}` };
   }
-  const key = others.every((other) => sameText(text, other)) ? await findKey(door.ctx, text) : null;
+  const isOne = others.every((other) => sameText(text, other));
+  const key = isOne ? await admittingKey(door, request, text) : null;
   if (!key || (key.scope !== "agent" && request.headers.authorization === undefined)) throw new Refusal("key_required");
   if (key.conversation !== null && !bound) throw new Refusal("wrong_scope");
   return key;
@@ -192,23 +193,36 @@ export async function personOfSession(
   const token = cookieOf(request, cookieName(door, "parley"));
   if (token === undefined) return undefined;
   const signedIn = await findSignedIn(door.ctx, token);
+  if (signedIn) noteShown(request, token);
   if (signedIn && isUnsafe(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
   return signedIn?.person;
+}
+
+/** Returns who holds a key, which is remembered among what let the request in. */
+async function admittingKey(door: DoorContext, request: FastifyRequest, text: string): Promise<KeyIdentity | null> {
+  const key = await findKey(door.ctx, text);
+  if (key) noteShown(request, text);
+  return key;
+}
+
+function noteShown({ facts }: FastifyRequest, text: string): void {
+  const hash = sha256Hex(text);
+  facts.shown ??= [];
+  if (!facts.shown.includes(hash)) facts.shown.push(hash);
 }
 
 /** A key in the path speaks for an agent, which is nobody here; one that is none is refused all the same. */
 async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Promise<void> {
   const { pathKey } = request.facts;
   if (pathKey === undefined) return;
-  const key = await findKey(door.ctx, pathKey);
+  const key = await admittingKey(door, request, pathKey);
   if (key?.scope !== "agent") throw new Refusal("key_required");
 }
 
 async function namedPerson(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    const key = await findKey(door.ctx, bearerOf(authorization));
-    return personOfKey(key);
+    return personOfKey(await admittingKey(door, request, bearerOf(authorization)));
   }
   return (await personOfSession(door, request))?.id;
 }

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DoorContext } from "./door.ts";
+import { isStillGood, whenNoLongerGood } from "./door-held.ts";
 import { setLimitHeaders } from "./door-limits.ts";
 
 /** One event on a stream. `data` is one line of JSON. */
@@ -62,7 +63,10 @@ export async function beat({ ctx, config }: DoorContext, over: AbortSignal, say:
   }
 }
 
-/** Sends events until they end, the client goes, or the server stops (invariants.md, S7). */
+/**
+ * Sends events until they end, the client goes, or the server stops (invariants.md, S7). Whoever's key is revoked, or
+ * session ended, hears nothing more (T7).
+ */
 export async function sendEvents(
   door: DoorContext,
   request: FastifyRequest,
@@ -78,8 +82,10 @@ export async function sendEvents(
   }
   const stream = openEventStream(reply, `retry: ${RETRY_MS}\n\n`);
   const beating = beat(door, stream.gone, () => stream.write(": still here\n\n"));
+  using _watch = whenNoLongerGood(door, request, stream.end);
   try {
     for await (const { event, data, id } of open(stream.gone)) {
+      if (!(await isStillGood(door, request))) break;
       stream.write(`event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`);
       if (stream.gone.aborted) break;
     }

@@ -86,6 +86,8 @@ export type UsualAudience = (asker: AgentIdentity, decides: AddressedForm["kind"
 export interface RequestFacts {
   /** The key that stood in the path, as `/k/<key>/...`; cut off before routing. */
   pathKey?: string;
+  /** Hashes of the keys and the session that let it in: what waits for long ends with them. */
+  shown?: string[];
   /** Whose objects the request may touch, once known. */
   principal?: string;
   /** Who answers, once known. */

@@ -5,7 +5,7 @@ import { sql } from "./sql.ts";
 /** How long a one-time link works. */
 const LINK_MS = 30 * 60_000;
 /** How long a session lasts after it was last seen. */
-const SESSION_MS = 30 * 86_400_000;
+export const SESSION_MS = 30 * 86_400_000;
 /** A session is written down as seen at most this often. */
 const SIGHTING_MS = 3_600_000;
 

@@ -77,6 +77,9 @@ export const relayTopic = (askId: string): string => `relay:${askId}`;
 /** Whoever waits for one job, or follows it. */
 export const jobTopic = (jobId: string): string => `job:${jobId}`;
 
+/** Whoever goes on by a key or a session, named by its hash. */
+export const credentialTopic = (hash: string): string => `credential:${hash}`;
+
 /** Whoever waits for a job to claim. */
 export const CLAIMS_TOPIC = "claims";
 

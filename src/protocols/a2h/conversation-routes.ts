@@ -1,6 +1,7 @@
 import { ackSaid, readConversation, readOneSaid, readSaid } from "../../verbs/read-conversations.ts";
 import { LimitRefusal } from "../../verbs/limits.ts";
-import { goneSignal, type DoorContext } from "../door.ts";
+import type { DoorContext } from "../door.ts";
+import { held } from "../door-held.ts";
 import { Refusal } from "../../refusals.ts";
 import { callerFrom, ownOf } from "./caller.ts";
 import { given } from "./fields.ts";
@@ -35,10 +36,12 @@ export function conversationRoutes(mount: Mount): void {
       const all = queryText(request.query, "all") ?? "false";
       if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
       using place = waitS === 0 ? null : parkedFor(door, caller.principal);
-      const { items, hasMore } = await readSaid(ctx, ownOf(caller), {
-        ...given({ after: queryText(request.query, "after") }),
-        ...{ all: all === "true", limit, waitMs: place ? waitS * 1000 : 0, signal: goneSignal(reply) },
-      });
+      const { items, hasMore } = await held(door, request, reply, (signal) =>
+        readSaid(ctx, ownOf(caller), {
+          ...given({ after: queryText(request.query, "after") }),
+          ...{ all: all === "true", limit, waitMs: place ? waitS * 1000 : 0, signal },
+        }),
+      );
       return { items: items.map(newConversation), has_more: hasMore };
     },
   );

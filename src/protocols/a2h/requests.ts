@@ -8,7 +8,8 @@ import {
   readInInbox,
   waitForAddressed,
 } from "../../verbs/read-addressed.ts";
-import { goneSignal, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { held } from "../door-held.ts";
 import { LimitRefusal } from "../../verbs/limits.ts";
 import type { A2hCaller, AgentCaller } from "./caller.ts";
 import { DOOR } from "./create.ts";
@@ -60,7 +61,11 @@ function ours(ask: AddressedAsk, kind: RefKind): AddressedAsk {
   return ask;
 }
 
-/** Returns the request once it is over, or as it is after the seconds the query names; too many waits are not held. */
+/**
+ * Returns the request once it is over, or as it is after the seconds the query names; too many waits are not held.
+ *
+ * @throws {Refusal} `key_required` when its key was revoked meanwhile
+ */
 export async function awaited(
   door: DoorContext,
   request: FastifyRequest,
@@ -77,7 +82,7 @@ export async function awaited(
     throw error;
   }
   using _place = place;
-  return waitForAddressed(door.ctx, ask.id, { waitMs: waitS * 1000, signal: goneSignal(reply) });
+  return held(door, request, reply, (signal) => waitForAddressed(door.ctx, ask.id, { waitMs: waitS * 1000, signal }));
 }
 
 /** Runs a decision or a cancel; where the request was answered before, says by whom. */

@@ -3,14 +3,8 @@ import { refuseFields } from "../../model/field-problem.ts";
 import { createAsk } from "../../verbs/create-ask.ts";
 import { cancelAsk } from "../../verbs/cancel-ask.ts";
 import { listOwnAsks, readAsk, readAsks, waitForAsk } from "../../verbs/read-ask.ts";
-import {
-  goneSignal,
-  principalOf,
-  type Door,
-  type DoorContext,
-  type FastifyReply,
-  type FastifyRequest,
-} from "../door.ts";
+import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
+import { held } from "../door-held.ts";
 import { askIdOf, isId } from "../door-ids.ts";
 import { askOf, meantBy } from "../door-new-question.ts";
 import { agentPrincipal } from "../door-principals.ts";
@@ -168,11 +162,8 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       if (!waitMs) return asJson(reply, pollBody(await readAsk(ctx, id, asker), expand));
 
       using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
-      const reading = await waitForAsk(ctx, id, asker, {
-        waitMs: Math.min(waitMs, config.waitCapS * 1000),
-        signal: goneSignal(reply),
-        ...(after !== undefined && { after }),
-      });
+      const wish = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
+      const reading = await held(door, request, reply, (signal) => waitForAsk(ctx, id, asker, { ...wish, signal }));
       return asJson(reply, pollBody(reading, expand));
     },
   );

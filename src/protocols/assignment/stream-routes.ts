@@ -4,7 +4,6 @@ import { followBoard, followTask, readTaskLog, type News } from "../../verbs/fol
 import { readTask } from "../../verbs/read-tasks.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import { sendEvents, type ServerSentEvent } from "../door-sse.ts";
-import { keyHolder } from "../door-principals.ts";
 import { taskEventWire, taskNews } from "../door-task.ts";
 import { taskIdOf } from "../door-task-wish.ts";
 import { callerOf } from "./caller.ts";
@@ -46,7 +45,6 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     },
   );
 
-  /** Whoever's key is revoked hears nothing more. */
   async function stream(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -54,20 +52,8 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
   ): Promise<FastifyReply> {
     using _place = door.parked.park("streams", principal, config.limits.streams);
-    await sendEvents(door, request, reply, async function* (signal) {
-      for await (const event of open(signal)) {
-        if (!(await isStillGood(request))) return;
-        yield event;
-      }
-    });
+    await sendEvents(door, request, reply, open);
     return reply;
-  }
-
-  async function isStillGood(request: FastifyRequest): Promise<boolean> {
-    return keyHolder(door, request).then(
-      () => true,
-      () => false,
-    );
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AddressedForm, Audience } from "../../model/addressed-ask.ts";
+import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
 import type { Call } from "./message.ts";
 import { RPC, RpcError } from "./rpc.ts";
@@ -12,6 +13,12 @@ export interface Exchange {
   call: Call;
   request: FastifyRequest;
   reply: FastifyReply;
+}
+
+/** What a waiting request is told whose key was revoked meanwhile. */
+export function keyEnded({ call }: Exchange): RpcError {
+  const { message } = new Refusal("key_required");
+  return new RpcError(RPC.invalidRequest, message, { status: 401, id: call.id });
 }
 
 /** Returns what could not be answered as an error of the protocol; a bug of ours is logged once and says only where. */

@@ -1,5 +1,7 @@
 import type { Tracer } from "../../lib/tracing.ts";
+import { Refusal } from "../../refusals.ts";
 import { refusalFrom, setRefusalHeaders, statusOf } from "../door-errors.ts";
+import { held } from "../door-held.ts";
 import { agentIdentity } from "../door-principals.ts";
 import {
   goneSignal,
@@ -12,7 +14,6 @@ import {
 import { failureOf, type Exchange } from "./exchange.ts";
 import { readMessage } from "./message.ts";
 import { resultOf } from "./methods.ts";
-import type { Hold } from "./responses.ts";
 import { errorJson, resultJson, RPC, RpcError } from "./rpc.ts";
 import { answerByStream, listen } from "./streams.ts";
 import { isWaiting } from "./tools.ts";
@@ -55,7 +56,8 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
 async function answer(exchange: Exchange): Promise<FastifyReply> {
   const { call, request, reply } = exchange;
   const canStream = request.headers.accept?.includes("text/event-stream") ?? false;
-  if (canStream && call.method === "tools/call" && isWaiting(call.params["name"])) {
+  const waits = call.method === "tools/call" && isWaiting(call.params["name"]);
+  if (canStream && waits) {
     await answerByStream(exchange);
     return reply;
   }
@@ -63,10 +65,12 @@ async function answer(exchange: Exchange): Promise<FastifyReply> {
     await listen(exchange);
     return reply;
   }
-  const hold: Hold = { canStream: false, hasToken: false, signal: goneSignal(reply) };
+  const run = (signal: AbortSignal) => resultOf(exchange, { canStream: false, hasToken: false, signal });
   try {
-    return sendJson(reply, 200, resultJson(call, await resultOf(exchange, hold)));
+    const result = waits ? await held(exchange.door, request, reply, run) : await run(goneSignal(reply));
+    return sendJson(reply, 200, resultJson(call, result));
   } catch (error) {
+    if (error instanceof Refusal && error.code === "key_required") throw error;
     const failure = failureOf(exchange, error);
     return sendJson(reply, failure.status, errorJson(failure));
   }

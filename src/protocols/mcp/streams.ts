@@ -1,9 +1,10 @@
 import { followAddressedWaits, readAddressedWaits } from "../../verbs/addressed-waits.ts";
 import { followWaits, readWaits } from "../../verbs/read-waits.ts";
+import { isStillGood, whenNoLongerGood } from "../door-held.ts";
 import { isId } from "../door-ids.ts";
 import { beat, openEventStream, type EventStream } from "../door-sse.ts";
 import type { DoorContext } from "../door.ts";
-import { failureOf, type Exchange } from "./exchange.ts";
+import { failureOf, keyEnded, type Exchange } from "./exchange.ts";
 import { isObject, progressTokenOf } from "./message.ts";
 import { limitAsError, resultOf } from "./methods.ts";
 import { RESULT_META } from "./opening.ts";
@@ -32,14 +33,25 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
   const beating = beat(door, stream.gone, () => (progress ? progress.tick() : stream.write(": still waiting\n\n")));
   const hold: Hold = { canStream: true, hasToken: progress !== null, signal: stream.gone };
   if (progress) hold.onCount = progress.count;
+  using _watch = endsWithKey(exchange, stream);
   try {
-    say(stream, resultJson(call, await resultOf(exchange, hold)));
+    const result = await resultOf(exchange, hold);
+    if (!(await isStillGood(door, exchange.request))) throw keyEnded(exchange);
+    say(stream, resultJson(call, result));
   } catch (error) {
     say(stream, errorJson(failureOf(exchange, error)));
   } finally {
     stream.end();
     await beating;
   }
+}
+
+/** Whoever's key is revoked is told so, and nothing more (invariants.md, T7). */
+function endsWithKey(exchange: Exchange, stream: EventStream): Disposable {
+  return whenNoLongerGood(exchange.door, exchange.request, () => {
+    say(stream, errorJson(keyEnded(exchange)));
+    stream.end();
+  });
 }
 
 /** Says how many answers there are, at once, with every new one, and at every tick; the number said always grows. */
@@ -69,7 +81,7 @@ function openProgress({ ctx: { clock } }: DoorContext, tell: (params: { progress
  * @throws {RpcError} before anything was sent
  */
 export async function listen(exchange: Exchange): Promise<void> {
-  const { door, principal, call, reply } = exchange;
+  const { door, principal, call, request, reply } = exchange;
   const { notifications } = call.params;
   if (!isObject(notifications)) {
     throw new RpcError(RPC.invalidParams, "params.notifications must be an object", { id: call.id });
@@ -92,20 +104,23 @@ export async function listen(exchange: Exchange): Promise<void> {
   const stream = openEventStream(reply, ": listening\n\n");
   const meta = { [SUBSCRIPTION_KEY]: call.id };
   const beating = beat(door, stream.gone, () => stream.write(": still listening\n\n"));
+  using _watch = endsWithKey(exchange, stream);
   try {
     const honoured = ids.length > 0 ? { taskIds: ids } : {};
     say(stream, notificationJson("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: meta }));
-    const tell = (task: Members) => {
+    const tell = async (task: Members) => {
+      if (!(await isStillGood(door, request))) throw keyEnded(exchange);
       const params = `{${task},${membersOf({ _meta: meta })}}`;
       say(stream, `{"jsonrpc":"2.0","method":"notifications/tasks","params":${params}}`);
     };
     const followCrowd = async () => {
-      for await (const reading of followWaits(door.ctx, forCrowd, principal, stream.gone))
-        tell(taskMembers(door, reading));
+      for await (const reading of followWaits(door.ctx, forCrowd, principal, stream.gone)) {
+        await tell(taskMembers(door, reading));
+      }
     };
     const followPeople = async () => {
       for await (const reading of followAddressedWaits(door.ctx, forPeople, principal, stream.gone)) {
-        tell(await peopleTask(door, reading, stream.gone));
+        await tell(await peopleTask(door, reading, stream.gone));
       }
     };
     await Promise.all([followCrowd(), followPeople()]);

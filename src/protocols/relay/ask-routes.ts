@@ -5,13 +5,14 @@ import type { Find } from "../../lib/secret-scan.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
 import { envelopeHash } from "../../model/decision-key.ts";
-import { ASK_TYPES, type AskType } from "../../model/relay.ts";
+import { ASK_TYPES, type AskType, type RelayAsk } from "../../model/relay.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../verbs/hold-job.ts";
 import { postAsk, type AskWish } from "../../verbs/post-ask.ts";
 import { withdrawAsk } from "../../verbs/post-answer.ts";
 import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../verbs/read-relay.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import type { Door, DoorContext, FastifyRequest } from "../door.ts";
+import { held } from "../door-held.ts";
 import { readAskFields, type AskFields } from "./ask-fields.ts";
 import type { RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "./fields.ts";
@@ -99,14 +100,14 @@ export function askRoutes(app: Door, door: DoorContext): void {
       const waitMs = waitOf(queryText(request.query, "wait"), config.waitCapS * 1000);
       const reader = readerOf(caller);
       using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
-      const { ask, answer } = await waitForAnswer(ctx, id, reader, {
-        ...{ waitMs, signal: goneSignal(reply) },
-        // Whoever waits for the answer to an ask of a held job is alive.
-        onTurn: async ({ jobId, epoch, principal }) => {
-          const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
-          return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
-        },
-      });
+      // Whoever waits for the answer to an ask of a held job is alive.
+      const onTurn = async ({ jobId, epoch, principal }: RelayAsk) => {
+        const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
+        return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
+      };
+      const { ask, answer } = await held(door, request, reply, (signal) =>
+        waitForAnswer(ctx, id, reader, { waitMs, signal, onTurn }),
+      );
       if (answer) return reply.send(answerWire(answer));
       return reply.code(204).header("parley-ask-stage", ask.stage).send();
     },

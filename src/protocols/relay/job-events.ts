@@ -2,6 +2,7 @@ import { Refusal } from "../../refusals.ts";
 import { followJob, type JobNews } from "../../verbs/follow-job.ts";
 import { readJob } from "../../verbs/read-job.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { isStillGood, whenNoLongerGood } from "../door-held.ts";
 import { beat, openEventStream } from "../door-sse.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
 import { answerWire, askWire, jobWire, withAliases } from "./print.ts";
@@ -48,8 +49,10 @@ async function stream(
     else if (now - drainedAt >= IDLE_MS) reply.raw.destroy();
     write(`: hb ${ctx.clock.now()}\n\n`);
   });
+  using _watch = whenNoLongerGood(door, request, end);
   try {
     for await (const news of followJob(ctx, id, { signal: gone, delivers, ...(since !== undefined && { since }) })) {
+      if (!(await isStillGood(door, request))) break;
       write(`id: ${news.seq}\nevent: ${nameOf(news)}\ndata: ${JSON.stringify(dataOf(news))}\n\n`);
       if (gone.aborted) break;
     }

@@ -9,8 +9,9 @@ import { finishJob, heartbeat, releaseJob } from "../../verbs/hold-job.ts";
 import { logJob, type JobLog } from "../../verbs/log-job.ts";
 import { makeJob } from "../../verbs/make-job.ts";
 import { readJob, readJobs } from "../../verbs/read-job.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
+import type { Door, DoorContext, FastifyRequest } from "../door.ts";
 import { checkFields } from "../door-fields.ts";
+import { held } from "../door-held.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import { RELAY_ID } from "./fields.ts";
 import { jobEvents } from "./job-events.ts";
@@ -70,11 +71,8 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
       const waitMs = waitOf(wait === undefined ? undefined : String(wait), config.waitCapS * 1000);
       const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
       using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
-      const claimed = await claimJobFor(
-        ctx,
-        { kinds, holder: principal, worker, leaseS: ttl(leaseS) },
-        { waitMs, signal: goneSignal(reply) },
-      );
+      const wish = { kinds, holder: principal, worker, leaseS: ttl(leaseS) };
+      const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, wish, { waitMs, signal }));
       if (!claimed) return reply.code(204).send();
       const { token, epoch, ttlS, expiresAt } = claimed.lease;
       return reply.send({ job: jobWire(claimed.job), lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt } });

@@ -118,8 +118,6 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
         using _place = door.parked.park("inbox streams", person, door.config.limits.humanStreams);
         await sendEvents(door, request, reply, async function* (signal) {
           for await (const changed of followInbox(ctx, person, signal)) {
-            // Whoever has signed out hears nothing more.
-            if ((await signedInPerson(door, request).catch(() => null))?.person !== person) return;
             for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
           }
         });
