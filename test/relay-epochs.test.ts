@@ -84,8 +84,28 @@ for (const on of DATABASES) {
           continue;
         }
         const shown = (await dana.whole(await withPeople(again))).body;
-        assert.match(shown.words, new RegExp(`Asked before, and ANSWERED by ${dana.name}\\.$`));
+        assert.match(shown.words, new RegExp(`Asked before: ${dana.name} approved this, and said: "Go\\."$`));
         assert.equal(await inboxCount(held.id), 2);
+      }
+    });
+
+    it("says who decided before, on what, and in which words", async () => {
+      const { ana, bo, ask, answerTo, person, withPeople } = scene();
+      const dana = await person();
+      const withArgs = (tag: string) => ({ ...APPROVAL, meta: { action: "deploy", args: { tag } } });
+      for (const [decision, now, said] of [
+        [{ approved: false, comment: "Not on a Friday." }, "v1", 'rejected this, and said: "Not on a Friday."'],
+        [{ approved: false }, "v1", "rejected this."],
+        [{ approved: true }, "v1", "approved this."],
+        [{ approved: true, comment: "Once." }, "v2", 'approved something else in the same words, and said: "Once."'],
+      ] as const) {
+        const { held, one } = await begin(withArgs("v1"));
+        await dana.decide(await scene().withPeople(one), decision);
+        await answerTo(one, ana);
+        const next = await lost(scene(), held);
+        const again = await ask({ ...withArgs(now), job_id: held.id }, bo, next.lease);
+        const { words } = (await dana.whole(await withPeople(again))).body;
+        assert.equal(words, `Deploy?\n\nAsked before: ${dana.name} ${said}`);
       }
     });
 

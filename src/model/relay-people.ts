@@ -3,7 +3,7 @@ import type { AddressedForm, ForeignSchema, Outcome } from "./addressed-ask.ts";
 import { chosenAt } from "./choice-options.ts";
 import { consentText } from "./consent.ts";
 import type { PolicyInput } from "./policy.ts";
-import { errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type RelayAsk } from "./relay.ts";
+import { codeIn, errorText, type ChoiceOption, type ErrorCode, type RelayAnswer, type RelayAsk } from "./relay.ts";
 import { cutTo } from "./title.ts";
 
 /** The longest text of an answer; what is longer is cut and marked (contract-relay.md, section 4). */
@@ -99,6 +99,47 @@ export function answerFrom(
 function cut(text: string): { text: string; truncated: boolean } {
   const short = cutTo(MOST_ANSWER_CHARS, text);
   return { text: short, truncated: short !== text };
+}
+
+const BY_SOURCE: Readonly<Record<RelayAnswer["source"], string>> = {
+  ...{ policy: "the policy", cache: "an earlier decision", runner: "a model" },
+  ...{ person: "somebody", service: "a program", server: "nobody" },
+};
+/** More than this of what was said before is not repeated. */
+const MOST_REPEATED_CHARS = 1000;
+
+/**
+ * Returns what people are told of how the same was answered before, with what was said then. `digest` is of what they are
+ * asked to approve now: another one was decided about something else.
+ */
+export function beforeText(before: RelayAnswer, digest: string | null): string {
+  const { status, source, json, text, error = "", consentDigest } = before;
+  if (status === "TIMEOUT") return "Asked before: nobody answered in time.";
+  if (status === "ERROR") return `Asked before, without an answer: ${withoutCode(error)}.`;
+  const who = before.answeredBy ?? BY_SOURCE[source];
+  const isOther = digest !== null && consentDigest !== undefined && consentDigest !== digest;
+  const what = isOther ? "something else in the same words" : "this";
+  if (status === "REJECTED") {
+    const said = withoutCode(error);
+    return `Asked before: ${who} rejected ${what}${quoted(", and said", said === DECLINED ? "" : said)}`;
+  }
+  if (isYes(json)) return `Asked before: ${who} approved ${what}${quoted(", and said", text ?? "")}`;
+  return `Asked before: ${who} answered${quoted("", text ?? (json === undefined ? "" : JSON.stringify(json)))}`;
+}
+
+function quoted(before: string, text: string): string {
+  const said = text.trim();
+  return said === "" ? "." : `${before}: "${cutTo(MOST_REPEATED_CHARS, said)}"`;
+}
+
+function isYes(json: unknown): boolean {
+  if (typeof json !== "object" || json === null) return false;
+  return ("approved" in json && json.approved === true) || ("decision" in json && json.decision === "ALLOW");
+}
+
+function withoutCode(error: string): string {
+  const code = codeIn(error);
+  return code === null ? error : error.slice(errorText(code, "").length);
 }
 
 /** Returns why an ask that nobody answered timed out. */

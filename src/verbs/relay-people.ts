@@ -4,8 +4,8 @@ import type { AddressedAsk, Audience, ForeignSchema } from "../model/addressed-a
 import { reminderSeconds } from "../model/addressed-rules.ts";
 import { consentText } from "../model/consent.ts";
 import type { PolicyInput } from "../model/policy.ts";
-import type { PolicyTrace, RelayAsk, StageRecord } from "../model/relay.ts";
-import { answerFrom, formOf, isDecision } from "../model/relay-people.ts";
+import type { PolicyTrace, RelayAnswer, RelayAsk, StageRecord } from "../model/relay.ts";
+import { answerFrom, beforeText, formOf, isDecision } from "../model/relay-people.ts";
 import { titleOf } from "../model/title.ts";
 import type { Queryable, Tx } from "../store/db.ts";
 import { findHumans, listHumans, type Human } from "../store/humans.ts";
@@ -67,8 +67,10 @@ export interface PeoplePlan {
   input: PolicyInput;
   schema: ForeignSchema | null;
   stages: readonly StageRecord[];
-  /** Below the prompt: what was tried, what a model asks back or thinks, what was decided before. */
+  /** Below the prompt: what was tried, what a model asks back or thinks. */
   remarks: readonly string[];
+  /** How the same was answered before; people are told. */
+  before: RelayAnswer | null;
   /** Whoever approves may allow the same for good. */
   standing: boolean;
   /** What policy said. */
@@ -97,7 +99,7 @@ export async function askPeopleIn(
     ask.constraints.timeoutS === undefined ? ctx.relay.peopleDeadlineMs : Math.max(1, ask.expiresAt - held.now);
   const timeoutSeconds = leftMs / 1000;
   const remindS = reminderSeconds(timeoutSeconds);
-  const remarks = plan.remarks.join("\n");
+  const remarks = [...plan.remarks, ...(plan.before ? [beforeText(plan.before, digest)] : [])].join("\n");
   const { ask: addressed } = await addressAskIn(ctx, tx, {
     ...{ door: RELAY_DOOR, asker: plan.asker, ref: `ask:${ask.id}`, sameHash: ask.id, form, digest, timeoutSeconds },
     title: form.kind === "approval" && !call ? form.fn : titleOf(ask.prompt),

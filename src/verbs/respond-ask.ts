@@ -98,7 +98,7 @@ export async function enterStage(ctx: Context, ask: RelayAsk, to: Advance): Prom
 export async function handToPeople(
   ctx: Context,
   ask: RelayAsk,
-  plan: Omit<PeoplePlan, "asker">,
+  plan: Omit<PeoplePlan, "asker" | "before">,
   { verdict }: { verdict: Verdict },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
@@ -107,13 +107,8 @@ export async function handToPeople(
     if (!job || held?.ask.status !== "PENDING" || held.ask.addressedId !== null) return;
     const before = await findSameOfEarlierEpoch(tx, ask.jobId, ask.epoch, held.sameHash);
     const decided = before && (await findAnswer(tx, before.ask.id));
-    const remarks = decided
-      ? [
-          ...plan.remarks,
-          `Asked before, and ${decided.answer.status} by ${decided.answer.answeredBy ?? decided.answer.source}.`,
-        ]
-      : plan.remarks;
-    const handed = await askPeopleIn(ctx, tx, held, { ...plan, remarks, asker: askerOf(ask, job.job) });
+    const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
+    const handed = await askPeopleIn(ctx, tx, held, whole);
     if (handed) tx.tell({ is: "escalated", ask: handed.ask, job: job.job });
     if (verdict.decision !== "ESCALATE") return;
     await writeNotes(tx, [

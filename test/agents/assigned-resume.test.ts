@@ -87,7 +87,7 @@ describe("a real agent that is killed, or sent back to its work", () => {
         await killAgent(id);
         await asksAgain(id);
         const second = await site.askOf(id, first.id);
-        assert.match(second.words, /Asked before, and ANSWERED by operator/);
+        assert.match(second.words, /Asked before: operator approved this, and said: "only this once"/);
         writeFileSync(inTree(id, "go.txt"), "");
         await site.decide(second, { approved: true });
         assertOneCommit(await site.until(id, "review"));
