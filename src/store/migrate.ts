@@ -19,6 +19,7 @@ import { longTargets } from "./migrations/0016-long-targets.ts";
 import { heardSwept } from "./migrations/0017-heard-swept.ts";
 import { relayNewest } from "./migrations/0018-relay-newest.ts";
 import { assignment } from "./migrations/0019-assignment.ts";
+import { grantsOfCalls } from "./migrations/0021-grants-of-calls.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -41,6 +42,7 @@ const MIGRATIONS: readonly Migration[] = [
   heardSwept,
   relayNewest,
   assignment,
+  grantsOfCalls,
 ];
 
 /** The schema this program reads and writes. */
