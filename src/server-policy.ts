@@ -2,6 +2,7 @@ import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { sha256Digest } from "./lib/exact-json.ts";
 import { startLoop, type Loop } from "./lib/loop.ts";
+import { printable } from "./lib/printable.ts";
 import { openFollowPolicy } from "./loops/follow-policy.ts";
 import { openPolicyFile, type PolicyFile } from "./responders/policy/policy-file.ts";
 import { transact } from "./store/transact.ts";
@@ -14,6 +15,21 @@ const DAY_MS = 86_400_000;
 /** Opens the policy of the installation. */
 export async function openPolicy(ctx: Context, config: Config): Promise<PolicyFile> {
   return openPolicyFile({ path: config.relay.policyFile, log: ctx.log, clock: ctx.clock });
+}
+
+/** What is in force while the file is not, as the rest of a sentence. */
+function inForce(file: PolicyFile): string {
+  if (file.isUnread()) return "people decide everything";
+  return `policy ${file.current().policy.policyVersion} stays in force`;
+}
+
+/** Returns what the operator is told at start of a policy file that is not in force, in one sentence; else nothing. */
+export function policyNotes({ relay: { policyFile } }: Config, file: PolicyFile): string[] {
+  const [first = "", ...more] = (file.state() === "stale" ? file.problem() : null)?.split("\n") ?? [];
+  if (first === "") return [];
+  const others = more.length > 0 ? ` (and ${more.length} more: parley policy lint)` : "";
+  const why = printable(first).replace(/\.$/, "");
+  return [`The policy file ${policyFile} is not in force, so ${inForce(file)} until it is mended: ${why}${others}.`];
 }
 
 /**
@@ -30,8 +46,7 @@ export function startPolicy(ctx: Context, file: PolicyFile): Loop[] {
 
   async function tellAdmins(problem: string): Promise<void> {
     const day = Math.floor(ctx.clock.now() / DAY_MS);
-    const { policyVersion } = file.current().policy;
-    const words = `${problem}\n\nUntil it is mended, policy ${policyVersion} stays in force.`;
+    const words = `${problem}\n\nUntil it is mended, ${inForce(file)}.`;
     const ref = `policy:${sha256Digest(`${day} ${problem}`)}`;
     await transact(ctx, (tx) => tellAdminsIn(ctx, tx, { ref, title: "The policy file is not in force", words }));
   }

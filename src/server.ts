@@ -61,7 +61,7 @@ import { Refusal } from "./refusals.ts";
 import { readPushAccounts, startPush, type PushAccounts } from "./server-push.ts";
 import { catalogueOf, openChannels } from "./server-channels.ts";
 import { startLoops } from "./server-loops.ts";
-import { openPolicy, startPolicy } from "./server-policy.ts";
+import { openPolicy, policyNotes, startPolicy } from "./server-policy.ts";
 import { openRelay, type Relay } from "./server-relay.ts";
 import { openTracer } from "./server-telemetry.ts";
 import { openServerWorkshop, type ServerWorkshop } from "./server-workshop.ts";
@@ -234,7 +234,7 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
   return {
     url: urlOf(app, config),
     ctx,
-    notes: store.notes,
+    notes: [...store.notes, ...policyNotes(config, policy)],
     firstKey,
     describes: store.db.describes,
     work: workshop,

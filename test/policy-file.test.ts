@@ -82,7 +82,7 @@ describe("the policy file of a server", () => {
     }
     assert.equal(changes.at(-1)?.policyVersion, good.policy.policyVersion);
     assert.equal(changes.at(-1)?.state, "stale");
-    assert.ok(lines.includes("the policy before stays in force"));
+    assert.ok(lines.includes("the policy file is not in force: the policy before stays in force"));
     const told = changes.length;
     await file.step(STILL);
     await file.reload();

@@ -6,7 +6,7 @@ import { FIRST_POLICY } from "../src/model/policy-text.ts";
 import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
 import { reloadPolicy } from "../src/verbs/policy-proposals.ts";
 import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
-import { newFolder, serve, stop } from "./program.ts";
+import { newFolder, parley, serve, stop } from "./program.ts";
 import { DATABASES, openWorld, type Node, type World } from "./world.ts";
 
 const readyz = async ({ url }: { url: string }) => (await fetch(`${url}/readyz`)).text();
@@ -62,6 +62,30 @@ describe("the policy file of several servers", () => {
 });
 
 describe("parley serve", () => {
+  it("says in one sentence at start that the policy file holds a mistake, as lint and doctor do", async () => {
+    const dataDir = newFolder();
+    assert.equal(await stop(await serve(dataDir)), 0);
+    const path = join(dataDir, "policy.yaml");
+    writeFileSync(path, "version: 1\ndefaults: { other: ALLOW }\n");
+    const why = "policy.yaml:2: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.";
+    const run = await serve(dataDir, { PARLEY_LOG_LEVEL: "fatal" });
+    const until = "so people decide everything until it is mended";
+    assert.ok(run.err().includes(`The policy file ${path} is not in force, ${until}: ${why}\n`), run.err());
+    assert.equal(await readyz(run), "ready\npolicy: stale");
+    assert.equal(await stop(run), 0);
+
+    const store = ["--data-dir", dataDir];
+    assert.deepEqual(await parley(["policy", "lint", ...store]), { code: 2, out: "", err: `parley: ${why}\n` });
+    const examined = await parley(["doctor", "--quick", ...store]);
+    assert.deepEqual([examined.code, examined.err], [1, ""]);
+    assert.ok(examined.out.includes(`BROKEN  policy  the policy file can be in force\n                ${why}\n`));
+    writeFileSync(path, "version: 1\n");
+    assert.equal((await parley(["doctor", "--quick", ...store])).code, 0);
+    const again = await serve(dataDir);
+    assert.doesNotMatch(again.err(), /policy/);
+    assert.equal(await stop(again), 0);
+  });
+
   it("reads the policy file again when it is told to by SIGHUP", async () => {
     const dataDir = newFolder();
     const run = await serve(dataDir);

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { printable } from "../lib/printable.ts";
@@ -11,6 +12,7 @@ import { agentFacts } from "./agents.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { examineClient } from "./doctor-client.ts";
+import { readPolicy, UnreadableFile } from "./policy-input.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const doctor: Command = {
@@ -72,10 +74,24 @@ async function lookInside(
   const db = await openToExamine(config, systemClock);
   try {
     const engine = await examineEngine(db, config, systemClock.now(), quick);
-    const findings = [...(await examineStore({ db }, { quick })), ...engine.findings, examineFiles(config)];
+    const stored = await examineStore({ db }, { quick });
+    const findings = [...stored, ...engine.findings, examineFiles(config), examinePolicy(config)];
     return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };
   } finally {
     await db.close();
+  }
+}
+
+/** Before the first start there is no policy file: the server writes one. */
+function examinePolicy({ relay: { policyFile } }: Config): Finding {
+  const finding = { check: "policy", promise: "the policy file can be in force" };
+  if (!existsSync(policyFile)) return { ...finding, offenders: [] };
+  try {
+    readPolicy(policyFile);
+    return { ...finding, offenders: [] };
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    return { ...finding, offenders: error.message.split("\n") };
   }
 }
 

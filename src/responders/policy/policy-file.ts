@@ -25,6 +25,8 @@ export interface PolicyFile {
   /** What is in force; an ask keeps what it was given first. */
   current(): LoadedPolicy;
   state(): PolicyFileState;
+  /** True while no file could ever be read: people decide everything. */
+  isUnread(): boolean;
   /** What is wrong with the file, in sentences for the operator; null while nothing is. */
   problem(): string | null;
   /** Reads the file if it has changed since it was last looked at; a loop's step, every two seconds. */
@@ -64,11 +66,12 @@ const PEOPLE_DECIDE = {
 /** Opens the policy of an installation: reads its file, and writes the first one where there is none. */
 export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
   const name = basename(path);
-  let loaded: LoadedPolicy = {
+  const unread: LoadedPolicy = {
     policy: parsePolicy(JSON.stringify(PEOPLE_DECIDE), name),
     text: null,
     loadedAt: clock.now(),
   };
+  let loaded = unread;
   let now: { state: PolicyFileState; problem: string | null } = { state: "missing", problem: null };
   let seen = "";
   let isOpen = false;
@@ -113,7 +116,9 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     const { policyVersion } = loaded.policy;
     if (policyVersion === before && now.state === was.state && now.problem === was.problem) return;
     const facts = { file: path, policy_version: policyVersion };
-    if (now.problem !== null) log.error({ ...facts, problem: now.problem }, "the policy before stays in force");
+    const inForce = loaded === unread ? "people decide everything" : "the policy before stays in force";
+    if (now.problem !== null)
+      log.error({ ...facts, problem: now.problem }, `the policy file is not in force: ${inForce}`);
     // What a server starts with is no news.
     else if (isOpen) log.info(facts, "this policy is in force");
     onChange?.({ ...now, policyVersion });
@@ -134,6 +139,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
   return {
     current: () => loaded,
     state: () => now.state,
+    isUnread: () => loaded === unread,
     problem: () => now.problem,
     step: () =>
       inTurn(async () => {
