@@ -7,15 +7,18 @@ import { join } from "node:path";
 import { after, before } from "node:test";
 import { loadConfig } from "../src/config.ts";
 import type { TaskState } from "../src/model/assignment.ts";
+import { isOver } from "../src/model/relay.ts";
 import { findLiveAttempt, insertAttempt, updateAttempt } from "../src/store/aa-attempts.ts";
 import { listDependencies, noteUsedCommit } from "../src/store/aa-deps.ts";
 import { appendTaskEvents } from "../src/store/aa-events.ts";
 import { findTask, lockTask } from "../src/store/aa-tasks.ts";
-import { insertJobIfNew } from "../src/store/jobs.ts";
+import type { Tx } from "../src/store/db.ts";
+import { insertJobIfNew, lockJob } from "../src/store/jobs.ts";
 import { transact } from "../src/store/transact.ts";
 import type { KeyWish } from "../src/verbs/create-key.ts";
 import { createKey } from "../src/verbs/create-key.ts";
 import { moveTaskIn, pickNextTask, type TaskChange } from "../src/verbs/move-task.ts";
+import { moveJobIn, writeNotes } from "../src/verbs/relay-settle.ts";
 import {
   openWorld,
   type CallOptions,
@@ -146,6 +149,14 @@ export function sharedAssignment(
   return () => scene;
 }
 
+/** The job of an attempt ends with it. */
+async function endJob(tx: Tx, jobId: string, to: "SUCCEEDED" | "FAILED"): Promise<void> {
+  const held = (await lockJob(tx, jobId)) ?? assert.fail(`there is no job ${jobId}`);
+  if (isOver(held.job.state)) return;
+  const { notes } = await moveJobIn(tx, held, to, { by: { kind: "server", id: "test" } });
+  await writeNotes(tx, notes);
+}
+
 function runnerOf(world: World): Runner {
   const ctx = () => world.server.ctx;
   let attempts = 0;
@@ -189,6 +200,7 @@ function runnerOf(world: World): Runner {
         const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
         const patch = { state: "ended", outcome: "review", commitSha: commit, changed: true } as const;
         assert.ok(await updateAttempt(tx, attempt.attemptId, attempt.epoch, patch));
+        await endJob(tx, attempt.jobId, "SUCCEEDED");
         await moveTaskIn(ctx(), tx, held, "review", {
           ...{ commit, changed: true, diffstat: { files: 1, insertions: 2, deletions: 0 }, branch: `aa/${held.slug}` },
         });
@@ -200,6 +212,7 @@ function runnerOf(world: World): Runner {
         const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
         const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
         await updateAttempt(tx, attempt.attemptId, attempt.epoch, { state: "ended", outcome: "failed" });
+        await endJob(tx, attempt.jobId, "FAILED");
         await moveTaskIn(ctx(), tx, held, "failed", { error });
       });
     },

@@ -70,7 +70,7 @@ const BREAKS: readonly [string, Sql, readonly string[]][] = [
   [
     "a task in progress without an attempt",
     sql`UPDATE aa_attempts SET state = 'ended', ended_at = 1 WHERE id = 'running'`,
-    ["J9: shop/running"],
+    ["J9: shop/running", "J2: attempt-7"],
   ],
   [
     "work that was superseded and landed",
@@ -81,6 +81,17 @@ const BREAKS: readonly [string, Sql, readonly string[]][] = [
     "a job that goes on without its attempt",
     sql`UPDATE jobs SET state = 'RUNNING', ended_at = NULL WHERE job_id = 'aa-job-6'`,
     ["J2: attempt-6"],
+  ],
+  [
+    "a job that goes on after its attempt",
+    sql`UPDATE jobs SET state = 'RUNNING', ended_at = NULL WHERE job_id = 'aa-job-3'`,
+    ["J2: attempt-3"],
+  ],
+  [
+    "an attempt that goes on long after its job",
+    sql`UPDATE jobs SET state = 'EXPIRED', ended_at = 1 WHERE job_id =
+      (SELECT job_id FROM aa_attempts WHERE id = 'running')`,
+    ["J4: aa-job-7", "J2: attempt-7"],
   ],
   ["a hole in a log", sql`DELETE FROM aa_events WHERE id = 'approved' AND seq = 2`, ["S1, S3: shop/approved"]],
   [
@@ -135,6 +146,8 @@ for (const on of DATABASES) {
       await world.advance(29 * 86_400_000);
       await sweepTasks(world.server.ctx);
       assert.deepEqual(await logsOf(), ["blocked", "inline", "replaced", "reviewed", "running"]);
+      assert.deepEqual(await broken(scene), ["J2: attempt-7"], "its job ran out, and nobody ended it");
+      await scene.runner.fail("shop", "running");
       assert.deepEqual(await broken(scene), []);
       const { attempts, commit } = (await ana.call("GET", "/assignment/tasks/approved")).body;
       assert.equal(attempts[0].commit, commit, "whose commit is the task's stays");

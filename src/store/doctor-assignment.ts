@@ -5,6 +5,8 @@ import { sql, type Sql } from "./sql.ts";
 
 const QUICK_TASKS = 2000;
 const MOST_OFFENDERS = 20;
+/** Whoever holds an attempt ends it well within a minute of its job; where nobody is there, an hour later others do. */
+const LONG_OVER_MS = 2 * 3_600_000;
 
 /** What must be so of tasks and their attempts, beside what the tables themselves refuse. */
 export const ASSIGNMENT_CHECKS: readonly Check[] = [
@@ -55,9 +57,15 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
   ),
   check(
     "J2",
-    "the job of an attempt that is to end has ended",
+    "the job of an attempt that is to end, or has ended, has ended",
+    (quick) => sql`SELECT a.attempt_id AS offender FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
+      WHERE ${quick ? sql`a.ended_at IS NULL` : sql`1 = 1`} AND a.state IN ('ending', 'ended') AND j.ended_at IS NULL`,
+  ),
+  check(
+    "J2",
+    "an attempt whose job ended two hours ago is to end, or has ended",
     () => sql`SELECT a.attempt_id AS offender FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
-      WHERE a.state = 'ending' AND j.ended_at IS NULL`,
+      WHERE a.ended_at IS NULL AND a.state <> 'ending' AND j.ended_at < (SELECT parley_now()) - ${LONG_OVER_MS}`,
   ),
   check(
     "S1, S3",
