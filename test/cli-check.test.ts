@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { callBody, messageBody } from "./a2h.ts";
 import { fresh } from "./contract.ts";
+import { tool } from "./mcp.ts";
 import { parley } from "./program.ts";
 import { sharedRelay } from "./relay.ts";
 
@@ -69,6 +70,41 @@ describe("looking at what was asked, and ending it, from a terminal", () => {
     assert.equal(withdrawn.code, 0, withdrawn.err);
     assert.doesNotMatch(withdrawn.out, /open until/);
     assert.equal((await as(ana.key, "check", other.ask_id)).out, withdrawn.out);
+  });
+
+  it("shows what an agent asked people by tools of MCP, which is not told to the agent by that, and cancels it", async () => {
+    const { agent, person, world } = scene();
+    const dana = await person();
+    const sending = { headers: agent.headers };
+    const [wait, reason] = [{ max_wait_seconds: 0 }, "Build 412."];
+    const wish = { fn: "deploy", kwargs: { env: "prod", cents: 12 }, reason, ...wait };
+    const { call_id: id } = (await tool(world, "request_approval", wish, sending)).structuredContent;
+    const open = await as(agent.key, "check", id);
+    assert.match(open.out, /^deploy\n {2}cents: 12\n {2}env: "prod"\nopen until \S+\n$/);
+    await dana.decides({ approved: true, comment: "Only this once." });
+    const over = await as(agent.key, "check", id);
+    assert.match(over.out, new RegExp(`\n  - Only this once\\.\napproved by ${dana.name}, `));
+    assert.equal((await as(agent.key, "cancel", id)).code, 1);
+    const told = (await tool(world, "request_approval", wish, sending)).structuredContent;
+    assert.deepEqual(
+      [told.call_id, told.approved],
+      [id, true],
+      "the agent was not told yet, so it is good for its call",
+    );
+
+    const question = { message: "Ship on Monday?", options: [{ name: "yes", title: "Ship it" }], ...wait };
+    const contact = (await tool(world, "contact_human", question, sending)).structuredContent.call_id;
+    const cancelled = await as(agent.key, "cancel", contact);
+    assert.deepEqual([cancelled.code, cancelled.out], [0, "Ship on Monday?\ncancelled\n"]);
+    assert.deepEqual(await dana.inbox(), []);
+    const again = (await tool(world, "contact_human", { ...question, message: "Ship?" }, sending)).structuredContent;
+    await dana.decides({ option: "yes" });
+    const answered = await as(agent.key, "check", again.call_id);
+    assert.match(answered.out, new RegExp(`^Ship\\?\n  - Ship it\nanswered by ${dana.name}, `));
+    assert.equal(JSON.parse((await as(agent.key, "check", again.call_id, "--json")).out).status, "answered");
+
+    const other = await scene().program({ name: fresh("other"), scope: "agent" });
+    for (const command of ["check", "cancel"]) assert.equal((await as(other.key, command, id)).code, 1);
   });
 
   it("says that nothing is there, also of what somebody else asked, and where tasks are", async () => {

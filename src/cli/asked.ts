@@ -3,6 +3,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import type { Question } from "@parley/sdk/wire";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { printable, printableLines } from "../lib/printable.ts";
+import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "./command.ts";
 import { Refused, openDoors, type DoorCall } from "./door-client.ts";
@@ -32,6 +33,7 @@ function kindsAt(url: string, io: Io): Kind[] {
     toPeople(call, "/function_calls", "/agent/function_calls"),
     toPeople(call, "/human_contacts", "/agent/human_contacts"),
     toPeople(call, "/messages", "/messages"),
+    byTool(call),
     relayed(call),
   ];
 }
@@ -43,6 +45,16 @@ function toPeople(call: DoorCall, readAt: string, cancelAt: string): Kind {
   return {
     read: async (id) => asked(await call("GET", `${A2H}${readAt}/${encodeURIComponent(id)}`)),
     cancel: async (id) => asked(await call("POST", `${A2H}${cancelAt}/${encodeURIComponent(id)}/cancel`, {})),
+  };
+}
+
+/** What an agent asked people by a tool of MCP. */
+function byTool(call: DoorCall): Kind {
+  const asked = (wire: object) => ({ wire, lines: toolRequestLines(wire as ToolRequest) });
+  const path = (id: string) => `/mcp/requests/${encodeURIComponent(id)}`;
+  return {
+    read: async (id) => asked(await call("GET", path(id))),
+    cancel: async (id) => asked(await call("DELETE", path(id))),
   };
 }
 

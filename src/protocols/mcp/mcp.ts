@@ -14,6 +14,7 @@ import {
 import { failureOf, type Exchange } from "./exchange.ts";
 import { readMessage } from "./message.ts";
 import { resultOf } from "./methods.ts";
+import { requestRoutes } from "./request-routes.ts";
 import { errorJson, resultJson, RPC, RpcError } from "./rpc.ts";
 import { answerByStream, listen } from "./streams.ts";
 import { isWaiting } from "./tools.ts";
@@ -32,6 +33,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (app: Door) => Promise<void> {
   return async (app) => {
     app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
+    requestRoutes(app, door);
     app.post(
       "/mcp",
       {

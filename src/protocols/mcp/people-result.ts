@@ -32,7 +32,7 @@ export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: 
   const { outcome } = ask;
   const hasWords = ask.state === "answered" && (outcome?.comment !== undefined || outcome?.text !== undefined);
   const note = hasWords && { note: WORDS_ARE_DATA };
-  const body = { ...bodyOf(ask, details), ...(heard && waited(ask, heard)), ...note };
+  const body = { ...requestBody(ask, details), ...(heard && waited(ask, heard)), ...note };
   if (isOver && !heard?.signal.aborted) await spendRequest(door.ctx, ask, callIdOf(ask), ask.wire["spent_by"]);
   const notes = [
     isOver && ask.form.kind === "approval" && !outcome?.approved ? REJECTED : null,
@@ -48,7 +48,8 @@ function waited(ask: AddressedAsk, { waitedMs }: Heard): object {
   return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };
 }
 
-function bodyOf(ask: AddressedAsk, details: AddressedDetails): object {
+/** Returns how a request stands, in the words of the tools' results. */
+export function requestBody(ask: AddressedAsk, details: AddressedDetails): object {
   return ask.form.kind === "approval" ? approvalBody(ask, details) : contactBody(ask, details);
 }
 

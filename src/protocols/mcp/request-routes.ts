@@ -1,0 +1,50 @@
+import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { cancelAddressed } from "../../verbs/end-addressed.ts";
+import { readDetails } from "../../verbs/read-addressed.ts";
+import { agentPrincipal } from "../door-principals.ts";
+import type { Door, DoorContext, FastifyRequest } from "../door.ts";
+import { requestBody } from "./people-result.ts";
+import { readRequest } from "./people.ts";
+import { chargeRead } from "./responses.ts";
+import { membersOf } from "./rpc.ts";
+
+interface WithId {
+  Params: { id: string };
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/**
+ * Looking at what was asked of people by a tool, and ending it, from outside of MCP, as `parley check` and
+ * `parley cancel` do. Nothing that is shown here counts as told to the agent: its decision stays good for one call.
+ */
+export function requestRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<WithId>("/mcp/requests/:id", { schema: { hide: true } }, async (request, reply) => {
+    const principal = await agentPrincipal(door, request);
+    await chargeRead(door, principal);
+    return reply.type(JSON_TYPE).send(await shown(await own(request, principal)));
+  });
+
+  app.delete<WithId>("/mcp/requests/:id", { schema: { hide: true } }, async (request, reply) => {
+    const principal = await agentPrincipal(door, request);
+    const ask = await own(request, principal);
+    const over = await cancelAddressed(ctx, ask.id, { kind: "agent", id: principal });
+    return reply.type(JSON_TYPE).send(await shown(over));
+  });
+
+  function own(request: FastifyRequest, principal: string): Promise<AddressedAsk> {
+    return readRequest(ctx, principal, (request.params as WithId["Params"]).id);
+  }
+
+  /** What was asked, in the words of the tools' arguments, and how it stands, in those of their results. */
+  async function shown(ask: AddressedAsk): Promise<string> {
+    const { form, words } = ask;
+    const asked =
+      form.kind === "approval"
+        ? `"fn":${JSON.stringify(form.fn)},"kwargs":${form.kwargs}`
+        : membersOf({ message: words, ...(form.kind === "reply" && { options: form.options }) });
+    return `{${membersOf(requestBody(ask, await readDetails(ctx, ask)))},"asked":{${asked}}}`;
+  }
+}
