@@ -20,8 +20,8 @@ export interface ServerWorkshop {
   /** What the operator should hear; known once it has been looked into. */
   notices(): Promise<string[]>;
   start(): Loop;
-  /** No attempt is started any more; resolves once none is at work. */
-  drain(): Promise<void>;
+  /** No attempt is started any more; resolves once none is at work, or, with `kill`, once every process of them is gone. */
+  drain(how: { kill: boolean }): Promise<void>;
   /** Resolves when every attempt is left; the agents go on. */
   leave(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export async function openServerWorkshop(
         idleMs: AGAIN_AFTER_MS,
         onError: (err) => ctx.log.error({ err, loop: "assign" }, "a loop step failed"),
       }),
-    drain: () => assign.drain(),
+    drain: (how) => assign.drain(how),
     async leave() {
       await assign.leave();
       lock?.release();

@@ -121,6 +121,10 @@ export const ASSIGNMENT_SETTINGS = {
       "Most that one attempt may cost, where its agent can keep to it, in USD.",
       { example: "5" },
     ),
+    keepTreesH: setting(
+      whole(1, 8760).default(72),
+      "How long the tree of finished work waits for its review, in hours; then only the commit is left.",
+    ),
     workDir: setting(
       text("a folder").optional(),
       "Folder for stores, trees and logs; in the data folder if left out.",

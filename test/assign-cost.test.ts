@@ -50,7 +50,7 @@ async function looking(scene: AssignmentScene): Promise<{ found: string | undefi
   const { db } = ctx;
   const on = { dialect: db.dialect, all: noting(db) };
   await findLiveAttempts(on, "here");
-  await listReviewed(on, 20);
+  await listReviewed(on, ["shop"], 20);
   return { found, statements: statements.filter(({ sql: text }) => /^\s*SELECT/.test(text)) };
 }
 

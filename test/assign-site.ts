@@ -41,6 +41,8 @@ export interface AssignSite extends AsyncDisposable {
   /** Starts the server; the second time on the port it had. With a point it dies there. */
   start(at?: string): Promise<void>;
   kill(): Promise<void>;
+  /** Lets time pass for every later start, as if the machine had been off. */
+  sleepFor(ms: number): void;
   /** SIGTERM; returns the exit code. */
   stop(): Promise<number | null>;
   assign(method: string, path: string, options?: CallOptions): Promise<Reply>;
@@ -119,6 +121,7 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
 
   let server: (Run & { url: string }) | null = null;
   let port = "0";
+  let aheadMs = 0;
   const started = () => server ?? assert.fail("the server runs");
   const keys: Record<string, string> = {};
   const workDir = join(dataDir, "workshop");
@@ -155,12 +158,17 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
       const env = {
         PARLEY_LOG_LEVEL: "warn",
         ...options.env,
-        ...(at !== undefined && { NODE_OPTIONS: `--import=${AT_POINT}`, PROOF_POINT: at }),
+        ...((at !== undefined || aheadMs > 0) && { NODE_OPTIONS: `--import=${AT_POINT}` }),
+        ...(aheadMs > 0 && { PROOF_CLOCK_AHEAD_MS: String(aheadMs) }),
+        ...(at !== undefined && { PROOF_POINT: at }),
       };
       server = await serve(dataDir, env, "--config", file, "--port", port);
       port = new URL(server.url).port;
       keys["assign"] ??= await newKey("assign");
       keys["answer"] ??= await newKey("answer");
+    },
+    sleepFor(ms) {
+      aheadMs += ms;
     },
     async kill() {
       const { child, ended } = started();

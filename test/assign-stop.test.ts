@@ -2,10 +2,21 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { agentOf, appears, assertDone, beside, eventually, openSite, timesOf, WAITS, run } from "./assign-site.ts";
+import {
+  agentOf,
+  appears,
+  assertDone,
+  beside,
+  eventually,
+  openSite,
+  run,
+  steps,
+  timesOf,
+  WAITS,
+} from "./assign-site.ts";
 import { parley, start } from "./program.ts";
 
-describe("stopping a server while coding agents work", () => {
+describe("stopping a server while coding agents work", { concurrency: true }, () => {
   it("leaves them at work, and the next one takes them up", async () => {
     await using site = await openSite();
     await site.submit("works", { prompt: run(WAITS) });
@@ -49,5 +60,42 @@ describe("stopping a server while coding agents work", () => {
     await site.start();
     await site.until("later", "review");
     assert.deepEqual(states(), ["review", "review", "review"]);
+  });
+
+  it("with --drain --kill ends them, answers when the last process is gone, and the next one resumes them", async () => {
+    await using site = await openSite({
+      repos: [
+        { name: "shop", parallel: 4 },
+        { name: "slow", setup: "touch setup-began; sleep 777" },
+      ],
+    });
+    const sleeps = "(setsid sleep 777) & sleep 777";
+    await site.submit("works", {
+      prompt: run(`echo x >> ../times; [ -e ../go ] || { ${sleeps}; }; echo done > done.txt`),
+    });
+    await site.submit("asks", { agent: "claude", prompt: steps({ run: "npm run migrate" }, { say: "Done." }) });
+    await site.submit("sets-up", {}, "slow");
+    await site.until("works", "running");
+    await appears(beside(site, "works", "times"));
+    const [asked] = await site.inbox(1);
+    await appears(join(site.folder("sets-up"), "tree/setup-began"));
+    assert.ok((await site.processes()).length >= 3);
+
+    const stopped = await parley(["stop", "--drain", "--kill"], { PARLEY_DATA_DIR: site.dataDir });
+    assert.equal(stopped.code, 0, stopped.err);
+    assert.equal((await site.run.ended).code, 0);
+    assert.deepEqual(await site.processes(), [], "no process is left when it answers");
+    const states = site.query("SELECT id, state FROM aa_tasks ORDER BY id").map(({ id, state }) => `${id} ${state}`);
+    assert.deepEqual(states, ["asks interrupted", "sets-up preparing", "works interrupted"]);
+
+    writeFileSync(beside(site, "works", "go"), "");
+    await site.start();
+    const task = await site.until("works", "review");
+    assertDone(site, "works", task);
+    assert.equal(task.attempts[0].resumes, 1);
+    const again = (await site.inbox(2)).find(({ title }) => title === asked.title);
+    assert.equal(again?.id, asked.id, "what was asked is not asked again");
+    const wrong = await parley(["stop", "--kill"], { PARLEY_DATA_DIR: site.dataDir });
+    assert.deepEqual([wrong.code, /--kill goes with --drain/.test(wrong.err)], [2, true]);
   });
 });

@@ -36,7 +36,7 @@ for (const on of DATABASES) {
       assert.deepEqual([reply.status, reply.body.state, reply.body.commit], [200, "approved", commit]);
       const { db } = shared().world.server.ctx;
       assert.deepEqual((await findTaskMemory(db, "shop", "fine"))?.after, { is: "approve", attempt: 1, commit });
-      assert.ok((await listReviewed(db, 100)).some(({ id }) => id === "fine"));
+      assert.ok((await listReviewed(db, ["shop"], 100)).some(({ id }) => id === "fine"));
       const { reviews } = (await shared().ana.call("GET", "/assignment/tasks/fine")).body;
       assert.deepEqual(
         reviews.map(({ at: _, ...said }: Record<string, unknown>) => said),

@@ -52,7 +52,11 @@ describe("a supervisor", { concurrency: 3 }, () => {
 
   it("writes what cannot be seen down as it is, and so that no terminal heeds it", async () => {
     await using attempt = await openAttempt();
-    const log = openSupervisorLog(attempt.folder, () => 1);
+    const log = openSupervisorLog(
+      attempt.folder,
+      () => 1,
+      () => {},
+    );
     const input = { command: "echo \u001b[2J\u009b2J\u202e\u{e0041}\ud800\u007f" };
     log.append({ type: "permission", ref: "r1", wish: { ...RUN, input } });
     log.close();

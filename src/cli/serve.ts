@@ -11,7 +11,7 @@ import { signInAddress } from "../model/sign-in-address.ts";
 import { noteServerProcess, forgetServerProcess } from "../store/server-process.ts";
 import { starttimeOf } from "../workshop/processes.ts";
 import { openLog } from "./log.ts";
-import { DRAIN_SIGNAL } from "./stop.ts";
+import { DRAIN_SIGNAL, KILL_SIGNAL } from "./stop.ts";
 
 /** A stop that takes longer than this ends the process all the same. */
 const STOP_WITHIN_MS = 9500;
@@ -54,7 +54,8 @@ export const serve: Command = {
     await new Promise<void>((resolve) => {
       if (io.interrupted.aborted) resolve();
       else io.interrupted.addEventListener("abort", () => resolve(), { once: true });
-      process.on(DRAIN_SIGNAL, () => void drain(server, io).then(resolve));
+      process.on(DRAIN_SIGNAL, () => void drain(server, io, { kill: false }).then(resolve));
+      process.on(KILL_SIGNAL, () => void drain(server, io, { kill: true }).then(resolve));
     });
     const code = await stop(server, io);
     forgetServerProcess(config.dataDir, self);
@@ -105,10 +106,11 @@ function rootWarning(): string[] {
   return process.getuid?.() === 0 && !isContainer ? ["Parley runs as root; give it a user of its own."] : [];
 }
 
-/** Agents at work finish; everything else goes on meanwhile. */
-async function drain(server: RunningServer, io: Io): Promise<void> {
-  io.tell("Draining: no agent is given new work, and the server stops when those at work are done.");
-  await server.work?.drain();
+/** Agents at work finish, or are ended; everything else goes on meanwhile. */
+async function drain(server: RunningServer, io: Io, how: { kill: boolean }): Promise<void> {
+  const until = how.kill ? "those at work are ended, to be resumed later" : "those at work are done";
+  io.tell(`Draining: no agent is given new work, and the server stops when ${until}.`);
+  await server.work?.drain(how);
 }
 
 /** Answers waiters, finishes writes and closes the store, within ten seconds; a second signal ends it at once. */

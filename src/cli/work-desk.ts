@@ -48,8 +48,13 @@ export interface RemoteDeskOptions {
 const AGAIN_MS = 1000;
 const SLOWEST_MS = 15_000;
 /** What a server says of a lease that is not good any more, or of a job that is over. */
-const LOST = new Set([401, 403, 404, 409, 410]);
+const LOST = new Set([404, 409, 410]);
+/** And of a key: whether the job is still this worker's nobody knows by that. */
+const REFUSED = new Set([401, 403]);
 const CLOSED_WHY = "the attempt has ended";
+
+/** The server does not take this worker's key. */
+export class KeyRefused extends AttemptLost {}
 
 /** The server takes it in no form like this one: it is never said again. */
 class Declined extends Error {}
@@ -69,10 +74,11 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
         headers: { ...init.headers, authorization: `Bearer ${place.key}`, "parley-lease": hold.lease },
       }).catch(() => null);
       if (reply && reply.status < 300) return reply;
-      if (reply && LOST.has(reply.status)) {
+      if (reply && (LOST.has(reply.status) || REFUSED.has(reply.status))) {
         const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+        const why = said.error?.message ?? `the server answered ${reply.status}`;
         ending.abort();
-        throw new AttemptLost(said.error?.message ?? `the server answered ${reply.status}`);
+        throw REFUSED.has(reply.status) ? new KeyRefused(why) : new AttemptLost(why);
       }
       if (reply && reply.status < 500 && reply.status !== 429) {
         throw new Declined(`the server declined it (${reply.status}): ${await reply.text()}`);
@@ -116,6 +122,7 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
 
   return {
     ending: ending.signal,
+    interrupting: new AbortController().signal,
     leaving,
     async claimed() {
       const told = await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" });
@@ -137,6 +144,10 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
       })),
     question: (ref, wish, signal) =>
       ask<QuestionAnswer>(ref, wish, signal, { none: true, why: CLOSED_WHY }, (why) => ({ none: true, why })),
+    async trouble(why) {
+      const text = why === null ? "It goes on." : why;
+      await say({ say: "note", events: [{ type: "error", data: { text } }], facts: {} });
+    },
     async newKey() {
       const told = await say<{ key: string }>({ say: "key" });
       return told?.key ?? "";

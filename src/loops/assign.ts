@@ -1,11 +1,14 @@
 import type { Context } from "../context.ts";
+import { openBackOff } from "../lib/back-off.ts";
 import type { AssignmentRules } from "../model/assignment-rules.ts";
 import { TASKS_TOPIC, watch } from "../store/wake.ts";
+import { endUnheardWork, noteHolder } from "../verbs/lost-workshops.ts";
 import { endLostWork, offerAttempt, withdrawOffers } from "../verbs/offer-attempts.ts";
-import { isUseless, readLiveAttempts } from "../verbs/read-attempts.ts";
+import { isEnding, isUseless, readLeftAttempt, readLiveAttempts } from "../verbs/read-attempts.ts";
 import { listSettled, noteSettled, type SettledWork } from "../verbs/settle-review.ts";
 import { findCommission, startAttempt, type Commission } from "../verbs/start-attempt.ts";
 import { openDesk, type AttemptDesk } from "./attempt-desk.ts";
+import { openTidy } from "./tidy-workshop.ts";
 import type { Workshop } from "./workshop.ts";
 
 const LOOK_EVERY_MS = 1000;
@@ -13,12 +16,17 @@ const LOOK_EVERY_MS = 1000;
 const MOST_OFFERED = 64;
 /** Often enough for a lease of fifteen seconds. */
 const KEEP_EVERY_MS = 4000;
+/** Often enough for whoever takes a workshop for gone after a minute. */
+const NOTE_EVERY_MS = 10_000;
 
 /** Starts attempts, and takes up again those that were under way when the server before this one stopped. */
 export interface Assign {
   step(signal: AbortSignal): Promise<boolean>;
-  /** Starts no attempt any more; resolves when none is at work. */
-  drain(): Promise<void>;
+  /**
+   * Starts no attempt any more; resolves when none is at work. With `kill` agents are ended, and resolves when the last
+   * process of them is gone: whoever comes next takes their work up.
+   */
+  drain(how: { kill: boolean }): Promise<void>;
   /** Resolves when every attempt is left: their agents go on. */
   leave(): Promise<void>;
 }
@@ -30,35 +38,75 @@ export function openAssign(
   { workshop, holder }: { workshop: Workshop; holder: string },
 ): Assign {
   const underWay = new Map<string, Promise<void>>();
+  const interrupting = new AbortController();
+  const backOff = openBackOff(ctx.clock);
+  const tidy = openTidy(ctx, rules, workshop);
   let isTakenUp = false;
   let isDraining = false;
+  let notedAt = -Infinity;
 
   async function takeUp(): Promise<void> {
     await workshop.opened;
-    for (const attempt of await readLiveAttempts(ctx, holder)) {
-      if (underWay.has(attempt.attemptId)) continue;
-      const commission = await findCommission(ctx, attempt);
+    await noteHolder(ctx, holder);
+    await beginHeld();
+    // What was ended without this workshop, which was away for too long, is still to end here.
+    for (const { attemptId, folder } of await workshop.findSupervised()) {
+      if (underWay.has(attemptId) || !(await isEnding(ctx, attemptId))) continue;
+      const left = await readLeftAttempt(ctx, attemptId);
+      const commission = left && (await findCommission(ctx, left));
       if (commission) begin(commission);
+      else await workshop.kill(attemptId, folder);
     }
     isTakenUp = true;
   }
 
+  /** Everything that is held here is under way; what is ended on demand waits for who comes next. */
+  async function beginHeld(): Promise<boolean> {
+    const held = await readLiveAttempts(ctx, holder);
+    for (const attempt of held) {
+      const { attemptId, state } = attempt;
+      const mayBegin = !interrupting.signal.aborted || state === "ending";
+      if (underWay.has(attemptId) || !mayBegin || !backOff.isDue(attemptId)) continue;
+      const commission = await findCommission(ctx, attempt);
+      if (commission && !ctx.stopping.aborted) begin(commission);
+    }
+    return held.length > 0;
+  }
+
   function begin(commission: Commission): void {
     const { attemptId, generation } = commission.attempt;
-    const desk = openDesk(ctx, rules, commission);
+    const desk = openDesk(ctx, rules, commission, interrupting.signal);
     const work = async (): Promise<void> => {
       // Nobody goes on in the tree of the submission before this one: its last attempt is proven dead.
       if (generation > 1) await workshop.clear({ ...commission.task, generation: generation - 1 });
       await workshop.run(commission, desk);
+      backOff.forget(attemptId);
     };
     const running = keepWhile(ctx, desk, work)
-      .catch((err: unknown) => ctx.log.error({ err, attemptId }, "an attempt was dropped"))
+      .catch((err: unknown) => {
+        if (backOff.failed(attemptId)) ctx.log.error({ err, attemptId }, "an attempt was dropped");
+      })
       .finally(async () => {
         desk.close();
         if (await isUseless(ctx, attemptId)) await workshop.clear({ ...commission.task, generation }).catch(() => {});
         underWay.delete(attemptId);
       });
     underWay.set(attemptId, running);
+  }
+
+  /** What reviews leave to be done in git here; a worker elsewhere asks for its own. */
+  async function settleReviews(): Promise<void> {
+    const here = rules.repos.filter(({ path }) => path !== null).map(({ name }) => name);
+    for (const work of await listSettled(ctx, { repos: here })) {
+      const key = `${work.repo}/${work.id}`;
+      if (!backOff.isDue(key)) continue;
+      try {
+        await settle(work);
+        backOff.forget(key);
+      } catch (err) {
+        if (backOff.failed(key)) ctx.log.error({ err, task: work.id }, "a review is not settled yet");
+      }
+    }
   }
 
   async function settle(work: SettledWork): Promise<void> {
@@ -88,34 +136,41 @@ export function openAssign(
     while (!signal.aborted && (await offerAttempt(ctx, slots)));
   }
 
+  /** Others see that this workshop is there as long as it holds anything, and it sees which of them are not. */
+  async function lookAround(holdsAny: boolean): Promise<void> {
+    if (holdsAny && ctx.clock.monotonic() - notedAt >= NOTE_EVERY_MS) {
+      await noteHolder(ctx, holder);
+      notedAt = ctx.clock.monotonic();
+    }
+    await endUnheardWork(ctx, holder, (attemptId) => workshop.kill(attemptId));
+  }
+
   return {
     async step(signal) {
       using changes = watch(ctx, [TASKS_TOPIC], [signal, ctx.stopping]);
       if (!isTakenUp) await takeUp();
-      for (const work of await listSettled(ctx)) {
-        await settle(work).catch((err: unknown) =>
-          ctx.log.error({ err, task: work.id }, "a review is not settled yet"),
-        );
-      }
+      await tidy.step();
+      await settleReviews();
       while (!isDraining && !signal.aborted && !ctx.stopping.aborted && (await startNext()));
       await offerElsewhere(signal);
       // One that is to end and was dropped, because a process of it would not die, is looked after again.
-      for (const attempt of await readLiveAttempts(ctx, holder)) {
-        if (underWay.has(attempt.attemptId)) continue;
-        const commission = await findCommission(ctx, attempt);
-        if (commission && !signal.aborted) begin(commission);
-      }
+      await lookAround(!signal.aborted && (await beginHeld()));
       await changes.next(LOOK_EVERY_MS);
       return true;
     },
-    async drain() {
+    async drain({ kill }) {
       isDraining = true;
-      while ((!isTakenUp || underWay.size > 0) && !ctx.stopping.aborted) {
+      if (kill) interrupting.abort();
+      const isAtWork = async () =>
+        !isTakenUp ||
+        underWay.size > 0 ||
+        (kill && (await readLiveAttempts(ctx, holder)).some(({ state }) => state === "ending"));
+      while (!ctx.stopping.aborted && (await isAtWork())) {
         await ctx.clock.sleep(LOOK_EVERY_MS, ctx.stopping);
       }
     },
     async leave() {
-      await Promise.allSettled(underWay.values());
+      await Promise.allSettled([...underWay.values(), tidy.leave()]);
     },
   };
 }

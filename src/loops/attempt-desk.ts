@@ -10,6 +10,7 @@ import {
   markWaiting,
   NotHeld,
   noteAttempt,
+  noteTrouble,
   renewAttemptKey,
   resumeAttempt,
   stepAttempt,
@@ -38,6 +39,7 @@ export function openDesk(
   ctx: Context,
   rules: AssignmentRules,
   { task, attempt, dependencies }: Commission,
+  interrupting: AbortSignal,
 ): AttemptDesk {
   const { attemptId, jobId, holder, repo, id } = attempt;
   let { epoch } = attempt;
@@ -90,6 +92,7 @@ export function openDesk(
 
   return {
     ending: ending.signal,
+    interrupting,
     leaving: ctx.stopping,
     keep,
     close: unsubscribe,
@@ -109,6 +112,7 @@ export function openDesk(
         const { askId } = await ask(ref, wish);
         return (await awaitAnswer(ctx, askId, signal)) ?? { none: true, why: CLOSED_WHY };
       }),
+    trouble: (why) => say(() => noteTrouble(ctx, held(), why)),
     newKey: () => say(() => renewAttemptKey(ctx, held())),
     resumed: (from) =>
       say(async () => {

@@ -1,4 +1,6 @@
 import type { Sandbox } from "../model/assignment.ts";
+import type { OldRefs } from "../model/keep-work.ts";
+import type { Submission } from "../verbs/read-work-fates.ts";
 import type { Given } from "../workshop/commission.ts";
 import type { Desk } from "../workshop/desk.ts";
 
@@ -18,6 +20,16 @@ export interface Workshop {
     commit: string;
     is: "approve" | "reject";
   }): Promise<{ message: string; command?: string }>;
+  /** Agents that run here of attempts that may have ended meanwhile, with the folder of each. */
+  findSupervised(): Promise<{ attemptId: string; folder: string }[]>;
+  /** Nothing runs of an attempt on this machine any more but what is returned; not even its supervisor, by its folder. */
+  kill(attemptId: string, folder?: string): Promise<readonly number[]>;
+  /** Submissions of which there is a folder here. */
+  listFolders(): Promise<Submission[]>;
   /** The tree and the agent's home of a submission are gone; its log stays. */
-  clear(of: { repo: string; slug: string; generation: number }): Promise<void>;
+  clear(of: Submission): Promise<void>;
+  /** Its folder is gone, with all that is in it. */
+  remove(of: Submission): Promise<void>;
+  /** Old names are gone from a repository, and its store is packed where it has many files. */
+  tidyRepository(repo: string, old: OldRefs): Promise<void>;
 }

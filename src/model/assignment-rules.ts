@@ -53,6 +53,8 @@ export interface AssignmentRules {
   silentMinutes: number;
   turns: number;
   maxBudgetUsd?: number | undefined;
+  /** Hours that the tree of finished work waits for its review. */
+  keepTreesH: number;
   /** Folder for stores, trees and logs. */
   workDir: string;
   repos: readonly RepoRules[];

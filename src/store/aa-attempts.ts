@@ -181,6 +181,23 @@ export async function findLongOver(on: Queryable, holders: string, forMs: number
   return rows.map(toAttempt);
 }
 
+/**
+ * Returns live attempts of workshops but `holder` that nothing was heard of for more than `forMs`: those that are to end,
+ * or those that are not.
+ */
+export async function findUnheardAttempts(
+  on: Queryable,
+  { holder, isEnding, forMs }: { holder: string; isEnding: boolean; forMs: number },
+): Promise<StoredAttempt[]> {
+  const rows = await on.all<AttemptRow>(
+    sql`SELECT a.* FROM aa_attempts a LEFT JOIN aa_workshops w ON w.holder = a.holder
+      WHERE a.ended_at IS NULL AND a.holder LIKE 'workshop:%' AND a.holder <> ${holder}
+        AND ${isEnding ? sql`a.state = 'ending'` : sql`a.state <> 'ending'`}
+        AND coalesce(w.seen_at, a.started_at) <= (SELECT parley_now()) - ${forMs}`,
+  );
+  return rows.map(toAttempt);
+}
+
 /** Returns the attempt of a task whose processes are not proven dead. */
 export async function findLiveAttempt(on: Queryable, repo: string, id: string): Promise<StoredAttempt | undefined> {
   const row = await first<AttemptRow>(

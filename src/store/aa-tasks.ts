@@ -276,10 +276,12 @@ export async function findTaskMemory(on: Queryable, repo: string, id: string): P
   );
 }
 
-/** Returns tasks of which a review has left something to be done in git. */
-export async function listReviewed(on: Queryable, limit: number): Promise<Task[]> {
+/** Returns tasks of these repositories of which a review has left something to be done in git. */
+export async function listReviewed(on: Queryable, repos: readonly string[], limit: number): Promise<Task[]> {
+  if (repos.length === 0) return [];
   const rows = await on.all<TaskRow>(
-    sql`SELECT * FROM aa_tasks WHERE after_json IS NOT NULL ORDER BY repo, id LIMIT ${limit}`,
+    sql`SELECT * FROM aa_tasks WHERE after_json IS NOT NULL AND repo IN (${join([...repos])})
+      ORDER BY updated_at, repo, id LIMIT ${limit}`,
   );
   return rows.map(toTask);
 }

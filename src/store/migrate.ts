@@ -20,6 +20,7 @@ import { heardSwept } from "./migrations/0017-heard-swept.ts";
 import { relayNewest } from "./migrations/0018-relay-newest.ts";
 import { assignment } from "./migrations/0019-assignment.ts";
 import { grantsOfCalls } from "./migrations/0021-grants-of-calls.ts";
+import { workshops } from "./migrations/0022-workshops.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -43,6 +44,7 @@ const MIGRATIONS: readonly Migration[] = [
   relayNewest,
   assignment,
   grantsOfCalls,
+  workshops,
 ];
 
 /** The schema this program reads and writes. */

@@ -5,7 +5,7 @@ import type { AttemptUsage, NewTaskEvent, Sandbox, Task, TaskState } from "../mo
 import { sizedEvent } from "../model/task-event-size.ts";
 import { findAttempt, updateAttempt, type AttemptPatch, type StoredAttempt } from "../store/aa-attempts.ts";
 import { appendTaskEvents } from "../store/aa-events.ts";
-import { lockTask } from "../store/aa-tasks.ts";
+import { lockTask, updateTask } from "../store/aa-tasks.ts";
 import type { Tx } from "../store/db.ts";
 import { lockJob, renewLease } from "../store/jobs.ts";
 import { transact } from "../store/transact.ts";
@@ -95,6 +95,18 @@ export async function noteAttempt(
     const attempt = await updateAttempt(tx, held.attemptId, held.epoch, facts);
     if (!attempt || attempt.state === "ending") throw new NotHeld(held.attemptId);
     await appendTaskEvents(tx, attempt.repo, attempt.id, attempt.n, safe);
+  });
+}
+
+/** The task says why its attempt cannot go on for now, or, with null, nothing of the kind any more. @throws {NotHeld} */
+export async function noteTrouble(ctx: Context, held: Held, why: string | null): Promise<void> {
+  const error = why === null ? null : await withoutSecrets(ctx, why);
+  await transact(ctx, async (tx) => {
+    const { attempt, task } = await holdAttempt(tx, held);
+    if (task.error === error) return;
+    await updateTask(tx, task, { error });
+    const told = { type: "error", data: { text: error ?? "It goes on." } } as const;
+    await appendTaskEvents(tx, attempt.repo, attempt.id, attempt.n, [told]);
   });
 }
 

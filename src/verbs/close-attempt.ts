@@ -107,7 +107,7 @@ export async function endAttempt(
     const notes = await closeIn(tx, attempt, { to: "CANCELED", reason: outcome });
     if (isOfTask && isAtWork(task)) {
       const error = task.error ?? "its attempt was taken over by somebody else";
-      const to = task.state === "committing" ? "failed" : "canceled";
+      const to = task.state === "committing" || outcome === "lost" ? "failed" : "canceled";
       await moveTaskIn(ctx, tx, task, to, { error }, keptEvent(wip));
     } else await appendTaskEvents(tx, known.repo, known.id, known.n, keptEvent(wip));
     await writeNotes(tx, notes);

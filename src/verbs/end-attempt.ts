@@ -18,7 +18,7 @@ import { moveJobIn } from "./relay-settle.ts";
 export async function endAttemptIn(
   tx: Tx,
   attempt: Attempt,
-  outcome: "canceled" | "superseded",
+  outcome: "canceled" | "superseded" | "lost",
   by: Actor,
 ): Promise<AuditNote[]> {
   if (attempt.state === "ending") return [];

@@ -17,3 +17,15 @@ export async function isUseless(ctx: Pick<Context, "db">, attemptId: string): Pr
   const attempt = await findAttempt(ctx.db, attemptId);
   return attempt === undefined || (attempt.endedAt !== null && attempt.outcome !== "completed");
 }
+
+/**
+ * Returns an attempt that ended without its workshop, as one that is to end: what still runs of it is killed, and what it
+ * has done is kept. Nothing for one that went to its end with it, or is not known.
+ */
+export async function readLeftAttempt(ctx: Pick<Context, "db">, attemptId: string): Promise<StoredAttempt | undefined> {
+  const attempt = await findAttempt(ctx.db, attemptId);
+  const isLeft = attempt?.endedAt !== null && LEFT.has(attempt?.outcome ?? "");
+  return isLeft && attempt ? { ...attempt, state: "ending" } : undefined;
+}
+
+const LEFT: ReadonlySet<string> = new Set(["lost", "canceled", "superseded"]);

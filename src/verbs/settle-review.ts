@@ -16,10 +16,13 @@ export interface SettledWork {
 
 const AT_ONCE = 20;
 
-/** Returns work that was approved or rejected, and is not as that says in git yet. */
-export async function listSettled(ctx: Pick<Context, "db">): Promise<SettledWork[]> {
+/** Returns work that was approved or rejected, and is not as that says in git yet: in these repositories. */
+export async function listSettled(
+  ctx: Pick<Context, "db">,
+  { repos }: { repos: readonly string[] },
+): Promise<SettledWork[]> {
   const settled: SettledWork[] = [];
-  for (const { repo, id, slug, generation } of await listReviewed(ctx.db, AT_ONCE)) {
+  for (const { repo, id, slug, generation } of await listReviewed(ctx.db, repos, AT_ONCE)) {
     const after = (await findTaskMemory(ctx.db, repo, id))?.after;
     if (after) settled.push({ repo, id, slug, generation, n: after.attempt, commit: after.commit, is: after.is });
   }

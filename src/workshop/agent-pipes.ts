@@ -19,14 +19,16 @@ interface PipesOptions {
   redaction: Redaction;
   /** The agent has said something. */
   heard(): void;
+  /** It has said more than its raw log holds. */
+  onCut(): void;
 }
 
 /** Returns an adapter's end of a started agent. What the agent says also goes into `raw.log`, 50 MiB of it. */
 export function openAgentPipes(
   { stdin, stdout, stderr, exited }: Started,
-  { folder, clock, redaction, heard }: PipesOptions,
+  { folder, clock, redaction, heard, onCut }: PipesOptions,
 ): AgentPipes & Disposable {
-  const raw = openRawLog(folder, redaction);
+  const raw = openRawLog(folder, redaction, onCut);
   let kept = "";
   const readErrors = async () => {
     for await (const line of boundedLines(stderr, heard)) {
@@ -91,7 +93,7 @@ interface RawLog {
   close(): void;
 }
 
-function openRawLog(folder: string, redaction: Redaction): RawLog {
+function openRawLog(folder: string, redaction: Redaction, onCut: () => void): RawLog {
   const file = openSync(join(folder, "raw.log"), "a", 0o600);
   let size = fstatSync(file).size;
   let isOpen = true;
@@ -102,6 +104,7 @@ function openRawLog(folder: string, redaction: Redaction): RawLog {
       const isLast = size + bytes.length > MOST_RAW_BYTES;
       size += bytes.length;
       writeSync(file, isLast ? Buffer.from("[more was said than is kept]\n") : bytes);
+      if (isLast) onCut();
     },
     close() {
       if (isOpen) closeSync(file);

@@ -27,14 +27,7 @@ const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
  * to end. Every step can be met twice: whoever takes an attempt up again goes on from the last one that was told.
  */
 export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<void> {
-  const repo = await bench.repository(work.repo.name).catch(async (error: unknown) => {
-    // Nothing of an agent's work is lost by that yet, or nobody wants it any more; else it is waited for.
-    if (work.state !== "preparing" && !work.isEnding) throw error;
-    const survivors = await killAll({ bench, work });
-    if (work.isEnding || survivors.length > 0) await desk.ended({ wip: null, survivors });
-    else await desk.failed(sentenceOf(error), { wip: null });
-    return null;
-  });
+  const repo = await untilReached(bench, work, desk);
   if (repo === null) return;
   const at: At = { bench, work, desk, repo, ...placesOf(work), start: null, mayBePublished: false };
   if (work.state !== "preparing") at.start = work.startSha;
@@ -43,6 +36,8 @@ export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<
       at.mayBePublished = true;
       throw new AttemptLost("it was to end");
     }
+    // Whatever was waited for is there.
+    if (work.state !== "preparing") await desk.trouble(null);
     const start = await untilStarted(at);
     if (start === null) return;
     at.start = start;
@@ -51,9 +46,54 @@ export async function runAttempt(bench: Bench, work: Work, desk: Desk): Promise<
     else await fail(at, refused);
   } catch (error) {
     if (desk.leaving.aborted) return;
-    if (desk.ending.aborted || error instanceof AttemptLost) await giveUp(at);
+    if (error instanceof Interrupted && !desk.ending.aborted) await leave(at);
+    else if (desk.ending.aborted || error instanceof AttemptLost) await giveUp(at);
     else await fail(at, sentenceOf(error));
   }
+}
+
+/** Its agent was ended on demand; the work is left to whoever takes it up next. */
+class Interrupted extends Error {
+  constructor() {
+    super("it was interrupted");
+  }
+}
+
+const LOOK_AGAIN_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Returns the repository once it can be worked with: an agent that is at work loses nothing by a repository that is away
+ * for a while, and its task says what is waited for. Null when the attempt came to its end, or was left, without.
+ */
+async function untilReached(bench: Bench, work: Work, desk: Desk): Promise<Repository | null> {
+  const { ending, leaving, interrupting } = desk;
+  let told: string | null = null;
+  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const found = await bench.repository(work.repo.name).catch(sentenceOf);
+    if (typeof found !== "string") return found;
+    const isEnding = work.isEnding || ending.aborted;
+    if (work.state === "preparing" || isEnding) {
+      const survivors = await killAll({ bench, work });
+      const wip = survivors.length > 0 ? null : await keepInStore(bench, work);
+      if (isEnding || survivors.length > 0) await desk.ended({ wip, survivors });
+      else await desk.failed(found, { wip });
+      return null;
+    }
+    if (interrupting.aborted) {
+      await leave({ bench, work, desk });
+      return null;
+    }
+    if (found !== told) await desk.trouble(`it waits for its repository: ${found}`).catch(ignoreLost);
+    told = found;
+    await bench.clock.sleep(pauseMs, AbortSignal.any([ending, leaving, interrupting]));
+    if (leaving.aborted) return null;
+  }
+}
+
+/** What is lost shows by its signal. */
+function ignoreLost(error: unknown): void {
+  if (!(error instanceof AttemptLost)) throw error;
 }
 
 interface At {
@@ -92,8 +132,11 @@ async function untilStarted(at: At): Promise<string | null> {
   await mkdir(work.folder, { recursive: true, mode: 0o700 });
   const sandbox = sandboxOf(at);
   if (work.changes !== null && work.startSha !== null) {
-    // It goes on in the tree as it was left; where that was swept away, in one like it.
-    if (!(await isThere(tree))) await freshTree(at, work.changes.commit);
+    // It goes on in the tree as it was left; where that was swept away, with the agent's home, in one like it.
+    if (!(await isThere(tree))) {
+      await freshTree(at, work.changes.commit);
+      work.session = null;
+    }
     await desk.step("running", { sandbox, startSha: work.startSha });
     return work.startSha;
   }
@@ -134,8 +177,9 @@ async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
     egress: [...modelHosts(agentCalled(bench, work.agent), passedEnv(bench, work.agent)), ...bench.rules.egress],
     log: join(work.folder, `setup-${work.n}.log`),
     onLine: (text) => desk.note([{ type: "setup", data: { text } }]),
-    signal: AbortSignal.any([desk.ending, desk.leaving]),
+    signal: AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]),
   });
+  if (desk.interrupting.aborted) throw new Interrupted();
   if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was stopped while its tree was set up");
   if (ended.code !== 0) throw new Error(`the setup command failed${ended.why ? `: ${ended.why}` : ""}`);
 }
@@ -156,9 +200,14 @@ async function untilDone(at: At, start: string): Promise<string | null> {
     if (end.is === "canceled") throw new AttemptLost("it was cancelled");
 
     await keepWip(at);
+    if (desk.interrupting.aborted) {
+      await desk.step("interrupted");
+      throw new Interrupted();
+    }
     if (resumes >= MOST_RESUMES) return `the agent died ${resumes + 1} times; the last time: ${end.error}`;
     await desk.step("interrupted");
-    const canGoOn = end.canResume && session !== null;
+    const isCommand = agentCalled(bench, work.agent).type === "command";
+    const canGoOn = end.canResume && session !== null && !isCommand;
     const refused = canGoOn ? await refusedToGoOn(at, start, resumes + 1) : null;
     if (refused !== null) return refused;
     await desk.resumed(canGoOn ? "session" : "start");
@@ -174,6 +223,7 @@ async function beginRun(
   { resumes, session }: { resumes: number; session: string | null },
 ): Promise<{ message: string; resume: string | null }> {
   const { changes } = at.work;
+  if (at.desk.interrupting.aborted) throw new Interrupted();
   if (resumes > 0 && session !== null) return { message: resumeMessage(), resume: session };
   if (resumes > 0) await freshTree(at, changes?.commit ?? start);
   const goesOn = changes !== null && session !== null;
@@ -187,7 +237,9 @@ async function refusedToGoOn(at: At, start: string, resume: number): Promise<str
   const changed = all.filter(changesAgentSettings);
   if (changed.length === 0) return null;
   const wish = { tool: "resume", input: { changed }, action: "reconfigure" as const, resource: changed.join(", ") };
-  const decision = await desk.permission(`resume-${resume}`, wish, AbortSignal.any([desk.ending, desk.leaving]));
+  const signal = AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]);
+  const decision = await desk.permission(`resume-${resume}`, wish, signal);
+  if (desk.interrupting.aborted) throw new Interrupted();
   if (desk.leaving.aborted || desk.ending.aborted) throw new AttemptLost("it was left");
   return decision.allow ? null : `the agent died, and may not go on with changed settings of its own: ${decision.why}`;
 }
@@ -269,6 +321,12 @@ async function fail(at: At, why: string): Promise<void> {
   else await at.desk.failed(why, { wip: await keepWip(at) });
 }
 
+/** The attempt stays as it is for whoever takes it up next, and nothing of it runs any more. */
+async function leave({ bench, work, desk }: Pick<At, "bench" | "work" | "desk">): Promise<void> {
+  const survivors = await killAll({ bench, work });
+  if (survivors.length > 0) await desk.ended({ wip: null, survivors });
+}
+
 /** The attempt is to end: its processes are killed, what it has done is kept, and nothing of it is published. */
 async function giveUp(at: At): Promise<void> {
   const { repo, work, desk } = at;
@@ -285,10 +343,23 @@ async function killAll({ bench, work }: Pick<At, "bench" | "work">): Promise<rea
   return (await killAttempt(work.attemptId, bench)).survivors;
 }
 
-async function keepWip({ repo, work, tree, index, start }: At): Promise<string | null> {
+async function keepWip({
+  repo,
+  work,
+  tree,
+  index,
+  start,
+}: Pick<At, "repo" | "work" | "tree" | "index" | "start">): Promise<string | null> {
   if (start === null) return null;
   const { slug } = work.task;
   return snapshot(repo, { dir: tree, indexFile: `${index}-wip`, start, slug, n: work.n }).catch(() => null);
+}
+
+/** The same where the repository is away: its store is Parley's own. */
+async function keepInStore(bench: Bench, work: Work): Promise<string | null> {
+  const start = work.state === "preparing" ? null : work.startSha;
+  const repo = await bench.store(work.repo.name).catch(() => null);
+  return repo && keepWip({ repo, work, ...placesOf(work), start });
 }
 
 function sentenceOf(error: unknown): string {

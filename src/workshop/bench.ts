@@ -15,6 +15,8 @@ export interface Bench {
   /** A UUID for a new session. */
   newSessionId: () => string;
   repository(name: string): Promise<Repository>;
+  /** The store of a repository alone, for when that itself is away. */
+  store(name: string): Promise<Repository>;
   /** How an agent is isolated here; or why it may not start. */
   readiness(agent: string): { sandbox: Sandbox } | { why: string };
 }

@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RepoRules } from "../model/assignment-rules.ts";
 import type { Attempt, LineComment, Task } from "../model/assignment.ts";
@@ -22,6 +23,27 @@ export function folderOf(
   { repo, slug, generation }: { repo: string; slug: string; generation: number },
 ): string {
   return join(workDir, "work", repo, `${slug}.${generation}`);
+}
+
+/** One submission's folder. */
+export interface SubmissionFolder {
+  repo: string;
+  slug: string;
+  generation: number;
+  folder: string;
+}
+
+/** Returns the folders of all submissions that were worked on here and are still there. */
+export async function listFolders(workDir: string): Promise<SubmissionFolder[]> {
+  const found: SubmissionFolder[] = [];
+  for (const repo of await readdir(join(workDir, "work")).catch(() => [])) {
+    for (const name of await readdir(join(workDir, "work", repo)).catch(() => [])) {
+      const [, slug, generation] = /^(.+)\.(\d+)$/.exec(name) ?? [];
+      if (slug === undefined) continue;
+      found.push({ repo, slug, generation: Number(generation), folder: join(workDir, "work", repo, name) });
+    }
+  }
+  return found;
 }
 
 /** Returns an attempt as a workshop takes it up that keeps its work in this folder. */

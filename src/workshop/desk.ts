@@ -79,6 +79,8 @@ export interface Desk {
   question(ref: string, wish: QuestionWish, signal: AbortSignal): Promise<QuestionAnswer>;
   /** A fresh `agent` key of this attempt; the one before is worth nothing any more. */
   newKey(): Promise<string>;
+  /** Why the attempt cannot go on for now, for people to see; null once it can. */
+  trouble(why: string | null): Promise<void>;
   /** What the attempt did may be repeated from here on: whatever was asked before belongs to an earlier holder. */
   resumed(from: "session" | "start"): Promise<void>;
   /** Dependencies do not merge: the attempt is taken back, people are asked. */
@@ -90,6 +92,8 @@ export interface Desk {
   ended(kept: { wip: string | null; survivors: readonly number[] }): Promise<void>;
   /** Aborted when the attempt is to end: cancelled, submitted anew, or taken over by somebody else. */
   readonly ending: AbortSignal;
+  /** Aborted when its agent is to be ended, and its work left to whoever takes the attempt up next. */
+  readonly interrupting: AbortSignal;
   /** Aborted when whoever runs the workshop leaves; agents go on. */
   readonly leaving: AbortSignal;
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { NewTaskEvent } from "../model/assignment.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentCalled, storeOf, type Bench } from "./bench.ts";
+import { listFolders } from "./commission.ts";
 import { AttemptLost, type Desk, type Progress, type Work } from "./desk.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
 import { signalProcess } from "./processes.ts";
@@ -70,6 +71,16 @@ const BEGUN = "run.json";
 async function readBegun(folder: string): Promise<Begun | null> {
   const text = await readFile(join(folder, BEGUN), "utf8").catch(() => null);
   return text === null ? null : (JSON.parse(text) as Begun);
+}
+
+/** Returns what is supervised on this machine: every folder whose supervisor lives, and the attempt it was started for. */
+export async function findSupervised(workDir: string): Promise<{ attemptId: string; folder: string }[]> {
+  const found: { attemptId: string; folder: string }[] = [];
+  for (const { folder } of await listFolders(workDir)) {
+    const begun = claimOf(folder) === null ? null : await readBegun(folder);
+    if (begun) found.push({ attemptId: begun.attemptId, folder });
+  }
+  return found;
 }
 
 async function followWhole(
@@ -192,6 +203,15 @@ async function follow(
   const leave = AbortSignal.any([desk.leaving, desk.ending, over.signal]);
   const letGo = (): void => link.close();
   leave.addEventListener("abort", letGo, { once: true });
+  const end = async (): Promise<void> => {
+    link.interrupt();
+    await clock.sleep(GONE_WITHIN_MS, over.signal);
+    // One that does not answer any more is no supervisor; what it owned is ended as when it dies.
+    if (!over.signal.aborted) signalProcess(link.pid, "SIGKILL");
+  };
+  const interrupt = (): void => void end();
+  if (desk.interrupting.aborted) interrupt();
+  else desk.interrupting.addEventListener("abort", interrupt, { once: true });
 
   const told = Math.max(after, work.logSeq);
   const teller = openTeller(desk, told, run);
@@ -211,6 +231,7 @@ async function follow(
     return undefined;
   } finally {
     leave.removeEventListener("abort", letGo);
+    desk.interrupting.removeEventListener("abort", interrupt);
     over.abort();
   }
 }

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import type { AssignmentRules } from "../model/assignment-rules.ts";
 import type { Sandbox } from "../model/assignment.ts";
+import type { OldRefs } from "../model/keep-work.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";
 import { storeOf, type Bench } from "./bench.ts";
-import { folderOf, workOf, type Given } from "./commission.ts";
+import { folderOf, listFolders, workOf, type Given } from "./commission.ts";
 import type { Desk } from "./desk.ts";
 import { approveInto, type ApproveWish } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
@@ -15,9 +16,12 @@ import { dropBranch } from "./git/publish.ts";
 import { diff } from "./git/read.ts";
 import { openRepository, RepositoryTrouble, type Repository } from "./git/repository.ts";
 import { gitVersion } from "./git/run.ts";
+import { packStore, sweepRefs } from "./git/tidy.ts";
 import { removeTree } from "./git/tree.ts";
 import { folderBytes } from "./folder-bytes.ts";
 import { NO_SANDBOX, selfTest } from "./sandbox.ts";
+import { endSupervisor, findSupervised } from "./follow.ts";
+import { killAttempt } from "./supervise.ts";
 import { endWithoutRepository } from "./without-repository.ts";
 
 export interface WorkshopOptions {
@@ -39,15 +43,19 @@ export function openWorkshop(options: WorkshopOptions) {
   let trouble: string | null = "it is still being looked into what this machine offers";
   let agents: readonly FoundAgent[] = [];
 
+  function open(name: string, path: string | null): Promise<Repository> {
+    const { branchPrefix, committer, author } = rules;
+    return openRepository({
+      ...{ name, path, storeDir: storeOf(rules.workDir, name), branchPrefix, committer, author, clock },
+    });
+  }
+
   function repository(name: string): Promise<Repository> {
     const known = repositories.get(name);
     if (known) return known;
     const found = rules.repos.find((one) => one.name === name);
     if (!found) return Promise.reject(new Error(`there is no repository called ${name} in the settings`));
-    const { branchPrefix, committer, author } = rules;
-    const opened = openRepository({
-      ...{ name, path: found.path, storeDir: storeOf(rules.workDir, name), branchPrefix, committer, author, clock },
-    });
+    const opened = open(name, found.path);
     repositories.set(name, opened);
     // What a person has to put right is looked at anew each time.
     opened.catch(() => repositories.delete(name));
@@ -82,7 +90,7 @@ export function openWorkshop(options: WorkshopOptions) {
 
   const bench: Bench = {
     ...{ rules, clock, serverUrl: options.serverUrl, env: options.env, newSessionId: options.newSessionId },
-    ...{ repository, readiness },
+    ...{ repository, store: (name) => open(name, null), readiness },
   };
   return {
     opened: look().catch((error: unknown) => {
@@ -137,6 +145,25 @@ export function openWorkshop(options: WorkshopOptions) {
         if (error instanceof RepositoryTrouble) return { message: error.message };
         throw error;
       }
+    },
+
+    listFolders: () => listFolders(rules.workDir),
+
+    async remove({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
+      await removeTree(folderOf(rules.workDir, { repo, slug, generation }));
+    },
+
+    async tidyRepository(name: string, old: OldRefs): Promise<void> {
+      const opened = await repository(name);
+      await sweepRefs(opened, old);
+      await packStore(opened);
+    },
+
+    findSupervised: () => findSupervised(rules.workDir),
+
+    async kill(attemptId: string, folder?: string): Promise<readonly number[]> {
+      if (folder !== undefined) await endSupervisor(bench, folder);
+      return (await killAttempt(attemptId, bench)).survivors;
     },
 
     async clear({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {

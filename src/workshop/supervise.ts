@@ -29,6 +29,8 @@ export interface Link {
   decide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
   /** Ends the attempt; the line `ended` comes when its processes are gone. */
   cancel(): void;
+  /** Ends the agent, to be resumed later; the line `ended` comes when its processes are gone. */
+  interrupt(): void;
   /** Lets go of the supervisor, which goes on. */
   close(): void;
 }
@@ -166,6 +168,7 @@ async function connectTo(folder: string, { pid, socket, token }: SupervisorMark)
     },
     decide: (ref, decision) => say(orders, { say: "decide", ref, decision }),
     cancel: () => say(orders, { say: "cancel" }),
+    interrupt: () => say(orders, { say: "interrupt" }),
     close() {
       isClosed = true;
       for (const connection of open) connection.destroy();
@@ -178,7 +181,7 @@ function goneLink(folder: string, pid: number): Link {
   async function* lines(after: number): AsyncGenerator<SupervisorLine> {
     yield* await readLog(folder, after);
   }
-  return { pid, lines, decide: () => {}, cancel: () => {}, close: () => {} };
+  return { pid, lines, decide: () => {}, cancel: () => {}, interrupt: () => {}, close: () => {} };
 }
 
 function say(connection: Socket, command: SupervisorCommand): void {

@@ -78,4 +78,6 @@ export type SupervisorCommand =
   /** Comes first on every connection. Lines follow after number `after`; with null none do. */
   | { say: "attach"; token: string; after: number | null }
   | { say: "decide"; ref: string; decision: PermissionDecision | QuestionAnswer }
-  | { say: "cancel" };
+  | { say: "cancel" }
+  /** The agent is ended, and may be resumed later. */
+  | { say: "interrupt" };

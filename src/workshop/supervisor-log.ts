@@ -10,13 +10,20 @@ const CARRY_STATE: readonly SupervisorFact["type"][] = [
   "permission",
   "question",
   "decided",
+  "waiting",
   "ended",
 ];
+/** So large the log may become (contract-assignment.md, section 11); the last part is for facts that carry state. */
+const MOST_BYTES = 52_428_800;
+const RESERVED_BYTES = 10_485_760;
+const CUT_BYTES = 1024;
+const CUT = "The agent has said more than is kept: from here on only what it asks is in its log.";
 const PART_BYTES = 65_536;
 
 /** What a supervisor has said, in the order it said it. */
 export interface SupervisorLog {
-  append(fact: SupervisorFact): SupervisorLine;
+  /** Adds a fact; where the log is full it is left out, and the log says so once. */
+  append(fact: SupervisorFact): void;
   /** What the next line will be numbered. */
   nextSeq(): number;
   /** Yields the lines after number `after`, and every later one, until the log is closed or `signal` is aborted. */
@@ -26,33 +33,58 @@ export interface SupervisorLog {
 
 const pathOf = (folder: string): string => join(folder, "log.ndjson");
 
-/** Opens an attempt's log where it ends: numbers go on, and half a line that a crash left is taken away. */
-export function openSupervisorLog(folder: string, now: () => number): SupervisorLog {
+/**
+ * Opens an attempt's log where it ends: numbers go on, and half a line that a crash left is taken away. `onFull` is called
+ * when not even what carries state has a place in it any more; its end has.
+ */
+export function openSupervisorLog(folder: string, now: () => number, onFull: () => void): SupervisorLog {
   const file = openSync(pathOf(folder), "a+", 0o600);
   let seq = repair(file);
   let isClosed = false;
+  let isCut = false;
   let wake = Promise.withResolvers<void>();
   const wakeAll = () => {
     wake.resolve();
     wake = Promise.withResolvers();
   };
 
+  function append(fact: SupervisorFact): void {
+    const line: SupervisorLine = { seq: seq + 1, at: now(), ...fact };
+    const { size } = fstatSync(file);
+    const bytes = Buffer.from(`${plainJson(line)}\n`);
+    const carriesState = CARRY_STATE.includes(fact.type);
+    if (size + bytes.length > MOST_BYTES - (carriesState ? 0 : RESERVED_BYTES)) {
+      if (!carriesState) return cut();
+      if (fact.type !== "ended") return onFull();
+    }
+    write(bytes, size);
+    if (carriesState) fsyncSync(file);
+    seq = line.seq;
+    wakeAll();
+  }
+
+  function write(bytes: Buffer, size: number): void {
+    try {
+      writeAll(file, bytes);
+    } catch (error) {
+      // Half a line, as of a full disk, would spoil the next one.
+      ftruncateSync(file, size);
+      throw error;
+    }
+  }
+
+  function cut(): void {
+    if (isCut) return;
+    isCut = true;
+    const { size } = fstatSync(file);
+    if (size + CUT_BYTES > MOST_BYTES) return;
+    write(Buffer.from(`${plainJson({ seq: seq + 1, at: now(), type: "error", text: CUT })}\n`), size);
+    seq += 1;
+    wakeAll();
+  }
+
   return {
-    append(fact) {
-      const line: SupervisorLine = { seq: seq + 1, at: now(), ...fact };
-      const { size } = fstatSync(file);
-      try {
-        writeAll(file, Buffer.from(`${plainJson(line)}\n`));
-      } catch (error) {
-        // Half a line, as of a full disk, would spoil the next one.
-        ftruncateSync(file, size);
-        throw error;
-      }
-      if (CARRY_STATE.includes(fact.type)) fsyncSync(file);
-      seq = line.seq;
-      wakeAll();
-      return line;
-    },
+    append,
     nextSeq: () => seq + 1,
     async *follow(after, signal) {
       const reader = await open(pathOf(folder), "r");

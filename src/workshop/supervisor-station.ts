@@ -11,10 +11,11 @@ interface StationOptions {
   log: SupervisorLog;
   onDecide(ref: string, decision: PermissionDecision | QuestionAnswer): void;
   onCancel(): void;
+  onInterrupt(): void;
 }
 
 /** Returns the server that whoever looks after the attempt attaches to: it tells the log, and is told what to do. */
-export function openStation({ token, log, onDecide, onCancel }: StationOptions): Server {
+export function openStation({ token, log, onDecide, onCancel, onInterrupt }: StationOptions): Server {
   const attend = async (socket: Socket) => {
     const gone = new AbortController();
     socket.on("error", () => {});
@@ -30,6 +31,7 @@ export function openStation({ token, log, onDecide, onCancel }: StationOptions):
       if (!isKnown) return void socket.destroy();
       if (command.say === "decide") onDecide(command.ref, command.decision);
       if (command.say === "cancel") onCancel();
+      if (command.say === "interrupt") onInterrupt();
     }
   };
   const tell = async (socket: Socket, after: number, signal: AbortSignal) => {

@@ -39,6 +39,9 @@ const LAST_STEPS_MS = 5000;
 /** Whoever is attached has so long to read the last lines; they are in the log anyway. */
 const LAST_LINES_MS = 2000;
 const CANCELED = "The attempt was ended.";
+const FULL = "The agent asked for so much that its log is full.";
+const RAW_CUT = "The agent has written more than 50 MiB: what follows is not kept in raw.log.";
+const INTERRUPTED = "The agent was ended with the server.";
 
 /**
  * Owns one agent from its start until the last of its processes is gone: writes down whatever happens, passes decisions
@@ -58,15 +61,16 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     model: tokens.model,
     ...Object.fromEntries(passed),
   });
-  const log = openSupervisorLog(order.folder, () => clock.now());
-  const append = (fact: SupervisorFact) => void log.append(redaction.value(fact));
-
   let why: SupervisorEnd | null = null;
   const stopped = Promise.withResolvers<void>();
   const stop = (end: SupervisorEnd) => {
     why ??= end;
     stopped.resolve();
   };
+  const full = () => stop({ is: "failed", error: FULL });
+  const log = openSupervisorLog(order.folder, () => clock.now(), full);
+  const append = (fact: SupervisorFact) => log.append(redaction.value(fact));
+
   const over = new AbortController();
   // Nobody comes back for an attempt whose folder was deleted.
   void watchFolder(order.folder, clock, over.signal, () => stop({ is: "canceled" }));
@@ -85,6 +89,7 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     ...{ token: tokens.station, log },
     onDecide: (ref, decision) => decisions.decide(ref, decision),
     onCancel: () => stop({ is: "canceled" }),
+    onInterrupt: () => stop({ is: "died", error: INTERRUPTED, canResume: true }),
   });
   const mcp = openAttemptMcp({
     ...{ token: tokens.mcp, serverUrl: order.serverUrl, key: order.key, clock, fetch: parts.fetch, isJailed },
@@ -127,7 +132,10 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     if (!isJailed) session = started.pid;
     if (!HAS_PROC) tree = recordTree(order.attemptId, started.pid, clock);
     append(startedFact(started, launch));
-    using pipes = openAgentPipes(started, { folder: order.folder, clock, redaction, heard: () => limits.heard() });
+    using pipes = openAgentPipes(started, {
+      ...{ folder: order.folder, clock, redaction, heard: () => limits.heard() },
+      onCut: () => append({ type: "error", text: RAW_CUT }),
+    });
     const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
     const told = toldOf(append, decisions, {
       examine: (wish) => examineWish(wish, looked),

@@ -57,6 +57,7 @@ async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<vo
   const wasWhole = await live(server, key, told);
   let dying: Process | Ended = server;
   if (isRetention) {
+    if (!(await reject(server, key))) told("the work that is to be forgotten was not rejected");
     await ended(server, "SIGTERM");
     await site.sleepFor(KEPT_MS);
     dying = await site.start({ at });
@@ -75,6 +76,11 @@ async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<vo
       Number((await site.query("SELECT count(*) AS n FROM aa_events WHERE id = 'card-1'"))[0]?.["n"]);
     await until(WITHIN_MS, async () => (await left()) === 0);
     if ((await left()) > 0) told("the log of a task outlived its time");
+    const refs = () => gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa").split("\n");
+    const rejected = () => refs().filter((ref) => ref.includes(`/${CARDS[1]}-`));
+    await until(WITHIN_MS, () => Promise.resolve(rejected().length === 0));
+    if (rejected().length > 0) told(`rejected work has a name still: ${rejected().join()}`);
+    if (!refs().some((ref) => ref.includes(`/${CARDS[0]}-`))) told("G1: approved work lost its name");
   } else {
     if (!(await live(server, key, told))) told("the day did not end after the next start");
     await check(server, site, { key, told, checkout });
@@ -104,6 +110,14 @@ async function live({ url }: Process, key: string, told: (problem: string) => vo
     if (review.status !== 200) told(`the review was answered ${review.status} ${review.text}`);
   }
   return true;
+}
+
+/** Rejects the task that builds on the other one. */
+async function reject({ url }: Process, key: string): Promise<boolean> {
+  const reply = await askingAt(url, key)("POST", `/assignment/tasks/${CARDS[1]}/review`, {
+    ...{ verdict: "reject", attempt: 1 },
+  });
+  return reply?.status === 200;
 }
 
 async function settled(ask: ReturnType<typeof askingAt>, id: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 import type { Diffstat } from "../../model/assignment.ts";
-import { removeRef } from "./refs.ts";
+import { removeRef, valueOfRef } from "./refs.ts";
 import { isObjectName, type Repository } from "./repository.ts";
 import { git, gitText } from "./run.ts";
 
@@ -84,15 +84,18 @@ export async function refsOf(repo: Repository): Promise<KnownRefs> {
   };
 }
 
-/** A ref below `refs/aa` is gone from the store and from the user's repository. */
+/** A ref below `refs/aa` is gone from the store, and from the user's repository where it stands for the same there. */
 export async function dropRef(repo: Repository, ref: string): Promise<void> {
   if (!ref.startsWith("refs/aa/")) throw new Error("not a ref of Parley's own");
   await repo.inTurn(async () => {
-    for (const gitDir of [repo.gitDir, repo.store]) {
-      if (gitDir === null) continue;
-      const value = (await refsBelow(gitDir, [ref])).get(ref);
-      if (value !== undefined) await removeRef(repo, gitDir, ref, value);
+    const value = await valueOfRef(repo.store, ref);
+    if (value === null) return;
+    // First the user's: what is met again is known by the store's.
+    if (repo.gitDir !== null && (await valueOfRef(repo.gitDir, ref)) === value) {
+      await removeRef(repo, repo.gitDir, ref, value);
     }
+    // point: task-retention-between-refs
+    await removeRef(repo, repo.store, ref, value);
   });
 }
 

@@ -1,0 +1,29 @@
+import type { Clock } from "./clock.ts";
+
+/** What failed is left alone for a while, each time for longer. */
+export interface BackOff {
+  /** Whether it may be tried now. */
+  isDue(key: string): boolean;
+  /** It failed; returns whether that is news: the first time in a row. */
+  failed(key: string): boolean;
+  /** It went well, or is no more. */
+  forget(key: string): void;
+}
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 60_000;
+
+/** Opens a memory of failures: a pause doubles with each, from a second to a minute. */
+export function openBackOff(clock: Clock): BackOff {
+  const failures = new Map<string, { pauseMs: number; until: number }>();
+  return {
+    isDue: (key) => (failures.get(key)?.until ?? -Infinity) <= clock.monotonic(),
+    failed(key) {
+      const before = failures.get(key);
+      const pauseMs = before ? Math.min(2 * before.pauseMs, LONGEST_MS) : FIRST_MS;
+      failures.set(key, { pauseMs, until: clock.monotonic() + pauseMs });
+      return before === undefined;
+    },
+    forget: (key) => void failures.delete(key),
+  };
+}
