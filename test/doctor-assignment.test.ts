@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sweepTasks } from "../src/loops/sweep-tasks.ts";
+import { examineRows } from "../src/store/doctor.ts";
 import { sql, type Sql } from "../src/store/sql.ts";
 import { transact } from "../src/store/transact.ts";
 import { examineStore } from "../src/verbs/examine-store.ts";
@@ -113,10 +114,7 @@ for (const on of DATABASES) {
         const undo = new Error("undo");
         await transact(ctx, async (tx) => {
           await tx.all(breaking);
-          const findings = await examineStore(
-            { db: { ...ctx.db, all: tx.all.bind(tx), dialect: tx.dialect } },
-            { quick: false },
-          );
+          const findings = await examineRows(tx, false);
           const said = findings.flatMap(({ check, offenders }) => offenders.map((one) => `${check}: ${one}`));
           assert.deepEqual(said, found, what);
           throw undo;

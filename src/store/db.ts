@@ -40,6 +40,11 @@ export interface Db extends Queryable {
    * @throws {Refusal} `store_unavailable` when the database is away or full
    */
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
+  /**
+   * Runs `work`, whose statements may take many seconds, beside everything else: on SQLite on a thread of its own, where
+   * it sees committed rows only. It must not write.
+   */
+  aside<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
   /** One line for the operator: engine, version, durability. */
   readonly describes: string;
   close(): Promise<void>;

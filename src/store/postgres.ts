@@ -90,6 +90,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         }
       }
     },
+    aside: (work) => work({ dialect: "postgres", all: (statement) => query(pool, statement) }),
     close: () => pool.end(),
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { nextTurn } from "../lib/turn.ts";
 import { Refusal } from "../refusals.ts";
 import type { RelayFact } from "../model/relay-fact.ts";
+import { type Aside, openAside } from "./aside.ts";
 import type { Committed, Db, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
@@ -18,6 +19,9 @@ export interface SqliteOptions {
 
 /** One commit carries at most this many transactions, so that the first of them does not wait for ever. */
 const TRAIN_LENGTH = 256;
+/** In KiB, taken as pages are met: most of the indexes of a million questions and their answers fit. */
+const WRITER_CACHE = "PRAGMA cache_size = -131072";
+const READER_CACHE = "PRAGMA cache_size = -8192";
 const OLDEST_SAFE_VERSION = [3, 51, 3] as const;
 const SQLITE_FULL = 13;
 const SQLITE_IOERR = 10;
@@ -41,10 +45,11 @@ export function openSqlite(options: SqliteOptions): Db {
   let lastGiven = 0;
   const parleyNow = () => (lastGiven = Math.max(lastGiven, Math.floor(options.clock.now())));
 
-  const writer = connect(options.path, parleyNow);
+  const writer = connect(options.path, parleyNow, WRITER_CACHE);
   const version = checkEngine(writer, inMemory);
-  // A second connection sees committed rows only. A database in memory has but one, so its reads wait for the train.
-  const reader = inMemory ? writer : connect(options.path, parleyNow);
+  // While a train is under way, a second connection reads: it sees committed rows only. Else the writer's does, because a
+  // connection drops its cached pages whenever another has written. A database in memory has but one, so its reads wait.
+  const reader = inMemory ? writer : connect(options.path, parleyNow, READER_CACHE);
   if (tableExists(writer, "meta")) lastGiven = Math.max(lastGiven, lastCommittedAt(writer));
 
   const save = writer.prepare("SAVEPOINT passenger");
@@ -52,6 +57,7 @@ export function openSqlite(options: SqliteOptions): Db {
   const write = runner(writer);
   const read = inMemory ? write : runner(reader);
   const waiting: Passenger[] = [];
+  const asides = new Set<Aside>();
   let moving: Promise<void> | null = null;
   let closed = false;
 
@@ -128,17 +134,19 @@ export function openSqlite(options: SqliteOptions): Db {
     return (stamp.get() as { commit_no: number }).commit_no;
   }
 
+  async function all<Row>(statement: Sql): Promise<Row[]> {
+    while (inMemory && moving) await moving;
+    try {
+      return writer.isTransaction ? read<Row>(statement) : write<Row>(statement);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
   return {
     dialect: "sqlite",
     describes: `SQLite ${version}, ${inMemory ? "in memory" : "WAL, synchronous=FULL, checked"}`,
-    async all<Row>(statement: Sql) {
-      while (inMemory && moving) await moving;
-      try {
-        return read<Row>(statement);
-      } catch (error) {
-        throw translate(error);
-      }
-    },
+    all,
     transact<T>(work: (tx: Tx) => Promise<T>) {
       return new Promise<Committed<T>>((resolve, reject) => {
         if (closed) return reject(new Refusal("store_unavailable"));
@@ -146,9 +154,24 @@ export function openSqlite(options: SqliteOptions): Db {
         moving ??= moveTrains();
       });
     },
+    async aside(work) {
+      if (closed) throw new Refusal("store_unavailable");
+      if (inMemory) return work({ dialect: "sqlite", all });
+      const aside = openAside(options.path, parleyNow);
+      asides.add(aside);
+      try {
+        return await work(aside);
+      } catch (error) {
+        throw translate(error);
+      } finally {
+        await aside.close();
+        asides.delete(aside);
+      }
+    },
     async close() {
       if (closed) return;
       closed = true;
+      await Promise.all([...asides].map((aside) => aside.close()));
       while (moving) await moving;
       if (!inMemory) reader.close();
       writer.close();
@@ -160,16 +183,16 @@ export function openSqlite(options: SqliteOptions): Db {
  * The log grows to 32 MiB between checkpoints, not 4: a page that many trains change is then copied once, and the
  * database is synced less often while everybody waits.
  */
-function connect(path: string, parleyNow: () => number): DatabaseSync {
+function connect(path: string, parleyNow: () => number, cache: string): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
   connection.function("parley_now", parleyNow);
   connection.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
-    PRAGMA cache_size = -65536;
     PRAGMA wal_autocheckpoint = 8000;
     PRAGMA temp_store = MEMORY;
   `);
+  connection.exec(cache);
   return connection;
 }
 

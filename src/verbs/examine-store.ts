@@ -7,5 +7,5 @@ import { examineRows, type Finding } from "../store/doctor.ts";
  * `quick` looks at what is open and at the newest rows, so that it can run every minute (invariants.md, section 4).
  */
 export async function examineStore(ctx: Pick<Context, "db">, { quick }: { quick: boolean }): Promise<Finding[]> {
-  return examineRows(ctx.db, quick);
+  return ctx.db.aside((on) => examineRows(on, quick));
 }

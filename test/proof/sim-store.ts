@@ -144,6 +144,7 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
     return {
       dialect: truth.dialect,
       describes: truth.describes,
+      aside: (work) => truth.aside(work),
       async all(statement) {
         if (isSpinning()) {
           options.onSpin(statement.sql);
