@@ -238,6 +238,7 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     fallbackMs: delivery.fallbackSeconds * 1000,
     keptMs: a2h.retentionDays * DAY_MS,
     slackMembersApprove: rest.slack.channelApprovers === "members",
+    grantDays: rest.policy.grantDays,
     entryPoints: entryPointsOf(a2h.entryPoints),
   };
   return {

@@ -7,6 +7,7 @@ import { idMaker } from "../src/lib/id.ts";
 import { systemRandom } from "../src/lib/random.ts";
 import { policyInput } from "../src/model/policy.ts";
 import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
+import type { PolicyTrace } from "../src/model/relay.ts";
 import { openStore } from "../src/store/open-store.ts";
 import { transact } from "../src/store/transact.ts";
 import { grantStanding } from "../src/verbs/policy-grants.ts";
@@ -148,6 +149,7 @@ rules:
     need: 2
     standing: false
   - { when: { action: [write, wipe], repo: null }, decision: DENY, reason: Nobody does }
+  - { id: pings, when: { fn: "p*", agent: [ana-bot, bo-bot] }, decision: ALLOW }
 `);
     const explain = async (...args: string[]) => (await parley(["policy", "explain", file, ...args])).out.split("\n");
     assert.deepEqual(await explain("--action", "deploy", "--env", "prod"), [
@@ -159,6 +161,7 @@ rules:
       "",
       "  prod-deploys (ESCALATE) matches",
       '  rules[1] (DENY) does not match: action is "deploy", not "write" or "wipe"',
+      '  pings (ALLOW) does not match: fn is missing, not "p*"',
       "",
     ]);
     assert.deepEqual(await explain("--action", "deploy", "--env", "prod", "--resource", "docs/a", "--repo", "r"), [
@@ -170,8 +173,33 @@ rules:
       "",
       '  prod-deploys (ESCALATE) makes an exception: resource is "docs*"',
       '  rules[1] (DENY) does not match: action is "deploy", not "write" or "wipe"',
+      '  pings (ALLOW) does not match: fn is missing, not "p*"',
       "",
     ]);
+    assert.deepEqual(await explain("--fn", "ping", "--agent", "ana-bot"), [
+      'Asked about: agent "ana-bot", fn "ping".',
+      "",
+      "ALLOW: pings says ALLOW.",
+      "",
+      "  prod-deploys (ESCALATE) is about what executors ask: it names no fn",
+      "  rules[1] (DENY) is about what executors ask: it names no fn",
+      "  pings (ALLOW) matches",
+      "",
+    ]);
+    assert.deepEqual((await explain("--fn", "deploy")).slice(0, 4), [
+      'Asked about: fn "deploy".',
+      "",
+      `ESCALATE: no rule of ${nameIn(file)} speaks of it.`,
+      "Asked: whomever the call names; no default decides a function call.",
+    ]);
+    const traced = await parley(["policy", "test", file, "--fn", "ping", "--agent", "bo-bot"]);
+    const { decision, policy, input } = JSON.parse(traced.out) as PolicyTrace;
+    assert.deepEqual([decision, policy, input], ["ALLOW", "pings@v1", { fn: "ping", agent: "bo-bot" }]);
+    for (const wrong of [
+      ["--fn", "ping", "--env", "prod"],
+      ["--digest", "sha256:aa"],
+    ])
+      assert.equal((await parley(["policy", "test", file, ...wrong])).code, 2);
     assert.equal((await parley(["policy", "explain", file])).code, 2);
   });
 });

@@ -37,7 +37,7 @@ describe("a policy file", () => {
       ["version: 1\nrules: [{ decision: DENY }]", "policy.yaml:2: rules[0] has no when, which says what it is about."],
       [
         "version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]",
-        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job and meta.<key>.',
+        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn and meta.<key>.',
       ],
       [
         "version: 1\nrules: [{ when: {}, decision: ALLOW }]",
@@ -68,6 +68,25 @@ describe("a policy file", () => {
       [
         "version: 1\nrules:\n- { id: a, when: { action: x }, decision: DENY }\n- { id: a, when: { action: y }, decision: DENY }",
         'policy.yaml:4: rules[1].id is "a", as is that of rules[0].',
+      ],
+      [
+        "version: 1\nrules: [{ when: { fn: deploy, env: prod }, unless: { meta.a: b }, decision: ALLOW }]",
+        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn and agent.",
+        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn and agent.",
+        "policy.yaml:2: rules[0].id is missing: what a rule decides of function calls is named after it.",
+      ],
+      [
+        "version: 1\nrules: [{ id: a, when: { fn: [deploy, '**'] }, decision: ALLOW }]",
+        'policy.yaml:2: rules[0].when.fn must say which functions: "*" would approve whatever is asked.',
+      ],
+      [
+        "version: 1\nrules: [{ id: a, when: { fn: null, agent: x }, decision: ESCALATE, need: 2 }]",
+        "policy.yaml:2: rules[0].when.fn must be a text: fn is never missing.",
+        "policy.yaml:2: rules[0].need is for what executors ask: a function call says itself who is asked.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { agent: x }, unless: { fn: ping }, decision: ALLOW }]",
+        "policy.yaml:2: rules[0].unless names fn, which when does not.",
       ],
       ["version: 1\nversion: 2", "policy.yaml:2: this is not valid YAML: map keys must be unique."],
       ["%YAML 1.1\n---\nversion: 1", "policy.yaml:1: it must have no directives."],

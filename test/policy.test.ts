@@ -274,9 +274,43 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
     assert.deepEqual(lint([{ id: "a", when: { env: "prod" }, unless: { env: ["p*"] }, decision: "DENY" }]), [
       [0, "a can never win: its unless takes everything its when is about"],
     ]);
+    const calls = { id: "calls", when: { agent: "a", fn: ["ping", "p*"] }, decision: "ALLOW" };
+    assert.deepEqual(lint([{ id: "relayed", when: { agent: "a" }, decision: "DENY" }, calls]), []);
+    assert.deepEqual(lint([{ id: "none", when: { fn: "*" }, decision: "DENY" }, calls]), [
+      [1, "calls can never win: wherever it holds, none says DENY"],
+    ]);
     assert.deepEqual(lint([deny, { ...deny, id: "again" }]), [
       [1, "again can never win: wherever it holds, deny says the same of at least as much"],
     ]);
+  });
+
+  it("judges a function call by rules that name the function, and by what was allowed for exactly it", () => {
+    const text = `version: 1
+defaults: { read: ALLOW, other: DENY }
+rules:
+  - { id: pings, when: { fn: Ping, agent: ana-bot }, decision: ALLOW }
+  - { id: relayed, when: { agent: ana-bot }, decision: DENY }
+  - { when: { action: ping }, decision: DENY }`;
+    const call = { fn: "Ping", agent: "ana-bot", digest: "sha256:aa" };
+    const { trace, countedAs } = decide(text, call);
+    assert.deepEqual([trace.policy, trace.matched, trace.input], ["pings@v1", [0], { fn: "Ping", agent: "ana-bot" }]);
+    assert.deepEqual(countedAs, { rule: "pings" });
+    assert.equal(decide(text, { action: "Ping", agent: "ana-bot" }).trace.policy, "relayed@v1");
+
+    const other = { ...call, fn: "ping" };
+    const open = decide(text, other);
+    assert.deepEqual([open.decision, open.trace.defaulted, open.standing, open.need], ["ESCALATE", true, true, 1]);
+    const { action, resource, env, tool, repo, agent, digest } = policyInput(other);
+    const grant: Grant = { id: "grant_1", action, resource, env, tool, repo, agent, ...(digest && { digest }) };
+    assert.deepEqual(decide(text, other, [grant]).countedAs, { grant: "grant_1" });
+    for (const more of [{ digest: "sha256:ab" }, { digest: undefined }, { agent: "bo-bot" }, { fn: "pong" }])
+      assert.equal(decide(text, { ...other, ...more }, [grant]).decision, "ESCALATE");
+    // What an executor says it would do is no function call, whatever it is called.
+    const said = { action, resource, env, agent };
+    assert.equal(decide("version: 1", { ...said, meta: { fn: "ping", digest } }, [grant]).decision, "ESCALATE");
+    const { digest: _, ...relayed } = grant;
+    assert.equal(decide("version: 1", said, [relayed]).decision, "ALLOW");
+    assert.equal(decide("version: 1", other, [relayed]).decision, "ESCALATE");
   });
 
   it("decides 20,000 random cases as a second implementation does, and the same in another order of rules", () => {

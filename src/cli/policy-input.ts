@@ -21,12 +21,14 @@ export const INPUT_OPTIONS = {
   agent: { type: "string" },
   role: { type: "string" },
   job: { type: "string" },
+  fn: { type: "string" },
+  digest: { type: "string" },
   type: { type: "string" },
   meta: { type: "string", multiple: true },
 } as const;
 
 export const INPUT_USAGE =
-  "[--action A --resource R --env E --tool T --repo R --agent A --role R --job J --type TYPE --meta KEY=VALUE]";
+  "[--action A --resource R --env E --tool T --repo R --agent A --role R --job J --type TYPE --meta KEY=VALUE | --fn F --agent A --digest D]";
 
 export const INPUT_FLAGS = {
   "--action A": "what would be done, such as write or deploy",
@@ -39,6 +41,8 @@ export const INPUT_FLAGS = {
   "--job J": "as part of which job",
   "--type TYPE": `what is asked: ${ASK_TYPES.join(", ")}`,
   "--meta KEY=VALUE": "what the asker sends along; may be given again",
+  "--fn F": "of a function call that agents ask people about: the function",
+  "--digest D": "of a function call: what exactly would be approved, sha256:…, where standing permissions count",
 } as const;
 
 type InputValues = { [name in Exclude<keyof typeof INPUT_OPTIONS, "meta">]?: string | undefined } & {
@@ -54,8 +58,12 @@ export function wordsOf({ type, meta = [], ...rest }: InputValues): PolicyWords 
     if (key === undefined) throw new WrongUsage("--meta must be KEY=VALUE");
     return [key, value] as const;
   });
-  const { action, resource, env, tool, repo, agent, role, job } = rest;
-  const words = { action, resource, env, tool, repo, agent, role, job, ask_type: askType };
+  const { action, resource, env, tool, repo, agent, role, job, fn, digest } = rest;
+  const words = { action, resource, env, tool, repo, agent, role, job, fn, digest, ask_type: askType };
+  const others = [action, resource, env, tool, repo, role, job, type, ...meta];
+  if (fn !== undefined && others.some((value) => value !== undefined))
+    throw new WrongUsage("a function call has --fn, --agent and --digest, and nothing else");
+  if (fn === undefined && digest !== undefined) throw new WrongUsage("--digest goes with --fn");
   if (pairs.length === 0 && Object.values(words).every((value) => value === undefined)) return null;
   return { ...words, meta: Object.fromEntries(pairs) };
 }

@@ -113,8 +113,9 @@ function show(path: string, policy: Policy, { grants, proposals, savings }: Poli
   const live = grants.filter(({ isLive }) => isLive);
   if (live.length > 0) {
     const rows = live.map((one) => {
-      const { action, resource, env, tool, repo, agent } = one;
-      const about = Object.entries({ action, resource, env, tool, repo, agent })
+      const { action, resource, env, tool, repo, agent, digest } = one;
+      const asked = { resource, env, tool, repo };
+      const about = Object.entries({ action, ...(digest === undefined ? asked : { digest }), agent })
         .filter(([, value]) => value !== null)
         .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
       return [one.id, one.madeBy, String(one.uses), timeText(one.expiresAt), printable(about.join(", "))];
@@ -142,8 +143,8 @@ function toWire(path: string, policy: Policy, { grants, proposals, savings }: Po
       ...{ rule: nameOf(rule), decision: rule.decision, about: conditionsText(rule) },
       spared: saved.get(rule.key) ?? 0,
     })),
-    grants: grants.map(({ id, action, resource, env, tool, repo, agent, ...grant }) => ({
-      ...{ id, action, resource, env, tool, repo, agent, by: grant.madeBy, ask_id: grant.askId },
+    grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, ...grant }) => ({
+      ...{ id, action, resource, env, tool, repo, agent, digest, by: grant.madeBy, ask_id: grant.askId },
       created_at: timeText(grant.createdAt),
       expires_at: timeText(grant.expiresAt),
       revoked_at: grant.revokedAt === null ? null : timeText(grant.revokedAt),

@@ -123,6 +123,7 @@ const Cases = z.strictObject({
       name: z.string(),
       input: z.strictObject({
         ...{ action: text, resource: text, env: text, tool: text, repo: text, agent: text, role: text, job: text },
+        fn: text,
         ask_type: z.enum(ASK_TYPES).optional(),
         meta: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
       }),

@@ -22,6 +22,8 @@ export interface Receipt {
   consent_digest: string | null;
   outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
   expired: boolean;
+  /** Of what policy decided. */
+  policy_version?: string;
   decided: readonly { kind: string; id: string; via: string; at: number; shown: string | null }[];
   asked_at: number;
   settled_at: number;

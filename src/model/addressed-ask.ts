@@ -1,3 +1,5 @@
+import type { PolicyTrace } from "./relay.ts";
+
 /** One ready-made answer, or one ready-made way to reject (contract-a2h.md, section 5.2). */
 export interface ResponseOption {
   name: string;
@@ -124,9 +126,14 @@ export interface Outcome extends Besides {
   by?: DecidedBy;
   /** Whoever approved wants the same to be allowed for good. */
   standing?: boolean;
+  /** What policy said, where it decided instead of people. */
+  trace?: PolicyTrace;
 }
 
-/** Who decided: a person, somebody known by a channel only, or a rule that a person wrote. */
+/**
+ * Who decided: a person, somebody known by a channel only, or a rule that a person wrote. A person by `via: "policy"` has
+ * allowed exactly this earlier.
+ */
 export interface DecidedBy {
   kind: "person" | "address" | "agent" | "policy";
   /** Id of the person, `slack:U…`, `email:…`, `phone:…`, principal, or rule. */

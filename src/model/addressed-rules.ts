@@ -12,6 +12,8 @@ export interface AddressedRules {
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
   slackMembersApprove: boolean;
+  /** For so long a call is allowed that somebody allows for good. */
+  grantDays: number;
   /** Where people may begin conversations. */
   entryPoints: readonly EntryPoint[];
 }
@@ -23,6 +25,7 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   fallbackMs: 900_000,
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
+  grantDays: 30,
   entryPoints: [],
 };
 

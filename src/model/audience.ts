@@ -19,6 +19,12 @@ export function leavesOf(audience: Audience, afterMs = 0): Leaf[] {
   }
 }
 
+/** True where one person does not suffice. */
+export function isJoint(audience: Audience): boolean {
+  if (audience.is === "leaf") return false;
+  return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
+}
+
 /** The reader under which everybody finds an ask who sees all there is. */
 export const ALL_READERS = "*";
 

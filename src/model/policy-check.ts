@@ -35,7 +35,9 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const WHERE_TO = /^\S(.{0,126}\S)?$/u;
 const VERSION_DIGITS = 12;
 /** These are never missing. */
-const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job"]);
+const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
+/** What a function call is known by. */
+const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent"]);
 
 /**
  * Returns a policy that is ready to be asked. What is not known is a mistake, so that a slip of the pen never opens
@@ -117,18 +119,46 @@ function readRule(value: unknown, index: number, say: Say): PolicyRule {
       say(at(key), "is for rules that ESCALATE: others ask nobody");
   }
   if (rule["when"] === undefined) say(["rules", index], "has no when, which says what it is about");
+  const when = rule["when"] === undefined ? [] : readConditions(rule["when"], at("when"), say);
+  const unless = rule["unless"] === undefined ? [] : readConditions(rule["unless"], at("unless"), say);
+  checkCallRule(rule, { when, unless, decision }, at, say);
   return {
     index,
     id: typeof id === "string" ? id : null,
     key: typeof id === "string" ? id : `#${digestOf(value)}`,
-    when: rule["when"] === undefined ? [] : readConditions(rule["when"], at("when"), say),
-    unless: rule["unless"] === undefined ? [] : readConditions(rule["unless"], at("unless"), say),
-    decision,
+    ...{ when, unless, decision },
     reason: typeof reason === "string" ? reason : null,
     to: typeof to === "string" ? to : null,
     need: isWhole(need, 1, MAX_NEED) ? need : 1,
     standing: standing !== false,
   };
+}
+
+/**
+ * A rule that names a function decides calls in its own name, and may look at nothing that a call does not have; one that
+ * approves says which functions (contract-a2h.md, section 8).
+ */
+function checkCallRule(
+  { id, to, need }: Readonly<Record<string, unknown>>,
+  { when, unless, decision }: Pick<PolicyRule, "when" | "unless" | "decision">,
+  at: (key: string) => PolicyPath,
+  say: Say,
+): void {
+  const functions = when.find(({ input }) => input === "fn");
+  if (!functions) {
+    if (unless.some(({ input }) => input === "fn")) say(at("unless"), "names fn, which when does not");
+    return;
+  }
+  for (const [key, conditions] of Object.entries({ when, unless })) {
+    for (const { input } of conditions) {
+      if (!CALL_INPUTS.has(input)) say([...at(key), input], "is nothing that a function call has: it has fn and agent");
+    }
+  }
+  if (id === undefined) say(at("id"), "is missing: what a rule decides of function calls is named after it");
+  if (to !== undefined || need !== undefined)
+    say(at(to === undefined ? "need" : "to"), "is for what executors ask: a function call says itself who is asked");
+  if (decision === "ALLOW" && functions.any.some((pattern) => pattern?.join("") === ""))
+    say([...at("when"), "fn"], 'must say which functions: "*" would approve whatever is asked');
 }
 
 function readConditions(value: unknown, path: PolicyPath, say: Say): Condition[] {

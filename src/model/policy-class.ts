@@ -5,8 +5,9 @@ import type { WrittenRule } from "./policy-text.ts";
 const ID_DIGITS = 8;
 
 /** Returns the name of a class: the same for equal classes, and for no others. */
-export function classKeyOf({ action, resource, env, tool, repo, agent }: PolicyClass): string {
-  return sha256Digest(canonicalExact([action, resource, env, tool, repo, agent])).slice("sha256:".length);
+export function classKeyOf({ action, resource, env, tool, repo, agent, digest }: PolicyClass): string {
+  const call = digest === undefined ? [] : [digest];
+  return sha256Digest(canonicalExact([action, resource, env, tool, repo, agent, ...call])).slice("sha256:".length);
 }
 
 /**

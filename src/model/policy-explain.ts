@@ -2,6 +2,7 @@ import { withPreset } from "./assignment-policy.ts";
 import { ATTEMPT_ENV } from "./attempt-kind.ts";
 import {
   holds,
+  isAboutCalls,
   isMet,
   isRead,
   nameOf,
@@ -37,9 +38,8 @@ function presetWords(verdict: Verdict, preset: Policy, input: PolicyInput): stri
 }
 
 function inputWords(input: PolicyInput): string[] {
-  const named = POLICY_INPUTS.flatMap((name) =>
-    input[name] === null ? [] : [`${name} ${JSON.stringify(input[name])}`],
-  );
+  const names = input.fn === null ? POLICY_INPUTS : (["agent", "fn"] as const);
+  const named = names.flatMap((name) => (input[name] === null ? [] : [`${name} ${JSON.stringify(input[name])}`]));
   const meta = [...input.meta].map(([key, value]) => `meta.${key} ${JSON.stringify(value)}`);
   const claimed = Object.entries(input.claimed).map(
     ([name, value]) => `It claimed ${name} ${JSON.stringify(value)}; what is registered on the job counts.`,
@@ -53,6 +53,11 @@ function decisionWords(policy: Policy, input: PolicyInput, verdict: Verdict): st
   if (trace.rule_index !== undefined) {
     const rule = policy.rules[trace.rule_index];
     if (rule?.reason) lines.push(`That is what ${nameOf(rule)} says.`);
+  }
+  if (input.fn !== null) {
+    if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
+    if (decision === "ESCALATE" && !standing) lines.push("Nobody can allow it for good.");
+    return lines;
   }
   if (trace.defaulted) {
     lines.push(`What counts is the default for "${isRead(input) ? "read" : "other"}".`);
@@ -71,6 +76,7 @@ function decisionWords(policy: Policy, input: PolicyInput, verdict: Verdict): st
 
 function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   if (holds(rule, input)) return "matches";
+  if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
   const missed = rule.when.find((condition) => !isMet(condition, input));
   if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
   const value = valueOf(missed.input, input);

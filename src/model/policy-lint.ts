@@ -1,4 +1,4 @@
-import { nameOf, type Policy, type PolicyRule } from "./policy.ts";
+import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
 import { allCover } from "./policy-match.ts";
 
 /** A rule that does nothing, and why. */
@@ -45,6 +45,6 @@ function rankOf({ decision, standing }: PolicyRule): number {
 
 /** Whether one rule certainly holds wherever the other does. */
 function alwaysHoldsWith(one: PolicyRule, other: PolicyRule): boolean {
-  if (!allCover(one.when, other.when)) return false;
+  if (isAboutCalls(one) !== isAboutCalls(other) || !allCover(one.when, other.when)) return false;
   return one.unless.length === 0 || (other.unless.length > 0 && allCover(other.unless, one.unless));
 }

@@ -1,5 +1,19 @@
-/** What a rule may look at; besides these, `meta.<key>` of what the asker sent along (contract-relay.md, section 8). */
-export const POLICY_INPUTS = ["action", "resource", "env", "ask_type", "role", "tool", "agent", "repo", "job"] as const;
+/**
+ * What a rule may look at; besides these, `meta.<key>` of what the asker sent along (contract-relay.md, section 8). `fn`
+ * is the function of a call that agents ask people about (contract-a2h.md, section 8), and missing from everything else.
+ */
+export const POLICY_INPUTS = [
+  "action",
+  "resource",
+  "env",
+  "ask_type",
+  "role",
+  "tool",
+  "agent",
+  "repo",
+  "job",
+  "fn",
+] as const;
 export type PolicyInputName = (typeof POLICY_INPUTS)[number];
 
 /** What one value has to be: the texts between its stars, one text where it has none; null for what is missing. */

@@ -27,7 +27,7 @@ export function parsePolicy(text: string, name = "policy.yaml"): Policy {
 /** A rule as it is written into the file. */
 export interface WrittenRule {
   id: string;
-  when: PolicyClass;
+  when: Omit<PolicyClass, "digest">;
   decision: "ALLOW";
   reason: string;
 }
@@ -77,4 +77,10 @@ rules:
   #   to: release-team
   #   need: 2
   #   standing: false
+
+  # What agents ask people about, a function call, is decided only by a rule that names the function; none does here:
+  #
+  # - id: lookups
+  #   when: { fn: "look_up_*", agent: support }
+  #   decision: ALLOW
 `;

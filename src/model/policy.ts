@@ -1,3 +1,4 @@
+import type { AddressedAsk, AddressedForm } from "./addressed-ask.ts";
 import { ATTEMPT_ENV, repoOfKind } from "./attempt-kind.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./policy-match.ts";
 import type { AskType, Job, PolicyTrace, RelayAsk } from "./relay.ts";
@@ -41,6 +42,8 @@ export interface PolicyInput extends Record<Exclude<PolicyInputName, "action" | 
   resource: string;
   env: string;
   meta: ReadonlyMap<string, string>;
+  /** Of a function call: what exactly would be approved. */
+  digest?: string;
   /** What the ask claimed and the job's registered values overruled. */
   claimed: Readonly<Record<string, string>>;
 }
@@ -53,6 +56,8 @@ export interface PolicyClass {
   tool: string | null;
   repo: string | null;
   agent: string | null;
+  /** Of a function call, which is allowed for good with exactly these arguments only. */
+  digest?: string;
 }
 
 /** A standing ALLOW: a person's decision about one class, for a time. */
@@ -91,7 +96,10 @@ const NO_ACTION = "unknown";
 const READS: ReadonlySet<string> = new Set(["clarify", "choose", "read"]);
 
 /** What a policy is asked about, as somebody said it. */
-export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & { meta?: Readonly<Record<string, unknown>> };
+export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
+  meta?: Readonly<Record<string, unknown>>;
+  digest?: string | undefined;
+};
 
 /** Returns what is compared for what somebody said: text, numbers and truth values; anything else counts as missing. */
 export function policyInput(words: PolicyWords, claimed: Readonly<Record<string, string>> = {}): PolicyInput {
@@ -105,14 +113,24 @@ export function policyInput(words: PolicyWords, claimed: Readonly<Record<string,
     const text = textOf(value);
     return text === null ? [] : [[key, text.normalize("NFC")] as const];
   });
+  const fn = read("fn") || null;
   return {
-    action: read("action") || byType,
+    action: read("action") || (fn === null ? byType : normalised("action", fn) || NO_ACTION),
     resource: read("resource") ?? "",
     env: read("env") || "dev",
     ...{ ask_type: askType, role: read("role"), tool: read("tool"), agent: read("agent") },
-    ...{ repo: read("repo"), job: read("job"), meta: new Map(meta), claimed },
+    ...{ repo: read("repo"), job: read("job"), fn, meta: new Map(meta), claimed },
+    ...(fn !== null && words.digest !== undefined && { digest: words.digest }),
   };
 }
+
+/** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
+export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
+  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined });
+}
+
+/** A function call as far as policy looks at it. */
+export type PolicyCall = Pick<AddressedAsk, "asker" | "digest"> & { form: AddressedForm & { kind: "approval" } };
 
 /**
  * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
@@ -166,8 +184,8 @@ function textOf(value: unknown): string | null {
 }
 
 /** Returns the class an input belongs to. */
-export function policyClassOf({ action, resource, env, tool, repo, agent }: PolicyInput): PolicyClass {
-  return { action, resource, env, tool, repo, agent };
+export function policyClassOf({ action, resource, env, tool, repo, agent, digest }: PolicyInput): PolicyClass {
+  return { action, resource, env, tool, repo, agent, ...(digest !== undefined && { digest }) };
 }
 
 /** Returns whether a class can be allowed for good: one that names no action holds everything that names none. */
@@ -178,7 +196,8 @@ export function mayStand({ action }: PolicyClass): boolean {
 /**
  * Returns what a policy says of an input. The order of rules never matters: DENY, then an ESCALATE nobody may allow for
  * good, a standing grant, ESCALATE, ALLOW, and the defaults (contract-relay.md, section 8). Of two ESCALATE rules of
- * one rank the one that needs more people counts; of rules that are still equal the first is named.
+ * one rank the one that needs more people counts; of rules that are still equal the first is named. What no rule says of
+ * a function call people decide, whatever the defaults say of executors.
  */
 export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): Verdict {
   const matched = policy.rules.filter((rule) => holds(rule, input));
@@ -188,7 +207,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const grant = deciding ? undefined : grants.find((one) => sameClass(one, input));
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
 
-  const byDefault = isRead(input) ? policy.defaults.read : policy.defaults.other;
+  const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
   const decision = grant ? "ALLOW" : (rule?.decision ?? byDefault);
   const defaulted = !rule && !grant;
   const trace: PolicyTrace = {
@@ -199,7 +218,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     ...(rule && { rule_index: rule.index }),
     matched: matched.map(({ index }) => index),
     defaulted,
-    input: { action: input.action, resource: input.resource, env: input.env, ...(input.tool && { tool: input.tool }) },
+    input: tracedInput(input),
     ...(Object.keys(input.claimed).length > 0 && { claimed: input.claimed }),
     grant: grant?.id ?? null,
   };
@@ -212,6 +231,10 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   };
 }
 
+function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): Readonly<Record<string, unknown>> {
+  return fn === null ? { action, resource, env, ...(tool && { tool }) } : { fn, agent };
+}
+
 /** Returns whether an input is a question or a reading, which have a default of their own. */
 export function isRead({ action }: Pick<PolicyInput, "action">): boolean {
   return READS.has(action);
@@ -222,8 +245,14 @@ export function nameOf({ id, index }: Pick<PolicyRule, "id" | "index">): string 
   return id ?? `rules[${index}]`;
 }
 
+/** Returns whether a rule is about function calls: only one that names the function is. */
+export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
+  return when.some(({ input }) => input === "fn");
+}
+
 /** Returns whether a rule speaks of an input: everything in `when` holds, and not everything in `unless`. */
 export function holds({ when, unless }: Pick<PolicyRule, "when" | "unless">, input: PolicyInput): boolean {
+  if (input.fn !== null && !isAboutCalls({ when })) return false;
   if (!when.every((condition) => isMet(condition, input))) return false;
   return unless.length === 0 || !unless.every((condition) => isMet(condition, input));
 }
@@ -257,7 +286,8 @@ function allows({ decision }: PolicyRule): boolean {
 }
 
 function sameClass(one: PolicyClass, other: PolicyClass): boolean {
-  return (["action", "resource", "env", "tool", "repo", "agent"] as const).every((name) => one[name] === other[name]);
+  const names = ["action", "resource", "env", "tool", "repo", "agent", "digest"] as const;
+  return names.every((name) => one[name] === other[name]);
 }
 
 function grantWords(policy: Policy, grant: Grant | undefined): string {

@@ -3,8 +3,8 @@ import type { AddressedAsk } from "../model/addressed-ask.ts";
 import { isSatisfied } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
 import { findAddressed, listDecisions } from "./addressed-asks.ts";
-import { findBrokenAudit } from "./audit.ts";
-import type { Queryable } from "./db.ts";
+import { type Actor, findBrokenAudit, listAudit } from "./audit.ts";
+import { first, type Queryable } from "./db.ts";
 import type { Check } from "./doctor.ts";
 import { empty, sql } from "./sql.ts";
 
@@ -26,7 +26,9 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
   },
   {
     check: "A10",
-    promise: "what is approved was approved by enough of those asked, each shown exactly what was approved",
+    promise:
+      "what is approved was approved by enough of those asked, each shown exactly what was approved, " +
+      "or by a rule or a standing permission that is on record",
     look: examineApprovals,
   },
   {
@@ -79,19 +81,44 @@ async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]
     for (const { ask_id } of rows) {
       await nextTurn();
       const ask = (await findAddressed(on, ask_id))?.ask;
-      if (ask && !isRightlyEnded(ask, await listDecisions(on, ask_id))) found.push(ask_id);
+      if (ask && !(await isRightlyEnded(on, ask))) found.push(ask_id);
       after = ask_id;
     }
     if (quick || rows.length < PAGE || found.length > MOST_OFFENDERS) return found;
   }
 }
 
-function isRightlyEnded(
+async function isRightlyEnded(on: Queryable, ask: AddressedAsk): Promise<boolean> {
+  const { by } = ask.outcome ?? {};
+  if (by?.kind === "policy" || by?.via === "policy") return isRuled(on, ask);
+  return isDecidedByPeople(ask, await listDecisions(on, ask.id));
+}
+
+/** By a rule that is named, or by what somebody had allowed for this agent and exactly this, and it is on record. */
+async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }: AddressedAsk): Promise<boolean> {
+  const { trace, by } = outcome ?? {};
+  if (!trace || !by || digest === null || outcome?.digest !== digest || trace.defaulted) return false;
+  if (trace.decision !== (outcome.approved ? "ALLOW" : "DENY")) return false;
+  const action = `function_call.${outcome.approved ? "approved" : "rejected"}`;
+  const { items } = await listAudit(on, { askId: id, action, afterSeq: 0, limit: 1 });
+  const actor = items[0]?.["actor"] as Partial<Actor> | undefined;
+  const kind = by.kind === "person" ? "human" : by.kind;
+  if (actor?.kind !== kind || actor.id !== by.id || items[0]?.["consent_digest"] !== digest) return false;
+  if (by.kind === "policy") return trace.rule_index !== undefined && trace.policy.startsWith(`${by.id}@v`);
+  const grant = await first(
+    on,
+    sql`SELECT grant_id FROM policy_grants WHERE grant_id = ${trace.grant ?? ""} AND made_by = ${by.id}
+      AND digest = ${digest} AND agent = ${asker.replace(/^agent:/, "")} AND created_at <= ${createdAt}
+      AND expires_at > ${createdAt} AND (revoked_at IS NULL OR revoked_at >= ${createdAt})`,
+  );
+  return grant !== undefined;
+}
+
+function isDecidedByPeople(
   { outcome, audience, digest, createdAt, settledAt }: AddressedAsk,
   counted: readonly Counted[],
 ): boolean {
   if (outcome?.by === undefined) return false;
-  if (outcome.by.kind === "policy") return true;
   const last = counted.find(({ decision }) => decision.by.id === outcome.by?.id);
   if (!last || last.decision.approved !== (outcome.approved ?? null)) return false;
   if (outcome.approved !== true) return true;

@@ -24,6 +24,7 @@ interface GrantRow {
   tool: string | null;
   repo: string | null;
   agent: string | null;
+  digest: string | null;
   ask_id: string;
   made_by: string;
   created_at: number;
@@ -37,6 +38,7 @@ function toGrant(row: GrantRow): KeptGrant {
   return {
     ...{ id: row.grant_id, action: row.action, resource: row.resource, env: row.env },
     ...{ tool: row.tool, repo: row.repo, agent: row.agent, askId: row.ask_id, madeBy: row.made_by },
+    ...(row.digest !== null && { digest: row.digest }),
     ...{ createdAt: row.created_at, expiresAt: row.expires_at, revokedAt: row.revoked_at },
     ...{ uses: row.uses, usedAt: row.used_at },
   };
@@ -48,17 +50,18 @@ export async function insertGrant(
 ): Promise<KeptGrant> {
   const row = await one<GrantRow>(
     tx,
-    sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, ask_id, made_by,
-        created_at, expires_at, uses)
+    sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, tool, repo, agent, digest, ask_id,
+        made_by, created_at, expires_at, uses)
       VALUES (${grant.id}, ${grant.classKey}, ${grant.action}, ${grant.resource}, ${grant.env}, ${grant.tool},
-        ${grant.repo}, ${grant.agent}, ${grant.askId}, ${grant.madeBy}, parley_now(), parley_now() + ${grant.forMs}, 0)
+        ${grant.repo}, ${grant.agent}, ${grant.digest ?? null}, ${grant.askId}, ${grant.madeBy}, parley_now(),
+        parley_now() + ${grant.forMs}, 0)
       RETURNING *`,
   );
   return toGrant(row);
 }
 
 /** Returns the grants of a class that are neither revoked nor over, the longest good first. */
-export async function findLiveGrants(on: Queryable, classKey: string): Promise<Grant[]> {
+export async function findLiveGrants(on: Queryable, classKey: string): Promise<KeptGrant[]> {
   const rows = await on.all<GrantRow>(
     sql`SELECT * FROM policy_grants
       WHERE class_key = ${classKey} AND revoked_at IS NULL AND expires_at > (SELECT parley_now())

@@ -54,38 +54,68 @@ export async function addressAskIn(
   tx: Tx,
   wish: AddressedWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const { remindAfterMs, rounds = [], inboxOnly = false, uncharged = false, ...given } = wish;
-  const audience = withRounds(wish.audience, rounds);
+  const stored = await storeAskIn(ctx, tx, wish);
+  if (!stored.replayed) await tellAskedIn(ctx, tx, wish, stored.ask);
+  return stored;
+}
+
+/**
+ * The ask stands in the store, or the one its `ref` already stands for. Nobody hears of it: `tellAskedIn` has to follow
+ * where it is new, or its end.
+ *
+ * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function storeAskIn(
+  ctx: Pick<Asking, "newId" | "addressed">,
+  tx: Tx,
+  wish: AddressedWish,
+): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const audience = withRounds(wish.audience, wish.rounds ?? []);
   const standing = await findByRef(tx, wish.asker, wish.ref);
   if (standing) return replay(standing, wish.sameHash);
-  if (!uncharged) await chargeAsker(ctx, tx, wish.asker);
+  if (!wish.uncharged) await chargeAsker(ctx, tx, wish.asker);
 
   const id = ctx.newId("ask");
-  const inserted = await insertAddressedIfNew(tx, { ...given, audience, id }, readersOf(audience), NO_DEADLINE);
+  const inserted = await insertAddressedIfNew(tx, { ...wish, audience, id }, readersOf(audience), NO_DEADLINE);
   if (!inserted) {
     // Somebody committed the same `ref` while this waited for it.
     const other = await findByRef(tx, wish.asker, wish.ref);
     if (!other) throw new Error("a ref is taken by nothing");
     return replay(other, wish.sameHash);
   }
-  await tellDevices(tx, id, audience);
+  return { ask: inserted.ask, replayed: false };
+}
+
+/** Every message that shall go out about a new ask is a row, and the record has it. */
+export async function tellAskedIn(
+  ctx: Pick<Asking, "newId" | "keyring">,
+  tx: Tx,
+  { audience, rounds = [], inboxOnly = false, remindAfterMs }: AddressedWish,
+  ask: AddressedAsk,
+): Promise<void> {
+  const { id } = ask;
+  await tellDevices(tx, id, ask.audience);
   // point: addressed-stored
-  if (!inboxOnly) await planDeliveries(ctx, tx, id, wish.audience, { firstStep: 0 });
-  let firstStep = leavesOf(wish.audience).length;
+  if (!inboxOnly) await planDeliveries(ctx, tx, id, audience, { firstStep: 0 });
+  let firstStep = leavesOf(audience).length;
   for (const round of rounds) {
     const later = withRounds(null, [round]);
     await planDeliveries(ctx, tx, id, later, { firstStep, words: round.words });
     firstStep += leavesOf(later).length;
   }
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
-  await appendAudit(tx, {
-    actor: { kind: "agent", id: wish.asker },
-    ...aboutAsk({ ...wish, id }, "created"),
-    ...(wish.digest !== null && { digest: wish.digest }),
-  });
+  await noteCreated(tx, ask);
   tx.wake(INBOX_TOPIC);
   tx.wake(DELIVERIES_TOPIC);
-  return { ask: inserted.ask, replayed: false };
+}
+
+/** The record says that somebody asked, and for which call. */
+export async function noteCreated(tx: Tx, ask: AddressedAsk): Promise<void> {
+  await appendAudit(tx, {
+    actor: { kind: "agent", id: ask.asker },
+    ...aboutAsk(ask, "created"),
+    ...(ask.digest !== null && { digest: ask.digest }),
+  });
 }
 
 /** Each round adds people, any of whom may answer from then on. */

@@ -32,6 +32,7 @@ import { askTopic, INBOX_TOPIC } from "../store/wake.ts";
 import { aboutAsk } from "./address-ask.ts";
 import { RELAY_DOOR } from "./relay-people.ts";
 import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./end-addressed.ts";
+import { allowCallForGood } from "./policy-grants.ts";
 import { isWanted } from "./settle-task-ask.ts";
 
 export interface DecisionInput {
@@ -88,9 +89,12 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
   }
 }
 
+/** What counting a decision takes of the context. */
+type Deciding = Ending & Pick<Context, "newId" | "addressed">;
+
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
 export async function decideIn(
-  ctx: Ending,
+  ctx: Deciding,
   tx: Tx,
   input: DecisionInput,
   misfit: Refusal | null,
@@ -139,6 +143,7 @@ export async function decideIn(
     return { ask: reread?.ask ?? ask, repeated: false };
   }
   const outcome = withArguments(ask, settled.outcome, decision);
+  if (outcome.standing) await allowCallForGood(ctx, tx, ask, by);
   const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
   const over = await finishAddressed(ctx, tx, ask, outcome, now, { by, action });
   return { ask: over, repeated: false };
@@ -186,7 +191,7 @@ function withWords(ask: AddressedAsk, decision: Decision): Decision {
 }
 
 /** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (section 13). */
-function withArguments(ask: AddressedAsk, outcome: Outcome, decision: Decision): Outcome {
+export function withArguments(ask: Pick<AddressedAsk, "form">, outcome: Outcome, decision: Decision): Outcome {
   if (ask.form.kind !== "approval" || !ask.form.editable || !outcome.approved) return outcome;
   const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? ask.form.kwargs;
   const edited = kwargs !== ask.form.kwargs;

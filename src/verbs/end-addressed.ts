@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk, Audience, Outcome, Target } from "../model/addressed-ask.ts";
-import { leavesOf, readersOf } from "../model/audience.ts";
+import { isJoint, leavesOf, readersOf } from "../model/audience.ts";
 import { ASSIGNMENT_DOOR } from "../model/task-asks.ts";
 import { Refusal } from "../refusals.ts";
 import { insertReaders, lockAddressed, updateAddressed, type AddressedAt } from "../store/addressed-asks.ts";
@@ -127,11 +127,6 @@ export async function escalateAddressed(
   });
   if (result instanceof Refusal) throw result;
   return result;
-}
-
-function isJoint(audience: Audience): boolean {
-  if (audience.is === "leaf") return false;
-  return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
 }
 
 function withMore(audience: Audience, added: Audience): Audience {

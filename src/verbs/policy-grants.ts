@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../model/addressed-ask.ts";
-import { mayStand, type Grant, type PolicyInput, policyClassOf, type Verdict } from "../model/policy.ts";
+import type { AddressedAsk, DecidedBy } from "../model/addressed-ask.ts";
+import { mayStand, type PolicyInput, policyClassOf, policyInputOfCall, type Verdict } from "../model/policy.ts";
 import { classKeyOf } from "../model/policy-class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../store/audit.ts";
@@ -9,11 +9,12 @@ import { findPerson } from "../store/people.ts";
 import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "../store/policy-grants.ts";
 import { countSaved } from "../store/policy-learning.ts";
 import { transact } from "../store/transact.ts";
+import { RELAY_DOOR } from "./relay-people.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
-export async function readGrants(on: Queryable, input: PolicyInput): Promise<Grant[]> {
+export async function readGrants(on: Queryable, input: PolicyInput): Promise<KeptGrant[]> {
   return findLiveGrants(on, classKeyOf(policyClassOf(input)));
 }
 
@@ -41,6 +42,24 @@ export async function grantStanding(
   const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
   await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
   return grant;
+}
+
+/**
+ * What a person approved is allowed for good: the same function with exactly the same arguments, for the same agent, for
+ * as many days as the settings say. It is part of the transaction that approves it. What an executor asked is learned
+ * from later, with what its job says.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin
+ */
+export async function allowCallForGood(
+  ctx: Pick<Context, "newId" | "addressed">,
+  tx: Tx,
+  { id: askId, asker, digest, door, form, wire }: AddressedAsk,
+  by: DecidedBy,
+): Promise<void> {
+  if (door === RELAY_DOOR || form.kind !== "approval" || by.kind !== "person" || wire["standing"] !== true) return;
+  const input = policyInputOfCall({ asker, digest, form });
+  await grantStanding(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../lib/receipt.ts";
-import type { AddressedAsk } from "../model/addressed-ask.ts";
+import type { AddressedAsk, CountedDecision } from "../model/addressed-ask.ts";
 import { agentName } from "../model/ask-view.ts";
 import { Refusal } from "../refusals.ts";
 import { listDecisions } from "../store/addressed-asks.ts";
@@ -52,16 +52,26 @@ export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: strin
     consent_digest: outcome.digest ?? ask.digest,
     outcome: outcomeWord(ask),
     expired: outcome.status === "expired",
-    decided: decisions.map(({ decision: { by, at, digest } }) => ({
-      ...by,
-      // Of somebody who is not enrolled a receipt says the kind of address, and not the address.
-      ...(by.kind === "address" && { id: by.id.replace(/:.*$/s, "") }),
-      ...{ at, shown: digest ?? null },
-    })),
+    ...(outcome.trace && { policy_version: outcome.trace.policy_version }),
+    decided: outcome.trace ? decidedByPolicy(ask) : decisions.map(({ decision }) => decided(decision)),
     asked_at: ask.createdAt,
     settled_at: settledAt,
   };
   return signReceipt(receipt, (await signingKeys(ctx))[0]);
+}
+
+type Decided = Receipt["decided"][number];
+
+function decided({ by, at, digest }: CountedDecision): Decided {
+  // Of somebody who is not enrolled a receipt says the kind of address, and not the address.
+  const id = by.kind === "address" ? by.id.replace(/:.*$/s, "") : by.id;
+  return { ...by, id, at, shown: digest ?? null };
+}
+
+/** Who allowed exactly this earlier was shown it then; a rule was shown nothing. */
+function decidedByPolicy({ outcome, settledAt, digest }: AddressedAsk): Decided[] {
+  if (!outcome?.by || settledAt === null) return [];
+  return [{ ...outcome.by, at: settledAt, shown: outcome.by.kind === "person" ? digest : null }];
 }
 
 function outcomeWord({ outcome, form }: AddressedAsk): Receipt["outcome"] {

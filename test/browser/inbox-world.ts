@@ -1,4 +1,7 @@
 import type { Browser } from "playwright-core";
+import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import type { AddressedForm } from "../../src/model/addressed-ask.ts";
+import { consentText } from "../../src/model/consent.ts";
 import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
 import { enrol } from "../addressed.ts";
 import { openWorld, type World } from "../world.ts";
@@ -42,4 +45,11 @@ export async function nameSomebody(world: World, name: string, more: Parameters<
       return visitor;
     },
   };
+}
+
+/** A call with these arguments, and what its approval is about. */
+export function callOf(fn: string, kwargs: unknown, more: Partial<AddressedForm & { kind: "approval" }> = {}) {
+  const text = canonicalExact(kwargs);
+  const form = { kind: "approval" as const, fn, kwargs: text, rejectOptions: [], editable: false, ...more };
+  return { form, title: fn, digest: sha256Digest(consentText(fn, text)) };
 }

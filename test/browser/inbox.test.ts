@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedForm } from "../../src/model/addressed-ask.ts";
-import { consentText } from "../../src/model/consent.ts";
 import { readAddressed } from "../../src/verbs/read-addressed.ts";
-import { changeRole } from "../../src/verbs/change-role.ts";
 import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
 import { askPeople, toPerson } from "../addressed.ts";
 import type { World } from "../world.ts";
 import { launchBrowser } from "./chromium.ts";
-import { nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
 import { readyForOffline, row, visit } from "./visitor.ts";
-
-/** A call with these arguments, and what its approval is about. */
-function callOf(fn: string, kwargs: unknown, more: Partial<AddressedForm & { kind: "approval" }> = {}) {
-  const text = canonicalExact(kwargs);
-  const form = { kind: "approval" as const, fn, kwargs: text, rejectOptions: [], editable: false, ...more };
-  return { form, title: fn, digest: sha256Digest(consentText(fn, text)) };
-}
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 const dialog = (page: Page) => page.getByRole("dialog");
@@ -56,29 +45,6 @@ describe("the Inbox room", () => {
     assert.equal(visitor.page.url(), `${world.url}/inbox`);
     await visitor.page.goto("/");
     await visitor.page.getByRole("link", { name: "Inbox" }).waitFor();
-  });
-
-  it("offers to allow for good what policy put to people, to admins alone", async () => {
-    const cy = await nameSomebody(world, "Cy Vann");
-    await changeRole(world.server.ctx, { person: cy.id, role: "admin" }, { kind: "server", id: "test" });
-    const toAll = [ana, cy].map(({ id }) => ({ afterMs: 0, node: toPerson(id) }));
-    const audience = { is: "any" as const, of: toAll };
-    const made = await ask({ ...callOf("deploy_shop", { env: "dev" }), audience, wire: { standing: true } });
-    const always = { name: /^Always allow exactly this/ };
-
-    await using member = await ana.visit(browser, { screen: "phone" });
-    await row(member.page, "deploy_shop").tap();
-    await button(member.page, "Approve").tap();
-    await dialog(member.page).getByLabel("Comment (optional)").waitFor();
-    assert.equal(await dialog(member.page).getByRole("checkbox", always).count(), 0);
-
-    await using admin = await cy.visit(browser, { screen: "phone" });
-    await row(admin.page, "deploy_shop").tap();
-    await button(admin.page, "Approve").tap();
-    await dialog(admin.page).getByRole("checkbox", always).tap();
-    await dialog(admin.page).getByRole("button", { name: "Approve" }).tap();
-    await admin.page.getByText("Approved by you").first().waitFor();
-    assert.equal((await outcomeOf(made.id))?.standing, true);
   });
 
   it("approves on a phone after showing every argument in full, however long", async () => {

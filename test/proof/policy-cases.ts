@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { evaluate, policyInputOf } from "../../src/model/policy.ts";
+import { evaluate, policyInputOf, policyInputOfCall, type PolicyInput } from "../../src/model/policy.ts";
 import { checkPolicy } from "../../src/model/policy-check.ts";
 import { lintPolicy } from "../../src/model/policy-lint.ts";
 import type { RelayAsk } from "../../src/model/relay.ts";
@@ -28,6 +28,8 @@ const ACTIONS = [
 const ENVS = ["prod", "Prod", "ｐｒｏｄ", "staging", "dev", "pro", ""];
 const WORDS = ["", "a", "b", "ab", "aab", "abab", "é", "e\u0301", "A", "docs/a", "docs/a/b", "*", "＊", "null"];
 const NAMES = ["ana-bot", "bo-bot"];
+const FUNCTIONS = ["write", "Write", "deploy", "é", "e\u0301", "unknown", " "];
+const DIGESTS = ["sha256:aa", "sha256:bb"];
 
 /** What was put to the engine, and what came back different. */
 interface Difference {
@@ -48,7 +50,7 @@ export function differenceOf(seed: number): Difference | null {
 
   for (let i = 0; i < ASKS_PER_POLICY; i += 1) {
     const ask = askOf(dice);
-    const input = policyInputOf(relayAskOf(ask), ask.job, ask.tool === undefined ? {} : { tool: ask.tool });
+    const input = inputOf(ask);
     const grants = dice.chance(0.4) ? [grantOf(dice), { ...input, id: "g_exact" }] : [grantOf(dice)];
     const verdict = evaluate(policy, grants, input);
     const said: Decided = {
@@ -78,8 +80,14 @@ export function differenceOf(seed: number): Difference | null {
   return null;
 }
 
-function plainGrant({ id, action, resource, env, tool, repo, agent }: RawGrant): RawGrant {
-  return { id, action, resource, env, tool, repo, agent };
+function inputOf(ask: RawAsk): PolicyInput {
+  if (!ask.call) return policyInputOf(relayAskOf(ask), ask.job, ask.tool === undefined ? {} : { tool: ask.tool });
+  const form = { ...{ kind: "approval" as const, fn: ask.call.fn, kwargs: "{}" }, rejectOptions: [], editable: false };
+  return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form });
+}
+
+function plainGrant({ id, action, resource, env, tool, repo, agent, digest }: RawGrant): RawGrant {
+  return { id, action, resource, env, tool, repo, agent, ...(digest !== undefined && { digest }) };
 }
 
 function policyOf(dice: Dice): RawPolicy {
@@ -96,7 +104,23 @@ function policyOf(dice: Dice): RawPolicy {
   };
 }
 
+/** A rule about function calls. */
+function callRuleOf(dice: Dice, index: number): RawRule {
+  const decision = dice.pick(DECISIONS);
+  const block = (fn: boolean): Record<string, unknown> => ({
+    ...(fn && { fn: dice.pick(["write", "Write", "e*", "é", "*o*", "*e", ["deploy", "w*"]]) }),
+    ...((!fn || dice.chance(0.4)) && { agent: wantedOf(dice, "agent") }),
+  });
+  return {
+    ...{ id: `rule-${index}`, when: block(true), decision },
+    ...(dice.chance(0.3) && { unless: block(dice.chance(0.5)) }),
+    ...(dice.chance(0.3) && { reason: `reason ${index}` }),
+    ...(decision === "ESCALATE" && dice.chance(0.4) && { standing: dice.chance(0.3) }),
+  };
+}
+
 function ruleOf(dice: Dice, index: number): RawRule {
+  if (dice.chance(0.25)) return callRuleOf(dice, index);
   const decision = dice.pick(DECISIONS);
   return {
     ...(dice.chance(0.5) && { id: `rule-${index}` }),
@@ -195,10 +219,15 @@ function askOf(dice: Dice): RawAsk {
       env: dice.chance(0.5) ? null : dice.pick(ENVS.slice(0, -1)),
       repo: dice.chance(0.5) ? null : dice.pick(WORDS.slice(1)),
     },
+    ...(dice.chance(0.25) && { call: { fn: dice.pick(FUNCTIONS), digest: dice.pick(DIGESTS) } }),
   };
 }
 
 function grantOf(dice: Dice): RawGrant {
+  if (dice.chance(0.25)) {
+    const call = { resource: "", env: "dev", tool: null, repo: null, digest: dice.pick(DIGESTS) };
+    return { id: "g_other", action: dice.pick(["write", "deploy"]), agent: dice.pick(NAMES), ...call };
+  }
   return {
     id: "g_other",
     action: dice.pick(["write", "deploy", "read"]),

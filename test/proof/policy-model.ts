@@ -25,6 +25,8 @@ export interface RawAsk {
   principal: string;
   tool?: string;
   job: { id: string; env: string | null; repo: string | null };
+  /** Of a function call: what would run, and what exactly is asked for. */
+  call?: { fn: string; digest: string };
 }
 
 export interface RawGrant {
@@ -35,6 +37,7 @@ export interface RawGrant {
   tool: string | null;
   repo: string | null;
   agent: string | null;
+  digest?: string;
 }
 
 /** What the second implementation says, in the fields that are compared. */
@@ -75,13 +78,17 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
     ...{ rank: rankOf(rule), need: rule.need ?? 1, index, decision: rule.decision, rule },
   }));
   grants.forEach((grant, index) => {
-    const isExact = ["action", "resource", "env", "tool", "repo", "agent"].every(
-      (name) => grant[name as keyof RawGrant] === values[name],
+    const isExact = ["action", "resource", "env", "tool", "repo", "agent", "digest"].every(
+      (name) => (grant[name as keyof RawGrant] ?? null) === (values[name] ?? null),
     );
     if (isExact) voices.push({ rank: 3, need: 1, index, decision: "ALLOW", grant: grant.id });
   });
   const isRead = action === "clarify" || action === "choose" || action === "read";
-  const standard = isRead ? (policy.defaults?.read ?? "ALLOW") : (policy.defaults?.other ?? "ESCALATE");
+  const standard = ask.call
+    ? "ESCALATE"
+    : isRead
+      ? (policy.defaults?.read ?? "ALLOW")
+      : (policy.defaults?.other ?? "ESCALATE");
   voices.push({ rank: 6, need: 1, index: 0, decision: standard });
 
   voices.sort((one, other) => one.rank - other.rank || other.need - one.need || one.index - other.index);
@@ -112,6 +119,8 @@ function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>):
     Object.entries(block).every(([name, wanted]) =>
       (Array.isArray(wanted) ? (wanted as unknown[]) : [wanted]).some((one) => agrees(name, one, values[name] ?? null)),
     );
+  // contract-a2h.md, section 8: only a rule that was written for the function decides a call.
+  if (typeof values["fn"] === "string" && !("fn" in rule.when)) return false;
   return all(rule.when) && !(rule.unless !== undefined && all(rule.unless));
 }
 
@@ -133,6 +142,12 @@ function tidy(name: string, text: string): string {
 }
 
 function inputOf(ask: RawAsk): { values: Record<string, string | null>; claimed: Record<string, string> } {
+  const agent = ask.principal.replace(/^(agent:|executor:)/, "");
+  if (ask.call) {
+    const fn = tidy("fn", ask.call.fn);
+    const values = { action: tidy("action", fn) || "unknown", resource: "", env: "dev", tool: null, repo: null };
+    return { values: { ...values, fn, agent, digest: ask.call.digest }, claimed: {} };
+  }
   const scalar = (value: unknown) =>
     ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
   const filled = (name: string, ...those: unknown[]) =>
@@ -157,7 +172,7 @@ function inputOf(ask: RawAsk): { values: Record<string, string | null>; claimed:
     ask_type: ask.type,
     role: ask.roleId,
     tool: ask.tool ?? null,
-    agent: ask.principal.replace(/^(agent:|executor:)/, ""),
+    agent,
     repo: repo === null ? null : tidy("repo", repo),
     job: ask.job.id,
   };

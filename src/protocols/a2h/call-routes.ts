@@ -60,6 +60,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
         kind === "call"
           ? await createCall(
               ctx,
+              door.policy.current().policy,
               askerOf(mount, caller),
               checked((problems) => readCall(body, problems, rules)),
             )

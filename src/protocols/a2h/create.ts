@@ -3,9 +3,11 @@ import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { AddressedAsk, AddressedForm } from "../../model/addressed-ask.ts";
 import { reminderSeconds } from "../../model/addressed-rules.ts";
 import { consentText } from "../../model/consent.ts";
+import type { Policy } from "../../model/policy.ts";
 import { titleOf } from "../../model/title.ts";
 import { addressAsk, type AddressedWish } from "../../verbs/address-ask.ts";
 import { secretName } from "../../verbs/keep-secret.ts";
+import { requestCall } from "../../verbs/request-call.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
@@ -14,15 +16,16 @@ export const DOOR = "a2h";
 type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
 
 /**
- * Asks people whether a function call may run; the ask is bound to the digest of exactly these arguments.
+ * Asks policy, and people for what it leaves to them, whether a function call may run; the ask is bound to the digest of
+ * exactly these arguments.
  *
  * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
-export async function createCall(ctx: Context, by: Asker, call: ReadCall): Created {
+export async function createCall(ctx: Context, policy: Policy, by: Asker, call: ReadCall): Created {
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
   const kwargs = canonicalExact(call.kwargs);
   const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
-  return addressAsk(ctx, {
+  return requestCall(ctx, policy, {
     ...(await timed(ctx, by, call, "approval", ctx.addressed.approvalTimeoutSeconds)),
     ...{ door: DOOR, asker: by.principal, ref: `call:${callId}`, title: fn, words: "" },
     sameHash: sameHashOf(ctx, call, { run_id: runId }),

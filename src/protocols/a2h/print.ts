@@ -1,6 +1,6 @@
 import { NO_DEADLINE, type AddressedAsk, type DecidedBy, type Via } from "../../model/addressed-ask.ts";
 import { agentName, optionsOf } from "../../model/ask-view.ts";
-import { leavesOf } from "../../model/audience.ts";
+import { isJoint, leavesOf } from "../../model/audience.ts";
 import type { AddressedDetails } from "../../verbs/read-addressed.ts";
 import { given } from "./fields.ts";
 import { API_VERSION } from "./specs.ts";
@@ -108,7 +108,7 @@ function deliveriesOf({ deliveries }: AddressedDetails): { via: string; state: s
 
 function callStatus(ask: AddressedAsk, details: AddressedDetails): Record<string, unknown> {
   const { outcome } = ask;
-  const approvals = isJoint(ask) ? approvalsOf(ask, details) : [];
+  const approvals = isJoint(ask.audience) ? approvalsOf(ask, details) : [];
   return given({
     consent_digest: outcome?.digest ?? ask.digest ?? undefined,
     approvals: approvals.length > 0 ? approvals : undefined,
@@ -168,12 +168,6 @@ function withArguments(ask: AddressedAsk, status: object): string {
   const { kwargs, edited } = ask.outcome ?? {};
   if (kwargs === undefined || edited === undefined) return text;
   return `${text.slice(0, -1)},"kwargs":${kwargs},"edited":${String(edited)}}`;
-}
-
-function isJoint({ audience }: AddressedAsk): boolean {
-  const look = (node: AddressedAsk["audience"]): boolean =>
-    node.is === "all" || node.is === "quorum" || (node.is === "any" && node.of.some((one) => look(one.node)));
-  return look(audience);
 }
 
 function approvalsOf(ask: AddressedAsk, details: AddressedDetails): object[] {

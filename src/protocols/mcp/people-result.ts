@@ -93,13 +93,15 @@ function times({ state, settledAt, expiresAt }: AddressedAsk): object {
   return { ...(answeredAt !== null && { responded_at: wireTime(answeredAt) }), expires_at: wireTime(expiresAt) };
 }
 
-/** Somebody who is known by a channel only is a person to an agent as well. */
-function kindOf({ kind }: DecidedBy): string {
+/** Somebody who is known by a channel only is a person to an agent as well; what one allowed earlier is no new decision. */
+function kindOf({ kind, via }: DecidedBy): string {
+  if (kind === "person" && via === "policy") return "cache";
   return kind === "address" ? "person" : kind;
 }
 
 /** Returns who decided, as agents know people: by number and name, and never by an address. */
 function personOf(by: DecidedBy, { humans }: AddressedDetails): { id?: string; name: string } {
+  if (by.kind === "policy") return { name: `policy: ${by.id}` };
   if (by.kind !== "person") return { name: by.kind === "address" ? "an addressee" : agentName(by.id) };
   const human = humans.get(by.id);
   return human ? { id: String(human.number), name: withoutSteering(human.name) } : { name: "somebody" };

@@ -10,6 +10,7 @@ import { addressAsk } from "../../verbs/address-ask.ts";
 import { readHuman, readHumans, searchHumans, type Human } from "../../verbs/enroll-human.ts";
 import { joinRequest } from "../../verbs/join-request.ts";
 import { readByRef } from "../../verbs/read-addressed.ts";
+import { requestCall } from "../../verbs/request-call.ts";
 import { checkFields } from "../door-fields.ts";
 import type { DoorContext } from "../door.ts";
 import type { Exchange } from "./exchange.ts";
@@ -135,13 +136,14 @@ async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
   const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
   const client = clientOf(call);
   const remindAfterS = reminderSeconds(timeoutSeconds);
-  const { ask } = await addressAsk(ctx, {
-    ...{ door: DOOR, asker, ref: refOf(callId), title, words, form, audience, timeoutSeconds, sameHash },
-    digest: form.kind === "approval" ? sha256Digest(consentText(form.fn, form.kwargs)) : null,
+  const asked = {
+    ...{ door: DOOR, asker, ref: refOf(callId), title, words, audience, timeoutSeconds, sameHash },
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: { ...(client && { client }), ...(wish.key === undefined && { spent_by: key }) },
-  });
-  return ask;
+  };
+  if (form.kind !== "approval") return (await addressAsk(ctx, { ...asked, form, digest: null })).ask;
+  const digest = sha256Digest(consentText(form.fn, form.kwargs));
+  return (await requestCall(ctx, door.policy.current().policy, { ...asked, form, digest })).ask;
 }
 
 const refOf = (callId: string): string => `${DOOR}:${callId}`;

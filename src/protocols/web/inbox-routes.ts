@@ -14,10 +14,12 @@ import { readTaskOfAsk } from "../../verbs/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../door.ts";
 import { booleanField, fields, laterField, optional, textField, wordField } from "../door-fields.ts";
 import { signedInPerson } from "../door-principals.ts";
+import { wireTime } from "../door-question.ts";
 import { sendEvents } from "../door-sse.ts";
 import { listedAsk, wholeAsk } from "./inbox-wire.ts";
 
 const PAGE = 50;
+const DAY_MS = 86_400_000;
 /** As long as the arguments that may be edited. */
 const DECISION_BYTES = 1_048_576;
 const MAX_DEPTH = 32;
@@ -129,7 +131,10 @@ export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
       const who = await responderOf(ctx.db, person, "web");
       const mayStand = await mayAllowForGood(ctx, ask, person);
       const task = await readTaskOfAsk(ctx, ask);
-      return { ...wholeAsk(ask, await readDetails(ctx, ask), who, ctx.clock.now()), may_stand: mayStand, task };
+      const now = ctx.clock.now();
+      const standingUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
+      const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
+      return { ...whole, may_stand: mayStand, standing_until: standingUntil, task };
     }
   };
 }

@@ -8,9 +8,8 @@ import {
   type Responder,
   type Target,
 } from "../../model/addressed-ask.ts";
-import { riskiestFirst } from "../../model/argument-order.ts";
 import { agentName, indented, isGuarded, optionsOf, viewOf } from "../../model/ask-view.ts";
-import { isAsked, leavesOf } from "../../model/audience.ts";
+import { isAsked, isJoint, leavesOf } from "../../model/audience.ts";
 import type { AddressedDetails } from "../../verbs/read-addressed.ts";
 import { wireTime } from "../door-question.ts";
 import { argumentRows } from "./arguments.ts";
@@ -47,7 +46,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
     ...listedAsk(ask, names),
     run: view.run,
     words: view.words,
-    arguments: view.argumentsText === null ? null : argumentRows(view.argumentsText),
+    arguments: form.kind === "approval" ? argumentRows(ask, form.kwargs) : null,
     guarded: isGuarded(ask),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
@@ -106,10 +105,7 @@ function outcomeOf(ask: Ask, names: Names): object | null {
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments:
-      outcome.edited && outcome.kwargs !== undefined
-        ? argumentRows(shown(indented(riskiestFirst(outcome.kwargs))))
-        : null,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(ask, outcome.kwargs) : null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };
@@ -117,7 +113,8 @@ function outcomeOf(ask: Ask, names: Names): object | null {
 
 /** Somebody known by an address only has no name here, for names are checked and addresses are nobody's business. */
 function byOf({ kind, id, via }: DecidedBy, names: Names): object {
-  const name = kind === "person" ? (names.get(id) ?? null) : kind === "agent" ? printable(agentName(id)) : null;
+  const called = kind === "agent" ? printable(agentName(id)) : kind === "policy" ? printable(id) : null;
+  const name = kind === "person" ? (names.get(id) ?? null) : called;
   return { kind, name, via };
 }
 
@@ -142,11 +139,6 @@ function needsOf(audience: Audience): { rule: "one" | "all" | "some" | "several"
 
 function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience[] {
   return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
-}
-
-function isJoint(audience: Audience): boolean {
-  if (audience.is === "leaf") return false;
-  return audience.is === "all" || audience.is === "quorum" || nodesOf(audience).some(isJoint);
 }
 
 /** Returns the same JSON with what cannot be seen as escapes, so that nobody edits around it. */

@@ -18,7 +18,8 @@ import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
 const said = (name: string) => optional(textField(name, 0, 512));
 const Question = fields({
   ...{ action: said("action"), resource: said("resource"), env: said("env"), tool: said("tool") },
-  ...{ repo: said("repo"), agent: said("agent"), role: said("role"), job: said("job") },
+  ...{ repo: said("repo"), agent: said("agent"), role: said("role"), job: said("job"), fn: said("fn") },
+  digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
   ask_type: optional(wordField("ask_type", ASK_TYPES)),
   meta: laterField({ type: "object", description: "What the asker sends along." }),
 });
@@ -29,6 +30,7 @@ const about = { action: z.string(), resource: z.string(), env: z.string() };
 const orNull = z.string().nullable();
 const Grant = z.object({
   ...{ id: z.string(), ...about, tool: orNull, repo: orNull, agent: orNull, by: z.string(), ask_id: z.string() },
+  digest: orNull.meta({ description: "Of a function call: exactly what is allowed; what executors ask has none." }),
   ...{ created_at: z.string(), expires_at: z.string(), revoked_at: orNull, live: z.boolean().optional() },
   spared: z.number().int().meta({ description: "Questions it has spared people." }),
 });
@@ -193,6 +195,7 @@ function known(id: string): string {
 function printGrant({ id, action, resource, env, tool, repo, agent, ...more }: KeptGrant & { isLive?: boolean }) {
   return {
     ...{ id, action, resource, env, tool, repo, agent, by: more.madeBy, ask_id: more.askId },
+    digest: more.digest ?? null,
     ...{ created_at: timeText(more.createdAt), expires_at: timeText(more.expiresAt) },
     revoked_at: more.revokedAt === null ? null : timeText(more.revokedAt),
     ...(more.isLive !== undefined && { live: more.isLive }),

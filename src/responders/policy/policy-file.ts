@@ -60,7 +60,10 @@ interface PolicyFileOptions {
 const PEOPLE_DECIDE = {
   version: 1,
   defaults: { read: "ESCALATE", other: "ESCALATE" },
-  rules: [{ id: "no-policy", when: { action: "*" }, decision: "ESCALATE", standing: false }],
+  rules: [
+    { id: "no-policy", when: { action: "*" }, decision: "ESCALATE", standing: false },
+    { id: "no-policy-for-calls", when: { fn: "*" }, decision: "ESCALATE", standing: false },
+  ],
 } as const;
 
 /** Opens the policy of an installation: reads its file, and writes the first one where there is none. */

@@ -153,8 +153,9 @@ function OneProposal({ of: { id, rule, approvals, diff } }: { of: Proposal }) {
 
 function OneGrant({ of: one }: { of: Grant }) {
   const nameOf = useNames();
-  const { action, resource, env, tool, repo, agent } = one;
-  const about = [action, resource, env, tool, repo, agent].filter((part) => part !== null && part !== "").join(", ");
+  const { action, resource, env, tool, repo, agent, digest } = one;
+  const asked = digest === null ? [resource, env, tool, repo] : [digest];
+  const about = [action, ...asked, agent].filter((part) => part !== null && part !== "").join(", ");
   const revoke = useAction(async () => {
     await api.revokeGrant(one.id);
     announce(text.policy.revoked);
@@ -199,7 +200,7 @@ function Tester() {
     <Section title={text.policy.test}>
       <p class="muted">{text.policy.testHint}</p>
       <form class={styles.filter} onSubmit={submit}>
-        {(["action", "resource", "env", "tool", "repo", "agent"] as const).map((name) => (
+        {(["action", "resource", "env", "tool", "repo", "agent", "fn", "digest"] as const).map((name) => (
           <TextField
             key={name}
             label={text.policy.fields[name]}

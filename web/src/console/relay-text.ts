@@ -229,6 +229,8 @@ export const text = {
       repo: "Repository",
       agent: "Agent",
       ask_type: "Kind of ask",
+      fn: "Function",
+      digest: "Digest",
     },
     any: "Not said",
     run: "Try",

@@ -131,6 +131,8 @@ export interface Grant {
   tool: string | null;
   repo: string | null;
   agent: string | null;
+  /** Of a function call, which is allowed with exactly these arguments. */
+  digest: string | null;
   by: string;
   ask_id: string;
   created_at: string;
@@ -174,7 +176,7 @@ export interface Policy {
 
 /** What the policy is asked about in a test. */
 export type PolicyWords = Partial<
-  Record<"action" | "resource" | "env" | "tool" | "repo" | "agent" | "ask_type", string>
+  Record<"action" | "resource" | "env" | "tool" | "repo" | "agent" | "ask_type" | "fn" | "digest", string>
 >;
 
 export interface Cached {

@@ -158,7 +158,7 @@ function Confirm(props: {
             {text.otherArguments}
           </button>
         )}
-        {approves && ask.may_stand && (
+        {approves && ask.may_stand && ask.standing_until !== null && (
           <label class={styles.tick}>
             <input
               type="checkbox"
@@ -167,7 +167,7 @@ function Confirm(props: {
             />
             <span>
               {text.alwaysAllow}
-              <small class="muted">{text.alwaysAllowLead(ask.agent)}</small>
+              <small class="muted">{text.alwaysAllowLead(ask.agent, ask.standing_until)}</small>
             </span>
           </label>
         )}

@@ -155,7 +155,9 @@ function Said({ talk }: { talk: WholeTalk }) {
               ) : (
                 text.outcome(
                   ask,
-                  ask.outcome?.by?.kind === "person" ? words.you : text.who(ask.outcome?.by ?? null, false),
+                  ask.outcome?.by?.kind === "person" && ask.outcome.by.via !== "policy"
+                    ? words.you
+                    : text.who(ask.outcome?.by ?? null, false),
                 )
               )}
             </p>

@@ -1,5 +1,5 @@
 /** The words of the Inbox, loaded with it. */
-import { count, duration, number } from "../format.ts";
+import { count, day, duration, number } from "../format.ts";
 import type { By, Kind, ListedAsk, WholeAsk } from "./wire.ts";
 
 const CHANNELS: Record<string, string> = {
@@ -55,7 +55,7 @@ export const text = {
     call: "Wants to run",
     arguments: "Arguments",
     noArguments: "It takes no arguments.",
-    guarded: "They hold a secret. Show them",
+    secret: (name: string) => `${name} holds a secret. Show it`,
     argument: (name: string) => `Value of ${name}`,
     length: (n: number) => count(n, "character", "characters"),
     words: (agent: string) => `In the words of ${agent}. A program wrote this; nobody has checked it.`,
@@ -112,9 +112,11 @@ export const text = {
     `${name ?? "Somebody"}, by ${CHANNELS[via] ?? via}: ${why}`,
 
   who: (by: By | null, mine: boolean): string => {
+    // What was allowed for good is no new decision.
+    if (by?.kind === "person" && by.via === "policy") return `${by.name ?? "somebody"}, for good`;
     if (mine) return "you";
     if (!by) return "nobody";
-    if (by.kind === "policy") return "a rule";
+    if (by.kind === "policy") return by.name === null ? "a rule" : `the rule ${by.name}`;
     if (by.kind === "agent") return `${by.name ?? "the agent"} itself`;
     return by.name ?? `somebody on ${CHANNELS[by.via] ?? by.via}`;
   },
@@ -137,8 +139,8 @@ export const text = {
   approveLead: (agent: string) => `${agent} may run it once, with the arguments shown.`,
   approveEditedLead: (agent: string) => `${agent} runs it with your arguments instead of its own.`,
   alwaysAllow: "Always allow exactly this",
-  alwaysAllowLead: (agent: string) =>
-    `${agent} may then do the same to the same thing without asking, until it expires or an admin revokes it.`,
+  alwaysAllowLead: (agent: string, until: string) =>
+    `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,
   rejectLead: "It will not run.",
   comment: "Comment (optional)",
   reason: "Reason (optional)",
