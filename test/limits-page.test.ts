@@ -91,6 +91,8 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Attempts that begin by themselves, of a submission", "model/assignment.ts", "MOST_STARTS = "],
   ["Resumes of one attempt", "model/assignment.ts", "MOST_RESUMES = "],
   ["Processes of one agent in the sandbox", "workshop/bwrap.ts", "MOST_PROCESSES = "],
+  ["Each log of one submission of a task", "workshop/supervisor-log.ts", "MOST_BYTES = "],
+  ["How long unfinished and rejected work has a name", "verbs/read-work-fates.ts", "REFS_KEPT_MS = ", DAY_MS],
   ["One file that an agent writes in the sandbox", "workshop/bwrap.ts", "MOST_FILE_BYTES = "],
   ["What a diff of a task shows", "workshop/git/read.ts", "MOST_DIFF_BYTES = "],
 ];

@@ -1,12 +1,10 @@
 import type { Context } from "../context.ts";
 import type { AssignmentRules } from "../model/assignment-rules.ts";
-import { readOldRefs, readWorkFates } from "../verbs/read-work-fates.ts";
+import { readOldRefs, readWorkFates, REFS_KEPT_MS } from "../verbs/read-work-fates.ts";
 import type { Workshop } from "./workshop.ts";
 
 const EVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
-/** Unfinished work, and rejected commits, have their names for so long (contract-assignment.md, sections 4 and 12). */
-const REFS_KEPT_MS = 30 * 86_400_000;
 
 /** Takes away what nobody will look at again of what was done here. */
 export interface Tidy {

@@ -2,6 +2,8 @@ import type { Context } from "../context.ts";
 import { fateOfWork, type KeptFor, type WorkFate } from "../model/keep-work.ts";
 import { findBusySlugs, findEndsOfSubmissions, findLongRejected, findTasksOfSlugs } from "../store/aa-retention.ts";
 
+/** Unfinished work, and rejected commits, have their names for so long (contract-assignment.md, sections 4 and 12). */
+export const REFS_KEPT_MS = 30 * 86_400_000;
 /** Of one repository, in one statement. */
 const AT_ONCE = 200;
 
