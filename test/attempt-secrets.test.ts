@@ -110,12 +110,18 @@ for (const on of DATABASES) {
       await scene().policy(
         `version: 72\nrules:\n  - { id: uploads, when: { repo: ${who.repo} }, decision: ESCALATE, to: "${dana.name}" }\n`,
       );
-      const wish = upload(KEY);
+      const { input, ...rest } = upload(KEY);
+      const wish = { ...rest, input: { ...input, timeout: 5 } };
       const { askId, inboxId } = await withPeople(scene(), who, "p1", wish);
       const { body } = await dana.whole(inboxId);
       assert.equal(body.digest, sha256Digest(consentText("Bash", canonicalExact(wish.input))));
       assert.match(JSON.stringify(body.arguments), new RegExp(KEY));
       assert.equal(body.guarded, true);
+      const folded = (body.arguments as { name: string; secret: boolean }[]).filter(({ secret }) => secret);
+      assert.deepEqual(
+        folded.map(({ name }) => name),
+        ["command"],
+      );
       assert.doesNotMatch(body.title + body.words, new RegExp(KEY));
       // Beside what the inbox shows it stands nowhere.
       const [row] = await ctx().db.all(sql`SELECT * FROM asks WHERE ask_id = ${askId}`);

@@ -19,7 +19,7 @@ export interface ListedAsk {
 export interface WholeAsk extends ListedAsk {
   run: string | null;
   words: string;
-  arguments: { name: string; text: string }[] | null;
+  arguments: { name: string; text: string; secret: boolean }[] | null;
   digest: string | null;
   options: { name: string; title: string; description: string | null; prompt_fill: string | null }[];
   schema: object | null;

@@ -71,16 +71,21 @@ async function stillThere({ inbox }: Desk, id: string): Promise<WholeAsk | undef
 async function present(desk: Desk, ask: WholeAsk): Promise<Move> {
   const { io } = desk;
   io.tell("");
-  for (const line of wholeLines(ask)) io.tell(line);
+  for (const line of wholeLines(ask, false)) io.tell(line);
   const how = howTo(ask);
   if (how === null)
     io.tell(ask.state === "open" ? "You cannot decide this now." : "There is nothing to decide any more.");
-  const hint = how === null ? COMMANDS : `${how}; or ${COMMANDS}`;
+  const commands = ask.arguments?.some(({ secret }) => secret) ? `/secrets, ${COMMANDS}` : COMMANDS;
+  const hint = how === null ? commands : `${how}; or ${commands}`;
   io.tell(hint);
   for (;;) {
     const word = await desk.ask("> ");
     if (word === null || word === "/quit") return "quit";
     if (word === "/list" || word === "/next") return word === "/list" ? "list" : "next";
+    if (word === "/secrets") {
+      for (const line of wholeLines(ask, true)) io.tell(line);
+      continue;
+    }
     const decision = how === null || word === "" ? null : await decisionOf(desk, ask, word);
     if (decision === "quit") return "quit";
     if (decision === null) {

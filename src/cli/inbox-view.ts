@@ -23,12 +23,12 @@ function leftText({ expires_at: at }: Pick<ListedAsk, "expires_at">): string {
   return at === null ? "-" : clockText(Date.parse(at) - systemClock.now());
 }
 
-/** Returns everything there is to see of an ask, its arguments whole and in full. */
-export function wholeLines(ask: WholeAsk): string[] {
+/** Returns everything there is to see of an ask, its arguments whole and in full, those that hold a secret with `secrets`. */
+export function wholeLines(ask: WholeAsk, secrets: boolean): string[] {
   const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
   return [
     ask.kind === "approval" ? `${from} wants to run ${printable(ask.fn ?? ask.title)}` : `${from} asks:`,
-    ...argumentLines(ask),
+    ...argumentLines(ask, secrets),
     ...wordLines(ask),
     ...ask.options.flatMap(optionLines),
     ...(ask.schema === null ? [] : ["The answer is JSON that fits this schema:", JSON.stringify(ask.schema, null, 2)]),
@@ -41,9 +41,10 @@ export function wholeLines(ask: WholeAsk): string[] {
 }
 
 /** The arguments are exactly what is hashed; a line break within a text begins a new line here. */
-function argumentLines({ arguments: rows, digest }: WholeAsk): string[] {
+function argumentLines({ arguments: rows, digest }: WholeAsk, secrets: boolean): string[] {
   if (rows === null) return [];
-  const lines = rows.flatMap(({ name, text }) => {
+  const lines = rows.flatMap(({ name, text, secret }) => {
+    if (secret && !secrets) return [`  ${printable(name)}: (holds a secret)`];
     const [first = "", ...more] = printableLines(text);
     return [`  ${printable(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
   });

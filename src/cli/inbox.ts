@@ -6,7 +6,8 @@ import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const inbox: Command = {
-  usage: '[ID] [--approve DIGEST | --reject | --option NAME | --text "..." | --value JSON] [--comment "..."] [--json]',
+  usage:
+    '[ID] [--approve DIGEST | --reject | --option NAME | --text "..." | --value JSON] [--comment "..."] [--secrets] [--json]',
   does: "decide what agents ask of you by name: approve, reject, answer",
   flags: {
     "--approve DIGEST": "approve what was shown with this digest; without a terminal too",
@@ -14,6 +15,7 @@ export const inbox: Command = {
     "--option NAME": "choose a ready-made answer, or way to reject, by its name",
     "--text WORDS": "answer in these words",
     "--value JSON": "answer with this JSON, where a schema asks for it",
+    "--secrets": "show the values of arguments that hold a secret, too",
     "--comment WORDS": "what to tell the agent beside yes or no",
     ...CLIENT_FLAGS,
   },
@@ -30,11 +32,12 @@ export const inbox: Command = {
         text: { type: "string" },
         value: { type: "string" },
         comment: { type: "string" },
+        secrets: { type: "boolean" },
       },
     });
     const [id, ...more] = positionals;
     if (more.length > 0) throw new WrongUsage("there is one ID");
-    const { json = false } = values;
+    const { json = false, secrets = false } = values;
     const decision = decisionOf(values);
     if (decision && id === undefined) throw new WrongUsage("ID is missing");
     const mine = openInbox(serverUrl(values.url, io.env), io);
@@ -47,7 +50,7 @@ export const inbox: Command = {
       if (io.prompt) return await decideAtTerminal(mine, id, io, json);
       if (id !== undefined) {
         const ask = await mine.read(id);
-        for (const line of json ? [JSON.stringify(ask)] : wholeLines(ask)) io.out(line);
+        for (const line of json ? [JSON.stringify(ask)] : wholeLines(ask, secrets)) io.out(line);
         return EXIT.done;
       }
       const asks = await mine.list();

@@ -73,9 +73,15 @@ function silenceOf(ask: AddressedAsk): string {
   return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[ask.form.kind];
 }
 
-/** Returns whether the arguments hold a secret: they are never altered, and shown on the page alone. */
+/** Returns whether the arguments hold a secret: they are never altered, and shown on our own pages alone. */
 export function isGuarded({ wire }: Pick<AddressedAsk, "wire">): boolean {
-  return wire["guarded"] === true;
+  return wire["guarded"] !== undefined;
+}
+
+/** Returns whether the argument of this name holds a secret: people see it once they press for it. */
+export function holdsSecret({ wire }: Pick<AddressedAsk, "wire">, name: string): boolean {
+  const { guarded } = wire;
+  return guarded === true || (Array.isArray(guarded) && guarded.includes(name));
 }
 
 /** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (security.md, section 4). */

@@ -111,7 +111,7 @@ export async function askPeopleIn(
       ...{ relay_ask: ask.id, ask_type: ask.type, standing: plan.standing },
       policy_trace: plan.trace,
       // What is approved is never altered: where it holds a secret, it is shown on our own pages only.
-      ...(call && held.warnings.length > 0 && { guarded: true }),
+      ...(call && held.warnings.length > 0 && { guarded: guardedIn(held.warnings) }),
     },
     uncharged: true,
   });
@@ -121,6 +121,16 @@ export async function askPeopleIn(
   });
   if (advanced) await moveJoined(tx, advanced);
   return advanced;
+}
+
+const ARGUMENT = /^args(?:\.([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/;
+
+/** Returns the names of those arguments of the call that hold a secret; true, for all, where that cannot be told. */
+function guardedIn(warnings: RelayAskAt["warnings"]): true | readonly string[] {
+  const found = warnings.flatMap(({ path }) => (path.startsWith("args") ? [ARGUMENT.exec(path)] : []));
+  const names = found.map((match) => match && (match[1] ?? (JSON.parse(match[2] ?? '""') as string)));
+  const known = names.filter((name) => name !== null);
+  return known.length === 0 || known.length < names.length ? true : [...new Set(known)];
 }
 
 /** Returns the call that an approval of the ask approves, where it came with one. */

@@ -1,7 +1,23 @@
+import { printableLines } from "../../lib/printable.ts";
+import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { namesIn, riskiestFirst } from "../../model/argument-order.ts";
+import { holdsSecret, indented } from "../../model/ask-view.ts";
+
 /** One argument of a call as people are shown it. */
 export interface ArgumentRow {
   name: string;
   text: string;
+  /** It holds a secret, and is shown once somebody presses for it. */
+  secret: boolean;
+}
+
+/** Returns canonical arguments of a call as people are shown them, the riskiest first. */
+export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): ArgumentRow[] {
+  const ordered = riskiestFirst(kwargs);
+  const names = namesIn(ordered);
+  return rowsOf(printableLines(indented(ordered)).join("\n")).map((row, i) => {
+    return { ...row, secret: holdsSecret(ask, names[i] ?? "") };
+  });
 }
 
 /**
@@ -9,8 +25,8 @@ export interface ArgumentRow {
  * text, but for white space between the parts of it. A line break inside a string stays `\n` and also begins a new line,
  * so that a long text can be read.
  */
-export function argumentRows(argumentsText: string): ArgumentRow[] {
-  const rows: ArgumentRow[] = [];
+function rowsOf(argumentsText: string): { name: string; text: string }[] {
+  const rows: { name: string; text: string }[] = [];
   for (const line of argumentsText.split("\n").slice(1, -1)) {
     const found = /^ {2}"((?:[^"\\]|\\.)*)": (.*)$/su.exec(line);
     const last = rows.at(-1);

@@ -1,7 +1,7 @@
-import { agentName, isGuarded, viewOf } from "../../model/ask-view.ts";
+import { agentName, viewOf } from "../../model/ask-view.ts";
 import type { AddressedAsk } from "../../model/addressed-ask.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
-import { argumentRows } from "./arguments.ts";
+import { argumentRows, type ArgumentRow } from "./arguments.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
 /** What the page of a one-time link is made from. */
@@ -77,14 +77,14 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
 /** Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long. */
 export function askMarkup(ask: AddressedAsk): Markup {
   const view = viewOf(ask);
-  const rows = view.argumentsText === null ? null : argumentRows(view.argumentsText);
+  const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const said = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
   const words: Content = said.trim() !== "" && html`<blockquote>${said}</blockquote>`;
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
-        ${isGuarded(ask) ? guardedMarkup(rows) : argumentsMarkup(rows)}
+        ${argumentsMarkup(rows)}
         ${
           words !== false &&
           html`<figure>
@@ -98,25 +98,20 @@ export function askMarkup(ask: AddressedAsk): Markup {
         ${words} ${factsMarkup(ask)}`;
 }
 
-type Rows = readonly { name: string; text: string }[];
-
 /** What holds a secret is shown to whoever wants to see it. */
-function guardedMarkup(rows: Rows): Markup {
-  return html`<details>
-    <summary>They hold a secret. Show them</summary>
-    ${argumentsMarkup(rows)}
-  </details>`;
-}
-
-function argumentsMarkup(rows: Rows): Markup {
+function argumentsMarkup(rows: readonly ArgumentRow[]): Markup {
   if (rows.length === 0) return html`<p>It takes no arguments.</p>`;
-  const each = rows.map(
-    ({ name, text }) =>
-      html`<div>
-        <dt>${name}</dt>
-        <dd><pre tabindex="0" role="region" aria-label="Value of ${name}">${text}</pre></dd>
-      </div>`,
-  );
+  const each = rows.map(({ name, text, secret }) => {
+    const value = html`<pre tabindex="0" role="region" aria-label="Value of ${name}">${text}</pre>`;
+    const folded = html`<details>
+      <summary>It holds a secret. Show it</summary>
+      ${value}
+    </details>`;
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${secret ? folded : value}</dd>
+    </div>`;
+  });
   return html`<dl class="arguments" aria-label="Arguments">${each}</dl>`;
 }
 

@@ -26,20 +26,33 @@ export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label
   if (rows.length === 0) return <p class="muted">{text.ask.noArguments}</p>;
   return (
     <dl class={styles.arguments} aria-label={label}>
-      {rows.map(({ name, text: value }, at) => (
+      {rows.map(({ name, text: value, secret }, at) => (
         <div key={at}>
           <dt>
             {name}
             {value.length > LONG && <span class={styles.length}> {text.ask.length(value.length)}</span>}
           </dt>
           <dd>
-            <pre tabIndex={value.length > SHORT ? 0 : undefined} {...(value.length > SHORT && regionOf(name))}>
-              {value}
-            </pre>
+            {secret ? (
+              <details class={styles.guarded}>
+                <summary>{text.ask.secret(name)}</summary>
+                <Value name={name} value={value} />
+              </details>
+            ) : (
+              <Value name={name} value={value} />
+            )}
           </dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+function Value({ name, value }: { name: string; value: string }) {
+  return (
+    <pre tabIndex={value.length > SHORT ? 0 : undefined} {...(value.length > SHORT && regionOf(name))}>
+      {value}
+    </pre>
   );
 }
 /** What may need scrolling can be reached by the keyboard. */
@@ -122,18 +135,10 @@ function Lines({ lines }: { lines: readonly string[] }) {
 
 /** What runs, and with which arguments. */
 export function Call({ ask }: { ask: WholeAsk }) {
-  const all = <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />;
   return (
     <section class={styles.call} aria-label={text.ask.call}>
       <h2>{text.ask.arguments}</h2>
-      {ask.guarded ? (
-        <details class={styles.guarded}>
-          <summary>{text.ask.guarded}</summary>
-          {all}
-        </details>
-      ) : (
-        all
-      )}
+      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />
     </section>
   );
 }
