@@ -12,8 +12,6 @@ export interface By {
 export interface ArgumentRow {
   name: string;
   text: string;
-  /** It holds a secret. */
-  secret: boolean;
 }
 
 export interface AskOutcome {
@@ -75,6 +73,7 @@ export interface WholeAsk extends ListedAsk {
   run: string | null;
   words: string;
   /** The arguments hold a secret: they are shown when somebody wants to see them. */
+  guarded: boolean;
   arguments: ArgumentRow[] | null;
   digest: string | null;
   options: AskOption[];
