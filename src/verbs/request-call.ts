@@ -1,3 +1,4 @@
+import type { Context } from "../context.ts";
 import type { AddressedAsk, DecidedBy, Outcome } from "../model/addressed-ask.ts";
 import { isJoint } from "../model/audience.ts";
 import { evaluate, policyInputOfCall, type Policy, type PolicyCall } from "../model/policy.ts";
@@ -6,6 +7,7 @@ import { transact } from "../store/transact.ts";
 import { noteCreated, storeAskIn, tellAskedIn, type AddressedWish, type Asking } from "./address-ask.ts";
 import { closeAddressedIn } from "./close-addressed.ts";
 import { withArguments } from "./decide-ask.ts";
+import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteSpared, readGrants } from "./policy-grants.ts";
 
 /** A function call that wants to run. */
@@ -20,10 +22,12 @@ export type CallWish = AddressedWish & PolicyCall;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function requestCall(
-  ctx: Asking,
+  ctx: Asking & Pick<Context, "secrets">,
   policy: Policy,
-  call: CallWish,
+  given: CallWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const guarded = await argumentsWithSecrets(ctx, given.form.kwargs);
+  const call = guarded.length > 0 ? { ...given, wire: { ...given.wire, guarded } } : given;
   // Whom one person's word does not suffice for, it does not stand for either; nor do arguments that may still change.
   const mayStand = !isJoint(call.audience) && !call.form.editable;
   const standing = mayStand && evaluate(policy, [], policyInputOfCall(call)).standing;

@@ -8,7 +8,6 @@ import {
   type Responder,
   type Target,
 } from "../../model/addressed-ask.ts";
-import { riskiestFirst } from "../../model/argument-order.ts";
 import { agentName, indented, isGuarded, optionsOf, viewOf } from "../../model/ask-view.ts";
 import { isAsked, isJoint, leavesOf } from "../../model/audience.ts";
 import type { AddressedDetails } from "../../verbs/read-addressed.ts";
@@ -47,7 +46,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, no
     ...listedAsk(ask, names),
     run: view.run,
     words: view.words,
-    arguments: view.argumentsText === null ? null : argumentRows(view.argumentsText),
+    arguments: form.kind === "approval" ? argumentRows(ask, form.kwargs) : null,
     guarded: isGuarded(ask),
     digest: view.digest,
     options: view.options.map(({ name, title, description, promptFill, interactive }) => ({
@@ -106,10 +105,7 @@ function outcomeOf(ask: Ask, names: Names): object | null {
     text: outcome.text === undefined ? null : shown(outcome.text),
     value: outcome.value === undefined ? null : shown(indented(outcome.value)),
     edited: outcome.edited ?? false,
-    arguments:
-      outcome.edited && outcome.kwargs !== undefined
-        ? argumentRows(shown(indented(riskiestFirst(outcome.kwargs))))
-        : null,
+    arguments: outcome.edited && outcome.kwargs !== undefined ? argumentRows(ask, outcome.kwargs) : null,
     digest: outcome.digest ?? null,
     by: outcome.by ? byOf(outcome.by, names) : null,
   };

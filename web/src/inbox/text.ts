@@ -55,7 +55,7 @@ export const text = {
     call: "Wants to run",
     arguments: "Arguments",
     noArguments: "It takes no arguments.",
-    guarded: "They hold a secret. Show them",
+    secret: (name: string) => `${name} holds a secret. Show it`,
     argument: (name: string) => `Value of ${name}`,
     length: (n: number) => count(n, "character", "characters"),
     words: (agent: string) => `In the words of ${agent}. A program wrote this; nobody has checked it.`,

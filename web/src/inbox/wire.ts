@@ -12,6 +12,8 @@ export interface By {
 export interface ArgumentRow {
   name: string;
   text: string;
+  /** It holds a secret. */
+  secret: boolean;
 }
 
 export interface AskOutcome {
@@ -73,7 +75,6 @@ export interface WholeAsk extends ListedAsk {
   run: string | null;
   words: string;
   /** The arguments hold a secret: they are shown when somebody wants to see them. */
-  guarded: boolean;
   arguments: ArgumentRow[] | null;
   digest: string | null;
   options: AskOption[];
