@@ -57,6 +57,12 @@ describe("what people say of finished work", { concurrency: true }, () => {
     const task = await site.until("rejected", () => !site.git("shop", "branch", "--list", branch));
     assert.match(task.error, /^rejected by .*: No$/);
     assert.equal(site.git("shop", "rev-parse", ref), commit);
+
+    // Given again, it has one again.
+    await site.submit("rejected");
+    const again = await site.until("rejected", "review");
+    assert.equal(again.branch, branch);
+    assert.equal(site.git("shop", "rev-parse", branch), again.commit);
   });
 
   for (const how of ways) {

@@ -63,6 +63,23 @@ describe("two servers on one PostgreSQL with the same repository", () => {
         );
         const refs = gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
         assert.equal(refs.split("\n").length, 2 * COUNT);
+
+        // Whoever takes it, one of the two stands in the other's store alone.
+        const byHolder = new Map(attempts.map(({ holder, place }) => [holder, `card-${place - 1}`]));
+        const body = { id: "joined", prompt: run("cat *.txt > all.txt"), dependencies: [...byHolder.values()] };
+        assert.equal((await world.call("POST", "/assignment", { headers, body })).status, 202);
+        const joined = await eventually(
+          async () => {
+            const [row] = await db.all<{ state: string; error: string | null; commit_sha: string }>(
+              sql`SELECT state, error, commit_sha FROM aa_tasks WHERE id = 'joined'`,
+            );
+            assert.equal(row?.error, null);
+            return row?.state === "review" && row.commit_sha;
+          },
+          () => "the work of both",
+        );
+        const numbers = [...byHolder.values()].map((id) => id.replace("card-", ""));
+        assert.deepEqual(gitIn(checkout, "show", `${joined}:all.txt`).split("\n").sort(), numbers.sort());
         const most = Math.max(...readFileSync(join(folder, "counted"), "utf8").trim().split("\n").map(Number));
         assert.ok(most <= 2, `${most} agents were at work at one time`);
       } finally {

@@ -7,6 +7,7 @@ import { sql } from "../src/store/sql.ts";
 import { callOf } from "../src/verbs/relay-people.ts";
 import { offerAttempt, withdrawOffers, endLostWork } from "../src/verbs/offer-attempts.ts";
 import { createKey } from "../src/verbs/create-key.ts";
+import { loseLease } from "../src/verbs/expire-job.ts";
 import { examineStore } from "../src/verbs/examine-store.ts";
 import { openAssignment, shaOf, type AssignmentScene } from "./assignment.ts";
 import { until } from "./contract.ts";
@@ -227,6 +228,40 @@ for (const on of DATABASES) {
         200,
       );
       assert.deepEqual((await waiting).body.allow, false);
+    });
+
+    it("is begun anew by another only with all that it depends on", async () => {
+      await using scene = await openAssignment(on);
+      const { ctx } = scene.world.server;
+      const completed = async (): Promise<void> => {
+        await scene.ana.submit("base");
+        assert.equal(await scene.runner.start(), "base");
+        await scene.runner.complete("shop", "base");
+      };
+      await completed();
+      const one = await takes(scene, "next", { dependencies: ["base"] });
+      assert.equal((await one.say({ say: "claimed" })).status, 200);
+      await scene.world.advance(61_000);
+      await loseLease(ctx, one.job);
+      await scene.ana.submit("base");
+
+      const { text: key } = await createKey(ctx, { name: "another", scope: "executor" });
+      const headers = { authorization: `Bearer ${key}` };
+      const body = { kinds: ["aa/shop"], worker_id: "w", wait: "0", lease_ttl_s: 60 };
+      const { lease } = (await scene.world.call("POST", "/jobs/claim", { headers, body })).body;
+      const taken = await scene.world.call("POST", `/assignment/shop/work/${one.job}`, {
+        ...{ headers: { ...headers, "parley-lease": lease.token }, body: { say: "claimed" } },
+      });
+      assert.equal(taken.status, 409, taken.text);
+      const { state, blockedReason } = await scene.ana.task("next");
+      assert.deepEqual([state, blockedReason], ["blocked", "base is not completed yet"]);
+
+      assert.equal(await scene.runner.start(), "base");
+      await scene.runner.complete("shop", "base", "another commit");
+      assert.equal((await scene.ana.task("next")).state, "queued");
+      assert.equal(await scene.runner.start(), "next");
+      const broken = (await examineStore(ctx, { quick: false })).filter(({ offenders }) => offenders.length > 0);
+      assert.deepEqual(broken, []);
     });
 
     it("ends with its job, wherever that was ended", async () => {

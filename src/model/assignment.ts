@@ -41,7 +41,8 @@ const MOVES: Readonly<Record<TaskState, readonly TaskState[]>> = {
   preparing: ["running", "conflict", "interrupted", "queued", "failed", "canceled"],
   running: ["awaiting_answer", "committing", "interrupted", "failed", "canceled"],
   awaiting_answer: ["running", "committing", "interrupted", "failed", "canceled"],
-  interrupted: ["running", "preparing", "failed", "canceled"],
+  // In line again when a worker was lost, and what the task depends on is not there any more.
+  interrupted: ["running", "preparing", "queued", "failed", "canceled"],
   // A worker elsewhere may be lost with the commit it was making.
   committing: ["review", "failed", "interrupted"],
   review: ["approved", "queued", "rejected"],

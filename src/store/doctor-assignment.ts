@@ -57,9 +57,12 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
   ),
   check(
     "J2",
-    "the job of an attempt that is to end, or has ended, has ended",
+    "the job of an attempt that is to end, or has ended, has ended, or is the next attempt's",
+    // What a worker was lost with goes on as the same job.
     (quick) => sql`SELECT a.attempt_id AS offender FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
-      WHERE ${quick ? sql`a.ended_at IS NULL` : sql`1 = 1`} AND a.state IN ('ending', 'ended') AND j.ended_at IS NULL`,
+      WHERE ${quick ? sql`a.ended_at IS NULL` : sql`1 = 1`} AND a.state IN ('ending', 'ended') AND j.ended_at IS NULL
+        AND NOT (a.outcome = 'lost' AND EXISTS
+          (SELECT 1 FROM aa_attempts later WHERE later.job_id = a.job_id AND later.n > a.n))`,
   ),
   check(
     "J2",

@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import { MOST_STARTS, OFFERED } from "../model/assignment.ts";
+import type { JobState } from "../model/relay.ts";
 import { Refusal } from "../refusals.ts";
 import {
   findAttempt,
@@ -13,24 +14,27 @@ import type { Tx } from "../store/db.ts";
 import { transact } from "../store/transact.ts";
 import type { Held } from "./attempt-steps.ts";
 import { holdForWriter, type Writer } from "./hold-job.ts";
-import { moveTaskIn } from "./move-task.ts";
+import { moveTaskIn, whyBlocked } from "./move-task.ts";
 import { moveJobIn, writeNotes } from "./relay-settle.ts";
 import { freshAttempt, usedIn, type Commission } from "./start-attempt.ts";
+
+const BY = { kind: "server", id: "assignment" } as const;
 
 /**
  * Gives the attempt of a job to the worker that holds the job's lease, with all that its work goes by; said again by the
  * same one it changes nothing. What another worker was lost with is over: the task is begun anew, three times at most
- * (contract-assignment.md, section 13).
+ * (contract-assignment.md, section 13); where something that it depends on is not there any more, it waits for that.
  *
- * @throws {Refusal} `job_not_found`, `fenced`, `job_closed` also when it was begun too often
+ * @throws {Refusal} `job_not_found`, `fenced`, `job_closed` also when it was begun too often, or waits
  */
 export async function claimAttempt(ctx: Context, jobId: string, by: Writer): Promise<Commission> {
   const claimed = await transact(ctx, (tx) => claimIn(ctx, tx, jobId, by));
-  if (claimed) return claimed;
-  throw new Refusal("job_closed", { id: jobId, state: "FAILED" });
+  if (typeof claimed !== "string") return claimed;
+  throw new Refusal("job_closed", { id: jobId, state: claimed });
 }
 
-async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise<Commission | null> {
+/** Returns how the job has ended where it cannot be given out. */
+async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise<Commission | JobState> {
   const known = await findAttemptOfJob(tx, jobId);
   const task = known && (await lockTask(tx, known.repo, known.id));
   if (!task || task.generation !== known.generation) throw new Refusal("job_not_found");
@@ -54,11 +58,18 @@ async function claimIn(ctx: Context, tx: Tx, jobId: string, by: Writer): Promise
   const interrupted = task.state === "interrupted" ? task : await moveTaskIn(ctx, tx, task, "interrupted");
   if (task.started >= MOST_STARTS) {
     const error = `it was begun ${task.started} times, and its worker was lost each time`;
-    const by = { kind: "server", id: "assignment" } as const;
-    const moved = await moveJobIn(tx, job, "FAILED", { by, reason: error });
+    const moved = await moveJobIn(tx, job, "FAILED", { by: BY, reason: error });
     await moveTaskIn(ctx, tx, interrupted, "failed", { error });
     await writeNotes(tx, moved.notes);
-    return null;
+    return "FAILED";
+  }
+  const blockedReason = await whyBlocked(ctx, tx, task);
+  if (blockedReason !== null) {
+    // It begins anew, as any task does: with all that it depends on, once that is there again.
+    const moved = await moveJobIn(tx, job, "CANCELED", { by: BY, reason: blockedReason });
+    await moveTaskIn(ctx, tx, interrupted, "queued");
+    await writeNotes(tx, moved.notes);
+    return "CANCELED";
   }
   const attempt = await insertAttempt(tx, {
     ...freshAttempt(ctx, task, { agent: known.agent, jobId, epoch, holder: by.principal }),

@@ -80,7 +80,9 @@ export async function reviewTaskIn(ctx: Pick<Context, "assignment">, tx: Tx, wis
       return moveTaskIn(ctx, tx, held, "approved", { by, after: { is: "approve", attempt, commit } });
     case "reject": {
       const error = `rejected by ${name}${comment === null ? "" : `: ${comment}`}`;
-      return moveTaskIn(ctx, tx, held, "rejected", { by, error, after: { is: "reject", attempt, commit } });
+      // Its branch goes: what comes of the task later may have one again.
+      const after = { is: "reject", attempt, commit } as const;
+      return moveTaskIn(ctx, tx, held, "rejected", { by, error, after, publishedSha: null });
     }
     case "request_changes": {
       const feedback: Feedback = { attempt, comment, comments };

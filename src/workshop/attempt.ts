@@ -9,7 +9,7 @@ import { AttemptLost, type Desk, type Work } from "./desk.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
 import { contextOf } from "./diff-context.ts";
 import { endSupervisor, superviseAgent } from "./follow.ts";
-import { resolveBase } from "./git/base.ts";
+import { bringPublished, resolveBase } from "./git/base.ts";
 import { publish } from "./git/publish.ts";
 import { unpublish } from "./git/unpublish.ts";
 import { changedPaths, diff, readAt } from "./git/read.ts";
@@ -131,6 +131,11 @@ async function untilStarted(at: At): Promise<string | null> {
   await killAll(at);
   await mkdir(work.folder, { recursive: true, mode: 0o700 });
   const sandbox = sandboxOf(at);
+  const builtOn = [...work.dependencies, ...(work.changes ? [work.changes] : [])];
+  await bringPublished(
+    repo,
+    builtOn.map(({ commit }) => commit),
+  );
   if (work.changes !== null && work.startSha !== null) {
     // It goes on in the tree as it was left; where that was swept away, with the agent's home, in one like it.
     if (!(await isThere(tree))) {

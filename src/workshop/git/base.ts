@@ -1,6 +1,6 @@
 import { keepRef, valueOfRef } from "./refs.ts";
 import { keepShallow, isObjectName, type Repository, RepositoryTrouble, userGitDir } from "./repository.ts";
-import { carryObjects } from "./objects.ts";
+import { carryObjects, hasCommit } from "./objects.ts";
 import { git, GitFailure } from "./run.ts";
 
 /** What a branch, a remote's branch or a tag may be called here; no option, no expression of git's. */
@@ -30,6 +30,22 @@ export async function resolveBase(repo: Repository, ref: string): Promise<string
     await keepRef(repo, repo.store, kept, commit);
   });
   return commit;
+}
+
+/**
+ * The store holds each of these commits that the user's repository has: what another server published there, from a store
+ * of its own, can be built on here.
+ */
+export async function bringPublished(repo: Repository, commits: readonly string[]): Promise<void> {
+  const { gitDir, store } = repo;
+  if (gitDir === null) return;
+  await repo.inTurn(async () => {
+    for (const commit of commits) {
+      if ((await hasCommit(store, commit)) || !(await hasCommit(gitDir, commit))) continue;
+      await carryObjects(gitDir, store, commit);
+      await keepRef(repo, store, `refs/parley/dependency/${commit}`, commit);
+    }
+  });
 }
 
 async function commitOf(repo: Repository, gitDir: string, ref: string): Promise<string> {
