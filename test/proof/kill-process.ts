@@ -61,6 +61,8 @@ export interface Process {
 export interface StartOptions {
   /** The point at which it is to die, and at which time of passing it. */
   at?: { point: string; hit: number };
+  /** Settings of this one server, where several are on the same data. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** A place for data, and the server that is started on it again and again. */
@@ -147,12 +149,13 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
       const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd: home, env: settings() });
       return stdout.trim();
     },
-    async start({ at } = {}) {
+    async start({ at, env } = {}) {
       const begun = performance.now();
       const child = spawn(process.execPath, ["--import", PRELOAD, MAIN, "serve"], {
         cwd: home,
         env: {
           ...settings(),
+          ...env,
           ...plantedEnvironment(),
           PROOF_CLOCK_AHEAD_MS: String(aheadMs),
           ...(at && { PROOF_POINT: at.point, PROOF_POINT_HIT: String(at.hit) }),

@@ -6,7 +6,7 @@ export interface Plant {
   /** Stands exactly once in the file. */
   find: string;
   put: string;
-  harness: "sim" | "kill" | "model" | "race";
+  harness: "sim" | "kill" | "model" | "race" | "run";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
   /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */
@@ -225,5 +225,38 @@ export const PLANTS: readonly Plant[] = [
   if (!isFresh) kept.set(askId, { found, at: ctx.clock.monotonic() });`,
     harness: "race",
     says: /after .* had (made or )?shown|a wait heard/,
+  },
+  {
+    bug: "work is reviewed without a look at whether it still waits for that",
+    file: "src/verbs/review-task.ts",
+    find: `if (state !== "review" || commit === null || held.attempt !== attempt) {`,
+    put: "if (commit === null) {",
+    harness: "run",
+    fast: true,
+    says: /(V2: the review of|A1)/,
+  },
+  {
+    bug: "dependants start when a dependency has begun",
+    file: "src/model/assignment.ts",
+    find: `: STATUS[state] === "completed";`,
+    put: `: STATUS[state] !== "error";`,
+    harness: "run",
+    says: /J8|G4/,
+  },
+  {
+    bug: "the next attempt does not wait for the one before to be dead",
+    file: "src/store/aa-tasks.ts",
+    find: "AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)",
+    put: "",
+    harness: "run",
+    says: /J9/,
+  },
+  {
+    bug: "whoever was lost still writes in the name of a job",
+    file: "src/verbs/hold-job.ts",
+    find: "if (!external) checkLease(held, lease);",
+    put: "if (!external) void checkLease;",
+    harness: "run",
+    says: /G1|J2|J9|J1/,
   },
 ];

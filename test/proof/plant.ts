@@ -14,6 +14,8 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   kill: 120_000,
   model: 60_000,
   race: 15_000,
+  // The whole of it: what it finds only afterwards would be missed else.
+  run: 120_000,
 };
 /** A harness that has not come back after this hangs. */
 const WITHIN_MS = 180_000;
