@@ -2,6 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
+import { ARTIFACT_LIMITS } from "../model/artifact-rules.ts";
 import type { RepoRules } from "../model/assignment-rules.ts";
 import { sizedEvent } from "../model/task-event-size.ts";
 import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
@@ -64,6 +65,7 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
   const { place, leaving, folder } = options;
   let { hold } = options;
   const ending = new AbortController();
+  let isTroubled = false;
   const stop = AbortSignal.any([leaving, ending.signal]);
 
   async function request(path: string, init: RequestInit, until: AbortSignal): Promise<Response> {
@@ -145,7 +147,9 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
     question: (ref, wish, signal) =>
       ask<QuestionAnswer>(ref, wish, signal, { none: true, why: CLOSED_WHY }, (why) => ({ none: true, why })),
     async trouble(why) {
-      const text = why === null ? "It goes on." : why;
+      if (why === null && !isTroubled) return;
+      isTroubled = why !== null;
+      const text = why ?? "It goes on.";
       await say({ say: "note", events: [{ type: "error", data: { text } }], facts: {} });
     },
     async newKey() {
@@ -166,7 +170,7 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
       await send("work.bundle", await readFile(bundle));
       await send("work.patch", await readFile(patch));
       const log = await options.log();
-      if (log !== null) await send("log.ndjson", log);
+      if (log !== null) await send("log.ndjson", endOf(log));
       await say({ say: "done", result });
       await rm(bundle, { force: true });
       await rm(patch, { force: true });
@@ -176,3 +180,14 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
     ended: async (kept) => void (await say({ say: "ended", ...kept }, leaving).catch(() => undefined)),
   };
 }
+
+/** Returns as many of the last lines of a log as a file of a job may hold; the first says so where some are left out. */
+function endOf(log: string): string {
+  const bytes = Buffer.from(log);
+  const most = ARTIFACT_LIMITS.fileBytes - LEFT_OUT.length;
+  if (bytes.length <= most) return log;
+  const end = bytes.subarray(bytes.length - most);
+  return LEFT_OUT + end.subarray(end.indexOf(10) + 1).toString("utf8");
+}
+
+const LEFT_OUT = `${JSON.stringify({ type: "error", text: "What was said before is not sent along." })}\n`;

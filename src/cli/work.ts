@@ -9,14 +9,16 @@ import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { AssignmentRules, RepoRules } from "../model/assignment-rules.ts";
 import { attemptKind, repoOfKind } from "../model/attempt-kind.ts";
-import { folderOf } from "../workshop/commission.ts";
+import { folderOf, type Given } from "../workshop/commission.ts";
+import { AttemptLost } from "../workshop/desk.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";
 import { diff } from "../workshop/git/read.ts";
 import { openWorkshop } from "../workshop/open-workshop.ts";
 import { writeWhole } from "../workshop/write-whole.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { serverUrl } from "./questions.ts";
-import { openRemoteDesk, type Hold, type Place, type RemoteDesk } from "./work-desk.ts";
+import { KeyRefused, openRemoteDesk, type Hold, type Place, type RemoteDesk } from "./work-desk.ts";
+import { openUpkeep } from "./work-upkeep.ts";
 
 const CLAIM_WAIT_S = 20;
 const LEASE_S = 60;
@@ -79,6 +81,14 @@ interface Worker {
   parallel: number;
 }
 
+/** What a worker writes down of a job, to find it again: also what it began, once it knows that. */
+type Kept = Hold & { commission?: Given };
+
+/** An attempt that is to end where it stands. */
+function toEnd(commission: Given): Given {
+  return { ...commission, attempt: { ...commission.attempt, state: "ending" } };
+}
+
 /** Takes jobs until it is interrupted; agents at work go on then, and are found again at the next start. */
 async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise<number> {
   const leases = join(rules.workDir, "leases");
@@ -92,24 +102,44 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
   await workshop.opened;
   const trouble = workshop.trouble() ?? workshop.sandboxNotice();
   if (trouble !== null) io.tell(trouble);
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<string, Promise<void>>();
+  /** What each job is about; null until that is known. */
+  const busy = new Map<string, { repo: string; slug: string } | null>();
+  const upkeep = openUpkeep({
+    ...{ place, workshop, keepTreesH: rules.keepTreesH, tell: io.tell, names: rules.repos.map(({ name }) => name) },
+    isBusy(repo, slug) {
+      const jobs = [...busy.values()];
+      return jobs.includes(null) || jobs.some((job) => job?.repo === repo && job.slug === slug);
+    },
+  });
 
-  function begin(hold: Hold): void {
-    const running = attend(hold)
+  function begin(hold: Kept): void {
+    busy.set(hold.jobId, null);
+    // A job that was lost, and is taken again, waits for what was begun of it here to be over.
+    const running: Promise<void> = (underWay.get(hold.jobId) ?? Promise.resolve())
+      .then(() => attend(hold))
       .catch((error: unknown) => io.tell(`${hold.jobId}: ${error instanceof Error ? error.message : String(error)}`))
-      .finally(() => underWay.delete(running));
-    underWay.add(running);
+      .finally(() => {
+        if (underWay.get(hold.jobId) !== running) return;
+        underWay.delete(hold.jobId);
+        busy.delete(hold.jobId);
+      });
+    underWay.set(hold.jobId, running);
   }
 
-  async function attend(hold: Hold): Promise<void> {
+  async function attend(hold: Kept): Promise<void> {
     const file = join(leases, `${hold.jobId}.json`);
-    const onLease = (next: Hold) => writeWhole(file, JSON.stringify(next));
-    await onLease(hold);
+    let kept = hold;
+    const keep = async (more: Partial<Kept>): Promise<void> => {
+      kept = { ...kept, ...more };
+      await writeWhole(file, JSON.stringify(kept));
+    };
+    await keep({});
     const folder = join(rules.workDir, "outgoing", hold.jobId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const own = { start: "", log: "" };
     const desk = openRemoteDesk({
-      ...{ place, hold, onLease, folder, leaving: io.interrupted },
+      ...{ place, hold, onLease: keep, folder, leaving: io.interrupted },
       async wrap(result, into) {
         const repo = await workshop.repository(hold.repo);
         await bundle(repo, { from: own.start, to: result.commit, file: into.bundle });
@@ -117,35 +147,53 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
       },
       log: () => readFile(own.log, "utf8").catch(() => null),
     });
-    const { commission, repo } = await desk.claimed();
+    const over = async (told: string): Promise<void> => {
+      if (io.interrupted.aborted) return;
+      await rm(file, { force: true });
+      await rm(folder, { recursive: true, force: true });
+      io.tell(`${hold.repo} ${told}: over`);
+    };
+    const claimed = await desk.claimed().catch((error: unknown) => {
+      if (io.interrupted.aborted || !(error instanceof AttemptLost) || error instanceof KeyRefused) throw error;
+      return null;
+    });
+    if (claimed === null) {
+      // It was lost, or taken back, while this worker was not there: what it left at work here ends. What it had done stays.
+      if (kept.commission && !(await hasSucceeded(place, hold.jobId))) await workshop.run(toEnd(kept.commission), desk);
+      return over(kept.commission?.task.id ?? hold.jobId);
+    }
+    const { commission, repo } = claimed;
     const { task } = commission;
+    busy.set(hold.jobId, { repo: hold.repo, slug: task.slug });
+    await keep({ commission });
+    await upkeep.quiet();
     const here = repos.findIndex(({ name }) => name === hold.repo);
     repos[here] = { ...repo, path: rules.repos[here]?.path ?? null };
     own.start = commission.attempt.startSha ?? "";
     own.log = join(folderOf(rules.workDir, { ...task, generation: commission.attempt.generation }), "log.ndjson");
     io.tell(`${hold.repo} ${task.id}: begun (attempt ${commission.attempt.n})`);
-    await fetchMissing(desk, hold.repo, commission.dependencies, folder);
+    const { dependencies, changes } = commission;
+    const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
+    await fetchMissing(desk, hold.repo, builtOn, folder);
     const step: RemoteDesk["step"] = async (to, facts) => {
       own.start = facts?.startSha ?? own.start;
       await desk.step(to, facts);
+      await keep({ commission: { ...commission, attempt: { ...commission.attempt, startSha: own.start || null } } });
     };
     await keepWhile(desk, () => workshop.run(commission, { ...desk, step }));
-    if (io.interrupted.aborted) return;
-    await rm(file, { force: true });
-    await rm(folder, { recursive: true, force: true });
-    io.tell(`${hold.repo} ${task.id}: over`);
+    await over(task.id);
   }
 
   async function fetchMissing(
     desk: RemoteDesk,
     name: string,
-    dependencies: readonly { id: string; commit: string }[],
+    commits: readonly { id: string; commit: string }[],
     folder: string,
   ): Promise<void> {
     const repo = await workshop.repository(name);
     // A bundle builds on commits of the repository itself: its base has to be in the store.
     await workshop.base(name);
-    for (const { id, commit } of dependencies) {
+    for (const { id, commit } of commits) {
       const file = join(folder, "dependency.bundle");
       if (await workshop.hasCommit(name, commit)) continue;
       await writeFile(file, await desk.fetchBundle(id), { mode: 0o600 });
@@ -154,18 +202,19 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
   }
 
   for (const name of await readdir(leases)) {
-    begin(JSON.parse(await readFile(join(leases, name), "utf8")) as Hold);
+    begin(JSON.parse(await readFile(join(leases, name), "utf8")) as Kept);
   }
+  const tended = upkeep.run(io.interrupted);
   while (!io.interrupted.aborted) {
     if (underWay.size >= parallel) {
-      await Promise.race([...underWay, systemClock.sleep(KEEP_EVERY_MS, io.interrupted)]);
+      await Promise.race([...underWay.values(), systemClock.sleep(KEEP_EVERY_MS, io.interrupted)]);
       continue;
     }
     const hold = await claim(place, repos, io.interrupted);
     if (hold) begin(hold);
     else if (!io.interrupted.aborted) await systemClock.sleep(AGAIN_MS, io.interrupted);
   }
-  await Promise.allSettled(underWay);
+  await Promise.allSettled([...underWay.values(), tended]);
   return EXIT.done;
 }
 
@@ -184,6 +233,14 @@ async function claim(place: Place, repos: readonly RepoRules[], signal: AbortSig
   const { job, lease } = (await reply.json()) as { job: { job_id: string; kind: string }; lease: { token: string } };
   const repo = repoOfKind(job.kind);
   return repo === null ? null : { jobId: job.job_id, repo, lease: lease.token };
+}
+
+/** Returns whether a job came to its end with a result, as its worker may not have heard. */
+async function hasSucceeded(place: Place, jobId: string): Promise<boolean> {
+  const reply = await systemFetch(new URL(`/jobs/${encodeURIComponent(jobId)}`, place.url), {
+    headers: { authorization: `Bearer ${place.key}` },
+  });
+  return reply.status === 200 && ((await reply.json()) as { state?: string }).state === "SUCCEEDED";
 }
 
 async function keepWhile(desk: RemoteDesk, run: () => Promise<void>): Promise<void> {

@@ -11,10 +11,12 @@ import { folderOf, listFolders, workOf, type Given } from "./commission.ts";
 import type { Desk } from "./desk.ts";
 import { approveInto, type ApproveWish } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
+import { attemptRef } from "./git/commit.ts";
 import { hasCommit } from "./git/objects.ts";
 import { dropBranch } from "./git/publish.ts";
 import { diff } from "./git/read.ts";
 import { openRepository, RepositoryTrouble, type Repository } from "./git/repository.ts";
+import { valueOfRef } from "./git/refs.ts";
 import { gitVersion } from "./git/run.ts";
 import { packStore, sweepRefs } from "./git/tidy.ts";
 import { removeTree } from "./git/tree.ts";
@@ -132,8 +134,16 @@ export function openWorkshop(options: WorkshopOptions) {
       return bytes === null ? null : { path, bytes };
     },
 
-    async settleReview(work: { repo: string; slug: string; commit: string; is: "approve" | "reject" }) {
-      const { onApprove = null } = rules.repos.find((one) => one.name === work.repo) ?? {};
+    /** Whether the repository that is here is the one in which the commit of an attempt was published. */
+    async hasPublished(work: { repo: string; slug: string; n: number; commit: string }): Promise<boolean> {
+      const { gitDir } = await repository(work.repo);
+      return gitDir !== null && (await valueOfRef(gitDir, attemptRef(work.slug, work.n))) === work.commit;
+    },
+
+    async settleReview(
+      work: { repo: string; slug: string; commit: string; is: "approve" | "reject" },
+      onApprove = rules.repos.find((one) => one.name === work.repo)?.onApprove ?? null,
+    ): Promise<{ message: string; command?: string }> {
       if (work.is === "approve" && !onApprove) return { message: "" };
       try {
         const opened = await repository(work.repo);

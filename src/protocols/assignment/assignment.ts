@@ -4,6 +4,7 @@ import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
 import { callerOf } from "./caller.ts";
 import { sendAssignmentError } from "./errors.ts";
 import { routeOptions } from "./request.ts";
+import { reviewedRoutes } from "./reviewed-routes.ts";
 import { streamRoutes } from "./stream-routes.ts";
 import { taskRoutes } from "./task-routes.ts";
 import { workerRoutes } from "./worker-routes.ts";
@@ -40,6 +41,7 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
       }
     }
     workerRoutes(app, door);
+    reviewedRoutes(app, door);
     // So that whatever is asked for below is declined in this protocol's words, and pages can read that.
     app.get("/assignment/*", { ...routeOptions("Nothing"), schema: { hide: true } }, async (request) => {
       await callerOf(door, request);

@@ -157,7 +157,8 @@ export function workerRoutes(app: Door, door: DoorContext): void {
   }
 }
 
-async function workerOf(door: DoorContext, request: FastifyRequest): Promise<Writer> {
+/** Returns who speaks for a worker. @throws {Refusal} `key_required`, `scope_missing` */
+export async function workerOf(door: DoorContext, request: FastifyRequest): Promise<Writer> {
   const key = await keyHolder(door, request);
   if ("open" in key) throw new Refusal("key_required");
   if (key.scope !== "executor") throw new Refusal("scope_missing", { scope: "executor" });

@@ -71,4 +71,12 @@ export const Saying = z.discriminatedUnion("say", [
     survivors: z.array(z.int()).max(1000),
   }),
 ]);
+/** What a worker did in its repository of what a review leaves to be done in git. */
+export const Settling = z.object({
+  id: text(200).min(1),
+  n: z.int().min(1),
+  commit: sha,
+  message: text(2000),
+  command: text(2000).optional(),
+});
 export type Said = z.infer<typeof Saying>;

@@ -1,0 +1,59 @@
+import type { RepoRules } from "../../model/assignment-rules.ts";
+import { Refusal } from "../../refusals.ts";
+import { readOldRefs, REFS_KEPT_MS } from "../../verbs/read-work-fates.ts";
+import { listSettledOf, noteSettled } from "../../verbs/settle-review.ts";
+import { withoutSecrets } from "../../verbs/without-secrets.ts";
+import type { Door, DoorContext } from "../door.ts";
+import { bodyOf, routeOptions } from "./request.ts";
+import { Settling } from "./worker-says.ts";
+import { workerOf } from "./worker-routes.ts";
+
+interface OfRepo {
+  Params: { repo: string };
+}
+
+/**
+ * What reviews leave to be done in the repository of a worker on another machine: it asks for what it did itself, and
+ * says what came of it (contract-assignment.md, sections 12 and 13).
+ */
+export function reviewedRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<OfRepo>(
+    "/assignment/:repo/reviewed",
+    routeOptions("What reviews leave a worker to do in its repository"),
+    async (request, reply) => {
+      const { principal } = await workerOf(door, request);
+      const { name: repo, onApprove } = rulesOf(request.params.repo);
+      const reviewed = await listSettledOf(ctx, { repo, holder: principal });
+      const { rejected } = await readOldRefs(ctx, repo, REFS_KEPT_MS);
+      return reply.send({ onApprove, reviewed, rejected });
+    },
+  );
+
+  app.post<OfRepo>(
+    "/assignment/:repo/reviewed",
+    routeOptions("What a worker did after a review", { 204: "Noted" }),
+    async (request, reply) => {
+      const { principal } = await workerOf(door, request);
+      const { name: repo } = rulesOf(request.params.repo);
+      const read = Settling.safeParse(bodyOf(request));
+      if (!read.success) {
+        const [problem] = read.error.issues;
+        throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "id", constraint: "format" });
+      }
+      const { id, n, commit, ...told } = read.data;
+      const theirs = await listSettledOf(ctx, { repo, holder: principal });
+      const work = theirs.find((one) => one.id === id && one.n === n && one.commit === commit);
+      // Said again, or of what was submitted anew meanwhile, it changes nothing.
+      if (work) await noteSettled(ctx, work, await withoutSecrets(ctx, told));
+      return reply.code(204).send();
+    },
+  );
+
+  function rulesOf(repo: string): RepoRules {
+    const rules = ctx.assignment.repos.find(({ name }) => name === repo);
+    if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
+    return rules;
+  }
+}
