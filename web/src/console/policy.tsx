@@ -39,7 +39,9 @@ export function PolicyPage() {
   return (
     <section class={styles.console}>
       <h1>{text.policy.title}</h1>
-      <p class={data.state === "stale" ? styles.alarm : undefined}>{text.policy.state[data.state]}</p>
+      <p class={data.state === "stale" ? styles.alarm : undefined}>
+        {data.state === "stale" && data.text === null ? text.policy.neverRead : text.policy.state[data.state]}
+      </p>
       {data.problem !== null && <p class={styles.alarm}>{data.problem}</p>}
       <Facts facts={[[text.policy.version, <code>{data.policy_version}</code>]]} />
       <div class={styles.actions}>

@@ -184,6 +184,7 @@ export const text = {
       stale: "The file holds a mistake; the last good version is in force.",
       missing: "There is no policy file; the defaults are in force.",
     } satisfies Record<Policy["state"], string>,
+    neverRead: "The file holds a mistake, so people decide everything until it is mended.",
     version: "Version",
     reload: "Read the file again",
     reloaded: "Every server reads it again within a second.",
