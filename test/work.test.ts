@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { sql } from "../src/store/sql.ts";
 import { createKey } from "../src/verbs/create-key.ts";
+import { findProcesses } from "../src/workshop/processes.ts";
 import { newFolder, parley, ROOT, start, stop, until, type Run } from "./program.ts";
 import { gitIn, put } from "./workshop-git.ts";
 import { openWorld, type Reply, type World } from "./world.ts";
@@ -23,8 +25,10 @@ interface Scene extends AsyncDisposable {
   give(id: string, more?: Record<string, unknown>): Promise<void>;
   get(path: string): Promise<Reply>;
   stateOf(id: string): Promise<string>;
+  /** The id of a task's newest attempt. */
+  attemptOf(id: string): Promise<string>;
   /** Starts a worker with a clone of its own, in which each task runs these lines of shell. */
-  worker(name: string, script: string, options?: string[]): Promise<{ run: Run; clone: string }>;
+  worker(name: string, script: string, options?: string[]): Promise<{ run: Run; clone: string; again(): Run }>;
 }
 
 async function openScene(): Promise<Scene> {
@@ -55,6 +59,12 @@ async function openScene(): Promise<Scene> {
       const { body } = await get(`/assignment/tasks/${id}`);
       return (body as { state: string }).state;
     },
+    async attemptOf(id) {
+      const rows = await ctx.db.all<{ attempt_id: string }>(
+        sql`SELECT attempt_id FROM aa_attempts WHERE id = ${id} ORDER BY n DESC`,
+      );
+      return rows[0]?.attempt_id ?? assert.fail(`${id} has no attempt`);
+    },
     async worker(name, script, options = []) {
       const dataDir = join(folder, name);
       const clone = join(folder, `${name}-clone`);
@@ -63,9 +73,12 @@ async function openScene(): Promise<Scene> {
       const agents = { script: { type: "command", command: ["/bin/sh", "-c", script] } };
       writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
       const args = ["work", "--url", world.url, "--repo", `far=${clone}`, "--data-dir", dataDir, ...options];
-      const run = start(args, { PARLEY_KEY: key });
-      workers.push(run);
-      return { run, clone };
+      const again = (): Run => {
+        const run = start(args, { PARLEY_KEY: key });
+        workers.push(run);
+        return run;
+      };
+      return { run: again(), clone, again };
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
@@ -129,6 +142,30 @@ describe("parley work", () => {
     const refs = gitIn(slow.clone, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
     assert.equal(refs, "refs/aa/c-2e7d2c03/1-wip");
     assert.equal(gitIn(slow.clone, "show", "refs/aa/c-2e7d2c03/1-wip:begun.txt"), "begun");
+  });
+
+  it("ends what it left at work, where that was taken back while it was away", async () => {
+    await using scene = await openScene();
+    const [begun, late] = [join(ROOT, "begun"), join(ROOT, "late")];
+    const slow = `if [ ! -e ${begun} ]; then echo begun | tee ${begun} > begun.txt; sleep 20; echo late > ${late}; fi`;
+    const first = await scene.worker("away", `${slow}; echo done > done.txt`);
+    await scene.give("d");
+    await come(scene, "d", "running", first.run);
+    const attempt = await scene.attemptOf("d");
+    await until(() => existsSync(begun), "the agent's begin");
+    first.run.child.kill("SIGKILL");
+    await first.run.ended;
+    assert.notEqual((await findProcesses(attempt)).length, 0);
+
+    await scene.give("d");
+    const run = first.again();
+    await until(() => run.err().includes("far d: over"), "the end of what it had begun");
+    assert.deepEqual(await findProcesses(attempt), []);
+    assert.equal(existsSync(late), false);
+    const wip = gitIn(first.clone, "for-each-ref", "--format=%(refname)", "refs/aa");
+    assert.equal(wip, "refs/aa/d-18ac3e73/1-wip");
+    // Nobody waits for its lease to run out.
+    await come(scene, "d", "review", run);
   });
 
   it("says what is missing", async () => {
