@@ -1,23 +1,11 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { sql, type Sql } from "../src/store/sql.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
-import { accepted, callBody, openScene, type Scene } from "./a2h.ts";
-import { decider } from "./deciders.ts";
+import { accepted, openScene } from "./a2h.ts";
+import { asked, broken, operatorOf, withRules } from "./policy-calls.ts";
 import { DATABASES } from "./world.ts";
 
 const RULES = "version: 1\nrules: [{ id: pings, when: { fn: ping }, decision: ALLOW }]\n";
-
-async function asked(scene: Scene, fn: string) {
-  return accepted(await scene.agent.post("/function_calls", callBody({ fn }))).status;
-}
-
-async function broken({ world }: Scene): Promise<string[]> {
-  const findings = await examineStore(world.server.ctx, { quick: false });
-  return findings.filter(({ offenders }) => offenders.length > 0).map(({ check }) => check);
-}
 
 const ruled = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE '%"kind":"policy"%')`;
 const granted = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE '%"grant":"grant_%')`;
@@ -49,14 +37,13 @@ for (const on of DATABASES) {
     it("finds every approval without a person, a rule or a standing permission behind it", async () => {
       for (const [what, statement] of on === "sqlite" ? CORRUPTIONS : CORRUPTIONS.filter((_, i) => i % 3 === 2)) {
         await using scene = await openScene(on);
-        writeFileSync(scene.world.config.relay.policyFile, RULES);
-        await scene.world.server.reload();
-        const operator = await decider(scene.world, OPERATOR);
-        await asked(scene, "ping");
-        const { ask_id } = await asked(scene, "restart");
+        await withRules(scene, RULES);
+        const operator = await operatorOf(scene);
+        await asked(scene, { fn: "ping" });
+        const { ask_id } = await asked(scene, { fn: "restart" });
         accepted(await operator.decide(ask_id, { approved: true, standing: true }));
         await scene.world.advance(1000);
-        assert.equal((await asked(scene, "restart")).approved, true);
+        assert.equal((await asked(scene, { fn: "restart" })).approved, true);
         assert.deepEqual(await broken(scene), []);
         await scene.world.server.ctx.db.transact((tx) => tx.all(statement));
         assert.ok((await broken(scene)).includes("A10"), what);
