@@ -38,6 +38,8 @@ export function openEventStream(reply: FastifyReply, firstWords: string): EventS
   reply.hijack();
   // Handed over as they are sent: set one by one, a waiting request would keep them all.
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+  // Sent alone, the head becomes one string; else each of its forty pieces stays for as long as the stream does.
+  raw.flushHeaders();
 
   function write(text: string): void {
     if (gone.signal.aborted) return;
