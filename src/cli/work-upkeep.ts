@@ -75,7 +75,7 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
     return found;
   }
 
-  async function tidy(old: ReadonlyMap<string, Reviewed["rejected"]>): Promise<void> {
+  async function tidy(old: ReadonlyMap<string, Reviewed["rejected"]>, signal: AbortSignal): Promise<void> {
     const all = await workshop.listFolders();
     const busy = all.filter(({ repo, slug }) => isBusy(repo, slug)).map(({ slug }) => slug);
     for (const of of all) {
@@ -84,7 +84,7 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
       await removing;
     }
     for (const [repo, rejected] of old) {
-      await workshop.tidyRepository(repo, { busy: new Set(busy), rejected, wipMs: LOGS_MS });
+      await workshop.tidyRepository(repo, { busy: new Set(busy), rejected, wipMs: LOGS_MS }, signal);
     }
   }
 
@@ -109,7 +109,9 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
         }
         if (systemClock.monotonic() - tidiedAt >= TIDY_EVERY_MS && !signal.aborted) {
           tidiedAt = systemClock.monotonic();
-          await tidy(old).catch((error: unknown) => tell(`old work was not taken away: ${sentenceOf(error)}`));
+          await tidy(old, signal).catch((error: unknown) => {
+            if (!signal.aborted) tell(`old work was not taken away: ${sentenceOf(error)}`);
+          });
         }
         await systemClock.sleep(SETTLE_EVERY_MS, signal);
       }

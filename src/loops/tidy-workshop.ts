@@ -34,9 +34,10 @@ export function openTidy(ctx: Context, rules: AssignmentRules, workshop: Worksho
     for (const { name, path } of rules.repos) {
       if (path === null || ctx.stopping.aborted) continue;
       try {
-        await workshop.tidyRepository(name, { ...(await readOldRefs(ctx, name, REFS_KEPT_MS)), wipMs: REFS_KEPT_MS });
+        const old = { ...(await readOldRefs(ctx, name, REFS_KEPT_MS)), wipMs: REFS_KEPT_MS };
+        await workshop.tidyRepository(name, old, ctx.stopping);
       } catch (err) {
-        ctx.log.warn({ err, repo: name }, "a repository was not tidied");
+        if (!ctx.stopping.aborted) ctx.log.warn({ err, repo: name }, "a repository was not tidied");
       }
     }
   }

@@ -30,6 +30,6 @@ export interface Workshop {
   clear(of: Submission): Promise<void>;
   /** Its folder is gone, with all that is in it. */
   remove(of: Submission): Promise<void>;
-  /** Old names are gone from a repository, and its store is packed where it has many files. */
-  tidyRepository(repo: string, old: OldRefs): Promise<void>;
+  /** Old names are gone from a repository, and its store is packed where it has many files, unless that is stopped. */
+  tidyRepository(repo: string, old: OldRefs, signal: AbortSignal): Promise<void>;
 }

@@ -280,7 +280,8 @@ export async function findTaskMemory(on: Queryable, repo: string, id: string): P
 export async function listReviewed(on: Queryable, repos: readonly string[], limit: number): Promise<Task[]> {
   if (repos.length === 0) return [];
   const rows = await on.all<TaskRow>(
-    sql`SELECT * FROM aa_tasks WHERE after_json IS NOT NULL AND repo IN (${join([...repos])})
+    // By the index of what is left to be done: not by that of the repository, which SQLite would walk through.
+    sql`SELECT * FROM aa_tasks WHERE after_json IS NOT NULL AND repo || '' IN (${join([...repos])})
       ORDER BY updated_at, repo, id LIMIT ${limit}`,
   );
   return rows.map(toTask);

@@ -163,10 +163,10 @@ export function openWorkshop(options: WorkshopOptions) {
       await removeTree(folderOf(rules.workDir, { repo, slug, generation }));
     },
 
-    async tidyRepository(name: string, old: OldRefs): Promise<void> {
+    async tidyRepository(name: string, old: OldRefs, signal: AbortSignal): Promise<void> {
       const opened = await repository(name);
       await sweepRefs(opened, old);
-      await packStore(opened);
+      if (!signal.aborted) await packStore(opened, { signal });
     },
 
     findSupervised: () => findSupervised(rules.workDir),

@@ -46,6 +46,13 @@ const MOST_PACKS = 50;
 const LEFTOVER_MS = 86_400_000;
 const PACK_WITHIN_MS = 6 * 3_600_000;
 
+interface PackOptions {
+  mostLoose?: number;
+  mostPacks?: number;
+  /** Stopped halfway, everything stays as it was. */
+  signal?: AbortSignal;
+}
+
 /**
  * A store of many files is one of few, which hold every object that those held: also what no name stands for, because
  * trees of living attempts borrow from it. Whoever reads meanwhile finds each object in the one or the other. Returns
@@ -53,7 +60,7 @@ const PACK_WITHIN_MS = 6 * 3_600_000;
  */
 export async function packStore(
   repo: Repository,
-  { mostLoose = MOST_LOOSE, mostPacks = MOST_PACKS }: { mostLoose?: number; mostPacks?: number } = {},
+  { mostLoose = MOST_LOOSE, mostPacks = MOST_PACKS, signal }: PackOptions = {},
 ): Promise<boolean> {
   const gitDir = repo.store;
   await removeLeftovers(repo);
@@ -61,7 +68,10 @@ export async function packStore(
   const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(said)?.[1] ?? 0);
   if (count("count") <= mostLoose && count("packs") <= mostPacks) return false;
   // By size, and never by what can be reached: that alone loses nothing.
-  await git(["repack", "--geometric=2", "-d", "-q", "-n"], { gitDir, timeoutMs: PACK_WITHIN_MS });
+  await git(["repack", "--geometric=2", "-d", "-q", "-n"], {
+    ...{ gitDir, timeoutMs: PACK_WITHIN_MS },
+    ...(signal && { signal }),
+  });
   await repo.inTurn(() => git(["pack-refs", "--all"], { gitDir }));
   return true;
 }
