@@ -257,6 +257,6 @@ export const PLANTS: readonly Plant[] = [
     find: "if (!external) checkLease(held, lease);",
     put: "if (!external) void checkLease;",
     harness: "run",
-    says: /G1|J2|J9|J1/,
+    says: /G1|J2|D1/,
   },
 ];

@@ -107,8 +107,7 @@ async function checkPermissions(site: RunSite, problem: Problem): Promise<void> 
   );
   for (const [what, task = "", attempt = "", more = ""] of site.notes()) {
     // A worker that is lost is not heard of; its agent may still be at work.
-    if (what === "met" && task.startsWith("shop-"))
-      problem(`J9: attempt ${attempt} of ${task} met another one at work`);
+    if (what === "met" && task.startsWith("shop-")) problem(`J9: attempt ${attempt} of ${task} met ${more} at work`);
     if (what === "begun") {
       const before = homes.get(attempt) ?? more;
       if (before !== more) problem(`J1: attempt ${attempt} of ${task} was run in ${before} and in ${more}`);

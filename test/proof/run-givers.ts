@@ -45,7 +45,11 @@ export async function meddle(scene: Scene, random: Random): Promise<void> {
     await pause(300 + random() * 1500);
     const known = scene.cards.filter(({ id }) => scene.ledger.submissions.some((one) => one.id === id));
     if (known.length === 0) continue;
-    const card = pick(random, known);
+    const { repo } = pick(
+      random,
+      [scene.cards.at(0), scene.cards.at(-1)].flatMap((one) => one ?? []),
+    );
+    const card = pick(random, [...known.filter((one) => one.repo === repo), pick(random, known)]);
     const roll = random();
     if (roll < 0.45) await give(scene, card, random);
     else if (roll < 0.6) await giveUnkeyed(scene, card, random);

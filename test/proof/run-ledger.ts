@@ -48,6 +48,6 @@ export const openLedger = (): Ledger => ({ submissions: [], cancellings: [], rev
 
 /** Returns what a status means for what was asked; whoever is told to come again knows nothing. */
 export function knownBy(status: number | undefined): Known {
-  if (status === undefined || status === 503 || status === 429) return "unknown";
+  if (status === undefined || [408, 429, 503].includes(status)) return "unknown";
   return status < 300 ? "acknowledged" : "refused";
 }

@@ -56,6 +56,8 @@ export interface RunSite extends AsyncDisposable {
   /** Asks a server as whoever gives work, or as a person; null when no reply came in time. */
   ask(server: Server, as: "assign" | "answer", method: string, path: string, body?: unknown, key?: string): Asked;
   readonly keys: Readonly<Record<"assign" | "answer", string>>;
+  /** Whether an agent is at work for somebody. */
+  hasWork(holder: string): Promise<boolean>;
   /** Everything that somebody holds is good no longer, as if nobody had heard of them for so long. */
   loseLeases(holder: string): Promise<void>;
 }
@@ -126,8 +128,16 @@ async function openIn(site: Site, home: string, forget: () => void): Promise<Run
         () => null,
       );
     },
+    async hasWork(holder) {
+      const at = `SELECT 1 AS found FROM aa_attempts WHERE holder = '${holder}' AND state = 'running'`;
+      return (await site.query(at)).length > 0;
+    },
     async loseLeases(holder) {
-      await site.query(`UPDATE jobs SET lease_until = 1 WHERE holder = '${holder}' AND lease_until IS NOT NULL`);
+      const text = `UPDATE jobs SET lease_until = 1 WHERE holder = '${holder}' AND lease_until IS NOT NULL`;
+      // A server that is stopped within a transaction has the file for itself.
+      await site.query(text).catch((error: unknown) => {
+        if (!/database is locked/.test(String(error))) throw error;
+      });
     },
     async [Symbol.asyncDispose]() {
       for (const runner of [...servers, ...workers]) runner.signal("SIGKILL");
@@ -228,8 +238,11 @@ function writeAgents(home: string, noteFile: string): object {
     const lines = [
       "#!/bin/sh",
       `if [ -n "$PARLEY_ATTEMPT" ]; then`,
-      `  exec 9>>"${home}/locks/$PARLEY_TASK"`,
-      `  flock -n 9 || echo "met $PARLEY_TASK $PARLEY_ATTEMPT" >> "${noteFile}"`,
+      `  lock="${home}/locks/$PARLEY_TASK"`,
+      `  exec 9>>"$lock"`,
+      // Of a process that is gone the kernel may close what it held a moment later.
+      `  flock -w 1 9 || echo "met $PARLEY_TASK $PARLEY_ATTEMPT $(cat "$lock.holder")" >> "${noteFile}"`,
+      `  echo "$PARLEY_ATTEMPT" > "$lock.holder"`,
       `  echo "begun $PARLEY_TASK $PARLEY_ATTEMPT $HOME" >> "${noteFile}"`,
       "fi",
       does,

@@ -33,6 +33,8 @@ export interface RunStory extends Weather {
   reviews: number;
   decisions: number;
   remote: number;
+  /** Attempts that a worker was lost with. */
+  lost: number;
   events: number;
   looks: number;
   /** From the end of all disturbance to everything being approved. */
@@ -128,13 +130,14 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
     scene.problem("G3: a user's checkout is not as it was");
   for (const broken of await site.site.examine()) scene.problem(broken);
 
-  const attempts = await site.site.query("SELECT repo FROM aa_attempts");
+  const attempts = await site.site.query("SELECT repo, outcome FROM aa_attempts");
   const { ledger } = scene;
   return {
     ...weather,
     ...{ attempts: attempts.length, commits, submissions: ledger.submissions.length, looks, healedMs },
     reviews: ledger.reviews.filter(({ known }) => known === "acknowledged").length,
     decisions: ledger.decisions.filter(({ known }) => known === "acknowledged").length,
+    lost: attempts.filter(({ outcome }) => outcome === "lost").length,
     remote: attempts.filter(({ repo }) => repo === "far").length,
     events: followers.reduce((sum, { seen }) => sum + seen.length, 0),
   };

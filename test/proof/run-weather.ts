@@ -23,10 +23,11 @@ export const noWeather = (): Weather => ({ stalls: 0, kills: 0, stops: 0, lostLe
 /** Servers are stopped for a while, killed, told to go, and started again; each has weather of its own. */
 export async function stormOn(scene: Scene, weather: Weather, server: Server, random: Random): Promise<void> {
   const points = listPoints().filter((point) => POINTS.test(point));
-  while (isOn(scene)) {
+  for (let turn = 0; isOn(scene); turn += 1) {
     await calm(scene, 1500 + random() * 3500);
     if (!isOn(scene)) return;
-    const roll = random();
+    // One of each comes first, so that no story does without.
+    const roll = turn === 0 ? 1 : turn === 1 ? 0 : random();
     if (roll < 0.45) await stall(scene, weather, server, random);
     else if (roll < 0.55) await sendAway(scene, weather, server);
     else await kill(scene, weather, server);
@@ -39,10 +40,12 @@ export async function stormOn(scene: Scene, weather: Weather, server: Server, ra
 
 /** Workers are stopped until their work is somebody else's, killed, and started again. */
 export async function stormOnWorker(scene: Scene, weather: Weather, worker: Runner, random: Random): Promise<void> {
-  while (isOn(scene)) {
-    await calm(scene, 3000 + random() * 5000);
+  for (let turn = 0; isOn(scene); turn += 1) {
+    await calm(scene, 1500 + random() * 3000);
+    // One that has nothing to do loses nothing.
+    while (isOn(scene) && !(await scene.site.hasWork(worker.holder()))) await calm(scene, 200);
     if (!isOn(scene)) return;
-    if (random() < 0.6) await stall(scene, weather, worker, random);
+    if (turn === 0 || random() < 0.7) await stall(scene, weather, worker, random);
     else await kill(scene, weather, worker);
     if (!worker.isUp) {
       await pause(random() * 1500);
@@ -89,7 +92,8 @@ async function calm(scene: Scene, ms: number): Promise<void> {
 /** While it is stopped, its leases may run out, in whichever time. */
 async function stall(scene: Scene, weather: Weather, runner: Runner, random: Random): Promise<void> {
   if (!runner.isUp) return;
-  const losesLease = random() < 0.6;
+  const losesLease = random() < 0.7;
+  const isWorker = !("url" in runner);
   scene.trace(`stop ${runner.name}${losesLease ? " until its leases are lost" : ""}`);
   runner.signal("SIGSTOP");
   weather.stalls += 1;
@@ -97,8 +101,8 @@ async function stall(scene: Scene, weather: Weather, runner: Runner, random: Ran
     await scene.site.loseLeases(runner.holder());
     weather.lostLeases += 1;
   }
-  // By then somebody else has found it, and may have begun anew.
-  await calm(scene, 500 + random() * 3500);
+  // By then another worker has taken it, and may have begun anew.
+  await calm(scene, (isWorker && losesLease ? 2500 : 500) + random() * 3500);
   runner.signal("SIGCONT");
   scene.trace(`continue ${runner.name}`);
 }

@@ -63,6 +63,7 @@ function figuresOf(stories: readonly RunStory[]): Record<string, number> {
     submissions: total((story) => story.submissions),
     attempts: total((story) => story.attempts),
     "by workers": total((story) => story.remote),
+    "lost attempts": total((story) => story.lost),
     commits: total((story) => story.commits),
     reviews: total((story) => story.reviews),
     decisions: total((story) => story.decisions),
