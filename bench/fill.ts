@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
 import { newBadges } from "../src/model/badges.ts";
+import { periodStart, PERIODS } from "../src/model/points.ts";
 import { continueStreak, localDay, type StreakMark } from "../src/model/streak.ts";
 import { QUESTION, type StoredQuestion } from "./parley-load.ts";
 
@@ -24,6 +25,13 @@ interface Standing {
   streak: StreakMark;
   answers: number;
   badges: Set<string>;
+  periods: Map<string, PeriodRow>;
+}
+
+interface PeriodRow extends Row {
+  points: number;
+  answers: number;
+  reached_at: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -176,6 +184,9 @@ function* rowsOf(filling: Filling, now: number): Rows {
     ];
   }
   for (const [id, seq] of streams) yield ["streams", { id, seq, kept_from: 1 }];
+  for (const [person, { periods }] of standings) {
+    for (const row of periods.values()) yield ["standings", { person, ...row }];
+  }
 }
 
 function* answerRows(
@@ -199,7 +210,18 @@ function* answerRows(
     badges.add(badge);
     yield ["badges", { person, badge, ask_id: id, at }];
   }
-  standings.set(person, { streak, answers, badges });
+  const periods = before?.periods ?? new Map<string, PeriodRow>();
+  for (const period of PERIODS) {
+    const from_at = periodStart(period, at);
+    const row = periods.get(`${period} ${from_at}`) ?? { period, from_at, points: 0, answers: 0, reached_at: 0 };
+    periods.set(`${period} ${from_at}`, {
+      ...row,
+      points: row.points + 5,
+      answers: row.answers + 1,
+      reached_at: Math.max(row.reached_at, at),
+    });
+  }
+  standings.set(person, { streak, answers, badges, periods });
 }
 
 function kindOf(version: number, given: number, state: string): string {

@@ -10,6 +10,7 @@ import { eraseParticipant, findForgotten, lockIfForgotten } from "../store/parti
 import { deleteSettledAsks, findOutlivedAsks } from "../store/retention.ts";
 import { deleteOldNotices } from "../store/notices.ts";
 import { deleteOldApprovals } from "../store/policy-learning.ts";
+import { deleteOldStandings } from "../store/standings.ts";
 import { trimOneStream } from "../store/streams.ts";
 import { transact } from "../store/transact.ts";
 import { deleteOldEvents } from "../store/webhooks.ts";
@@ -50,6 +51,8 @@ export async function sweep(ctx: Context): Promise<boolean> {
   const events = await transact(ctx, (tx) => trimOneStream(tx, EVENTS_KEPT_MS, ROWS_PER_STEP));
   const told = await transact(ctx, (tx) => deleteOldEvents(tx, ctx.addressed.keptMs, ROWS_PER_STEP));
 
+  const standings = await transact(ctx, (tx) => deleteOldStandings(tx, ROWS_PER_STEP));
+
   const approvals = await transact(ctx, (tx) => deleteOldApprovals(tx, LEARNED_WITHIN_MS, ROWS_PER_STEP));
 
   const decisions = await transact(ctx, (tx) => deleteStaleDecisions(tx, ROWS_PER_STEP));
@@ -78,6 +81,7 @@ export async function sweep(ctx: Context): Promise<boolean> {
     notices ||
     events ||
     told ||
+    standings ||
     approvals ||
     decisions ||
     said

@@ -87,40 +87,6 @@ export async function listRewardedStreaks(on: Queryable, person: string): Promis
   return new Set(rows.map((row) => row.streak_days));
 }
 
-export interface Standing {
-  rank: number;
-  person: string;
-  points: number;
-  answers: number;
-}
-
-/**
- * Returns the first `limit` standings since `from`, and the named person's own. Equal points share a rank; inside a tie
- * whoever reached the score first stands first (contract-ask-a-human.md, section 4.7).
- */
-export async function readStandings(
-  on: Queryable,
-  from: number,
-  limit: number,
-  person: string | null,
-): Promise<{ top: Standing[]; own: Standing | null }> {
-  const scores = sql`SELECT person, sum(points) AS points, count(*) AS answers,
-      max(CASE WHEN points > 0 THEN at END) AS reached_at FROM ledger WHERE at >= ${from} GROUP BY person HAVING sum(points) > 0`;
-  const top = await on.all<Standing>(
-    sql`SELECT rank() OVER (ORDER BY points DESC) AS rank, person, points, answers FROM (${scores}) AS scores
-      ORDER BY points DESC, reached_at, person LIMIT ${limit}`,
-  );
-  const mine = person === null ? undefined : top.find((standing) => standing.person === person);
-  if (mine || person === null) return { top, own: mine ?? null };
-  const own = await first<Standing>(
-    on,
-    sql`SELECT 1 + (SELECT count(*) FROM (${scores}) AS others WHERE others.points > mine.points) AS rank,
-        mine.person, mine.points, mine.answers
-      FROM (${scores}) AS mine WHERE mine.person = ${person}`,
-  );
-  return { top, own: own ?? null };
-}
-
 /** Returns a person's badges. */
 export async function listBadges(on: Queryable, person: string): Promise<{ id: string; earnedAt: number }[]> {
   const rows = await on.all<{ badge: string; at: number }>(sql`SELECT badge, at FROM badges WHERE person = ${person}`);

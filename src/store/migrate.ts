@@ -21,6 +21,7 @@ import { relayNewest } from "./migrations/0018-relay-newest.ts";
 import { assignment } from "./migrations/0019-assignment.ts";
 import { grantsOfCalls } from "./migrations/0021-grants-of-calls.ts";
 import { workshops } from "./migrations/0022-workshops.ts";
+import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
 const MIGRATIONS: readonly Migration[] = [
@@ -43,6 +44,7 @@ const MIGRATIONS: readonly Migration[] = [
   heardSwept,
   relayNewest,
   assignment,
+  standings,
   grantsOfCalls,
   workshops,
 ];

@@ -15,6 +15,7 @@ import {
   readFacts,
   sumSince,
 } from "../store/ledger.ts";
+import { addToStandings } from "../store/standings.ts";
 import { findToldAt } from "../store/notices.ts";
 
 /** What an answer brought its giver. */
@@ -28,7 +29,7 @@ export interface Credit {
 }
 
 /**
- * Appends the one ledger row of an accepted answer, and gives the badges it earned. Runs in the answer's transaction
+ * Appends the one ledger row of an accepted answer, adds it to the standings, and gives the badges it earned. Runs in the answer's transaction
  * with the person's limit window held, so that two answers of one person cannot both be the tenth.
  */
 export async function creditAnswer(
@@ -68,6 +69,7 @@ export async function creditAnswer(
     speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
     confident: answer.confidence === 5,
   });
+  await addToStandings(tx, { person, points, at });
 
   const facts = await readFacts(tx, person);
   const held = new Set((await listBadges(tx, person)).map((badge) => badge.id));

@@ -1,10 +1,11 @@
 import type { Context } from "../context.ts";
 import { badgeName, badgeProgress, compareEarned } from "../model/badges.ts";
 import type { Identity } from "../model/participant.ts";
-import { periodStart, utcDayStart, type Period } from "../model/points.ts";
+import { utcDayStart, type Period } from "../model/points.ts";
 import { localDay, streakOn } from "../model/streak.ts";
-import { findLastStreak, listBadges, readFacts, readStandings, sumSince, type Standing } from "../store/ledger.ts";
+import { findLastStreak, listBadges, readFacts, sumSince } from "../store/ledger.ts";
 import { storeNow } from "../store/db.ts";
+import { readStandings, type Standing } from "../store/standings.ts";
 
 export interface PersonStats {
   totalPoints: number;
@@ -46,7 +47,7 @@ export async function readStats(ctx: Context, identity: Identity | null): Promis
   const now = await storeNow(ctx.db);
   const facts = await readFacts(ctx.db, person);
   const badges = (await listBadges(ctx.db, person)).toSorted(compareEarned);
-  const { own } = await readStandings(ctx.db, 0, 1, person);
+  const { own } = await readStandings(ctx.db, { period: "all_time", now }, 1, person);
   return {
     totalPoints: facts.points,
     totalAnswers: facts.answers,
@@ -66,6 +67,6 @@ export async function readLeaderboard(
   period: Period,
   limit: number,
 ): Promise<{ top: readonly Standing[]; own: Standing | null }> {
-  const from = periodStart(period, await storeNow(ctx.db));
-  return readStandings(ctx.db, from, limit, identity?.person ?? null);
+  const now = await storeNow(ctx.db);
+  return readStandings(ctx.db, { period, now }, limit, identity?.person ?? null);
 }
