@@ -3,6 +3,8 @@ import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "./db.ts";
 import { empty, join, sql } from "./sql.ts";
 
+const ANSWERS_MATTER_MS = 2 * 86_400_000;
+
 interface AskRow {
   ask_id: string;
   door: string;
@@ -225,35 +227,45 @@ export async function listAsksOf(
 
 /**
  * Returns what the feed's order needs of every open question that may still be shown to `people` (all names of one
- * person): not answered, not skipped, not reported by them, not held. The cost grows with the open questions, not with
- * those stored.
+ * person): not answered, not skipped, not reported by them, not held. The cost grows with the open questions and with
+ * what these people did in two days, not with those stored.
  */
 export async function listFeedEntries(on: Queryable, people: readonly string[]): Promise<FeedEntry[]> {
-  const them = join(people.length > 0 ? [...people] : [""]);
-  const unseen =
-    people.length === 0
-      ? empty
-      : sql`AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = questions.ask_id AND r.person IN (${them}))
-        AND NOT EXISTS (SELECT 1 FROM skips s WHERE s.ask_id = questions.ask_id AND s.person IN (${them})
-          AND s.until > (SELECT parley_now()))
-        AND NOT EXISTS (SELECT 1 FROM reports p WHERE p.ask_id = questions.ask_id AND p.person IN (${them}))`;
+  const done = await listDone(on, people);
   const rows = await on.all<AskRow>(
     sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
-      WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now()) ${unseen}`,
+      WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now())`,
   );
   const audiences = new Map<string, Tag[]>();
-  for (const { audience } of rows) {
-    if (!audiences.has(audience)) audiences.set(audience, JSON.parse(audience) as Tag[]);
+  const entries: FeedEntry[] = [];
+  for (const row of rows) {
+    if (done.has(row.ask_id)) continue;
+    let audience = audiences.get(row.audience);
+    if (!audience) audiences.set(row.audience, (audience = JSON.parse(row.audience) as Tag[]));
+    entries.push({
+      id: row.ask_id,
+      audience,
+      need: row.need,
+      n: row.n,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      lastAnswerAt: row.last_answer_at,
+    });
   }
-  return rows.map((row) => ({
-    id: row.ask_id,
-    audience: audiences.get(row.audience) ?? [],
-    need: row.need,
-    n: row.n,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastAnswerAt: row.last_answer_at,
-  }));
+  return entries;
+}
+
+/** Returns the questions that these people have answered lately, have skipped for now, or have reported. */
+async function listDone(on: Queryable, people: readonly string[]): Promise<Set<string>> {
+  if (people.length === 0) return new Set();
+  const them = join([...people]);
+  // Every answer has its ledger entry, and no question is open for longer than a day.
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM ledger WHERE person IN (${them}) AND at > (SELECT parley_now()) - ${ANSWERS_MATTER_MS}
+      UNION ALL SELECT ask_id FROM skips WHERE person IN (${them}) AND until > (SELECT parley_now())
+      UNION ALL SELECT ask_id FROM reports WHERE person IN (${them})`,
+  );
+  return new Set(rows.map(({ ask_id }) => ask_id));
 }
 
 /** Returns those of the asks that exist, in no particular order. */
