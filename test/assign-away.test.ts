@@ -56,8 +56,8 @@ describe("a server that comes back to a machine where agents may be at work", { 
   });
 });
 
-describe("a repository that is away when the server comes back", { concurrency: true }, () => {
-  it("is waited for with the reason on the task, and the work goes on when it is back", async () => {
+describe("a repository that is away", { concurrency: true }, () => {
+  it("is waited for by a server that comes back, with the reason on the task, and the work goes on then", async () => {
     await using site = await openSite();
     await site.submit("works", { prompt: run(WAITS) });
     await site.until("works", "running");
@@ -76,6 +76,20 @@ describe("a repository that is away when the server comes back", { concurrency: 
     const task = await site.until("works", "review");
     assertDone(site, "works", task);
     assert.equal(task.error, undefined);
+  });
+
+  it("is waited for as well when it goes while the server runs, and the work is published then", async () => {
+    await using site = await openSite();
+    await site.submit("works", { prompt: run(WAITS) });
+    await site.until("works", "running");
+    await appears(beside(site, "works", "times"));
+    const [there, away] = [site.checkout("shop"), `${site.checkout("shop")}.away`];
+    renameSync(there, away);
+    writeFileSync(beside(site, "works", "go"), "");
+    const waits = await site.until("works", ({ error }) => error !== undefined);
+    assert.deepEqual([waits.state, /^it waits for its repository: /.test(waits.error)], ["running", true]);
+    renameSync(away, there);
+    assertDone(site, "works", await site.until("works", "review"));
   });
 
   it("does not keep anybody from cancelling", async () => {

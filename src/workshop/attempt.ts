@@ -67,12 +67,10 @@ const LONGEST_PAUSE_MS = 60_000;
  * for a while, and its task says what is waited for. Null when the attempt came to its end, or was left, without.
  */
 async function untilReached(bench: Bench, work: Work, desk: Desk): Promise<Repository | null> {
-  const { ending, leaving, interrupting } = desk;
-  let told: string | null = null;
-  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (const wait = openWait(bench, desk); ;) {
     const found = await bench.repository(work.repo.name).catch(sentenceOf);
     if (typeof found !== "string") return found;
-    const isEnding = work.isEnding || ending.aborted;
+    const isEnding = work.isEnding || desk.ending.aborted;
     if (work.state === "preparing" || isEnding) {
       const survivors = await killAll({ bench, work });
       const wip = survivors.length > 0 ? null : await keepInStore(bench, work);
@@ -80,15 +78,39 @@ async function untilReached(bench: Bench, work: Work, desk: Desk): Promise<Repos
       else await desk.failed(found, { wip });
       return null;
     }
-    if (interrupting.aborted) {
+    if (desk.interrupting.aborted) {
       await leave({ bench, work, desk });
       return null;
     }
-    if (found !== told) await desk.trouble(`it waits for its repository: ${found}`).catch(ignoreLost);
-    told = found;
-    await bench.clock.sleep(pauseMs, AbortSignal.any([ending, leaving, interrupting]));
-    if (leaving.aborted) return null;
+    await wait(found);
+    if (desk.leaving.aborted) return null;
   }
+}
+
+/** The repository is there still, or again, to take the work; it may have gone while the agent worked. */
+async function untilBack({ bench, desk, repo }: At): Promise<void> {
+  const { gitDir, path } = repo;
+  if (gitDir === null) return;
+  const isBack = () => isThere(gitDir);
+  if (await isBack()) return;
+  for (const wait = openWait(bench, desk); !(await isBack());) {
+    await wait(`There is no repository in ${path}.`);
+    if (desk.interrupting.aborted) throw new Interrupted();
+    if (desk.ending.aborted || desk.leaving.aborted) throw new AttemptLost("it was left");
+  }
+  await desk.trouble(null);
+}
+
+/** Returns what tells people why an attempt waits, and waits: each time for longer, unless it is to stop. */
+function openWait({ clock }: Bench, desk: Desk): (why: string) => Promise<void> {
+  let told: string | null = null;
+  let pauseMs = LOOK_AGAIN_MS;
+  return async (why) => {
+    if (why !== told) await desk.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
+    told = why;
+    await clock.sleep(pauseMs, AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]));
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+  };
 }
 
 /** What is lost shows by its signal. */
@@ -296,7 +318,10 @@ async function conflictOf({ conflictFile }: At): Promise<string[]> {
 async function commit(at: At, start: string): Promise<void> {
   const { work, desk, repo, tree, index } = at;
   const { task, n, agent, dependencies } = work;
-  if (work.state !== "committing") await desk.step("committing");
+  if (work.state !== "committing") {
+    await untilBack(at);
+    await desk.step("committing");
+  }
   at.mayBePublished = true;
   // point: attempt-before-commit
   const message = commitMessage({ prompt: task.prompt, id: task.id, attempt: n, agent, dependencies });
