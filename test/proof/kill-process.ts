@@ -213,8 +213,7 @@ async function openDatabase() {
   await admin.connect();
   await admin.query(`CREATE DATABASE ${name}`);
   const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = new pg.Pool({ connectionString: url, max: 4 });
   await client.query(`CREATE TABLE ahead (ms bigint NOT NULL)`);
   await client.query(`INSERT INTO ahead VALUES (0)`);
   await client.query(`CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gitIn } from "../git-in.ts";
@@ -56,6 +56,8 @@ export interface RunSite extends AsyncDisposable {
   /** Asks a server as whoever gives work, or as a person; null when no reply came in time. */
   ask(server: Server, as: "assign" | "answer", method: string, path: string, body?: unknown, key?: string): Asked;
   readonly keys: Readonly<Record<"assign" | "answer", string>>;
+  /** What the workers had to say. */
+  said(): string;
   /** Whether an agent is at work for somebody. */
   hasWork(holder: string): Promise<boolean>;
   /** Everything that somebody holds is good no longer, as if nobody had heard of them for so long. */
@@ -128,6 +130,10 @@ async function openIn(site: Site, home: string, forget: () => void): Promise<Run
         () => null,
       );
     },
+    said: () =>
+      globSync(join(home, "worker-*.log"))
+        .map((path) => `${path}:\n${readFileSync(path, "utf8")}`)
+        .join(""),
     async hasWork(holder) {
       const at = `SELECT 1 AS found FROM aa_attempts WHERE holder = '${holder}' AND state = 'running'`;
       return (await site.query(at)).length > 0;

@@ -12,7 +12,7 @@ import { drawCards, type Random } from "./run-plan.ts";
 import { processesByAttempt, supervisorsOf } from "./run-processes.ts";
 import { openRunSite, REPOS, type RunSite } from "./run-site.ts";
 import { watchOver } from "./run-watch.ts";
-import { clearUp, noWeather, stormOn, stormOnAgents, stormOnWorker, type Weather } from "./run-weather.ts";
+import { clearUp, noWeather, sendAway, stormOn, stormOnAgents, stormOnWorker, type Weather } from "./run-weather.ts";
 
 export interface RunPlan {
   on: DatabaseName;
@@ -120,9 +120,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
     await untilGone(scene);
     await checkFollowers(scene, followers);
   } else await Promise.all(followers.map((follower) => follower.stop()));
-  for (const server of site.servers) server.signal("SIGTERM");
-  for (const worker of site.workers) worker.signal("SIGTERM");
-  await Promise.all([...site.servers, ...site.workers].map((runner) => runner.gone()));
+  await Promise.all([...site.servers, ...site.workers].map((runner) => sendAway(scene, runner)));
   const moves = readBoard(await readRows(site.site), scene.cards, scene.problem);
   const commits = isBrokenOff ? 0 : await checkGit(site, scene.cards, moves, scene.problem);
   await checkStore(site, scene.cards, scene.ledger, scene.problem);
@@ -131,6 +129,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   for (const broken of await site.site.examine()) scene.problem(broken);
 
   const attempts = await site.site.query("SELECT repo, outcome FROM aa_attempts");
+  scene.trace(site.said());
   const { ledger } = scene;
   return {
     ...weather,

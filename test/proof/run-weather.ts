@@ -29,8 +29,10 @@ export async function stormOn(scene: Scene, weather: Weather, server: Server, ra
     // One of each comes first, so that no story does without.
     const roll = turn === 0 ? 1 : turn === 1 ? 0 : random();
     if (roll < 0.45) await stall(scene, weather, server, random);
-    else if (roll < 0.55) await sendAway(scene, weather, server);
-    else await kill(scene, weather, server);
+    else if (roll < 0.55) {
+      await sendAway(scene, server);
+      weather.stops += 1;
+    } else await kill(scene, weather, server);
     if (!server.isUp) {
       await pause(random() * 800);
       await comeBack(scene, server, random() < 0.4 ? { point: pick(random, points), hit: 1 + below(random, 3) } : null);
@@ -95,12 +97,13 @@ async function stall(scene: Scene, weather: Weather, runner: Runner, random: Ran
   const losesLease = random() < 0.7;
   const isWorker = !("url" in runner);
   scene.trace(`stop ${runner.name}${losesLease ? " until its leases are lost" : ""}`);
-  runner.signal("SIGSTOP");
-  weather.stalls += 1;
   if (losesLease) {
+    // Before it stops, which may be within a transaction that holds these rows.
     await scene.site.loseLeases(runner.holder());
     weather.lostLeases += 1;
   }
+  runner.signal("SIGSTOP");
+  weather.stalls += 1;
   // By then another worker has taken it, and may have begun anew.
   await calm(scene, (isWorker && losesLease ? 2500 : 500) + random() * 3500);
   runner.signal("SIGCONT");
@@ -114,15 +117,15 @@ async function kill(scene: Scene, weather: Weather, runner: Runner): Promise<voi
   weather.kills += 1;
 }
 
-async function sendAway(scene: Scene, weather: Weather, runner: Runner): Promise<void> {
+/** Tells somebody to go, who leaves agents at work where they are. */
+export async function sendAway(scene: Scene, runner: Runner): Promise<void> {
   scene.trace(`send ${runner.name} away`);
   runner.signal("SIGTERM");
   const isGone = await Promise.race([runner.gone().then(() => true), pause(STOPPED_WITHIN_MS)]);
-  if (isGone !== true) {
-    scene.problem(`R4: ${runner.name} was told to go, and was there ${STOPPED_WITHIN_MS} ms later`);
-    await kill(scene, weather, runner);
-  }
-  weather.stops += 1;
+  if (isGone === true) return;
+  scene.problem(`R4: ${runner.name} was told to go, and was there ${STOPPED_WITHIN_MS} ms later`);
+  runner.signal("SIGKILL");
+  await runner.gone();
 }
 
 async function comeBack(scene: Scene, runner: Runner, at: { point: string; hit: number } | null): Promise<void> {
