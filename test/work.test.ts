@@ -109,6 +109,14 @@ describe("parley work", () => {
     assert.equal(gitIn(two.clone, "show", "refs/heads/aa/b-3e23e816:seen.txt"), "a");
     assert.equal(gitIn(two.clone, "status", "--porcelain"), "");
 
+    await stop(two.run);
+
+    // Of what that was built on it has nothing.
+    await scene.give("c", { dependencies: ["b"] });
+    const three = await scene.worker("three", "cat a.txt b.txt > seen.txt");
+    await come(scene, "c", "review", three.run);
+    assert.equal(gitIn(three.clone, "show", "refs/heads/aa/c-2e7d2c03:seen.txt"), "a\nb");
+
     const diff = await scene.get("/assignment/tasks/b/diff");
     assert.equal(diff.status, 200, diff.text);
     assert.match(diff.text, /\+\+\+ b\/seen\.txt/);

@@ -13,6 +13,7 @@ import { folderOf, type Given } from "../workshop/commission.ts";
 import { AttemptLost } from "../workshop/desk.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";
 import { diff } from "../workshop/git/read.ts";
+import { RepositoryTrouble } from "../workshop/git/repository.ts";
 import { openWorkshop } from "../workshop/open-workshop.ts";
 import { writeWhole } from "../workshop/write-whole.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
@@ -142,7 +143,8 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
       ...{ place, hold, onLease: keep, folder, leaving: io.interrupted },
       async wrap(result, into) {
         const repo = await workshop.repository(hold.repo);
-        await bundle(repo, { from: own.start, to: result.commit, file: into.bundle });
+        // Everything above the base: whoever builds on it may have nothing of what this was built on.
+        await bundle(repo, { from: await workshop.base(hold.repo), to: result.commit, file: into.bundle });
         await writeFile(into.patch, await diff(repo, { from: own.start, to: result.commit }), { mode: 0o600 });
       },
       log: () => readFile(own.log, "utf8").catch(() => null),
@@ -174,7 +176,13 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
     io.tell(`${hold.repo} ${task.id}: begun (attempt ${commission.attempt.n})`);
     const { dependencies, changes } = commission;
     const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
-    await fetchMissing(desk, hold.repo, builtOn, folder);
+    try {
+      await fetchMissing(desk, hold.repo, builtOn, folder);
+    } catch (error) {
+      if (!(error instanceof RepositoryTrouble)) throw error;
+      await desk.failed(error.message, { wip: null });
+      return over(task.id);
+    }
     const step: RemoteDesk["step"] = async (to, facts) => {
       own.start = facts?.startSha ?? own.start;
       await desk.step(to, facts);

@@ -104,10 +104,10 @@ export function openWorkshop(options: WorkshopOptions) {
     sandboxNotice: () => (sandbox === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
     trouble: () => trouble,
     repository,
-    /** The store has the base that work in a repository starts from. */
-    async base(name: string): Promise<void> {
+    /** Returns the base that work in a repository starts from; the store has it. Null for one that is not known here. */
+    async base(name: string): Promise<string | null> {
       const found = rules.repos.find((one) => one.name === name);
-      if (found) await resolveBase(await repository(name), found.base);
+      return found ? resolveBase(await repository(name), found.base) : null;
     },
     hasCommit: async (name: string, commit: string) => hasCommit((await repository(name)).store, commit),
     run(given: Given, desk: Desk): Promise<void> {
