@@ -214,6 +214,8 @@ async function openDatabase() {
   await admin.query(`CREATE DATABASE ${name}`);
   const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
   const client = new pg.Pool({ connectionString: url, max: 4 });
+  // A connection that nobody uses is ended with its database.
+  client.on("error", () => {});
   await client.query(`CREATE TABLE ahead (ms bigint NOT NULL)`);
   await client.query(`INSERT INTO ahead VALUES (0)`);
   await client.query(`CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE

@@ -232,7 +232,6 @@ export const PLANTS: readonly Plant[] = [
     find: `if (state !== "review" || commit === null || held.attempt !== attempt) {`,
     put: "if (commit === null) {",
     harness: "run",
-    fast: true,
     says: /(V2: the review of|A1)/,
   },
   {
@@ -241,6 +240,7 @@ export const PLANTS: readonly Plant[] = [
     find: `: STATUS[state] === "completed";`,
     put: `: STATUS[state] !== "error";`,
     harness: "run",
+    fast: true,
     says: /J8|G4/,
   },
   {
@@ -250,13 +250,5 @@ export const PLANTS: readonly Plant[] = [
     put: "",
     harness: "run",
     says: /J9/,
-  },
-  {
-    bug: "whoever was lost still writes in the name of a job",
-    file: "src/verbs/hold-job.ts",
-    find: "if (!external) checkLease(held, lease);",
-    put: "if (!external) void checkLease;",
-    harness: "run",
-    says: /G1|J2|D1/,
   },
 ];
