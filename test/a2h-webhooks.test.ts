@@ -118,6 +118,10 @@ for (const on of DATABASES) {
       });
       assert.deepEqual([replay.status, replay.body], [202, { count: 1 }]);
       await settle(scene, () => agent.told.length === 5);
+      // The agent has it before the server knows that it has.
+      await settle(scene, async () =>
+        (await deliveries()).every(({ state }: { state: string }) => state === "delivered"),
+      );
       // What was told is forgotten with the request.
       await scene.world.advance(8 * 86_400_000);
       await settle(scene, async () => (await deliveries()).length === 0, 60_000);
