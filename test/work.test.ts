@@ -124,11 +124,12 @@ describe("parley work", () => {
 
   it("is fenced when it was lost: another one does the task, and the late one's work stays where it is", async () => {
     await using scene = await openScene();
-    const gate = join(ROOT, "gate");
-    const waits = `echo begun > begun.txt; while [ ! -e ${gate} ]; do sleep 0.1; done; echo late > done.txt`;
+    const [gate, begun] = [join(ROOT, "gate"), join(ROOT, "slow-begun")];
+    const waits = `echo begun > begun.txt; touch ${begun}; while [ ! -e ${gate} ]; do sleep 0.1; done; echo late > done.txt`;
     const slow = await scene.worker("slow", waits);
     await scene.give("c");
     await come(scene, "c", "running", slow.run);
+    await until(() => existsSync(begun), "the agent's begin");
     slow.run.child.kill("SIGSTOP");
 
     for (let i = 0; i < 4; i += 1) await scene.world.advance(LEASE_MS);
