@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { examineRows } from "../src/store/doctor.ts";
 import { sql, type Sql } from "../src/store/sql.ts";
 import { transact } from "../src/store/transact.ts";
 import { decideAsk, responderOf } from "../src/verbs/decide-ask.ts";
@@ -84,10 +85,7 @@ for (const on of DATABASES) {
         await assert.rejects(
           transact(world.server.ctx, async (tx) => {
             await tx.all(statement);
-            const findings = await examineStore(
-              { db: { ...world.server.ctx.db, all: (one) => tx.all(one) } },
-              { quick: false },
-            );
+            const findings = await examineRows(tx, false);
             const found = findings.filter(({ offenders }) => offenders.length > 0).map((finding) => finding.check);
             assert.ok(found.includes(check), `${what}: found ${found.join()}`);
             throw undone;
