@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
 import { type ActivityReader, followActivity } from "../../verbs/observe-store.ts";
 import type { DoorContext } from "../door.ts";
 
@@ -14,10 +14,18 @@ const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const TRANSACTION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const PARKED = ["long-polls", "streams", "human streams", "mcp waits"] as const;
 
+let ofProcess: Registry | undefined;
+
+/** What watches the process never stops, and keeps its registry: there is one, whatever servers come and go. */
+function processMetrics(): Registry {
+  if (!ofProcess) collectDefaultMetrics({ register: (ofProcess = new Registry()) });
+  return ofProcess;
+}
+
 /** Opens the metrics of one server, in a registry of its own. The loop's lag and the process are among them. */
 export function openMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  for (const metric of processMetrics().getMetricsAsArray()) registry.registerMetric(metric as unknown as Metric);
   const transactions = new Histogram({
     name: "parley_store_transaction_seconds",
     help: "Time of a transaction, from asking for it to its commit on disk.",
