@@ -1,9 +1,9 @@
 import { nextTurn } from "../lib/turn.ts";
 import type { Tag } from "../model/ask.ts";
 import { BADGES, type LedgerFacts } from "../model/badges.ts";
-import { periodStart, PERIODS, type Period, type PointEntries } from "../model/points.ts";
+import type { PointEntries } from "../model/points.ts";
 import { continueStreak, type StreakMark } from "../model/streak.ts";
-import { type Queryable, storeNow } from "./db.ts";
+import type { Queryable } from "./db.ts";
 import { join, sql } from "./sql.ts";
 
 interface Entry {
@@ -20,15 +20,6 @@ interface Entry {
   night: number;
   speedy: number;
   confident: number;
-}
-
-interface StandingRow {
-  person: string;
-  period: Period;
-  from_at: number;
-  points: number;
-  answers: number;
-  reached_at: number | null;
 }
 
 interface BadgeRow {
@@ -70,8 +61,8 @@ async function newestPeople(on: Queryable): Promise<string[]> {
 
 async function nextPeople(on: Queryable, after: string): Promise<string[]> {
   const rows = await on.all<{ person: string }>(
-    sql`SELECT person FROM (SELECT person FROM ledger WHERE person > ${after} UNION SELECT person FROM badges WHERE person > ${after}
-        UNION SELECT person FROM standings WHERE person > ${after}) AS known ORDER BY person LIMIT ${PEOPLE_PER_PAGE}`,
+    sql`SELECT person FROM (SELECT person FROM ledger WHERE person > ${after} UNION SELECT person FROM badges WHERE person > ${after})
+      AS known ORDER BY person LIMIT ${PEOPLE_PER_PAGE}`,
   );
   return rows.map(({ person }) => person);
 }
@@ -84,21 +75,13 @@ async function examinePeople(on: Queryable, people: readonly string[]): Promise<
   const badges = await on.all<BadgeRow>(
     sql`SELECT person, badge, ask_id FROM badges WHERE person IN (${join([...people])})`,
   );
-  const standings = await on.all<StandingRow>(
-    sql`SELECT person, period, from_at, points, answers, reached_at FROM standings WHERE person IN (${join([...people])})`,
-  );
-  const now = await storeNow(on);
-  const standingsOf = Map.groupBy(standings, ({ person }) => person);
   const entriesOf = Map.groupBy(entries, ({ person }) => person);
   const badgesOf = Map.groupBy(badges, ({ person }) => person);
   return people.flatMap((person) => {
     const [own, held] = [entriesOf.get(person) ?? [], badgesOf.get(person) ?? []];
-    return [
-      ...pointProblems(own),
-      ...streakProblems(own),
-      ...badgeProblems(own, held),
-      ...standingProblems(own, standingsOf.get(person) ?? [], now),
-    ].map((what) => `${person}: ${what}`);
+    return [...pointProblems(own), ...streakProblems(own), ...badgeProblems(own, held)].map(
+      (what) => `${person}: ${what}`,
+    );
   });
 }
 
@@ -109,29 +92,6 @@ function pointProblems(own: readonly Entry[]): string[] {
     const capped = sum - (parts.streak ?? 0);
     return sum === entry.points && capped === entry.capped_points ? [] : [`the points for ${entry.ask_id}`];
   });
-}
-
-/** Those of days and weeks that are over may have been deleted. */
-function standingProblems(own: readonly Entry[], stored: readonly StandingRow[], now: number): string[] {
-  const keyOf = (period: Period, from: number) => `${period} from ${from}`;
-  const storedBy = new Map(stored.map((row) => [keyOf(row.period, row.from_at), row]));
-  return PERIODS.flatMap((period) => {
-    const entriesBy = Map.groupBy(own, ({ at }) => keyOf(period, periodStart(period, at)));
-    const current = keyOf(period, periodStart(period, now));
-    const known = new Set(stored.filter((row) => row.period === period).map((row) => keyOf(period, row.from_at)));
-    if (entriesBy.has(current)) known.add(current);
-    return [...known].filter((key) => !addsUp(entriesBy.get(key) ?? [], storedBy.get(key)));
-  }).map((key) => `the standing ${key}`);
-}
-
-function addsUp(entries: readonly Entry[], standing: StandingRow | undefined): boolean {
-  const earning = entries.filter(({ points }) => points > 0);
-  return (
-    standing !== undefined &&
-    standing.answers === entries.length &&
-    standing.points === earning.reduce((total, { points }) => total + points, 0) &&
-    standing.reached_at === (earning.length === 0 ? null : Math.max(...earning.map(({ at }) => at)))
-  );
 }
 
 /** In order of days each entry continues the one before it, and entries of one day agree. */

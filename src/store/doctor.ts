@@ -4,6 +4,7 @@ import { ADDRESSED_CHECKS } from "./doctor-addressed.ts";
 import { ASSIGNMENT_CHECKS } from "./doctor-assignment.ts";
 import { CONVERSATION_CHECKS } from "./doctor-conversations.ts";
 import { examineLedger } from "./doctor-ledger.ts";
+import { ledgersWithoutStanding, standingsThatDiffer } from "./doctor-standings.ts";
 import { RELAY_CHECKS } from "./doctor-relay.ts";
 import { type Sql, sql } from "./sql.ts";
 
@@ -90,6 +91,9 @@ const NEWEST_ASKS_WITHOUT_EVENTS = asksWithoutEvents(
 
 const ASKS_WITHOUT_EVENTS = asksWithoutEvents(sql`events`, CHANGED_LATELY);
 
+const STANDINGS_OF_NEWEST = 200;
+const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${STANDINGS_OF_NEWEST})`;
+
 const CHECKS: readonly Check[] = [
   onAsks(
     "A1, A2",
@@ -171,6 +175,12 @@ const CHECKS: readonly Check[] = [
       FROM ${quick ? sql`(SELECT * FROM ledger ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`ledger`} AS l
       JOIN questions a ON a.ask_id = l.ask_id
       WHERE NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = l.ask_id AND r.person = l.person)`,
+  ),
+  rows("A13", "every standing is what the ledger adds up to in its period", (quick) =>
+    standingsThatDiffer(quick ? sql`SELECT person FROM ${NEWEST_ENTRIES} AS newest` : null),
+  ),
+  rows("A13", "whoever has a ledger has a standing", (quick) =>
+    ledgersWithoutStanding(quick ? NEWEST_ENTRIES : sql`ledger`),
   ),
   {
     check: "A13",
