@@ -16,9 +16,17 @@ function toolsOf({ world, ana }: AssignmentScene) {
   const { ctx } = world.server;
   const slots = { repos: ctx.assignment.repos, parallel: 4, agents: ["claude"] };
   const killed: string[] = [];
+  const starts = (holder: string) => startAttempt(ctx, { holder, slots });
   return {
-    ...{ ctx, killed },
-    starts: (holder: string) => startAttempt(ctx, { holder, slots }),
+    ...{ ctx, killed, starts },
+    /** Task "a" is at work in the workshop that is not here. */
+    async beginElsewhere() {
+      await ana.submit("a");
+      const first = await starts(GONE);
+      assert.ok(first);
+      await noteHolder(ctx, GONE);
+      return first;
+    },
     look: (survivors: readonly number[] = []) =>
       endUnheardWork(ctx, HERE, (attemptId) => {
         killed.push(attemptId);
@@ -37,11 +45,8 @@ for (const on of DATABASES) {
   describe(`work whose workshop is gone for good, on ${on}`, () => {
     it("ends a minute after it was last heard of, and the next submission starts then and not before", async () => {
       await using scene = await openAssignment(on);
-      const { ctx, starts, look, killed, task, examine } = toolsOf(scene);
-      await scene.ana.submit("a");
-      const first = await starts(GONE);
-      assert.ok(first);
-      await noteHolder(ctx, GONE);
+      const { ctx, starts, beginElsewhere, look, killed, task, examine } = toolsOf(scene);
+      const first = await beginElsewhere();
       await scene.ana.submit("a", { prompt: "Again" });
       await scene.world.advance(50_000);
       // It ends what it holds itself, as long as it is there.
@@ -63,11 +68,8 @@ for (const on of DATABASES) {
 
     it("is lost after an hour without a word, and the one that comes back is told so", async () => {
       await using scene = await openAssignment(on);
-      const { ctx, starts, look, killed, task, examine } = toolsOf(scene);
-      await scene.ana.submit("a");
-      const first = await starts(GONE);
-      assert.ok(first);
-      await noteHolder(ctx, GONE);
+      const { ctx, starts, beginElsewhere, look, killed, task, examine } = toolsOf(scene);
+      const first = await beginElsewhere();
       await scene.world.advance(HOUR_MS - 1000);
       await look();
       assert.deepEqual([killed, (await task()).state], [[], "preparing"]);

@@ -13,14 +13,19 @@ export interface BackOff {
 const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
 
-/** Opens a memory of failures: a pause doubles with each, from a second to a minute. */
+/** Returns how long to wait after a failure, in ms: a second, and twice as long after each, up to a minute. */
+export function pauseAfter(previousMs: number | undefined): number {
+  return previousMs === undefined ? FIRST_MS : Math.min(2 * previousMs, LONGEST_MS);
+}
+
+/** Opens a memory of failures, with a pause after each. */
 export function openBackOff(clock: Clock): BackOff {
   const failures = new Map<string, { pauseMs: number; until: number }>();
   return {
     isDue: (key) => (failures.get(key)?.until ?? -Infinity) <= clock.monotonic(),
     failed(key) {
       const before = failures.get(key);
-      const pauseMs = before ? Math.min(2 * before.pauseMs, LONGEST_MS) : FIRST_MS;
+      const pauseMs = pauseAfter(before?.pauseMs);
       failures.set(key, { pauseMs, until: clock.monotonic() + pauseMs });
       return before === undefined;
     },

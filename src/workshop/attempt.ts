@@ -1,5 +1,6 @@
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pauseAfter } from "../lib/back-off.ts";
 import { changesAgentSettings } from "../model/assignment-action.ts";
 import { changesMessage, firstMessage, resumeMessage } from "../model/assignment-message.ts";
 import { commitMessage } from "../model/assignment-names.ts";
@@ -59,9 +60,6 @@ class Interrupted extends Error {
   }
 }
 
-const LOOK_AGAIN_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
-
 /**
  * Returns the repository once it can be worked with: an agent that is at work loses nothing by a repository that is away
  * for a while, and its task says what is waited for. Null when the attempt came to its end, or was left, without.
@@ -104,12 +102,12 @@ async function untilBack({ bench, desk, repo }: At): Promise<void> {
 /** Returns what tells people why an attempt waits, and waits: each time for longer, unless it is to stop. */
 function openWait({ clock }: Bench, desk: Desk): (why: string) => Promise<void> {
   let told: string | null = null;
-  let pauseMs = LOOK_AGAIN_MS;
+  let pauseMs: number | undefined;
   return async (why) => {
     if (why !== told) await desk.trouble(`it waits for its repository: ${why}`).catch(ignoreLost);
     told = why;
+    pauseMs = pauseAfter(pauseMs);
     await clock.sleep(pauseMs, AbortSignal.any([desk.ending, desk.leaving, desk.interrupting]));
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   };
 }
 
