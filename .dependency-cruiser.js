@@ -3,20 +3,25 @@
  *
  *     lib <- model <- store <- verbs <- protocols, loops
  *
- * A protocol says what it wants in verbs and never touches the store. Members of protocols/, channels/ and responders/
- * do not know one another: `own` below is the member's own folder or file.
+ * These shelves stand in each room of a subject: `questions/answer.ts` is a verb, `questions/model/`, `questions/store/`
+ * and `questions/loops/` are what their names say. A protocol says what it wants in verbs and never touches a store.
+ * Members of protocols/, channels/ and responders/ do not know one another: `own` below is the member's own folder.
  */
+const SUBJECTS = "core|access|policy|requests|notices|conversations|questions|asks|tasks|doctor";
 const lib = "^src/lib/";
-const model = "^src/model/";
-const store = "^src/store/";
-const verbs = "^src/verbs/";
-const loops = "^src/loops/";
+const model = `^src/(${SUBJECTS})/model/`;
+const store = `^src/(${SUBJECTS})/store/`;
+const verbs = `^src/(${SUBJECTS})/[^/]+\\.ts$`;
+const loops = `^src/(${SUBJECTS})/loops/`;
 const cli = "^src/cli/";
+/** What `parley work` does: the workshop of another machine. */
+const worker = "^src/worker/";
 const workshop = "^src/workshop/";
 /** What the workshop tells, and to whom: all that loops know of it. */
 const workshopContract = "^src/workshop/(desk|commission)\\.ts$";
-const protocol = "^src/protocols/([^/]+)/";
-const doors = "^src/protocols/door[^/]*\\.ts$";
+const protocol = "^src/protocols/(?!http/)([^/]+)/";
+/** What the doors share. */
+const doors = "^src/protocols/http/";
 const channel = "^src/channels/([^/]+)";
 const responder = "^src/responders/([^/]+)";
 const channelContract = "^src/channels/channel\\.ts$";
@@ -26,9 +31,11 @@ const answerRunner = "^src/responders/answer-runner/";
 const roles = "^src/responders/roles/";
 const context = "^src/context\\.ts$";
 const refusals = "^src/refusals\\.ts$";
-const config = "^src/(config|settings?|settings-[a-z]+)\\.ts$";
-/** The server is built in server.ts, and in a file beside it for each part that would make it long. */
-const server = "^src/server[^/]*\\.ts$";
+/** What those who ask people promise, and whoever ends what they asked calls. */
+const owner = "^src/owner\\.ts$";
+const config = "^src/config/";
+/** Builds the whole server, and is the one place that knows every part. */
+const server = "^src/server/";
 const main = "^src/main\\.ts$";
 /** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
@@ -43,7 +50,7 @@ const IMPORTS = [
   [lib, [lib]],
   [model, [lib, model, refusals]],
   [store, [lib, model, store, refusals, context]],
-  [verbs, [lib, model, store, verbs, refusals, context]],
+  [verbs, [lib, model, store, verbs, refusals, owner, context]],
   [doors, [lib, model, verbs, doors, refusals, context]],
   [protocol, [lib, model, verbs, doors, own("protocols"), refusals, context]],
   [hooksDoor, [channelContract]],
@@ -52,11 +59,13 @@ const IMPORTS = [
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],
   [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
-  [context, [lib, model, store]],
+  [owner, [lib, model, store, refusals]],
+  [context, [lib, model, store, owner]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
-  [cli, [roles, answerRunner, workshop]],
-  [server, ["^src/(?!cli/|main\\.ts)"]],
+  [cli, [roles, answerRunner, workshop, worker]],
+  [worker, [lib, model, verbs, workshop, worker, cli, sdk, refusals]],
+  [server, ["^src/(?!cli/|worker/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],
   [adapters, [adapters, sdk]],
@@ -86,7 +95,7 @@ export default {
       name: "types-only-context",
       comment: "context.ts is the shape of what a function is given, and nothing that runs.",
       severity: "error",
-      from: { path: "^src/(?!main|server)" },
+      from: { path: "^src/(?!main|server/)" },
       to: { path: context, dependencyTypesNot: ["type-only"] },
     },
     {

@@ -6,9 +6,9 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
-import { newBadges } from "../src/model/badges.ts";
-import { periodStart, PERIODS } from "../src/model/points.ts";
-import { continueStreak, localDay, type StreakMark } from "../src/model/streak.ts";
+import { newBadges } from "../src/questions/model/badges.ts";
+import { periodStart, PERIODS } from "../src/questions/model/points.ts";
+import { continueStreak, localDay, type StreakMark } from "../src/questions/model/streak.ts";
 import { QUESTION, type StoredQuestion } from "./parley-load.ts";
 
 type Value = string | number | null;

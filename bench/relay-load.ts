@@ -40,7 +40,10 @@ export function openExecutors(url: string, clients: number): Executors {
 
   async function post(client: number, wish: Wish): Promise<string> {
     const body = JSON.stringify({
-      ...{ job_id: wish.jobId, step_id: "S-1", ask_type: wish.type ?? "CLARIFICATION", prompt: wish.prompt },
+      job_id: wish.jobId,
+      step_id: "S-1",
+      ask_type: wish.type ?? "CLARIFICATION",
+      prompt: wish.prompt,
       context_envelope: wish.envelope ?? CONTEXT,
       constraints: {
         ...(wish.tools && { allowed_tools: wish.tools }),

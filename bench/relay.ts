@@ -217,7 +217,9 @@ const decide = (i: number) => ({
 });
 const explain = (i: number) => ({ prompt: `Which currency does export ${i} use?` });
 const read = (i: number) => ({
-  ...{ type: "RESOURCE_FETCH" as const, prompt: `MCP: how many rows has table ${i}?`, tools: ["bench.read"] },
+  type: "RESOURCE_FETCH" as const,
+  prompt: `MCP: how many rows has table ${i}?`,
+  tools: ["bench.read"],
 });
 
 /** How many rounds a second one server takes, beside a bare server that only inserts. */

@@ -2,12 +2,15 @@
 /** The command `parley`: runs the program on Node 24, which a checkout brings along if the machine's own is older. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
-const bundledNode = fileURLToPath(new URL("../node_modules/node/bin/node", import.meta.url));
+const bundledNode = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED) {
+  // As src/lib/compile-cache.ts does, and before the first file of TypeScript is loaded.
+  module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/parley", import.meta.url)));
   await import("../src/main.ts");
 } else if (existsSync(bundledNode)) {
   runOnBundledNode();

@@ -9,16 +9,10 @@ const SDK = fileURLToPath(new URL("../sdk", import.meta.url));
 const DIST = resolve(process.argv[2] ?? join(SDK, "dist"));
 
 buildPackage(SDK, DIST);
-for (const inner of ["http", "sse"]) dropComments(join(DIST, "types", `${inner}.d.ts`));
 for (const name of readdirSync(join(DIST, "esm"))) if (name.endsWith(".js")) minify(join(DIST, "esm", name));
 
 /** Makes a module as small as it goes; the types keep the names and the words. */
 function minify(path) {
   const { code } = minifySync(path, readFileSync(path, "utf8"), { module: true });
   writeFileSync(path, code);
-}
-
-/** What no importer can name needs no explanation. */
-function dropComments(path) {
-  writeFileSync(path, readFileSync(path, "utf8").replaceAll(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, ""));
 }

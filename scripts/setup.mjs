@@ -31,6 +31,7 @@ const LOCK_IS_STALE_AFTER_MS = 30 * 60_000;
 const COMMAND = at("node_modules", ".bin", "parley");
 const COMMAND_TARGET = join("..", "..", "bin", "parley.mjs");
 const BUILT_FROM = at("web", "dist", ".built-from");
+const FOLDERS = ["", "adapters", "scripts/node", "sdk", "web"];
 const KINDS = ["dependencies", "devDependencies", "optionalDependencies"];
 const NETWORK_ERRORS = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/;
 
@@ -85,7 +86,7 @@ function isInstalled() {
     const locked = wanted[folder] ?? {};
     return KINDS.every((kind) => sameEntries(asked[kind] ?? {}, locked[kind] ?? {}));
   };
-  return Object.entries(wanted).every(isThere) && ["", "adapters", "sdk", "web"].every(isUnchanged) && hasNode();
+  return Object.entries(wanted).every(isThere) && FOLDERS.every(isUnchanged) && hasNode();
 }
 
 function sameEntries(one, other) {
@@ -93,9 +94,16 @@ function sameEntries(one, other) {
   return text(one) === text(other);
 }
 
-/** Parley runs on Node 24: the machine's own, or the one among the packages. */
+/**
+ * Parley runs on Node 24: the one among the packages, which is exactly what the lock file names, or else the machine's
+ * own. npm takes no package whose integrity is another, and leaves an optional one out without a word.
+ */
 function hasNode() {
-  return Number.parseInt(process.versions.node, 10) >= 24 || existsSync(at("node_modules", "node", "bin", "node"));
+  const path = `node_modules/node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const wanted = readJson(at("package-lock.json")).packages[path];
+  const installed = readJson(at("node_modules", ".package-lock.json"))?.packages[path];
+  if (!installed) return Number.parseInt(process.versions.node, 10) >= 24;
+  return installed.version === wanted?.version && installed.integrity === wanted?.integrity && existsSync(at(path));
 }
 
 /**
@@ -110,8 +118,8 @@ function install() {
   if (status !== 0) throw new SetupError(whyInstallFailed(output));
   if (!hasNode()) {
     throw new SetupError(
-      "Node 24 was not installed because npm is set to ignore install scripts: install Node 24 yourself, " +
-        "or run `npm ci --ignore-scripts=false`.",
+      `Parley runs on Node 24, this is ${process.version}, and npm found no package of Node 24 for ` +
+        `${process.platform} on ${process.arch} that is the one package-lock.json names: install Node 24 yourself.`,
     );
   }
   completeOptional(from);

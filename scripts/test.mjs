@@ -2,35 +2,50 @@
  * Runs the tests with a real PostgreSQL beside them, and ends as Node's test runner ends.
  *
  * `npm test -- quorum --test-name-pattern=offline`: words choose the files whose path holds one of them, options go
- * to Node.
+ * to Node. With `--all` nothing that tests need may be missing but what comes from PyPI (test/parts.ts).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync } from "node:fs";
-import { startPostgres } from "../test/postgres.ts";
+import { fileURLToPath } from "node:url";
+import { sayMissing } from "./bring-parts.mjs";
+import { openTestEnvironment } from "./test-environment.mjs";
+import { readTimes, testFiles, TEST_TIMEOUT_MS } from "./test-files.mjs";
 
 /** A browser and a database work beside each file; more files at once than this only take turns. */
 const FILES_AT_ONCE = 2;
-/** A test that hangs is named after this long, instead of holding everything up without a word. */
-const TEST_TIMEOUT_MS = 300_000;
+const REPORTER = fileURLToPath(new URL("test-reporter.mjs", import.meta.url));
 
 const args = process.argv.slice(2);
-const options = args.filter((arg) => arg.startsWith("-"));
+const options = args.filter((arg) => arg.startsWith("-") && arg !== "--all");
 const words = args.filter((arg) => !arg.startsWith("-"));
-const files = globSync("test/**/*.test.ts", { exclude: ["test/proof/**", "test/agents/**"] })
-  .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort();
+const files = longestFirst(testFiles(words));
 
 if (files.length === 0) {
   console.error(`No test file has ${words.map((word) => `"${word}"`).join(" or ")} in its path.`);
   process.exit(2);
 }
+const reporting = options.some((option) => option.startsWith("--test-reporter"))
+  ? []
+  : [`--test-reporter=${REPORTER}`, "--test-reporter-destination=stdout"];
 
-const postgres = await startPostgres();
+const { env, missing, stop } = await openTestEnvironment();
+const insisted = missing.filter(({ part }) => part.isInsistedOn);
+if (args.includes("--all") && insisted.length > 0) {
+  console.error(`With --all nothing may be missing. ${sayMissing(insisted)}`);
+  await stop();
+  process.exit(2);
+}
 const runner = spawn(
   process.execPath,
-  ["--test", `--test-concurrency=${FILES_AT_ONCE}`, `--test-timeout=${TEST_TIMEOUT_MS}`, ...options, ...files],
-  { stdio: "inherit", env: { ...process.env, TEST_DATABASE_URL: postgres.url } },
+  [
+    "--test",
+    `--test-concurrency=${FILES_AT_ONCE}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    ...reporting,
+    ...options,
+    ...files,
+  ],
+  { stdio: "inherit", env },
 );
 
 // Ctrl-C reaches the runner by itself; this process stays to see it end and to stop the database.
@@ -38,5 +53,14 @@ process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => runner.kill(signal));
 
 const [code, signal] = await once(runner, "exit");
-await postgres.stop();
+await stop();
+if (missing.length > 0) console.log(sayMissing(missing));
 process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
+
+/** What takes long begins first, so that no core is idle while the last file runs; what never ran begins before all. */
+function longestFirst(files) {
+  const times = readTimes();
+  return files.toSorted(
+    (one, other) => (times[other] ?? Infinity) - (times[one] ?? Infinity) || one.localeCompare(other),
+  );
+}

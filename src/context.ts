@@ -6,14 +6,15 @@ import type { NewId } from "./lib/id.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { Random } from "./lib/random.ts";
 import type { SecretScan } from "./lib/secret-scan.ts";
-import type { AddressedRules } from "./model/addressed-rules.ts";
-import type { AssignmentRules } from "./model/assignment-rules.ts";
-import type { CrowdRules } from "./model/crowd-rules.ts";
-import type { RelayFact } from "./model/relay-fact.ts";
-import type { RelayRules } from "./model/relay-rules.ts";
-import type { Db } from "./store/db.ts";
-import type { Readers } from "./store/readers.ts";
-import type { Wake } from "./store/wake.ts";
+import type { AddressedRules } from "./requests/model/rules.ts";
+import type { AssignmentRules } from "./tasks/model/rules.ts";
+import type { CrowdRules } from "./questions/model/rules.ts";
+import type { RelayFact } from "./asks/model/fact.ts";
+import type { RelayRules } from "./asks/model/rules.ts";
+import type { Owners } from "./owner.ts";
+import type { Db } from "./core/store/db.ts";
+import type { Readers } from "./core/store/readers.ts";
+import type { Wake } from "./core/store/wake.ts";
 
 /** The doors to the outside, and the rules in force. Everything that is not a function of its input comes through here. */
 export interface Context {
@@ -31,6 +32,8 @@ export interface Context {
   addressed: AddressedRules;
   relay: RelayRules;
   assignment: AssignmentRules;
+  /** Who asked, and what a decision means to them. */
+  owners: Owners;
   /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
   offer: (askId: string) => void;
   /** Tells whoever watches this server what it has committed. */

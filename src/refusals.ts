@@ -8,6 +8,7 @@ export const REFUSALS = {
   body_not_object: { kind: "invalid", says: "The body must be a JSON object" },
   invalid_input: { kind: "invalid", says: "The request has a field that is not valid." },
   key_required: { kind: "unauthenticated", says: "A valid key is required." },
+  passed_on: { kind: "unauthenticated", says: "This came through a proxy: set PARLEY_PUBLIC_URL, and use a key." },
   wrong_scope: { kind: "unauthenticated", says: "A valid key is required." },
   sign_in_refused: {
     kind: "unauthenticated",
@@ -21,7 +22,7 @@ export const REFUSALS = {
   subscription_not_found: { kind: "not_found", says: "The requested subscription does not exist." },
   recovery_refused: { kind: "not_found", says: "This recovery code was used already, has expired or is not known." },
   key_not_found: { kind: "not_found", says: "There is no such key." },
-  person_not_found: { kind: "not_found", says: "There is no such person." },
+  person_not_found: { kind: "not_found", says: "No person has this number." },
   route_not_found: { kind: "not_found", says: "There is nothing at this address." },
   method_not_allowed: { kind: "invalid", says: "This address does not take this method." },
   already_answered: { kind: "conflict", says: "You have already answered this question." },
@@ -32,6 +33,7 @@ export const REFUSALS = {
   headers_too_large: { kind: "invalid", says: "The headers of the request are too large." },
   request_too_slow: { kind: "invalid", says: "The request took too long to arrive." },
   body_too_large: { kind: "invalid", says: "The body is too large." },
+  too_many_values: { kind: "invalid", says: "The body holds more than 10,000 values." },
   unsupported_media_type: { kind: "invalid", says: "The body must be JSON, and not compressed." },
   misdirected: { kind: "invalid", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
   not_asked: { kind: "forbidden", says: "This person was not asked." },
@@ -62,6 +64,7 @@ export const REFUSALS = {
   feature_disabled: { kind: "not_found", says: "phase2_ask_answer is off" },
   job_id_taken: { kind: "conflict", says: "job_id was used with another body" },
   job_closed: { kind: "conflict", says: "The job has ended" },
+  job_external: { kind: "invalid", says: "An external job has no lease to give back: finish it or cancel it." },
   fenced: { kind: "conflict", says: "The lease is no longer valid" },
   answer_mismatch: { kind: "conflict", says: "job_id or step_id does not belong to this Ask" },
   person_needed: { kind: "forbidden", says: "Only a person may decide this Ask" },
@@ -81,6 +84,10 @@ export const REFUSALS = {
   not_grantable: { kind: "conflict", says: "This cannot be allowed for good: it does not say what would be done." },
   policy_broken: { kind: "conflict", says: "The policy file holds a mistake; mend it first." },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },
+  store_full: {
+    kind: "unavailable",
+    says: "The disk of this server is full; try again when there is room.",
+  },
 } as const satisfies Record<string, { kind: RefusalKind; says: string }>;
 
 export type RefusalCode = keyof typeof REFUSALS;

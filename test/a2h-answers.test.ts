@@ -12,6 +12,7 @@ import {
   type KeyHolder,
   type Scene,
 } from "./a2h.ts";
+import { advanceUntil } from "./contract.ts";
 import { DATABASES } from "./world.ts";
 
 const iso = (scene: Scene) => new Date(scene.world.clock.now()).toISOString();
@@ -235,12 +236,11 @@ for (const on of DATABASES) {
       const escalation = { escalation_msg: "Please", additional_recipients: [{ address: "cy@example.com" }] };
       const status = accepted(await scene.agent.post(path(call.call_id), escalation)).status;
       assert.deepEqual([status.approved, status.deliveries.length], [undefined, 5]);
-      const sent = async () => {
-        await scene.world.advance(1000);
-        return scene.email.sent.filter(({ opening }) => opening === "Please");
-      };
-      for (let i = 0; i < 400 && (await sent()).length < 3; i += 1) await new Promise((done) => setTimeout(done, 5));
-      const to = (await sent()).map(({ target }) => (target as { to: string }).to).sort();
+      const sent = () => scene.email.sent.filter(({ opening }) => opening === "Please");
+      await advanceUntil(scene.world, 1000, () => sent().length >= 3);
+      const to = sent()
+        .map(({ target }) => (target as { to: string }).to)
+        .sort();
       assert.deepEqual(to, ["ana@example.com", "bo@example.com", "cy@example.com"]);
     });
   });

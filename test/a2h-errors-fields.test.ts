@@ -33,6 +33,16 @@ for (const on of DATABASES) {
         ],
         [
           "/function_calls",
+          callBody({ reject_options: [{ name: "a" }, { name: "b", title: " Approve! " }] }),
+          '["body","spec","reject_options",1,"title"]',
+        ],
+        [
+          "/function_calls",
+          callBody({ reject_options: [{ name: "OK" }] }),
+          '["body","spec","reject_options",0,"name"]',
+        ],
+        [
+          "/function_calls",
           callBody({ reject_options: [{ title: "a" }] }),
           '["body","spec","reject_options",0,"name"]',
         ],

@@ -6,7 +6,7 @@ import { DATABASES } from "./world.ts";
 type Who = "agent" | "answer" | "admin" | "executor" | "assign";
 const ALL: readonly Who[] = ["agent", "answer", "admin", "executor", "assign"];
 
-/** Every path with those who may take it; what they get is not of interest here (contract-a2h.md, section 6). */
+/** Every path with those who may take it; what they get is not of interest here (spec/a2h 6). */
 const ROUTES: [method: string, path: string, who: readonly Who[], everywhere: boolean][] = [
   ["POST", "/function_calls", ["agent"], true],
   ["GET", "/function_calls/x", ["agent", "answer", "admin"], true],
@@ -27,6 +27,7 @@ const ROUTES: [method: string, path: string, who: readonly Who[], everywhere: bo
   ["GET", "/humans", ["agent", "admin"], true],
   ["GET", "/humans/search?q=x", ["agent", "admin"], true],
   ["GET", "/humans/77", ["agent", "admin"], true],
+  ["GET", "/groups", ["agent", "admin"], true],
   ["POST", "/humans", ["admin"], true],
   ["PUT", "/humans/77", ["admin"], true],
   ["PATCH", "/humans/77", ["admin"], true],

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { verifiedWebhookId, webhookSignature } from "../src/lib/standard-webhooks.ts";
-import { pauseAfter } from "../src/model/webhook-events.ts";
+import { pauseAfter } from "../src/notices/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "./a2h.ts";
 import { openAgentServer } from "./agent-server.ts";
+import { advanceUntil } from "./contract.ts";
 import { DATABASES } from "./world.ts";
 
 /** Lets the server's loops look until something holds. */
 async function settle(scene: Scene, holds: () => boolean | Promise<boolean>, stepMs = 1000): Promise<void> {
-  for (let i = 0; !(await holds()); i += 1) {
-    assert.ok(i < 2000, "what was waited for did not happen");
-    await scene.world.advance(stepMs);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await advanceUntil(scene.world, stepMs, holds);
 }
 
 const endpoint = (scene: Scene, body: Record<string, unknown>) => scene.agent.post("/webhook_endpoints", body);

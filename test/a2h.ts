@@ -3,8 +3,7 @@ import { after, before } from "node:test";
 import type { Channel } from "../src/channels/channel.ts";
 import { EMAIL_FIELDS, parseEmail } from "../src/channels/email/target.ts";
 import { FIELDS, parseTarget } from "../src/channels/slack/target.ts";
-import { sql } from "../src/store/sql.ts";
-import { createKey, type KeyWish } from "../src/verbs/create-key.ts";
+import { createKey, type KeyWish } from "../src/access/create-key.ts";
 import { providerOf, type Provider } from "./addressed.ts";
 import { openWorld, type DatabaseName, type Reply, type World, type WorldOptions } from "./world.ts";
 
@@ -46,16 +45,18 @@ export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "o
   };
   const admin = await holder({ name: "boss", scope: "admin" });
   return {
-    ...{ world, slack, email, holder, admin },
+    world,
+    slack,
+    email,
+    holder,
+    admin,
     agent: await holder({ name: "support", scope: "agent" }),
     async human(name, more = {}) {
       const wish = { name, description: `${name} knows`, prioritizedContactChannels: [{ inbox: {} }], ...more };
       const reply = await admin.post("/humans", wish);
       assert.equal(reply.status, 201, reply.text);
       const id = reply.body.id as string;
-      const [row] = await world.server.ctx.db.all<{ person_id: string }>(peopleByNumber(Number(id)));
-      const person = row?.person_id ?? assert.fail("nobody was enrolled");
-      return { id, person, answer: await holder({ name: `of-${id}`, scope: "answer", person }) };
+      return { id, person: id, answer: await holder({ name: `of-${id}`, scope: "answer", person: id }) };
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
@@ -70,8 +71,6 @@ export function sharedScene(on: DatabaseName): () => Scene {
   after(() => scene[Symbol.asyncDispose]());
   return () => scene;
 }
-
-const peopleByNumber = (number: number) => sql`SELECT person_id FROM people WHERE number = ${number}`;
 
 let ids = 0;
 /** A call id that nobody used before. */

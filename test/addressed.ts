@@ -2,13 +2,13 @@ import type { Channel, Closing, Notice } from "../src/channels/channel.ts";
 import { DeliveryError } from "../src/channels/channel.ts";
 import type { Context } from "../src/context.ts";
 import { canonicalExact, sha256Digest } from "../src/lib/exact-json.ts";
-import type { AddressedAsk, Audience, Target } from "../src/model/addressed-ask.ts";
-import { consentText } from "../src/model/consent.ts";
-import { transact } from "../src/store/transact.ts";
-import { findHuman, updateHuman, type HumanChannel } from "../src/store/humans.ts";
-import type { Identity } from "../src/model/addressed-ask.ts";
-import { addressAsk, type AddressedWish } from "../src/verbs/address-ask.ts";
-import { addPerson } from "../src/verbs/add-person.ts";
+import type { AddressedAsk, Audience, Target } from "../src/requests/model/request.ts";
+import { consentText } from "../src/requests/model/consent.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { findHuman, updateHuman, type HumanChannel } from "../src/access/store/humans.ts";
+import type { Identity } from "../src/requests/model/request.ts";
+import { addressAsk, type AddressedWish } from "../src/requests/address-ask.ts";
+import { addPerson } from "../src/access/add-person.ts";
 
 let asked = 0;
 

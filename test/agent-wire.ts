@@ -56,7 +56,12 @@ export function openWire(
     wake();
   };
   const wire: Omit<Wire, "ended"> = {
-    ...{ tree, said: [], written: [], wishes: [], questions: [], stop: new AbortController() },
+    tree,
+    said: [],
+    written: [],
+    wishes: [],
+    questions: [],
+    stop: new AbortController(),
     say: (message) => put(JSON.stringify(message)),
     sayLine: put,
     asks(message) {
@@ -79,15 +84,18 @@ export function openWire(
   };
   const order = {
     settings: { name: "x", type, command: ["x"], flavour, passEnv: [] },
-    ...{ tree, treeOutside: tree, home: folder, homeOutside: folder, message: "Do it.", resume: null },
-    ...{
-      sessionId: "s",
-      jailed: false,
-      mcp: { url: "http://m", token: "t" },
-      env: {},
-      maxTurns: 1,
-      maxBudgetUsd: null,
-    },
+    tree,
+    treeOutside: tree,
+    home: folder,
+    homeOutside: folder,
+    message: "Do it.",
+    resume: null,
+    sessionId: "s",
+    jailed: false,
+    mcp: { url: "http://m", token: "t" },
+    env: {},
+    maxTurns: 1,
+    maxBudgetUsd: null,
   };
   const pipes = {
     lines: lines(),
@@ -104,8 +112,11 @@ export function openWire(
     order,
     pipes,
     {
-      ...{ session: () => undefined, message: () => undefined, tool: () => undefined },
-      ...{ usage: () => undefined, error: () => undefined },
+      session: () => undefined,
+      message: () => undefined,
+      tool: () => undefined,
+      usage: () => undefined,
+      error: () => undefined,
       ...told,
       ...watching(wire, told),
     },

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../src/lib/clock.ts";
-import type { AgentRules } from "../src/model/assignment-rules.ts";
+import type { AgentRules } from "../src/tasks/model/rules.ts";
 import { findAgents } from "../src/workshop/agents/find-agents.ts";
 import { converse } from "./conversation.ts";
 import { parley } from "./program.ts";
@@ -54,7 +54,9 @@ describe("a command as an agent", () => {
     const died = await converse({ folder, message, settings: command("/bin/sh", "-c", "kill -9 $$") });
     assert.equal(died.end.is === "died" && died.end.canResume, false);
     const stopped = await converse({
-      ...{ folder, message, settings: command("/bin/sh", "-c", "echo on; exec sleep 600") },
+      folder,
+      message,
+      settings: command("/bin/sh", "-c", "echo on; exec sleep 600"),
       onLine: (_line, { interrupt, kill }) => {
         interrupt();
         kill("SIGINT");
@@ -95,7 +97,9 @@ describe("finding agents", () => {
       found.map(({ name, version, works, why, remarks }) => [name, version, works, why ?? remarks.join("; ")]),
       [
         [
-          ...["claude", "9.9.9", true],
+          "claude",
+          "9.9.9",
+          true,
           "never tested with this version, but with 2.1.197, 2.1.329; without ANTHROPIC_API_KEY",
         ],
         ["codex", "0.169.0", true, ""],

@@ -6,7 +6,7 @@ import {
   pathFromTree,
   reaching,
   type PermissionAction,
-} from "../src/model/assignment-action.ts";
+} from "../src/tasks/model/action.ts";
 import { acpDeeds, isParleyTool, toolOf } from "../src/workshop/agents/acp-tools.ts";
 import { claudeWish } from "../src/workshop/agents/claude-tools.ts";
 import { commandWish } from "../src/workshop/agents/codex-requests.ts";

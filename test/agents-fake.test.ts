@@ -27,8 +27,11 @@ const AGENTS: Readonly<Record<string, Talk["settings"] & { writes: string; runs:
   codex: { type: "codex", command: [program("codex")], writes: "fileChange", runs: "commandExecution" },
   opencode: { type: "acp", flavour: "opencode", command: [program("acp")], writes: "write", runs: "bash" },
   gemini: {
-    ...{ type: "acp", flavour: "gemini", command: [program("acp"), "--gemini"] },
-    ...{ writes: "write_file", runs: "run_shell_command" },
+    type: "acp",
+    flavour: "gemini",
+    command: [program("acp"), "--gemini"],
+    writes: "write_file",
+    runs: "run_shell_command",
   },
 };
 
@@ -46,7 +49,10 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
         { say: "That is all." },
       );
       const done = await converse({
-        ...{ folder, settings, env, message: "Do it." },
+        folder,
+        settings,
+        env,
+        message: "Do it.",
         decide: ({ action, resource }) =>
           action === "write" && resource === "src/a.txt" ? { allow: true } : { allow: false, why: "Dana: leave that" },
       });
@@ -92,7 +98,10 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
     it("has the agent stop while it waits for a decision, and while it works", async () => {
       const folder = newFolder();
       const waiting = await converse({
-        ...{ folder, settings, message: "Do it.", env: tell({ write: "late.txt", text: "late" }) },
+        folder,
+        settings,
+        message: "Do it.",
+        env: tell({ write: "late.txt", text: "late" }),
         decide: (_wish, stop) => {
           stop();
           return new Promise(() => {});
@@ -103,7 +112,10 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
       assert.equal(waiting.exit.signal, null, "it went by itself");
 
       const working = await converse({
-        ...{ folder: newFolder(), settings, message: "Do it.", env: tell({ say: "I wait." }, { hang: true }) },
+        folder: newFolder(),
+        settings,
+        message: "Do it.",
+        env: tell({ say: "I wait." }, { hang: true }),
         onLine: (line, { interrupt }) => void (/I wa/.test(line) && interrupt()),
       });
       assert.deepEqual([working.end, working.exit.signal], [{ is: "interrupted" }, null]);
@@ -111,7 +123,10 @@ for (const [name, { writes, runs, ...settings }] of Object.entries(AGENTS)) {
 
     it("says why the agent failed", async () => {
       const failed = await converse({
-        ...{ folder: newFolder(), settings, message: "Do it.", env: tell({ fail: "The model is out." }) },
+        folder: newFolder(),
+        settings,
+        message: "Do it.",
+        env: tell({ fail: "The model is out." }),
       });
       assert.equal(failed.end.is, "failed");
       assert.match(failed.end.is === "failed" ? failed.end.error : "", /The model is out\./);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { changesMessage, firstMessage, resumeMessage } from "../src/model/assignment-message.ts";
+import { changesMessage, firstMessage, resumeMessage } from "../src/tasks/model/message.ts";
 
 const PROMPT = "  Add VAT to the export.\n\n```\ntrailing blanks   \n```\n";
 

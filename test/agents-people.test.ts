@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { AgentSettings } from "../src/workshop/agents/agent.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld } from "./contract.ts";
 import { converse } from "./conversation.ts";
 import { somebody } from "./deciders.ts";
@@ -30,7 +30,10 @@ describe("people, for an agent at work", () => {
       const folder = mkdtempSync(join(root, "p-"));
       const input = { message: "Which port?", to: jane.name, max_wait_seconds: 600 };
       const running = converse({
-        ...{ folder, settings, message: "Do it.", mcp: { url: `${world().url}/mcp`, token } },
+        folder,
+        settings,
+        message: "Do it.",
+        mcp: { url: `${world().url}/mcp`, token },
         env: { FAKE_AGENT: JSON.stringify([{ mcp: "contact_human", input }]) },
       });
       await jane.decides({ text: "Port 4711." });

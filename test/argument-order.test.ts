@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { canonicalExact } from "../src/lib/exact-json.ts";
-import { riskiestFirst } from "../src/model/argument-order.ts";
-import { viewOf } from "../src/model/ask-view.ts";
+import { riskiestFirst } from "../src/requests/model/argument-order.ts";
+import { viewOf } from "../src/requests/model/view.ts";
 import { callWish } from "./addressed.ts";
 
 const order = (given: Record<string, unknown>): string[] =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { DATABASES, openWorld } from "./world.ts";
 
 /** Counts to `most`, which takes a second or so for some millions. */

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { systemClock } from "../src/lib/clock.ts";
-import { selfTest } from "../src/workshop/sandbox.ts";
 import { appears, assertDone, beside, eventually, run, sharedSite, steps, type AssignSite } from "./assign-site.ts";
+import { itWith } from "./parts.ts";
 import { parley } from "./program.ts";
 import { call } from "./world.ts";
 
-const isJailed = (await selfTest({ dataFolder: import.meta.dirname, clock: systemClock })).is === "bubblewrap";
+const SANDBOXES = [
+  { sandbox: "auto", it: await itWith("bubblewrap") },
+  { sandbox: "off", it },
+] as const;
 
 /** What a fake agent was told by the steps it took. */
 const heard = (site: AssignSite, id: string): string => {
@@ -15,7 +17,7 @@ const heard = (site: AssignSite, id: string): string => {
   return readFileSync(beside(site, id, `home/.fake-agent/${session}.json`), "utf8");
 };
 
-for (const sandbox of isJailed ? (["auto", "off"] as const) : (["off"] as const)) {
+for (const { sandbox, it } of SANDBOXES) {
   describe(`an agent at work, with assignment.sandbox: ${sandbox}`, { concurrency: true }, () => {
     const shared = sharedSite({
       repos: [{ name: "shop", parallel: 6 }],
@@ -29,7 +31,10 @@ for (const sandbox of isJailed ? (["auto", "off"] as const) : (["off"] as const)
       const waiting = await site.until("mcp", "awaiting_answer");
       assert.equal(waiting.sandbox, sandbox === "auto" ? "bubblewrap" : "none");
       const [found] = (await site.inbox(1)) as [{ id: string; words: string }];
-      assert.match(found.words, /Which currency, please\?/);
+      assert.match(found.words, /Which currency, please\?\n\nFor task mcp \(Do it\) in shop, by claude\./);
+      const { askId, summary, url } = waiting.question;
+      assert.deepEqual([askId, summary], [found.id, "Which currency, please?"]);
+      assert.equal(url, `${site.url}/inbox/${found.id}`);
       await site.kill();
       await site.start();
       const [again] = (await site.inbox(1)) as [{ id: string }];
@@ -40,6 +45,8 @@ for (const sandbox of isJailed ? (["auto", "off"] as const) : (["off"] as const)
       assertDone(site, "mcp", task);
       assert.match(heard(site, "mcp"), /Euros/);
       assert.equal(task.attempts[0].resumes, 0);
+      const [asked] = task.asks;
+      assert.deepEqual([asked.askId, asked.state, asked.answer], [found.id, "ANSWERED", "Euros"]);
     });
   });
 }

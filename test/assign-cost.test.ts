@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findLiveAttempts } from "../src/store/aa-attempts.ts";
-import { listReviewed } from "../src/store/aa-tasks.ts";
-import type { Queryable, Tx } from "../src/store/db.ts";
-import { join, raw, sql, type Sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { pickNextTask, whyBlocked } from "../src/verbs/move-task.ts";
+import { findLiveAttempts } from "../src/tasks/store/attempts.ts";
+import { listReviewed } from "../src/tasks/store/tasks.ts";
+import type { Queryable, Tx } from "../src/core/store/db.ts";
+import { join, raw, sql, type Sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { pickNextTask, whyBlocked } from "../src/tasks/move.ts";
 import { openAssignment, type AssignmentScene } from "./assignment.ts";
 import { DATABASES } from "./world.ts";
 
@@ -41,7 +41,7 @@ async function looking(scene: AssignmentScene): Promise<{ found: string | undefi
     };
   };
   const found = await transact(ctx, async (tx) => {
-    const noted: Tx = { ...{ dialect: tx.dialect, all: noting(tx) }, wake: (topic) => tx.wake(topic), tell: () => {} };
+    const noted: Tx = { dialect: tx.dialect, all: noting(tx), wake: (topic) => tx.wake(topic), tell: () => {} };
     const slots = { repos: ctx.assignment.repos, parallel: 4, agents: ["claude"] };
     const task = await pickNextTask(noted, slots);
     if (task) await whyBlocked(ctx, noted, task);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { run, sharedSite, type AssignSite } from "./assign-site.ts";
+import { parley } from "./program.ts";
 
 /** Two tasks that change the same line, and one that needs both. */
 async function conflicting(site: AssignSite, repo: string, name: string, resolves: string): Promise<string> {
@@ -27,8 +28,10 @@ describe("tasks that depend on others", { concurrency: true }, () => {
   });
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
   async function conflictAsk(id: string): Promise<any> {
-    const { reviewUrl, blockedReason } = await shared().until(id, "conflict");
-    assert.equal(blockedReason, undefined);
+    const { reviewUrl, blockedReason, conflict, blockedBy } = await shared().until(id, "conflict");
+    assert.equal(blockedReason, `${id}-left and ${id}-right do not merge in prices.txt: a person was asked`);
+    const dependencies = [`${id}-left`, `${id}-right`];
+    assert.deepEqual([conflict, blockedBy], [{ dependencies, paths: ["prices.txt"], waits: false }, []]);
     const ask = (await shared().person("GET", `/people/me/asks/${reviewUrl.split("/").at(-1)}`)).body;
     assert.match(ask.words, /prices\.txt/);
     return ask;
@@ -74,6 +77,13 @@ describe("tasks that depend on others", { concurrency: true }, () => {
     const { commit, attempt } = await site.until(id, "review");
     assert.equal(attempt, 1);
     assert.equal(site.git("shop", "show", `${commit}:prices.txt`), "one\nboth\nthree");
+    const parents = await Promise.all(["left", "right"].map(async (side) => (await site.task(`${id}-${side}`)).commit));
+    assert.deepEqual(site.git("shop", "log", "-1", "--format=%P", commit).split(" "), parents);
+    for (const one of site.git("shop", "rev-list", commit).split("\n")) {
+      assert.doesNotMatch(site.git("shop", "show", `${one}:prices.txt`), /<<<<<<</, "no commit holds a marker");
+    }
+    const { conflict, blockedReason } = await site.task(id);
+    assert.deepEqual([conflict, blockedReason], [undefined, undefined]);
     assert.equal(site.asked().filter((title) => title.startsWith("Conflict") && title.includes(id)).length, 1);
   });
 
@@ -99,7 +109,25 @@ describe("tasks that depend on others", { concurrency: true }, () => {
     const site = shared();
     const id = await conflicting(site, "shop", "waits", "cat prices.txt > seen.txt");
     await site.decide(await conflictAsk(id), { option: "wait" });
-    assert.equal((await site.task(id)).state, "conflict");
+    const waiting = await site.task(id);
+    const dependencies = [`${id}-left`, `${id}-right`];
+    const reason = `waits for another commit of ${id}-left or ${id}-right, which do not merge in prices.txt`;
+    assert.deepEqual(
+      [waiting.state, waiting.blockedReason, waiting.blockedBy, waiting.conflict, waiting.reviewUrl],
+      ["conflict", reason, dependencies, { dependencies, paths: ["prices.txt"], waits: true }, undefined],
+    );
+    const shown = await parley(["task", "show", id], site.env);
+    assert.match(shown.out, new RegExp(`^${id}: conflict: ${reason}\n[^]*^clash   prices\\.txt$`, "m"));
+    const told = site.query(`SELECT data_json FROM aa_board WHERE id = '${id}' ORDER BY seq`);
+    const events = told.map(({ data_json: data }) => JSON.parse(String(data)) as Record<string, unknown>);
+    const states = events.filter(({ state }) => state === "conflict");
+    assert.deepEqual(
+      states.map(({ blockedReason, conflict }) => [blockedReason, (conflict as { waits: boolean }).waits]),
+      [
+        [`${id}-left and ${id}-right do not merge in prices.txt: a person was asked`, false],
+        [reason, true],
+      ],
+    );
     await site.submit(`${id}-right`, { prompt: run("echo right > right.txt") });
     const { commit } = await site.until(id, "review");
     assert.equal(site.git("shop", "show", `${commit}:seen.txt`), "one\nleft\nthree");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openDesk } from "../src/loops/attempt-desk.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
-import { endUnheardWork, noteHolder } from "../src/verbs/lost-workshops.ts";
-import { startAttempt } from "../src/verbs/start-attempt.ts";
+import { openDesk } from "../src/tasks/loops/attempt-desk.ts";
+import { examineStore } from "../src/doctor/examine.ts";
+import { endUnheardWork, noteHolder } from "../src/tasks/lost-workshops.ts";
+import { startAttempt } from "../src/tasks/start-attempt.ts";
 import { AttemptLost } from "../src/workshop/desk.ts";
 import { openAssignment, type AssignmentScene } from "./assignment.ts";
 import { DATABASES } from "./world.ts";
@@ -18,7 +18,9 @@ function toolsOf({ world, ana }: AssignmentScene) {
   const killed: string[] = [];
   const starts = (holder: string) => startAttempt(ctx, { holder, slots });
   return {
-    ...{ ctx, killed, starts },
+    ctx,
+    killed,
+    starts,
     /** Task "a" is at work in the workshop that is not here. */
     async beginElsewhere() {
       await ana.submit("a");

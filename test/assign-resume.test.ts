@@ -31,7 +31,7 @@ describe("an agent that is killed", { concurrency: true }, () => {
       prompt: steps({ touch: "half.txt" }, { run: "echo yes >> waits.txt" }),
     });
     const ask = await pending("waits");
-    process.kill(agentOf(site, "waits"), "SIGKILL");
+    process.kill(await agentOf(site, "waits"), "SIGKILL");
     await site.until("waits", ({ state, attempts }) => attempts[0].resumes === 1 && state === "awaiting_answer");
     assert.equal((await pending("waits")).id, ask.id);
     await site.decide(ask, { approved: true });
@@ -60,7 +60,7 @@ describe("an agent that is killed", { concurrency: true }, () => {
     await site.submit("anew", { prompt: run(`echo junk >> junk.txt; ${WAITS}; ls > seen.txt`) });
     await site.until("anew", "running");
     await appears(beside(site, "anew", "times"));
-    process.kill(agentOf(site, "anew"), "SIGKILL");
+    process.kill(await agentOf(site, "anew"), "SIGKILL");
     await site.until("anew", ({ attempts }) => attempts[0].resumes === 1);
     await eventually(
       () => timesOf(site, "anew") === "x\nx\n",
@@ -96,7 +96,7 @@ describe("an agent that is killed", { concurrency: true }, () => {
       prompt: steps({ touch: "half.txt" }, { run: "echo yes >> orphan.txt" }),
     });
     await pending("orphan");
-    const agent = agentOf(site, "orphan");
+    const agent = await agentOf(site, "orphan");
     await killPid(site.mark("orphan").pid);
     await site.until("orphan", ({ state, attempts }) => attempts[0].resumes === 1 && state === "awaiting_answer");
     assert.throws(() => process.kill(agent, 0), "the agent whose supervisor died is not there any more");

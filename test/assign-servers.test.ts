@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pino } from "pino";
-import { startServer } from "../src/server.ts";
-import { sql } from "../src/store/sql.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { startServer } from "../src/server/server.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { eventually, run, SHELL } from "./assign-site.ts";
 import { gitIn } from "./git-in.ts";
 import { parley } from "./program.ts";
@@ -29,7 +29,9 @@ describe("two servers on one PostgreSQL with the same repository", () => {
       const { config, server: first } = world;
       const log = pino({ level: "fatal" });
       const beside = await parley(["serve", "--port", "0"], {
-        ...{ PARLEY_CONFIG: file, PARLEY_DATA_DIR: config.dataDir, DATABASE_URL: config.databaseUrl ?? "" },
+        PARLEY_CONFIG: file,
+        PARLEY_DATA_DIR: config.dataDir,
+        DATABASE_URL: config.databaseUrl ?? "",
       });
       assert.equal(beside.code, 1);
       assert.match(
@@ -42,27 +44,33 @@ describe("two servers on one PostgreSQL with the same repository", () => {
         const { text: key } = await createKey(first.ctx, { name: "ana", scope: "assign" });
         const headers = { authorization: `Bearer ${key}` };
         const atWork = `mkdir ${folder}/at-$$; ls -d ${folder}/at-* | wc -l >> ${folder}/counted; sleep 0.5; rmdir ${folder}/at-$$`;
-        for (let i = 0; i < COUNT; i += 1) {
-          const body = { id: `card-${i}`, prompt: run(`echo ${i} > ${i}.txt; ${atWork}`) };
-          const reply = await world.call("POST", "/assignment", { headers, body });
-          assert.equal(reply.status, 202, reply.text);
-        }
         const { db } = first.ctx;
-        await eventually(
-          async () => (await db.all(sql`SELECT id FROM aa_tasks WHERE state = 'review'`)).length === COUNT,
-          () => "all done",
-        );
+        let count = 0;
+        const submit = async (more: number): Promise<void> => {
+          for (const end = count + more; count < end; count += 1) {
+            const body = { id: `card-${count}`, prompt: run(`echo ${count} > ${count}.txt; ${atWork}`) };
+            const reply = await world.call("POST", "/assignment", { headers, body });
+            assert.equal(reply.status, 202, reply.text);
+          }
+          await eventually(
+            async () => (await db.all(sql`SELECT id FROM aa_tasks WHERE state = 'review'`)).length === count,
+            () => "all done",
+          );
+        };
+        await submit(COUNT);
+        // Either may be the quicker one every time, so there is work until both have had some.
+        const holders = async () => (await db.all(sql`SELECT DISTINCT holder FROM aa_attempts`)).length;
+        while ((await holders()) < 2) await submit(2);
         const attempts = await db.all<{ holder: string; n: number; place: number; resumes: number }>(
           sql`SELECT a.holder, a.n, a.resumes, t.place FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id
             ORDER BY a.started_at, t.place`,
         );
-        assert.equal(new Set(attempts.map(({ holder }) => holder)).size, 2, "both servers work");
         assert.deepEqual(
           attempts.map(({ place, n, resumes }) => [place, n, resumes]),
-          Array.from({ length: COUNT }, (_, i) => [i + 1, 1, 0]),
+          Array.from({ length: count }, (_, i) => [i + 1, 1, 0]),
         );
         const refs = gitIn(checkout, "for-each-ref", "--format=%(refname)", "refs/aa", "refs/heads/aa");
-        assert.equal(refs.split("\n").length, 2 * COUNT);
+        assert.equal(refs.split("\n").length, 2 * count);
 
         // Whoever takes it, one of the two stands in the other's store alone.
         const byHolder = new Map(attempts.map(({ holder, place }) => [holder, `card-${place - 1}`]));

@@ -9,6 +9,7 @@ import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
 import type { SupervisorLine, SupervisorMark } from "../src/workshop/supervision.ts";
 import { gitIn } from "./git-in.ts";
 import type { FakeStep } from "./fake-agents/play.ts";
+import { reservePort } from "./ports.ts";
 import { newFolder, parley, serve, type Run } from "./program.ts";
 import { call, type CallOptions, type Reply } from "./world.ts";
 
@@ -38,7 +39,7 @@ export interface AssignSite extends AsyncDisposable {
   readonly run: Run;
   /** The environment of a command that gives work. */
   readonly env: Record<string, string>;
-  /** Starts the server; the second time on the port it had. With a point it dies there. */
+  /** Starts the server, always on the same port. With a point it dies there. */
   start(at?: string): Promise<void>;
   kill(): Promise<void>;
   /** Lets time pass for every later start, as if the machine had been off. */
@@ -80,8 +81,10 @@ export const steps = (...all: FakeStep[]): string => `Do it\nFAKE ${JSON.stringi
 /** A prompt that tells the agent `shell` its commands. */
 export const run = (line: string): string => `Do it\nRUN\n${line}\nEND`;
 
+/** Beside many others on a busy machine a task may take minutes. */
+const WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 50;
-const WITHIN_MS = 90_000;
+const LOOK_EVERY_AT_MOST_MS = 300;
 
 /** Looks until there is something; a machine that is busy is waited for. */
 export async function eventually<T>(
@@ -89,10 +92,12 @@ export async function eventually<T>(
   what: () => string,
   withinMs = WITHIN_MS,
 ): Promise<T> {
-  for (const end = performance.now() + withinMs; performance.now() < end;) {
+  const start = performance.now();
+  for (let waitedMs = 0; waitedMs < withinMs; waitedMs = performance.now() - start) {
     const found = await look();
     if (found) return found;
-    await systemClock.sleep(LOOK_EVERY_MS);
+    // Whoever has waited for long looks less often: looking takes time from what is waited for.
+    await systemClock.sleep(Math.max(LOOK_EVERY_MS, Math.min(waitedMs / 20, LOOK_EVERY_AT_MOST_MS)));
   }
   return assert.fail(`never came: ${what()}`);
 }
@@ -120,14 +125,14 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
   writeFileSync(file, JSON.stringify(settings));
 
   let server: (Run & { url: string }) | null = null;
-  let port = "0";
+  const port = String(await reservePort());
   let aheadMs = 0;
   const started = () => server ?? assert.fail("the server runs");
   const keys: Record<string, string> = {};
   const workDir = join(dataDir, "workshop");
 
   async function newKey(scope: string): Promise<string> {
-    const made = await parley(["keys", "create", `ana-${scope}`, "--scope", scope, "--person", "operator"], {
+    const made = await parley(["keys", "create", `ana-${scope}`, "--scope", scope, "--person", "1"], {
       PARLEY_DATA_DIR: dataDir,
     });
     assert.equal(made.code, 0, made.err);
@@ -144,7 +149,9 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
   const first = names[0] ?? "shop";
 
   const site: AssignSite = {
-    ...{ dataDir, workDir, checkout },
+    dataDir,
+    workDir,
+    checkout,
     get url() {
       return started().url;
     },
@@ -157,13 +164,14 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
     async start(at) {
       const env = {
         PARLEY_LOG_LEVEL: "warn",
+        // Tests that wait side by side look more often than one client may.
+        PARLEY_RELAY_REQUESTS_PER_SECOND: "100000",
         ...options.env,
         ...((at !== undefined || aheadMs > 0) && { NODE_OPTIONS: `--import=${AT_POINT}` }),
         ...(aheadMs > 0 && { PROOF_CLOCK_AHEAD_MS: String(aheadMs) }),
         ...(at !== undefined && { PROOF_POINT: at }),
       };
       server = await serve(dataDir, env, "--config", file, "--port", port);
-      port = new URL(server.url).port;
       keys["assign"] ??= await newKey("assign");
       keys["answer"] ??= await newKey("answer");
     },
@@ -247,8 +255,9 @@ export async function openSite(options: SiteOptions = {}): Promise<AssignSite> {
     mark: (id) => JSON.parse(readFileSync(join(site.folder(id), "supervisor.json"), "utf8")) as SupervisorMark,
     log: (id) =>
       readFileSync(join(site.folder(id), "log.ndjson"), "utf8")
-        .trimEnd()
         .split("\n")
+        // Behind the last line's end stands nothing, or a line that is being written.
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as SupervisorLine),
     query(text) {
       const connection = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
@@ -319,9 +328,12 @@ export const appears = (path: string) =>
   );
 export const beside = (site: AssignSite, id: string, name: string): string => join(site.folder(id), name);
 export const timesOf = (site: AssignSite, id: string): string => readFileSync(beside(site, id, "times"), "utf8");
-/** The process of a task's agent. */
-export const agentOf = (site: AssignSite, id: string): number =>
-  site.log(id).findLast((line) => line.type === "started")?.pid ?? assert.fail("no agent was started");
+/** The process of a task's agent, which may do its first things before its supervisor has written that it was started. */
+export const agentOf = (site: AssignSite, id: string): Promise<number> =>
+  eventually(
+    () => site.log(id).findLast((line) => line.type === "started")?.pid,
+    () => "the agent's start in the log",
+  );
 
 /** One site for a whole `describe`. */
 export function sharedSite(options: SiteOptions = {}): () => AssignSite {

@@ -22,7 +22,7 @@ describe("stopping a server while coding agents work", { concurrency: true }, ()
     await site.submit("works", { prompt: run(WAITS) });
     await site.until("works", "running");
     await appears(beside(site, "works", "times"));
-    const agent = agentOf(site, "works");
+    const agent = await agentOf(site, "works");
     const stopped = await parley(["stop"], { PARLEY_DATA_DIR: site.dataDir });
     assert.deepEqual([stopped.code, stopped.err], [0, "Stopped.\n"]);
     assert.equal((await site.run.ended).code, 0);

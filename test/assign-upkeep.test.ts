@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { fateOfWork } from "../src/model/keep-work.ts";
+import { fateOfWork } from "../src/tasks/model/keep-work.ts";
 import { appears, assertDone, beside, eventually, openSite, run, steps, WAITS } from "./assign-site.ts";
 import { gitIn } from "./git-in.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
 import { openAssignment } from "./assignment.ts";
 import { DATABASES, type Reply } from "./world.ts";
 

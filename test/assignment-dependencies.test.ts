@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findFirstInLine } from "../src/store/aa-tasks.ts";
-import { listDependencies } from "../src/store/aa-deps.ts";
-import { raw, sql, type Sql } from "../src/store/sql.ts";
+import { findFirstInLine } from "../src/tasks/store/tasks.ts";
+import { listDependencies } from "../src/tasks/store/dependencies.ts";
+import { raw, sql, type Sql } from "../src/core/store/sql.ts";
 import { openAssignment, sharedAssignment } from "./assignment.ts";
 import { DATABASES } from "./world.ts";
 
@@ -22,7 +22,9 @@ for (const on of DATABASES) {
       await ana.submit("b", { dependencies: ["a"] });
       await ana.submit("c", { dependencies: ["a"] });
       assert.deepEqual(gist(await ana.task("d")), [
-        ...["blocked", ["b", "c"], "b is not completed yet; c is not completed yet"],
+        "blocked",
+        ["b", "c"],
+        "b is not completed yet; c is not completed yet",
       ]);
       assert.deepEqual(gist(await ana.task("b")), ["blocked", ["a"], "a is not known yet"]);
       assert.equal(await runner.start(), undefined);
@@ -97,7 +99,9 @@ for (const on of DATABASES) {
       await runner.complete("blog", "b-strict");
       await runner.complete("blog", "b-free");
       assert.deepEqual(gist(await ana.task("b-next", "/assignment/blog")), [
-        ...["blocked", ["b-strict"], "b-strict is not approved yet"],
+        "blocked",
+        ["b-strict"],
+        "b-strict is not approved yet",
       ]);
       assert.equal((await ana.task("b-other", "/assignment/blog")).state, "queued");
       await runner.move("blog", "b-strict", "approved");

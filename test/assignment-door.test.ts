@@ -22,24 +22,26 @@ for (const on of DATABASES) {
       assert.equal(reply.status, 202, reply.text);
       assert.equal(reply.headers.get("location"), "/assignment/tasks/card%201%2F%C3%BC");
       assert.deepEqual(reply.body, {
-        ...{ repo: "shop", id: "card 1/ü", submittedAt: "2026-02-02T12:00:00Z", status: "queued", state: "queued" },
-        ...{
-          title: "Add VAT to the export",
-          attempt: 0,
-          agent: "claude",
-          dependencies: [],
-          blockedBy: [],
-          stale: false,
-        },
+        repo: "shop",
+        id: "card 1/ü",
+        submittedAt: "2026-02-02T12:00:00Z",
+        status: "queued",
+        state: "queued",
+        title: "Add VAT to the export",
+        attempt: 0,
+        agent: "claude",
+        dependencies: [],
+        blockedBy: [],
+        stale: false,
       });
       const list = await ana.call("GET", "/assignment");
       assert.deepEqual([list.body.serverName, list.body.protocolVersion], ["Parley on studio", "0.0.1"]);
       assert.deepEqual(list.body.tasks, [reply.body]);
       const whole = await ana.call("GET", reply.headers.get("location") ?? "");
-      const { prompt, attempts, reviews, asks, ...task } = whole.body;
+      const { prompt, attempts, reviews, asks, asksNext, ...task } = whole.body;
       assert.deepEqual(task, reply.body);
       assert.equal(prompt, "\n  Add VAT to the export\nand test it");
-      assert.deepEqual([attempts, reviews, asks], [[], [], []]);
+      assert.deepEqual([attempts, reviews, asks, asksNext], [[], [], [], null]);
       assert.ok(world.url);
     });
 
@@ -52,7 +54,7 @@ for (const on of DATABASES) {
       }
       const headers = { authorization: `Bearer ${ana.key}` };
       const body = JSON.stringify({ id: "untyped", prompt: "Do it" });
-      const untyped = await callAt(world.url, "localhost", "POST", "/assignment", { headers, body });
+      const untyped = await callAt(world.url, "POST", "/assignment", { host: "localhost", headers, body });
       assert.equal(untyped.status, 202, untyped.text);
     });
 
@@ -60,7 +62,7 @@ for (const on of DATABASES) {
       const { ana, world } = shared();
       const headers = { authorization: `Bearer ${ana.key}` };
       const at = (host: string, method: string, path: string, more: CallOptions = {}) =>
-        callAt(world.url, host, method, path, { ...more, headers: { ...headers, ...more.headers } });
+        callAt(world.url, method, path, { host, ...more, headers: { ...headers, ...more.headers } });
       for (const host of ["agent-assignment-server.localhost:3000", "aa.localhost", "AA.localhost:81"]) {
         const made = await at(host, "POST", "/", { body: { id: "rooted", prompt: "Do it" } });
         assert.equal(made.status, 202, made.text);
@@ -115,7 +117,7 @@ for (const on of DATABASES) {
         await ana.call("PUT", "/assignment", { headers: origin }),
         await world.call("GET", "/assignment", { headers: origin }),
         await world.call("OPTIONS", "/assignment/shop/tasks/x", { headers: origin }),
-        await callAt(world.url, "evil.example", "GET", "/assignment", { headers: origin }),
+        await callAt(world.url, "GET", "/assignment", { host: "evil.example", headers: origin }),
       ];
       assert.deepEqual(
         replies.map(({ status }) => status),

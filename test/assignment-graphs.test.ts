@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { listTaskHeads } from "../src/store/aa-tasks.ts";
+import { listTaskHeads } from "../src/tasks/store/tasks.ts";
 import { openAssignment, type AssignmentScene } from "./assignment.ts";
 import { Dice } from "./secret-corpus.ts";
 import { DATABASES } from "./world.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { commitMessage, slugOf, titleOfPrompt } from "../src/model/assignment-names.ts";
+import { commitMessage, slugOf, titleOfPrompt } from "../src/tasks/model/names.ts";
 
 describe("the name of a task in git", () => {
   it("is letters, digits and dashes, whatever the id, and another for every id", () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { until } from "./contract.ts";
 import { openWorld } from "./world.ts";
 
@@ -38,7 +38,7 @@ describe("a task whose agent cannot be given work here", () => {
       const done = await until(async () => {
         const shown = await task("free");
         return shown.status === "completed" ? shown : undefined;
-      }, 20_000);
+      });
       assert.deepEqual([done.changed, done.sandbox, done.sandboxNotice], [false, "none", undefined]);
       assert.match(execFileSync("git", ["-C", repo, "cat-file", "-p", done.commit], { encoding: "utf8" }), /^Look$/m);
       const patch = await world.call("GET", "/assignment/tasks/free/diff", { headers });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { PermissionAction } from "../src/model/assignment-action.ts";
-import { actionFacts, commandClass, withPreset } from "../src/model/assignment-policy.ts";
-import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../src/model/policy.ts";
-import { explainVerdict } from "../src/model/policy-explain.ts";
-import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
-import { shippedPolicy } from "../src/verbs/shipped-policy.ts";
+import type { PermissionAction } from "../src/tasks/model/action.ts";
+import { actionFacts, commandClass, withPreset } from "../src/tasks/model/policy.ts";
+import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../src/policy/model/policy.ts";
+import { explainVerdict } from "../src/policy/model/explain.ts";
+import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
+import { shippedPolicy } from "../src/policy/shipped.ts";
 import { diceOf, type Dice } from "./proof/sim-dice.ts";
 
 const PRESET = shippedPolicy();
@@ -25,7 +25,7 @@ interface Wish {
 /** What policy is asked about a wish of the agent `claude` in the repository `shop`, exactly as an attempt's ask has it. */
 function inputOf({ sandbox = "none", ...wish }: Wish): PolicyInput {
   const facts = actionFacts(wish, { sandbox, allowCommands: ALLOWED });
-  const meta = { ...{ agent: "claude", tool: "T" }, action: wish.action, resource: wish.resource, ...facts };
+  const meta = { agent: "claude", tool: "T", action: wish.action, resource: wish.resource, ...facts };
   const ask = { type: "APPROVAL", roleId: null, meta, envelope: null, principal: "agent:shop-works" } as const;
   return policyInputOf(ask, { id: "J-1", kind: "aa/shop", env: null, repo: null });
 }
@@ -182,7 +182,7 @@ function rawPolicyOf(dice: Dice): object {
   };
 }
 
-/** What contract-assignment.md, sections 5 and 8, says, in the plainest way. */
+/** What spec/assignment 5 and 8, says, in the plainest way. */
 function secondOpinion({ action, resource, sandbox, leadsOutside }: Required<Wish>): string {
   const isInside = !resource.startsWith("/") && !resource.startsWith("~") && !leadsOutside;
   if (action === "read") return isInside ? "ALLOW" : "ESCALATE";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findLiveAttempts } from "../src/store/aa-attempts.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
+import { findLiveAttempts } from "../src/tasks/store/attempts.ts";
+import { examineStore } from "../src/doctor/examine.ts";
 import { openAssignment } from "./assignment.ts";
 import { pause } from "./contract.ts";
 import { Dice } from "./secret-corpus.ts";

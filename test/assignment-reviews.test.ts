@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findTask, findTaskMemory, listReviewed } from "../src/store/aa-tasks.ts";
-import { listAudit } from "../src/store/audit.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { findTask, findTaskMemory, listReviewed } from "../src/tasks/store/tasks.ts";
+import { readAudit } from "../src/core/read-audit.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { OPERATOR } from "./identities.ts";
 import { enrol } from "./addressed.ts";
 import { sharedAssignment, shaOf, type AssignmentScene, type Sender } from "./assignment.ts";
 import { DATABASES, type Reply } from "./world.ts";
@@ -42,7 +42,7 @@ for (const on of DATABASES) {
         reviews.map(({ at: _, ...said }: Record<string, unknown>) => said),
         [{ attempt: 1, verdict: "approve", comment: "Good.", comments: [], by: "Dana" }],
       );
-      const { items } = await listAudit(db, { callId: "shop/fine", afterSeq: 0, limit: 20 });
+      const { items } = await readAudit({ db }, { callId: "shop/fine", afterSeq: 0, limit: 20 });
       assert.deepEqual(
         items.map(({ action }) => action),
         ["task.queued", "task.preparing", "task.running", "task.committing", "task.review", "task.approved"],
@@ -72,7 +72,9 @@ for (const on of DATABASES) {
       assert.deepEqual([reply.body.status, reply.body.commit, reply.body.attempt], ["queued", undefined, 1]);
       const { db } = world.server.ctx;
       assert.deepEqual((await findTaskMemory(db, "shop", "almost"))?.feedback, {
-        ...{ attempt: 1, comment: null, comments: [{ path: "src/vat.ts", line: 12, text: "Round to cents." }] },
+        attempt: 1,
+        comment: null,
+        comments: [{ path: "src/vat.ts", line: 12, text: "Round to cents." }],
       });
       assert.equal(
         (await findTask(db, "shop", "almost"))?.started,
@@ -108,7 +110,8 @@ for (const on of DATABASES) {
       const replies = await Promise.all(Array.from({ length: 5 }, () => review(by, "once", { verdict })));
       assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409, 409, 409, 409]);
       assert.deepEqual(replies.find(({ status }) => status === 409)?.body.error, {
-        ...{ code: "REVIEW_CONFLICT", message: "This work is not up for review any more." },
+        code: "REVIEW_CONFLICT",
+        message: "This work is not up for review any more.",
         details: { state: "approved", attempt: 1 },
       });
     });

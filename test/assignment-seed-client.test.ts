@@ -19,11 +19,11 @@ function sendingApplication(at: string, endpoint: string, token: string, content
   return {
     async submit(task: { id: string; prompt: string; dependencies?: string[] }): Promise<void> {
       const more = { ...headers, "content-type": contentType };
-      const { status } = await callAt(at, host, "POST", "/", { headers: more, body: JSON.stringify(task) });
+      const { status } = await callAt(at, "POST", "/", { host, headers: more, body: JSON.stringify(task) });
       if (status < 200 || status > 299) throw new Error(`the task was not accepted: ${status}`);
     },
     async query(): Promise<ServerInfo> {
-      const reply = await callAt(at, host, "GET", "/", { headers: { ...headers, accept: "application/json" } });
+      const reply = await callAt(at, "GET", "/", { host, headers: { ...headers, accept: "application/json" } });
       if (reply.status !== 200) throw new Error(`no answer: ${reply.status}`);
       const info = reply.body as ServerInfo;
       assert.equal(typeof info.serverName, "string");
@@ -37,7 +37,7 @@ function sendingApplication(at: string, endpoint: string, token: string, content
       return info;
     },
     async cancel(id: string): Promise<number> {
-      return (await callAt(at, host, "DELETE", "/", { headers, body: JSON.stringify({ id }) })).status;
+      return (await callAt(at, "DELETE", "/", { host, headers, body: JSON.stringify({ id }) })).status;
     },
   };
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { listKeys } from "../src/verbs/list-keys.ts";
-import { revokeKey } from "../src/verbs/revoke-key.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { listKeys } from "../src/access/list-keys.ts";
+import { revokeKey } from "../src/access/revoke-key.ts";
 import { sharedAssignment, type AssignmentScene } from "./assignment.ts";
 import { openStream, pause, until, type OpenStream } from "./contract.ts";
 import { DATABASES } from "./world.ts";
@@ -57,7 +57,12 @@ for (const on of DATABASES) {
       assert.deepEqual(await stream.next(), { retry: "2000" });
       const [first] = await take(stream, 2);
       assert.deepEqual(first?.data, {
-        ...{ state: "queued", status: "queued", by: "assign:ana-cards", seq: 1, attempt: 0, type: "state" },
+        state: "queued",
+        status: "queued",
+        by: "assign:ana-cards",
+        seq: 1,
+        attempt: 0,
+        type: "state",
         at: new Date(world.clock.now()).toISOString(),
       });
       await runner.say("shop", "told", "Reading\nthe export");

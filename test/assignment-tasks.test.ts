@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findLiveAttempts, listAttempts, updateAttempt } from "../src/store/aa-attempts.ts";
-import { listTaskEvents } from "../src/store/aa-events.ts";
-import { findJob } from "../src/store/jobs.ts";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { postAsk } from "../src/verbs/post-ask.ts";
-import { retryTask } from "../src/verbs/submit-task.ts";
+import { findLiveAttempts, listAttempts, updateAttempt } from "../src/tasks/store/attempts.ts";
+import { listTaskEvents } from "../src/tasks/store/events.ts";
+import { findJob } from "../src/asks/store/jobs.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { postAsk } from "../src/asks/post-ask.ts";
+import { retryTask } from "../src/tasks/submit.ts";
 import { sharedAssignment, shaOf, type AssignmentScene } from "./assignment.ts";
-import { pause, until } from "./contract.ts";
+import { advanceUntil, pause, until } from "./contract.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
 const codeOf = ({ status, body }: Reply): unknown[] => [status, body.error?.code];
 
 /** The states a task went through, in order. */
 async function statesOf({ world }: AssignmentScene, id: string, repo = "shop"): Promise<unknown[]> {
-  const events = await listTaskEvents(world.server.ctx.db, repo, id, 0, 1000);
+  const events = await listTaskEvents(world.server.ctx.db, { repo, id }, 0, 1000);
   return events.filter(({ type }) => type === "state").map(({ data }) => data["state"]);
 }
 
@@ -28,9 +28,19 @@ async function liveOf({ world }: AssignmentScene, id: string) {
 async function wish(scene: AssignmentScene, id: string, prompt = "Run: npm run migrate"): Promise<string> {
   const { jobId } = await liveOf(scene, id);
   const { held } = await postAsk(scene.world.server.ctx, {
-    ...{ jobId, stepId: `task:${id}`, type: "CLARIFICATION", prompt, contextHash: "none", envelope: null },
-    ...{ constraints: { timeoutS: 604_800 }, roleId: null, meta: {}, principal: "agent:attempt", bodyHash: prompt },
-    ...{ warnings: [], mismatch: false },
+    jobId,
+    stepId: `task:${id}`,
+    type: "CLARIFICATION",
+    prompt,
+    contextHash: "none",
+    envelope: null,
+    constraints: { timeoutS: 604_800 },
+    roleId: null,
+    meta: {},
+    principal: "agent:attempt",
+    bodyHash: prompt,
+    warnings: [],
+    mismatch: false,
   });
   return held.ask.id;
 }
@@ -238,14 +248,13 @@ for (const on of DATABASES) {
       await until(async () => ((await liveOf(shared(), "stubborn")).state === "ending" ? true : undefined));
       let reply: Reply | undefined;
       void replied.then((one) => (reply = one));
-      for (let i = 0; i < 70 && !reply; i += 1) {
-        await world.advance(1000);
-        await pause(5);
-      }
+      await advanceUntil(world, 1000, () => reply !== undefined);
       const late = await replied;
       assert.deepEqual(codeOf(late), [503, "TASK_ENDING"]);
       assert.deepEqual(late.body.error.details, {
-        ...{ id: "stubborn", state: "running", error: "canceled by ana-cards" },
+        id: "stubborn",
+        state: "running",
+        error: "canceled by ana-cards",
       });
       assert.equal((await ana.task("stubborn")).status, "in-progress");
       await runner.bury("shop", "stubborn");
@@ -264,7 +273,7 @@ for (const on of DATABASES) {
       const task = await again("retried");
       assert.deepEqual(
         [task.state, task.prompt, task.agent, task.generation, task.error],
-        [...["queued", "As it was", "codex", 2, null]],
+        ["queued", "As it was", "codex", 2, null],
       );
       await runner.start();
       await runner.complete("shop", "retried");

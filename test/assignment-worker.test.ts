@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { canonicalExact } from "../src/lib/exact-json.ts";
-import { findRelayAsk } from "../src/store/relay-asks.ts";
-import { sql } from "../src/store/sql.ts";
-import { callOf } from "../src/verbs/relay-people.ts";
-import { offerAttempt, withdrawOffers, endLostWork } from "../src/verbs/offer-attempts.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { loseLease } from "../src/verbs/expire-job.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
+import { findRelayAsk } from "../src/asks/store/asks.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { callOf } from "../src/asks/people.ts";
+import { offerAttempt, withdrawOffers, endLostWork } from "../src/tasks/offer-attempts.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { loseLease } from "../src/asks/expire-job.ts";
+import { examineStore } from "../src/doctor/examine.ts";
 import { openAssignment, shaOf, type AssignmentScene } from "./assignment.ts";
 import { until } from "./contract.ts";
 import { DATABASES, type Reply } from "./world.ts";
@@ -40,7 +40,8 @@ async function takes({ world, ana }: AssignmentScene, id: string, more: Record<s
   assert.equal(claimed.status, 200, claimed.text);
   const { job, lease } = claimed.body as { job: { job_id: string }; lease: { token: string } };
   const worker: Worker = {
-    ...{ job: job.job_id, lease: lease.token },
+    job: job.job_id,
+    lease: lease.token,
     say: (body, { lease: shown = lease.token, repo = "shop", job: named = job.job_id } = {}) =>
       world.call("POST", `/assignment/${repo}/work/${named}`, { headers: { ...headers, "parley-lease": shown }, body }),
     call: (method, path, body) =>
@@ -250,7 +251,8 @@ for (const on of DATABASES) {
       const body = { kinds: ["aa/shop"], worker_id: "w", wait: "0", lease_ttl_s: 60 };
       const { lease } = (await scene.world.call("POST", "/jobs/claim", { headers, body })).body;
       const taken = await scene.world.call("POST", `/assignment/shop/work/${one.job}`, {
-        ...{ headers: { ...headers, "parley-lease": lease.token }, body: { say: "claimed" } },
+        headers: { ...headers, "parley-lease": lease.token },
+        body: { say: "claimed" },
       });
       assert.equal(taken.status, 409, taken.text);
       const { state, blockedReason } = await scene.ana.task("next");

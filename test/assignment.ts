@@ -5,20 +5,20 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { loadConfig } from "../src/config.ts";
-import type { TaskState } from "../src/model/assignment.ts";
-import { isOver } from "../src/model/relay.ts";
-import { findLiveAttempt, insertAttempt, updateAttempt } from "../src/store/aa-attempts.ts";
-import { listDependencies, noteUsedCommit } from "../src/store/aa-deps.ts";
-import { appendTaskEvents } from "../src/store/aa-events.ts";
-import { findTask, lockTask } from "../src/store/aa-tasks.ts";
-import type { Tx } from "../src/store/db.ts";
-import { insertJobIfNew, lockJob } from "../src/store/jobs.ts";
-import { transact } from "../src/store/transact.ts";
-import type { KeyWish } from "../src/verbs/create-key.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { moveTaskIn, pickNextTask, type TaskChange } from "../src/verbs/move-task.ts";
-import { moveJobIn, writeNotes } from "../src/verbs/relay-settle.ts";
+import { loadConfig } from "../src/config/config.ts";
+import type { TaskState } from "../src/tasks/model/task.ts";
+import { isOver } from "../src/asks/model/ask.ts";
+import { findLiveAttempt, insertAttempt, updateAttempt } from "../src/tasks/store/attempts.ts";
+import { listDependencies, noteUsedCommit } from "../src/tasks/store/dependencies.ts";
+import { appendTaskEvents } from "../src/tasks/store/events.ts";
+import { findTask, lockTask } from "../src/tasks/store/tasks.ts";
+import type { Tx } from "../src/core/store/db.ts";
+import { insertJobIfNew, lockJob } from "../src/asks/store/jobs.ts";
+import { transact } from "../src/core/store/transact.ts";
+import type { KeyWish } from "../src/access/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { moveTaskIn, pickNextTask, type TaskChange } from "../src/tasks/move.ts";
+import { moveJobIn, writeNotes } from "../src/asks/settle.ts";
 import {
   openWorld,
   type CallOptions,
@@ -172,8 +172,18 @@ function runnerOf(world: World): Runner {
         const { repo, id, generation } = task;
         const n = task.attempt + 1;
         await insertJobIfNew(tx, {
-          ...{ id: jobId, kind: `aa/${repo}`, external: true, owner: "agent:attempt", spec: undefined, env: "agent" },
-          ...{ repo, labels: {}, priority: "P1", maxAttempts: 1, bodyHash: "", ttlMs: 86_400_000 },
+          id: jobId,
+          kind: `aa/${repo}`,
+          external: true,
+          owner: "agent:attempt",
+          spec: undefined,
+          env: "agent",
+          repo,
+          labels: {},
+          priority: "P1",
+          maxAttempts: 1,
+          bodyHash: "",
+          ttlMs: 86_400_000,
         });
         const attempt = { attemptId, repo, id, n, generation, jobId, epoch: 0, holder: "here", agent: "claude" };
         await insertAttempt(tx, { ...attempt, startSha: shaOf("base") });
@@ -181,14 +191,14 @@ function runnerOf(world: World): Runner {
           const found = await findTask(tx, repo, dependsOn);
           await noteUsedCommit(tx, task, dependsOn, found?.commit ?? null);
         }
-        await moveTaskIn(ctx(), tx, task, "preparing", { attempt: n, started: task.started + 1 });
+        await moveTaskIn(ctx(), tx, task, { to: "preparing", attempt: n, started: task.started + 1 });
         return id;
       });
     },
     async move(repo, id, to, change) {
       await transact(ctx(), async (tx) => {
         const held = (await lockTask(tx, repo, id)) ?? assert.fail(`there is no task ${id}`);
-        await moveTaskIn(ctx(), tx, held, to, change);
+        await moveTaskIn(ctx(), tx, held, { to, ...change });
       });
     },
     async complete(repo, id, words = `${id} done`) {
@@ -201,8 +211,12 @@ function runnerOf(world: World): Runner {
         const patch = { state: "ended", outcome: "review", commitSha: commit, changed: true } as const;
         assert.ok(await updateAttempt(tx, attempt.attemptId, attempt.epoch, patch));
         await endJob(tx, attempt.jobId, "SUCCEEDED");
-        await moveTaskIn(ctx(), tx, held, "review", {
-          ...{ commit, changed: true, diffstat: { files: 1, insertions: 2, deletions: 0 }, branch: `aa/${held.slug}` },
+        await moveTaskIn(ctx(), tx, held, {
+          to: "review",
+          commit,
+          changed: true,
+          diffstat: { files: 1, insertions: 2, deletions: 0 },
+          branch: `aa/${held.slug}`,
         });
       });
       return commit;
@@ -213,7 +227,7 @@ function runnerOf(world: World): Runner {
         const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
         await updateAttempt(tx, attempt.attemptId, attempt.epoch, { state: "ended", outcome: "failed" });
         await endJob(tx, attempt.jobId, "FAILED");
-        await moveTaskIn(ctx(), tx, held, "failed", { error });
+        await moveTaskIn(ctx(), tx, held, { to: "failed", error });
       });
     },
     async bury(repo, id) {
@@ -222,11 +236,13 @@ function runnerOf(world: World): Runner {
         const attempt = (await findLiveAttempt(tx, repo, id)) ?? assert.fail(`${id} has no attempt`);
         assert.equal(attempt.state, "ending");
         await updateAttempt(tx, attempt.attemptId, null, { state: "ended" });
-        if (attempt.outcome === "canceled") await moveTaskIn(ctx(), tx, held, "canceled");
+        if (attempt.outcome === "canceled") await moveTaskIn(ctx(), tx, held, { to: "canceled" });
       });
     },
     async say(repo, id, text) {
-      await transact(ctx(), (tx) => appendTaskEvents(tx, repo, id, 1, [{ type: "message", data: { text } }]));
+      await transact(ctx(), (tx) =>
+        appendTaskEvents(tx, { repo, id, attempt: 1 }, [{ type: "message", data: { text } }]),
+      );
     },
   };
   return runner;
@@ -235,10 +251,9 @@ function runnerOf(world: World): Runner {
 /** Requests that name a host of their own, which `fetch` does not do. */
 export async function callAt(
   url: string,
-  host: string,
   method: string,
   path: string,
-  { headers = {}, body }: CallOptions = {},
+  { host, headers = {}, body }: CallOptions & { host: string },
 ): Promise<Reply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

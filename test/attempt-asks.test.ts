@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact, sha256Digest } from "../src/lib/exact-json.ts";
-import type { AgentWish } from "../src/model/attempt-asks.ts";
-import { consentText } from "../src/model/consent.ts";
+import type { AgentWish } from "../src/tasks/model/attempt-asks.ts";
+import { consentText } from "../src/requests/model/consent.ts";
 import { Refusal } from "../src/refusals.ts";
-import { findJob } from "../src/store/jobs.ts";
-import { sql } from "../src/store/sql.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../src/verbs/ask-for-attempt.ts";
-import { cancelJob } from "../src/verbs/cancel-job.ts";
-import { renewByPoll } from "../src/verbs/hold-job.ts";
+import { findJob } from "../src/asks/store/jobs.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../src/tasks/ask-for-attempt.ts";
+import { cancelJob } from "../src/asks/cancel-job.ts";
+import { renewByPoll } from "../src/asks/hold-job.ts";
 import { attempt, claimAttempt, RUN, SHOP, withPeople } from "./attempts.ts";
 import { until } from "./contract.ts";
 import type { Decider } from "./deciders.ts";
@@ -18,7 +18,9 @@ import { DATABASES } from "./world.ts";
 const MIGRATE = RUN("npm run migrate");
 const WHICH = { text: "Which currency?", options: [{ label: "EUR", description: "as before" }, { label: "USD" }] };
 const askOf = ({ jobId, slug }: AskingAttempt, askId: string) => ({
-  ...{ ask_id: askId, job_id: jobId, step_id: `task:${slug}` },
+  ask_id: askId,
+  job_id: jobId,
+  step_id: `task:${slug}`,
 });
 const refused = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
 const soon = () => AbortSignal.timeout(10_000);

@@ -1,15 +1,27 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { answerOf, decisionFrom, promptOf } from "../src/model/attempt-asks.ts";
-import type { PolicyTrace, RelayAnswer } from "../src/model/relay.ts";
+import { answerOf, decisionFrom, promptOf } from "../src/tasks/model/attempt-asks.ts";
+import type { PolicyTrace, RelayAnswer } from "../src/asks/model/ask.ts";
 
 const DIGEST = "sha256:aa";
 const TRACE: PolicyTrace = {
-  ...{ policy: "mine@v1", policy_version: "1:aa", decision: "ALLOW", matched: [0], defaulted: false },
+  policy: "mine@v1",
+  policy_version: "1:aa",
+  decision: "ALLOW",
+  matched: [0],
+  defaulted: false,
 };
 const answered = (more: Partial<RelayAnswer>): RelayAnswer => ({
-  ...{ askId: "aa-1", jobId: "J-1", stepId: "S-1", status: "ANSWERED", cacheable: false, truncated: false },
-  ...{ source: "person", principal: "human_1", createdAt: 1, ...more },
+  askId: "aa-1",
+  jobId: "J-1",
+  stepId: "S-1",
+  status: "ANSWERED",
+  cacheable: false,
+  truncated: false,
+  source: "person",
+  principal: "human_1",
+  createdAt: 1,
+  ...more,
 });
 const yes = (more: Partial<RelayAnswer> = {}) =>
   answered({ json: { approved: true, by: "person" }, consentDigest: DIGEST, answeredBy: "Dana", ...more });

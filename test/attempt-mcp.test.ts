@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
 import { systemFetch } from "../src/lib/fetch.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { openAttemptMcp } from "../src/workshop/attempt-mcp.ts";
 import { closeServer, listen } from "../src/workshop/doors-out.ts";
 import { fresh, ROOMY, until } from "./contract.ts";
@@ -16,7 +16,11 @@ import { call, openWorld, type Node, type World } from "./world.ts";
 const TOKEN = "token-of-this-attempt";
 const SHOWN = { authorization: `Bearer ${TOKEN}` };
 const SIX = [
-  ...["ask_human", "check_human_responses", "wait_for_human_responses", "contact_human", "request_approval"],
+  "ask_human",
+  "check_human_responses",
+  "wait_for_human_responses",
+  "contact_human",
+  "request_approval",
   "list_humans",
 ];
 
@@ -58,13 +62,21 @@ async function openEndpoint({
   await listen(wire, { host: "127.0.0.1", port: 0 });
   const waiting: number[] = [];
   const endpoint = openAttemptMcp({
-    ...{ token: TOKEN, serverUrl: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`, key: key ?? text },
-    ...{ isJailed, clock, fetch: systemFetch, onWaiting: (calls) => waiting.push(calls) },
+    token: TOKEN,
+    serverUrl: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`,
+    key: key ?? text,
+    isJailed,
+    clock,
+    fetch: systemFetch,
+    onWaiting: (calls) => waiting.push(calls),
   });
   await listen(endpoint, { host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`;
   return {
-    ...{ world, waiting, url, server: world.server },
+    world,
+    waiting,
+    url,
+    server: world.server,
     call: (method, path, { headers, ...rest } = {}) =>
       call(`${url}${path}`, method, { ...rest, headers: { ...SHOWN, ...headers } }),
     cut() {

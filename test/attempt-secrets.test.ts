@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { canonicalExact, sha256Digest } from "../src/lib/exact-json.ts";
-import { consentText } from "../src/model/consent.ts";
+import { consentText } from "../src/requests/model/consent.ts";
 import { Refusal } from "../src/refusals.ts";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { findHuman, updateHuman } from "../src/store/humans.ts";
-import { askForAttempt, awaitDecision, type AskingAttempt } from "../src/verbs/ask-for-attempt.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
-import { postAsk } from "../src/verbs/post-ask.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { findHuman, updateHuman } from "../src/access/store/humans.ts";
+import { askForAttempt, awaitDecision, type AskingAttempt } from "../src/tasks/ask-for-attempt.ts";
+import { OPERATOR } from "./identities.ts";
+import { postAsk } from "../src/asks/post-ask.ts";
 import { providerOf } from "./addressed.ts";
 import { attempt, RUN, withPeople } from "./attempts.ts";
 import { fresh, until } from "./contract.ts";
@@ -86,15 +86,19 @@ for (const on of DATABASES) {
     it("lets nobody of the public see what an attempt asks", async () => {
       const who = await attempt(scene());
       const wish = {
-        ...{
-          jobId: who.jobId,
-          stepId: "S-1",
-          type: "CLARIFICATION" as const,
-          prompt: "Which one?",
-          contextHash: "none",
-        },
-        ...{ envelope: null, constraints: {}, roleId: null, meta: { audience: "public" }, principal: who.principal },
-        ...{ bodyHash: "1", warnings: [], mismatch: false },
+        jobId: who.jobId,
+        stepId: "S-1",
+        type: "CLARIFICATION" as const,
+        prompt: "Which one?",
+        contextHash: "none",
+        envelope: null,
+        constraints: {},
+        roleId: null,
+        meta: { audience: "public" },
+        principal: who.principal,
+        bodyHash: "1",
+        warnings: [],
+        mismatch: false,
       };
       await assert.rejects(postAsk(ctx(), wish), (error) => error instanceof Refusal && error.code === "invalid_input");
       await postAsk(ctx(), { ...wish, meta: { audience: "team" } });
@@ -105,7 +109,8 @@ for (const on of DATABASES) {
       const dana = await scene().person(fresh("Dana"));
       await transact(ctx(), async (tx) => {
         const human = (await findHuman(tx, dana.id)) ?? assert.fail("nobody");
-        await updateHuman(tx, { ...human, channels: [{ channel: "slack", target: { to: "U1" } }] }, []);
+        const channels = [{ channel: "slack" as const, target: { to: "U1" } }];
+        await updateHuman(tx, { ...human, channels }, [{ kind: "slack", value: "U1" }]);
       });
       await scene().policy(
         `version: 72\nrules:\n  - { id: uploads, when: { repo: ${who.repo} }, decision: ESCALATE, to: "${dana.name}" }\n`,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { sql } from "../src/store/sql.ts";
-import type { AgentWish } from "../src/model/attempt-asks.ts";
-import { attemptKind } from "../src/model/attempt-kind.ts";
-import { askForAttempt, type AskingAttempt } from "../src/verbs/ask-for-attempt.ts";
-import { claimJobFor } from "../src/verbs/claim-job.ts";
-import { makeJob } from "../src/verbs/make-job.ts";
+import { sql } from "../src/core/store/sql.ts";
+import type { AgentWish } from "../src/tasks/model/attempt-asks.ts";
+import { attemptKind } from "../src/tasks/model/attempt-kind.ts";
+import { askForAttempt, type AskingAttempt } from "../src/tasks/ask-for-attempt.ts";
+import { claimJobFor } from "../src/asks/claim-job.ts";
+import { makeJob } from "../src/asks/make-job.ts";
 import { fresh, until } from "./contract.ts";
 import type { RelayScene } from "./relay.ts";
 
@@ -25,22 +25,32 @@ export async function attempt(
   const { job } = await makeJob(
     { ...ctx, relay: { ...ctx.relay, feature: true } },
     {
-      ...{ kind, external: false, owner: SHOP, spec: {}, env: null, repo, labels: {}, priority: "P1" },
-      ...{ maxAttempts: 9, ttlS: 8_640_000 },
+      kind,
+      external: false,
+      owner: SHOP,
+      spec: {},
+      env: null,
+      repo,
+      labels: {},
+      priority: "P1",
+      maxAttempts: 9,
+      ttlS: 8_640_000,
     },
   );
   const lease = await claimAttempt({ world }, repo);
   return {
-    ...{
-      jobId: job.id,
-      lease,
-      principal: SHOP,
-      attemptId: fresh("attempt"),
-      repo,
-      taskId: "card-1",
-      slug: "card-1-3f2a",
-    },
-    ...{ agent: "claude", sandbox: "none", allowCommands: [["npm", "test"]], deadlineS: 2_592_000, ...more },
+    jobId: job.id,
+    lease,
+    principal: SHOP,
+    attemptId: fresh("attempt"),
+    repo,
+    taskId: "card-1",
+    slug: "card-1-3f2a",
+    agent: "claude",
+    sandbox: "none",
+    allowCommands: [["npm", "test"]],
+    deadlineS: 2_592_000,
+    ...more,
   };
 }
 

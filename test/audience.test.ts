@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Audience, Responder, Target } from "../src/model/addressed-ask.ts";
-import { isAsked, isNamed, isSatisfied, leavesOf, readersOf } from "../src/model/audience.ts";
+import type { Audience, Responder, Target } from "../src/requests/model/request.ts";
+import { isAsked, isNamed, isSatisfied, leavesOf, readersOf } from "../src/requests/model/audience.ts";
 
 const person = (name: string): Audience => ({ is: "leaf", target: { via: "person", person: name } });
 const inbox: Audience = { is: "leaf", target: { via: "inbox" } };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { choiceOptionsOf, chosenAt, chosenBy, readOptions } from "../src/model/choice-options.ts";
+import { choiceOptionsOf, chosenAt, chosenBy, readOptions } from "../src/asks/model/choice-options.ts";
 
 const labels = (prompt: string, meta: Record<string, unknown> = {}): string[] =>
   choiceOptionsOf({ prompt, meta }).map(({ label }) => label);

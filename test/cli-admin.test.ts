@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { openSink, type Sink } from "./channels/mail.ts";
 import { newFolder, parley, post, type Run, serve, start, stop, until } from "./program.ts";
@@ -85,7 +87,12 @@ describe("administering from a terminal, beside a server", () => {
     assert.equal(code, 0);
     const { id: _, ...test } = JSON.parse(out) as { id: string };
     assert.deepEqual(test, {
-      ...{ channel: "email", person: ana, state: "answered", attempts: 1, error: null, via: "api" },
+      channel: "email",
+      person: ana,
+      state: "answered",
+      attempts: 1,
+      error: null,
+      via: "api",
     });
 
     const gone = await enrol("Bo Lind", "gone@people.example");
@@ -110,7 +117,12 @@ describe("administering from a terminal, beside a server", () => {
       (await parley(["webhook", "list", "--agent", "support", "--json"], store)).out,
     ) as object[];
     assert.deepEqual(listed, {
-      ...{ id, ...wish, events: [], description: "", enabled: true, failing_since: null },
+      id,
+      ...wish,
+      events: [],
+      description: "",
+      enabled: true,
+      failing_since: null,
       created_at: (listed as { created_at: string }).created_at,
     });
     assert.equal((await parley(["webhook", "list", "--agent", "other", "--json"], store)).out, "[]\n");
@@ -125,7 +137,11 @@ describe("administering from a terminal, beside a server", () => {
     const { id: _, ...result } = JSON.parse(refused.out) as { id: string };
     assert.equal(refused.code, 1);
     assert.deepEqual(result, {
-      ...{ event: "function_call.completed", state: "pending", attempts: 1, status: 500, error: "status 500" },
+      event: "function_call.completed",
+      state: "pending",
+      attempts: 1,
+      status: 500,
+      error: "status 500",
     });
     assert.match((await parley(["webhook", "list"], store)).out, / failing since \S+Z /);
     const unknown = await parley(["webhook", "test", "whe_unknown"], store);
@@ -142,8 +158,8 @@ describe("administering from a terminal, beside a server", () => {
     assert.equal((await fetch(`${server.url}/people/me/asks`, hers)).status, 401);
     assert.ok(!(await parley(["people", "list"], store)).out.includes(eve));
     const again = await parley(["people", "remove", eve], store);
-    assert.deepEqual([again.code, again.err], [1, "parley: There is no such person.\n"]);
-    const operator = await parley(["people", "remove", "operator"], store);
+    assert.deepEqual([again.code, again.err], [1, "parley: No person has this number.\n"]);
+    const operator = await parley(["people", "remove", "1"], store);
     assert.deepEqual([operator.code, operator.err], [1, "parley: Whoever runs this server cannot be deleted.\n"]);
     const record = await fetch(`${server.url}/humanlayer/v1/audit?agent=&limit=1000`, { headers: admin });
     const { items } = (await record.json()) as {
@@ -156,7 +172,39 @@ describe("administering from a terminal, beside a server", () => {
     );
     const added = (await parley(["people", "add", "Ann Day"], store)).out.trim();
     assert.deepEqual(JSON.parse((await parley(["people", "remove", added, "--json"], store)).out), {
-      ...{ id: added, name: "Ann Day", removed: true },
+      id: added,
+      name: "Ann Day",
+      removed: true,
+      named_in: [],
     });
+  });
+
+  it("says where the settings still name whoever was removed, and which of it no server starts on", async () => {
+    const folder = newFolder();
+    mkdirSync(folder, { recursive: true });
+    const env = { PARLEY_DATA_DIR: folder };
+    const add = async (name: string) => (await parley(["people", "add", name], env)).out.trim();
+    const [eve, bo] = [await add("Eve Moor"), await add("Bo Lind")];
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const settings = [
+      `people: { groups: { finance: [Eve Moor, ${bo}], sales: [${bo}] } }`,
+      `relay: { people: { default: Eve Moor } }`,
+      `webhook_targets: { desk: { url: "https://desk.example.com", secret: ${secret}, humans: [${eve}, ${bo}] } }`,
+      `a2h: { channels: { boss: { any_of: [{ human: { id: "${eve}" } }, { inbox: {} }] } }, default_channel: ${eve} }`,
+    ];
+    writeFileSync(join(folder, "parley.yaml"), settings.join("\n"));
+    const rules = (to: string) => `  - { id: ask-${to}, when: { action: write }, decision: ESCALATE, to: "${to}" }`;
+    writeFileSync(join(folder, "policy.yaml"), `version: 1\nrules:\n${rules(eve)}\n${rules(bo)}\n`);
+    const gone = await parley(["people", "remove", eve], env);
+    const refused = "webhook_targets.desk.humans, a2h.channels.boss, a2h.default_channel";
+    assert.deepEqual(gone.err.trim().split("\n").slice(-3), [
+      `Eve Moor (${eve}) can no longer be asked, sign in or answer.`,
+      `The settings still name Eve Moor: ${refused}, people.groups.finance, relay.people.default, the policy's rule ask-${eve}.`,
+      `No server starts on them before this is changed: ${refused}.`,
+    ]);
+    assert.equal(gone.code, 0);
+    const starting = await parley(["serve", "--port", "0"], env);
+    assert.notEqual(starting.code, 0);
+    assert.match(starting.err, /webhook_targets\.desk\.humans names/);
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { sitDown } from "./at-terminal.ts";
+import { itAtTerminal, sitDown } from "./at-terminal.ts";
 import { newFolder, parley, post, type Run, serve, stop } from "./program.ts";
 
 const OPTIONS = ["Send", "Submit"];
@@ -139,7 +139,7 @@ describe("answering without a terminal", () => {
 });
 
 describe("answering at a terminal", () => {
-  it("lists what waits, takes an option's number, and shows what others said", async () => {
+  itAtTerminal("lists what waits, takes an option's number, and shows what others said", async () => {
     const server = await serve(newFolder());
     const id = await askOn(server.url, { prompt: "Which label is clearer?", options: OPTIONS });
     await post(server.url, "/human/responses", { question_id: id, selected_option: 0 }, { "x-fingerprint": "bo" });
@@ -172,29 +172,32 @@ describe("answering at a terminal", () => {
     assert.equal(await stop(server), 0);
   });
 
-  it("sends a pasted text as one answer, whatever lines it has, and shows nobody's control characters", async () => {
-    const server = await serve(newFolder());
-    const id = await askOn(server.url, { prompt: HOSTILE });
-    const ana = sitDown(["answer", id], { PARLEY_URL: server.url, PARLEY_DATA_DIR: newFolder() });
-    await ana.sees("Is this fine?\\u001b[2J\\u202e\nsecond line\n");
-    await ana.sees("\n> ");
-    ana.types("one\r\rtwo");
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    assert.equal((await poll(server.url, id)).current_responses, 0);
-    ana.types("\r");
-    await ana.sees("Send 8 characters? ");
-    ana.types("/back\r");
-    await ana.sees("\n> ");
-    ana.types("first\rsecond\r");
-    await ana.sees("Send 12 characters? ");
-    ana.types("\r");
-    await ana.sees("Thank you: 10 points");
-    assert.equal(await ana.ended, 0);
-    assert.deepEqual((await poll(server.url, id)).responses, [{ answer: "first\nsecond" }]);
-    assert.equal(await stop(server), 0);
-  });
+  itAtTerminal(
+    "sends a pasted text as one answer, whatever lines it has, and shows nobody's control characters",
+    async () => {
+      const server = await serve(newFolder());
+      const id = await askOn(server.url, { prompt: HOSTILE });
+      const ana = sitDown(["answer", id], { PARLEY_URL: server.url, PARLEY_DATA_DIR: newFolder() });
+      await ana.sees("Is this fine?\\u001b[2J\\u202e\nsecond line\n");
+      await ana.sees("\n> ");
+      ana.types("one\r\rtwo");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal((await poll(server.url, id)).current_responses, 0);
+      ana.types("\r");
+      await ana.sees("Send 8 characters? ");
+      ana.types("/back\r");
+      await ana.sees("\n> ");
+      ana.types("first\rsecond\r");
+      await ana.sees("Send 12 characters? ");
+      ana.types("\r");
+      await ana.sees("Thank you: 10 points");
+      assert.equal(await ana.ended, 0);
+      assert.deepEqual((await poll(server.url, id)).responses, [{ answer: "first\nsecond" }]);
+      assert.equal(await stop(server), 0);
+    },
+  );
 
-  it("skips, reports and goes on, and says when a question was answered by others meanwhile", async () => {
+  itAtTerminal("skips, reports and goes on, and says when a question was answered by others meanwhile", async () => {
     const server = await serve(newFolder());
     const prompts = ["The first question", "The second question", "The third question"];
     const env = { PARLEY_URL: server.url, PARLEY_DATA_DIR: newFolder() };
@@ -238,7 +241,7 @@ describe("answering at a terminal", () => {
     assert.equal(await stop(server), 0);
   });
 
-  it("keeps the words while the server is away, and sends them once", async () => {
+  itAtTerminal("keeps the words while the server is away, and sends them once", async () => {
     const dataDir = newFolder();
     const server = await serve(dataDir);
     const id = await askOn(server.url);
@@ -257,7 +260,7 @@ describe("answering at a terminal", () => {
     assert.equal(await stop(again), 0);
   });
 
-  it("ends with 130 at Ctrl-C and with 0 at Ctrl-D, and has sent nothing", async () => {
+  itAtTerminal("ends with 130 at Ctrl-C and with 0 at Ctrl-D, and has sent nothing", async () => {
     const server = await serve(newFolder());
     const id = await askOn(server.url);
     const env = { PARLEY_URL: server.url, PARLEY_DATA_DIR: newFolder() };

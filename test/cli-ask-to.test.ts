@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { openScene } from "./a2h.ts";
 import { until as eventually } from "./contract.ts";
@@ -14,6 +16,8 @@ describe("asking a named person from a terminal", () => {
   let env: Record<string, string>;
   let anasKey = "";
   before(async () => {
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, "parley.yaml"), "people: { groups: { on-call: [operator] } }\n");
     server = await serve(dataDir);
     env = { PARLEY_URL: server.url };
     const ana = (await parley(["people", "add", "Ana Ruíz"], store)).out.trim();
@@ -47,6 +51,14 @@ describe("asking a named person from a terminal", () => {
     assert.deepEqual([cancelled.code, cancelled.out], [0, `${QUESTION}\ncancelled\n`]);
     const again = JSON.parse((await parley(["check", id, "--json"], env)).out) as { status: { cancelled?: boolean } };
     assert.equal(again.status.cancelled, true);
+  });
+
+  it("asks a group, by its name", async () => {
+    const prompt = "Who restarts it?";
+    const asked = await parley(["ask", prompt, "--to", "on-call"], env);
+    assert.match(asked.err, /^on-call \(operator\) was asked, and finds it in the inbox/);
+    assert.equal(await pendingId(prompt), asked.out.trim());
+    assert.equal((await parley(["cancel", asked.out.trim()], env)).code, 0);
   });
 
   it("waits for the option that the person chose, and prints it", async () => {

@@ -7,11 +7,17 @@ import { newFolder, parley, ROOT, type Run, serve, start, stop, until } from "./
 
 const git = (cwd: string, ...args: string[]): string =>
   execFileSync("git", args, {
-    ...{ cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
-      ...{ PATH: process.env["PATH"], HOME: ROOT, GIT_CONFIG_NOSYSTEM: "1" },
-      ...{ GIT_AUTHOR_NAME: "ana", GIT_AUTHOR_EMAIL: "ana@localhost" },
-      ...{ GIT_COMMITTER_NAME: "ana", GIT_COMMITTER_EMAIL: "ana@localhost" },
+      PATH: process.env["PATH"],
+      HOME: ROOT,
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_AUTHOR_NAME: "ana",
+      GIT_AUTHOR_EMAIL: "ana@localhost",
+      GIT_COMMITTER_NAME: "ana",
+      GIT_COMMITTER_EMAIL: "ana@localhost",
     },
   });
 
@@ -45,7 +51,7 @@ describe("giving agents work from a terminal", () => {
   before(async () => {
     shop = newShop();
     server = await serve(dataDir, {}, "--config", shop.config);
-    const made = await parley(["keys", "create", "planner", "--scope", "assign", "--person", "operator"], {
+    const made = await parley(["keys", "create", "planner", "--scope", "assign", "--person", "1"], {
       PARLEY_DATA_DIR: dataDir,
     });
     env = { PARLEY_URL: server.url, PARLEY_KEY: made.out.trim() };
@@ -172,7 +178,7 @@ describe("giving agents work from a terminal", () => {
     assert.equal(noKey.code, 1);
     assert.match(
       noKey.err,
-      /^parley: work is given with a key: set PARLEY_KEY .*parley keys create my-terminal --scope assign --person operator\n$/,
+      /^parley: work is given with a key: set PARLEY_KEY .*parley keys create my-terminal --scope assign --person 1\n$/,
     );
     const agent = await parley(["keys", "create", "asker", "--scope", "agent"], { PARLEY_DATA_DIR: dataDir });
     const wrong = await parley(["task", "list"], { ...url, PARLEY_KEY: agent.out.trim() });

@@ -105,6 +105,8 @@ describe("looking from an agent's side", () => {
       assert.match(out, sentence);
       assert.ok(!key || !out.includes(key));
     }
+    const theirs = await look({ A2H_BASE_URL: closed.url, A2H_API_KEY: answer });
+    assert.match(theirs.out, /A2H_API_KEY is of scope answer;/);
     const elsewhere = await look({ PARLEY_URL: closed.url, PARLEY_KEY: await foreignKey() });
     assert.match(elsewhere.out, /this server does not know the key in PARLEY_KEY/);
     const good = await look({ PARLEY_URL: closed.url, PARLEY_KEY: agent }, "--json");

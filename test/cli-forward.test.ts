@@ -88,6 +88,17 @@ describe("parley forward", () => {
     assert.ok(!(forward.out() + forward.err()).includes(key));
   });
 
+  it("goes on when nobody reads its standard error any more", async () => {
+    const alone = start(["forward", "--to", "http://parley.example", "--listen", "127.0.0.1:0"], { PARLEY_KEY: key });
+    // It has a word to say there before it listens: that the key goes unencrypted.
+    alone.child.stderr.destroy();
+    const ended = alone.ended.then(({ code }) => assert.fail(`it ended with ${code}`));
+    const place = await Promise.race([until(() => /^(http:\S+) -> /m.exec(alone.out())?.[1], "the address"), ended]);
+    ended.catch(() => {});
+    assert.equal((await fetch(`${place}/jobs`, { headers: { origin: "http://evil.example" } })).status, 403);
+    assert.equal(await stop(alone), 0);
+  });
+
   it("says so when the server is away, and serves this computer only", async () => {
     const alone = start(["forward", "--to", "http://127.0.0.1:1/", "--listen", "127.0.0.1:0"], { PARLEY_KEY: key });
     const place = await until(() => /^(http:\S+) -> /m.exec(alone.out())?.[1], "the address");

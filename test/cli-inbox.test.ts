@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sitDown } from "./at-terminal.ts";
+import { itAtTerminal, sitDown } from "./at-terminal.ts";
 import { newFolder, parley, post, type Run, serve, stop } from "./program.ts";
 
 const A2H = "/a2h/v1alpha1";
@@ -21,7 +21,7 @@ describe("parley inbox", () => {
   let env: Record<string, string> = {};
   before(async () => {
     server = await serve(dataDir);
-    const args = ["keys", "create", "terminal", "--scope", "answer", "--person", "operator"];
+    const args = ["keys", "create", "terminal", "--scope", "answer", "--person", "1"];
     const key = (await parley(args, { PARLEY_DATA_DIR: dataDir })).out.trim();
     env = { PARLEY_URL: server.url, PARLEY_KEY: key };
   });
@@ -44,7 +44,7 @@ describe("parley inbox", () => {
   const endOf = async ({ path }: { path: string }): Promise<Ended> =>
     ((await (await fetch(`${server.url}${path}`)).json()) as { status: Ended }).status;
 
-  it("shows the whole call, and approves it only for a yes in so many letters", async () => {
+  itAtTerminal("shows the whole call, and approves it only for a yes in so many letters", async () => {
     const call = await refund();
     const desk = sitDown(["inbox"], env);
     await desk.sees("issue_refund");
@@ -87,7 +87,7 @@ describe("parley inbox", () => {
     assert.ok(!desk.shown().includes("\u202e"));
   });
 
-  it("rejects with a ready-made reason or in words, and goes from one to the next", async () => {
+  itAtTerminal("rejects with a ready-made reason or in words, and goes from one to the next", async () => {
     const calls = [await refund(), await refund({ fn: "ban_user", kwargs: {} })];
     const desk = sitDown(["inbox"], env);
     await desk.sees("Which one? 1-2");
@@ -113,7 +113,7 @@ describe("parley inbox", () => {
     assert.deepEqual([second?.approved, second?.comment], [false, "not on a Friday"]);
   });
 
-  it("answers in words or with an option, and is told when somebody else was faster", async () => {
+  itAtTerminal("answers in words or with an option, and is told when somebody else was faster", async () => {
     const options = [
       { name: "tue", title: "Tuesday" },
       { name: "fri", title: "Friday" },
@@ -167,6 +167,27 @@ describe("parley inbox", () => {
     assert.equal((JSON.parse(rejected.out) as { outcome: { approved: boolean } }).outcome.approved, false);
     const empty = await parley(["inbox"], env);
     assert.deepEqual([empty.code, empty.out, empty.err], [0, "", "Nothing waits for you now.\n"]);
+  });
+
+  itAtTerminal("shows all that waits: page by page at a terminal, whole without one", async () => {
+    const made: string[] = [];
+    for (let i = 0; i < 52; i += 1) made.push((await refund({ fn: `call_${i}`, kwargs: {} })).id);
+    const { out } = await parley(["inbox", "--json"], env);
+    const ids = (JSON.parse(out) as { id: string }[]).map(({ id }) => id);
+    assert.deepEqual(ids.toSorted(), made.toSorted());
+
+    const desk = sitDown(["inbox"], env);
+    await desk.sees("52 wait for you; these are the first 50.");
+    await desk.sees("Which one? 1-50, Enter for the first, /more, /list, /quit: ");
+    desk.types("/more\n");
+    await desk.sees("51  approve?  call_");
+    await desk.sees("52  approve?  call_");
+    await desk.sees("Which one? 1-52, Enter for the first, /list, /quit: ");
+    desk.types("52\n");
+    await desk.sees("wants to run call_");
+    await desk.sees("> ");
+    desk.types("/quit\n");
+    assert.equal(await desk.ended, 0);
   });
 
   it("says what is wrong in one sentence", async () => {

@@ -5,14 +5,15 @@ import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import { idMaker } from "../src/lib/id.ts";
 import { systemRandom } from "../src/lib/random.ts";
-import { policyInput } from "../src/model/policy.ts";
-import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
-import type { PolicyTrace } from "../src/model/relay.ts";
-import { openStore } from "../src/store/open-store.ts";
-import { transact } from "../src/store/transact.ts";
-import { grantStanding } from "../src/verbs/policy-grants.ts";
-import { noteApproved } from "../src/verbs/policy-proposals.ts";
-import { OPERATOR, prepareFirstStart } from "../src/verbs/prepare-first-start.ts";
+import { policyInput } from "../src/policy/model/policy.ts";
+import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
+import type { PolicyTrace } from "../src/asks/model/ask.ts";
+import { openStore } from "../src/core/store/open-store.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { grantStanding } from "../src/policy/grants.ts";
+import { noteApproved } from "../src/policy/proposals.ts";
+import { prepareFirstStart } from "../src/server/prepare-first-start.ts";
+import { OPERATOR } from "./identities.ts";
 import { newFolder, parley, ROOT } from "./program.ts";
 
 let files = 0;
@@ -27,9 +28,12 @@ const nameIn = (path: string) => path.slice(ROOT.length + 1);
 async function installation() {
   const dataDir = newFolder();
   const store = await openStore(
-    { dataDir, keyFile: join(dataDir, "installation.key"), databaseUrl: undefined },
+    { dataDir, keyFile: join(dataDir, "installation.key"), databaseUrl: undefined, databaseWaitMs: 60_000 },
     {
-      ...{ clock: systemClock, random: systemRandom, log: console, exclusive: true },
+      clock: systemClock,
+      random: systemRandom,
+      log: console,
+      exclusive: true,
       onFatal: (error) => assert.fail(error),
     },
   );
@@ -213,10 +217,7 @@ describe("parley policy, on an installation", () => {
     assert.match(shown.out, /^default other +ESCALATE/m);
     assert.match(
       shown.out,
-      new RegExp(
-        `^${grant.id} +operator +0 +\\S+ +action "deploy", resource "shop-api", env "dev", agent "ana-bot"$`,
-        "m",
-      ),
+      new RegExp(`^${grant.id} +1 +0 +\\S+ +action "deploy", resource "shop-api", env "dev", agent "ana-bot"$`, "m"),
     );
     const proposal =
       /^(proposal_\w+) proposes, after 2 approvals of the same:$/m.exec(shown.out)?.[1] ?? assert.fail(shown.out);

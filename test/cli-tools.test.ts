@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { systemRandom } from "../src/lib/random.ts";
-import { openStore } from "../src/store/open-store.ts";
-import { checkPin } from "../src/verbs/pin-tool.ts";
+import { openStore } from "../src/core/store/open-store.ts";
+import { checkPin } from "../src/asks/pin-tool.ts";
 import { newFolder, parley } from "./program.ts";
 
 const TOOL = { name: "read", description: "Reads tables", inputSchema: { type: "object" } };
@@ -15,7 +15,9 @@ describe("parley tools", () => {
     const config = loadConfig({ env: { PARLEY_DATA_DIR: dir } });
     const check = async (description: string) => {
       const store = await openStore(config, {
-        ...{ clock: systemClock, random: systemRandom, exclusive: false },
+        clock: systemClock,
+        random: systemRandom,
+        exclusive: false,
         log: { warn: () => undefined },
         onFatal: (error) => assert.fail(error),
       });

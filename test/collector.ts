@@ -79,7 +79,9 @@ export async function collector(status = 200): Promise<Collector> {
 
 function readSpan({ name, traceId, spanId, parentSpanId, attributes, status, ...times }: WireSpan): HeardSpan {
   return {
-    ...{ name, traceId, spanId },
+    name,
+    traceId,
+    spanId,
     ...(parentSpanId !== undefined && { parentSpanId }),
     from: Number(BigInt(times.startTimeUnixNano) / 1000n) / 1000,
     to: Number(BigInt(times.endTimeUnixNano) / 1000n) / 1000,

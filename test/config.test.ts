@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { stringify } from "yaml";
-import { type Config, ConfigMistake, listSettings, loadConfig } from "../src/config.ts";
-import { DEFAULT_CROWD_RULES } from "../src/model/crowd-rules.ts";
+import { type Config, ConfigMistake, listSettings, loadConfig } from "../src/config/config.ts";
+import { DEFAULT_CROWD_RULES } from "../src/questions/model/rules.ts";
 
 const HOME = mkdtempSync(join(tmpdir(), "parley-config-"));
 after(() => rmSync(HOME, { recursive: true }));
@@ -35,9 +35,34 @@ describe("settings", () => {
     assert.equal(config.dataDir, join(HOME, ".local/share/parley"));
     assert.equal(config.publicUrl, "http://127.0.0.1:3415");
     assert.equal(config.keyFile, join(HOME, ".local/share/parley/installation.key"));
-    assert.equal(config.open, true);
+    assert.deepEqual([config.open, config.loopbackOnly], [undefined, true]);
     assert.equal(config.crowd.public, false);
     assert.deepEqual(config.crowd.rules, DEFAULT_CROWD_RULES);
+  });
+
+  it("need no type of an agent whose name is known, and say what is missing of any other", () => {
+    const agentsOf = (text: string) => {
+      const { agents } = loadConfig({ env: { HOME }, file: fileWith(`agents: ${text}\n`) }).assignment;
+      return new Map(agents.map((one) => [one.name, one]));
+    };
+    const usual = agentsOf("{}");
+    const given = agentsOf("{ claude: { key_proxy: true }, gemini: { pass_env: [GEMINI_API_KEY] }, codex: {} }");
+    assert.deepEqual(given.get("claude"), { ...usual.get("claude"), keyProxy: true });
+    assert.deepEqual(given.get("gemini"), { ...usual.get("gemini"), passEnv: ["GEMINI_API_KEY"] });
+    assert.deepEqual(given.get("codex"), usual.get("codex"));
+    const moved = agentsOf("{ opencode: { command: [/opt/opencode, acp] }, claude: { type: command, command: [x] } }");
+    assert.deepEqual(
+      [moved.get("opencode")?.type, moved.get("opencode")?.flavour, moved.get("claude")?.type],
+      ["acp", "opencode", "command"],
+    );
+    for (const text of [
+      "{ mine: {} }",
+      "{ mine: { command: [x] } }",
+      "{ claude: { type: acp } }",
+      "{ constructor: {} }",
+    ]) {
+      assert.match(mistakesIn(() => void agentsOf(text) as unknown as Config)[0] ?? "", /agents/, text);
+    }
   });
 
   it("come from flags before the environment, and from the environment before the file", () => {
@@ -82,16 +107,24 @@ describe("settings", () => {
     assert.deepEqual(loadConfig({ env: { HOME }, file }), loadConfig({ env: { HOME } }));
   });
 
-  it("turn open mode off on every address but loopback, unless it is asked for", () => {
-    const openOn = (host: string, open?: string) =>
-      loadConfig({ env: { HOME, PARLEY_HOST: host, PARLEY_OPEN: open } }).open;
-    assert.equal(openOn("localhost"), true);
-    assert.equal(openOn("127.0.0.2"), true);
-    assert.equal(openOn("::1"), true);
-    assert.equal(openOn("0.0.0.0"), false);
-    assert.equal(openOn("::"), false);
-    assert.equal(openOn("0.0.0.0", "true"), true);
-    assert.equal(openOn("127.0.0.1", "false"), false);
+  it("say that a server is for this computer only as long as each of them does", () => {
+    const isOwn = (env: Record<string, string>) => loadConfig({ env: { HOME, ...env } }).loopbackOnly;
+    for (const host of ["localhost", "127.0.0.2", "::1"]) assert.equal(isOwn({ PARLEY_HOST: host }), true, host);
+    for (const host of ["0.0.0.0", "::", "10.0.0.2", "parley.example"]) {
+      assert.equal(isOwn({ PARLEY_HOST: host }), false, host);
+    }
+    for (const url of ["http://localhost:3415", "https://parley.localhost", "http://[::1]:3415", "http://127.0.0.3"]) {
+      assert.equal(isOwn({ PARLEY_PUBLIC_URL: url }), true, url);
+    }
+    for (const url of ["https://ask.example.com", "http://10.0.0.2:3415", "http://localhost.example.com"]) {
+      assert.equal(isOwn({ PARLEY_PUBLIC_URL: url }), false, url);
+    }
+    assert.equal(isOwn({ PARLEY_HOSTS: "parley.localhost,[::1]" }), true);
+    assert.equal(isOwn({ PARLEY_HOSTS: "parley.localhost,inner.example" }), false);
+    for (const proxies of ["127.0.0.1", "10.0.0.0/8"]) {
+      assert.equal(isOwn({ PARLEY_TRUSTED_PROXIES: proxies }), false, proxies);
+    }
+    assert.equal(isOwn({ PARLEY_OPEN: "true", PARLEY_CROWD_PUBLIC: "true" }), true);
   });
 
   it("are found in the data directory, and data goes where XDG says", () => {
@@ -153,8 +186,8 @@ describe("mistakes in settings", () => {
       `FILE:3: ask_a_human.retention.closed_days must be a whole number between 1 and 36500, not 0.`,
     ],
     [
-      "webhook_targets: { desk: { url: https://desk.example.com, secret: canary, humans: [operator] } }\n",
-      `FILE:1: webhook_targets must be a block of names, each with url, secret (whsec_...) and humans (ids of people).`,
+      "webhook_targets: { desk: { url: https://desk.example.com, secret: canary, humans: [1] } }\n",
+      `FILE:1: webhook_targets must be a block of names, each with url, secret (whsec_...) and humans (numbers of people, as parley people list shows them, or names of people.groups).`,
     ],
     [
       "webhooks: { allow: [everything] }\n",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openWorld, type Reply, type World, type WorldOptions } from "./world.ts";
 
 /** Limits that tests of other rules never meet. */
@@ -102,14 +103,37 @@ export function wireNow(world: World, afterMs = 0): string {
   return `${new Date(world.clock.now() + afterMs).toISOString().slice(0, 19)}Z`;
 }
 
+/** How long a test waits for what must come; it costs nothing where that comes, and a machine that is busy is waited for. */
+const WITHIN_MS = 90_000;
+
 /** Waits, in real time, until `look` finds something. */
-export async function until<T>(look: () => Promise<T | undefined | false>, withinMs = 10_000): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined | false>, withinMs = WITHIN_MS): Promise<T> {
   for (const end = performance.now() + withinMs; ;) {
     const found = await look();
     if (found) return found;
     assert.ok(performance.now() < end, "what was waited for did not happen");
     await pause(20);
   }
+}
+
+/** Moves the world's time on, step by step, until something holds; real time passes too, for whoever that wakes. */
+export async function advanceUntil(
+  world: Pick<World, "advance">,
+  stepMs: number,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const end = performance.now() + WITHIN_MS; !(await holds());) {
+    assert.ok(performance.now() < end, "what was waited for did not happen");
+    await world.advance(stepMs);
+    await pause(5);
+  }
+}
+
+/** Returns what comes of this; fails with these words where nothing does. */
+export async function within<T>(work: Promise<T>, otherwise: string): Promise<T> {
+  const over = new AbortController();
+  const late = sleep(WITHIN_MS, undefined, { signal: over.signal, ref: false }).then(() => assert.fail(otherwise));
+  return Promise.race([work, late]).finally(() => over.abort());
 }
 
 /** Real time passes; the world's clock stands still. */
@@ -121,16 +145,22 @@ export interface RawReply {
   text: string;
 }
 
-/** Sends these bytes over a socket of their own and returns what came back before the server closed, or within a second. */
-export async function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 1000): Promise<RawReply> {
+/**
+ * Sends these bytes over a socket of their own and returns what came back before the server closed; with `waitMs`, what
+ * came back until then.
+ */
+export async function sendRaw(url: string, bytes: string | Uint8Array, waitMs?: number): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let text = "";
   socket.setEncoding("utf8").on("data", (part: string) => (text += part));
   socket.on("error", () => undefined);
   await once(socket, "connect");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.write(bytes);
-  await Promise.race([new Promise((closed) => socket.once("close", closed)), pause(waitMs)]);
+  await (waitMs === undefined
+    ? within(closed, `the server did not close after ${text}`)
+    : Promise.race([closed, pause(waitMs)]));
   socket.destroy();
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [start = "", ...lines] = head.split("\r\n");
@@ -151,7 +181,7 @@ export interface StreamEvent {
 export interface OpenStream {
   status: number;
   headers: Headers;
-  /** The next block of the stream, or nothing when it has ended. Fails when there is none for five seconds. */
+  /** The next block of the stream, or nothing when it has ended. Fails when none comes. */
   next(): Promise<StreamEvent | undefined>;
   /** The next block that is an event, its data parsed; nothing when the stream has ended. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read data of every shape
@@ -168,8 +198,7 @@ export async function openStream(url: string, headers: Record<string, string> = 
 
   async function next(): Promise<StreamEvent | undefined> {
     while (!text.includes("\n\n")) {
-      const late = pause(5000).then(() => assert.fail("the stream was silent"));
-      const part = await Promise.race([reader?.read() ?? assert.fail("no stream"), late]);
+      const part = await within(reader?.read() ?? assert.fail("no stream"), "the stream was silent");
       if (part.done) return undefined;
       text += part.value;
     }

@@ -84,8 +84,18 @@ export async function converse(talk: Talk): Promise<Conversation> {
   const late = setTimeout(() => child.kill("SIGKILL"), talk.endsWithinMs ?? 60_000);
   const interruption = new AbortController();
   const seen: Conversation = {
-    ...{ end: { is: "interrupted" }, sessions: [], versions: [], messages: [], tools: [], turns: 0, errors: [] },
-    ...{ wishes: [], questions: [], lines: [], stderr: "", exit: { code: null, signal: null } },
+    end: { is: "interrupted" },
+    sessions: [],
+    versions: [],
+    messages: [],
+    tools: [],
+    turns: 0,
+    errors: [],
+    wishes: [],
+    questions: [],
+    lines: [],
+    stderr: "",
+    exit: { code: null, signal: null },
   };
   child.stderr.setEncoding("utf8").on("data", (text: string) => (seen.stderr += text));
   child.stdin.on("error", () => {});

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { createTransport } from "nodemailer";
 import { accepted, callBody } from "./a2h.ts";
 import { openSink, replyMail } from "./channels/mail.ts";
-import { ask, freePort, openTalking, seen, statusOf } from "./conversations.ts";
+import { ask, openTalking, seen, statusOf } from "./conversations.ts";
+import { reservePort } from "./ports.ts";
 import { DATABASES, type DatabaseName } from "./world.ts";
 
 const ANA = "ana@people.example";
@@ -13,7 +14,7 @@ const VOUCHED = { "Authentication-Results": "mx.parley.example; dmarc=pass heade
 
 async function openByMail(on: DatabaseName, from = "enrolled") {
   const sink = await openSink();
-  const port = await freePort();
+  const port = await reservePort();
   const settings = `
 email:
   { smtp_url: "${sink.url}", from: "Parley <parley@${DOMAIN}>", listen: "127.0.0.1:${port}",
@@ -49,7 +50,7 @@ a2h: { entry_points: { support: { agent: support, email: Support@${DOMAIN}, from
 }
 
 for (const on of DATABASES) {
-  describe(`a conversation begun by mail, on ${on}`, { timeout: 60_000 }, () => {
+  describe(`a conversation begun by mail, on ${on}`, () => {
     it("goes on in its thread, whichever address is answered", async () => {
       await using scene = await openByMail(on);
       const mine = { "Message-ID": "<one@people.example>" };
@@ -106,7 +107,7 @@ for (const on of DATABASES) {
         );
       await scene.send(scene.mail("noon", { ...own, "Message-ID": "<four@people.example>" }));
       const which = await scene.arrived(5);
-      const code = /^([0-9A-Z]{4}): Which hour\?$/m.exec(which.text ?? "")?.[1] ?? assert.fail(which.text);
+      const code = /^([0-9A-Z]{4}): “Which hour\?”$/m.exec(which.text ?? "")?.[1] ?? assert.fail(which.text);
       const named = { "In-Reply-To": which.messageId ?? "", "Message-ID": "<five@people.example>" };
       await scene.send(scene.mail(`${code} noon`, named));
       assert.equal((await statusOf(scene, both[1])).response, "noon");
@@ -119,7 +120,7 @@ for (const on of DATABASES) {
   });
 }
 
-describe("a conversation begun by mail", { timeout: 60_000 }, () => {
+describe("a conversation begun by mail", () => {
   it("is begun by nobody whose address is not proved, or not enrolled, or who did not write to the agent", async () => {
     await using scene = await openByMail("sqlite");
     const forged: Record<string, string | null>[] = [

@@ -14,7 +14,7 @@ const PHONE = "+491701234567";
 let sids = 0;
 
 for (const on of DATABASES) {
-  describe(`a conversation begun by text message, on ${on}`, { timeout: 60_000 }, () => {
+  describe(`a conversation begun by text message, on ${on}`, () => {
     it("is one for each number, by SMS and by WhatsApp, and answers what waits", async () => {
       await using double = await openTwilioDouble();
       const settings = `
@@ -32,7 +32,8 @@ a2h: { entry_points: { support: { agent: support, sms: true }, chat: { agent: su
         const fields = { MessageSid, AccountSid: ACCOUNT, From: PHONE, To: OURS, Body, ...more };
         const signature = twilio.getExpectedTwilioSignature(token, `${PUBLIC_URL}/hooks/twilio/message`, fields);
         const headers = {
-          ...{ "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature },
+          "content-type": "application/x-www-form-urlencoded",
+          "x-twilio-signature": signature,
         };
         const body = new URLSearchParams(fields).toString();
         return (await scene.world.call("POST", "/hooks/twilio/message", { headers, body })).status;

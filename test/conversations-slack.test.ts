@@ -63,7 +63,7 @@ const direct = (text: string, more: Readonly<Record<string, unknown>> = {}) =>
   aReply(text, { thread_ts: undefined, channel_type: "im", channel: "D0ANA", ...more });
 
 for (const on of DATABASES) {
-  describe(`a conversation begun on Slack, on ${on}`, { timeout: 60_000 }, () => {
+  describe(`a conversation begun on Slack, on ${on}`, () => {
     it("by a mention goes on in its thread: answers, more words, and a question which one is meant", async () => {
       await using scene = await openOnSlack(on);
       const root = "1763700000.000001";
@@ -74,7 +74,9 @@ for (const on of DATABASES) {
       const content = "<@U0PARLEY> the export failed";
       const said = { from_user_id: "U0ANA", channel_id: "C024BE91L", content };
       assert.deepEqual(first.spec.raw, {
-        ...{ thread_ts: root, channel_id: "C024BE91L", team_id: TEAM },
+        thread_ts: root,
+        channel_id: "C024BE91L",
+        team_id: TEAM,
         events: [{ ...said, message_id: root, message_ts: root }],
         follow_up: false,
       });
@@ -109,7 +111,7 @@ for (const on of DATABASES) {
       const notes = scene.slack.of("chat.postEphemeral").length;
       await scene.tell(aReply("Tuesday", { thread_ts: root }));
       const list = await scene.told(notes + 1);
-      const code = /^([0-9A-Z]{4}): Which day\?$/m.exec(list)?.[1] ?? assert.fail(list);
+      const code = /^([0-9A-Z]{4}): “Which day\?”$/m.exec(list)?.[1] ?? assert.fail(list);
       assert.equal((await statusOf(scene, both[0])).response, undefined);
       await scene.tell(aReply(`${code} Tuesday`, { thread_ts: root }));
       assert.equal((await statusOf(scene, both[0])).response, "Tuesday");
@@ -137,7 +139,7 @@ for (const on of DATABASES) {
   });
 }
 
-describe("a conversation begun on Slack", { timeout: 60_000 }, () => {
+describe("a conversation begun on Slack", () => {
   it("lets its person decide calls by the button alone, and nobody who is not enrolled begin one", async () => {
     await using scene = await openOnSlack("sqlite");
     const root = "1763700000.000002";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { sql } from "../src/store/sql.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { hear } from "../src/verbs/hear.ts";
-import type { Heard, Verdict } from "../src/model/heard.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { hear } from "../src/conversations/hear.ts";
+import type { Heard, Verdict } from "../src/requests/model/heard.ts";
 import { accepted, callBody, contactBody, messageBody } from "./a2h.ts";
 import { openAgentServer, openTalking, seen, type Talking } from "./conversations.ts";
 import { DATABASES, type Reply } from "./world.ts";
@@ -24,11 +24,21 @@ function words(text: string, more: { thread?: string; user?: string; app?: strin
   const { thread = `C1/${(ids += 1)}.1`, user = "U0ANA", app = null, id = `say ${(ids += 1)}` } = more;
   const [channel = "", ts = ""] = thread.split("/");
   return {
-    ...{ provider: "slack", id, at: 0, match: { thread }, trust: "signed", said: { text } },
+    provider: "slack",
+    id,
+    at: 0,
+    match: { thread },
+    trust: "signed",
+    said: { text },
     sender: { kind: "slack", id: user, team: "T1", member: true, channel },
     talk: {
-      ...{ at: { channel: "slack", app }, begins: true, goesOn: true, proved: true },
-      ...{ threads: [`slack:${thread}`], thread: `slack:${thread}`, source: `slack ${id}` },
+      at: { channel: "slack", app },
+      begins: true,
+      goesOn: true,
+      proved: true,
+      threads: [`slack:${thread}`],
+      thread: `slack:${thread}`,
+      source: `slack ${id}`,
       target: { via: "slack", to: channel, allowed: [user], settings: { threadTs: ts } },
       raw: { thread_ts: ts, channel_id: channel, events: [] },
     },
@@ -51,7 +61,7 @@ async function signedIn(scene: Talking, number: string) {
 }
 
 for (const on of DATABASES) {
-  describe(`conversations that people begin, on ${on}`, { timeout: 60_000 }, () => {
+  describe(`conversations that people begin, on ${on}`, () => {
     it("are listed for their agent until it takes them, oldest first, page by page", async () => {
       await using scene = await openTalking(on, SETTINGS);
       await scene.enroll("Ana Ruiz", { slack: { channelOrUserId: "U0ANA" } });
@@ -67,7 +77,10 @@ for (const on of DATABASES) {
         kind: "NewConversation",
         metadata: { uid: one.metadata.uid },
         spec: {
-          ...{ message: "first", user_message: "first", channel_id: one.spec.channel_id, agent_name: "support" },
+          message: "first",
+          user_message: "first",
+          channel_id: one.spec.channel_id,
+          agent_name: "support",
           response_schema: { type: "string" },
           raw: { thread_ts: one.spec.raw.thread_ts, channel_id: "C1", events: [], follow_up: false },
         },

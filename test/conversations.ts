@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type IncomingHttpHeaders } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createKey, type KeyWish } from "../src/verbs/create-key.ts";
+import { createKey, type KeyWish } from "../src/access/create-key.ts";
 import { accepted, contactBody } from "./a2h.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
 
@@ -55,7 +55,11 @@ export async function openTalking(
   const admin = await holder({ name: "boss", scope: "admin" });
   const agent = await holder({ name: "support", scope: "agent" });
   return {
-    ...{ world, agent, admin, holder, holderOf },
+    world,
+    agent,
+    admin,
+    holder,
+    holderOf,
     async enroll(name, channel) {
       const reply = await admin.post("/humans", { name, prioritizedContactChannels: [channel] });
       assert.equal(reply.status, 201, reply.text);
@@ -80,15 +84,6 @@ export async function seen<T>(look: () => T | Promise<T>, fits: (seen: T) => boo
     if (fits(found)) return found;
     await pause(20);
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 export interface ToldToAgent {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { raw } from "../src/store/sql.ts";
+import { raw } from "../src/core/store/sql.ts";
 import { openWorld } from "./world.ts";
 
 describe("a deadline while the store takes no writes", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { enrol } from "./addressed.ts";
 import { fresh, until } from "./contract.ts";
 import { tool } from "./mcp.ts";

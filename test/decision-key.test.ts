@@ -8,18 +8,34 @@ import {
   sameAskHash,
   seedKey,
   type DecidedOn,
-} from "../src/model/decision-key.ts";
-import { ASK_TYPES, type RelayAsk } from "../src/model/relay.ts";
-import { consentOf } from "../src/model/relay-people.ts";
+} from "../src/asks/model/decision-key.ts";
+import { ASK_TYPES, type RelayAsk } from "../src/asks/model/ask.ts";
+import { consentOf } from "../src/asks/model/people.ts";
 import { EMPTY_ENVELOPE, EMPTY_HASH } from "./relay.ts";
 
 const ASK: RelayAsk = {
-  ...{ id: "ask-1", jobId: "J-42", stepId: "S-3", type: "RESOURCE_FETCH", principal: "executor:ana" },
+  id: "ask-1",
+  jobId: "J-42",
+  stepId: "S-3",
+  type: "RESOURCE_FETCH",
+  principal: "executor:ana",
   prompt: "List the columns of table invoices as {name,type,nullable}.",
-  ...{ contextHash: EMPTY_HASH, envelope: EMPTY_ENVELOPE, roleId: "role.schema_summarizer@v1", meta: {}, epoch: 0 },
+  contextHash: EMPTY_HASH,
+  envelope: EMPTY_ENVELOPE,
+  roleId: "role.schema_summarizer@v1",
+  meta: {},
+  epoch: 0,
   constraints: { allowedTools: ["db.schema.reader"], maxTokens: 400 },
-  ...{ status: "PENDING", stage: "cache", stages: [], createdAt: 1, expiresAt: 2, joinedTo: null, addressedId: null },
-  ...{ decisionKey: null, consentDigest: null },
+  status: "PENDING",
+  stage: "cache",
+  stages: [],
+  createdAt: 1,
+  expiresAt: 2,
+  joinedTo: null,
+  addressedId: null,
+  questionId: null,
+  decisionKey: null,
+  consentDigest: null,
 };
 const ON: DecidedOn = {
   policyVersion: "1:227da1dce09c",

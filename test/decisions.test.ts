@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Decision } from "../src/model/addressed-ask.ts";
+import type { Decision } from "../src/requests/model/request.ts";
 import { Refusal } from "../src/refusals.ts";
-import { findBrokenAudit, listAudit } from "../src/store/audit.ts";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { addressAsk } from "../src/verbs/address-ask.ts";
-import { decideAsk, type Decided, responderOf } from "../src/verbs/decide-ask.ts";
-import { cancelAddressed } from "../src/verbs/end-addressed.ts";
-import { listInboxOf, readAddressed, readInInbox } from "../src/verbs/read-addressed.ts";
+import { findBrokenAudit } from "../src/core/store/audit.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { addressAsk } from "../src/requests/address-ask.ts";
+import { decideAsk, type Decided, responderOf } from "../src/requests/decide.ts";
+import { cancelAddressed } from "../src/requests/end.ts";
+import { readAddressed, readInInbox } from "../src/requests/read.ts";
+import { readInbox } from "../src/requests/read-inbox.ts";
+import { readAudit } from "../src/core/read-audit.ts";
 import { askPeople, callWish, enrol, toPerson } from "./addressed.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
@@ -132,10 +134,10 @@ for (const on of DATABASES) {
       const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       const inbox = async (person: string, state: "open" | "over") =>
-        (await listInboxOf(ctx, person, { state, limit: 10 })).map(({ id }) => id);
+        (await readInbox(ctx, person, { state }, { limit: 10 })).asks.map(({ id }) => id);
 
       assert.deepEqual([await inbox(ana, "open"), await inbox(bo, "open")], [[ask.id], []]);
-      assert.deepEqual(await inbox("operator", "open"), [ask.id]);
+      assert.deepEqual(await inbox("1", "open"), [ask.id]);
       await assert.rejects(readInInbox(ctx, bo, ask.id), refusal("request_not_found"));
       await decide(world, ask.id, ana, approve);
       assert.deepEqual([await inbox(ana, "open"), await inbox(ana, "over")], [[], [ask.id]]);
@@ -147,7 +149,7 @@ for (const on of DATABASES) {
       const ana = await enrol(ctx, "Ana Ruiz");
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       await decide(world, ask.id, ana, reject);
-      const { items, head } = await listAudit(ctx.db, { askId: ask.id, afterSeq: 0, limit: 10 });
+      const { items, head } = await readAudit(ctx, { askId: ask.id, afterSeq: 0, limit: 10 });
       assert.deepEqual(
         items.map(({ action }) => action),
         ["function_call.created", "function_call.rejected"],

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DeliveryError } from "../src/channels/channel.ts";
-import type { Heard } from "../src/model/heard.ts";
-import { listDeliveries } from "../src/store/deliveries.ts";
-import { decideAsk, responderOf } from "../src/verbs/decide-ask.ts";
-import { hear } from "../src/verbs/hear.ts";
-import { decideByLink, readLink } from "../src/verbs/open-link.ts";
-import { readAddressed } from "../src/verbs/read-addressed.ts";
+import type { Heard } from "../src/requests/model/heard.ts";
+import { listDeliveries } from "../src/requests/store/deliveries.ts";
+import { decideAsk, responderOf } from "../src/requests/decide.ts";
+import { hear } from "../src/conversations/hear.ts";
+import { decideByLink, readLink } from "../src/requests/open-link.ts";
+import { readAddressed } from "../src/requests/read.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "./addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "./world.ts";
 
@@ -129,18 +129,24 @@ for (const on of DATABASES) {
       assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).ask.id, slack.sent[0]?.view.askId);
     });
 
-    it("offer no approval where not all of the arguments fit", async () => {
-      await using scene = await openScene(on);
-      const { world, slack } = scene;
-      const { ctx } = world.server;
-      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
-      const ask = await askPeople(ctx, { audience: toPerson(ana), kwargs: { text: "x".repeat(20_000) } });
-      await scene.settle(() => slack.sent.length === 1);
-      assert.equal(slack.sent[0]?.whole, false);
-      await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
-      const pressed = await hear(ctx, "http://parley.test", press(slack, "approve"));
-      assert.deepEqual([pressed.is, (await readAddressed(ctx, ask.id)).state], ["needs_page", "open"]);
-    });
+    for (const [what, kwargs, showsWhole] of [
+      ["of the arguments fit", { text: "x".repeat(20_000) }, undefined],
+      ["fits beside the rest of the message", { text: "x" }, () => false],
+    ] as const) {
+      it(`offer no approval where not all ${what}`, async () => {
+        await using scene = await openScene(on);
+        const { world, slack } = scene;
+        Object.assign(slack, { showsWhole });
+        const { ctx } = world.server;
+        const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+        const ask = await askPeople(ctx, { audience: toPerson(ana), kwargs });
+        await scene.settle(() => slack.sent.length === 1);
+        assert.equal(slack.sent[0]?.whole, false);
+        await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
+        const pressed = await hear(ctx, "http://parley.test", press(slack, "approve"));
+        assert.deepEqual([pressed.is, (await readAddressed(ctx, ask.id)).state], ["needs_page", "open"]);
+      });
+    }
 
     it("are answered by a press, once, and only by whom they were sent to", async () => {
       await using scene = await openScene(on);
@@ -169,7 +175,7 @@ for (const on of DATABASES) {
       const { refused } = await readAddressed(ctx, ask.id);
       assert.deepEqual(
         [refused?.reason, refused?.responder, refused?.input],
-        [...["responder_not_allowed", "unknown"], undefined],
+        ["responder_not_allowed", "unknown", undefined],
       );
       const told = await Promise.all([say({ id: "3" }), say({ id: "3" }), say({ id: "3" })]);
       assert.deepEqual(told.map(({ is }) => is).sort(), ["accepted", "repeated", "repeated"]);
@@ -189,7 +195,12 @@ for (const on of DATABASES) {
       const { replyToken = "" } = email.sent[0] ?? {};
       const say = (id: string, text: string, more: Partial<Heard> = {}) =>
         hear(ctx, "http://parley.test", {
-          ...{ provider: "email", id, at: 0, match: { token: replyToken }, trust: "weak", said: { text } },
+          provider: "email",
+          id,
+          at: 0,
+          match: { token: replyToken },
+          trust: "weak",
+          said: { text },
           sender: { kind: "email", id: "ana@example.com" },
           ...more,
         });

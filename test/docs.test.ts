@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { ROOMY } from "./contract.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "./documents.ts";
+import { itWith, programOf } from "./parts.ts";
 import { MAIN, newFolder, parley, post, type Run, serve, stop } from "./program.ts";
 
 const run = promisify(execFile);
 const USUAL_URL = "http://127.0.0.1:3415";
 const LONGEST_MS = 90_000;
+const itWithCurl = await itWith("curl");
+const itWithPython = await itWith("Python 3");
 
 /** Blocks that a test cannot run as they stand, by how they begin, and why not. */
 const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
@@ -21,11 +24,27 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
     because:
       "it installs, builds and serves at the usual address until it is stopped; this test itself runs on such a server",
   },
+  { file: "README.md", begins: "npm test", because: "test/readme.test.ts tries it, and npm start, in a fresh clone" },
   {
     file: "README.md",
     begins: "PARLEY_HOST=0.0.0.0",
     because:
       "it serves whoever reaches this machine, under a public name; test/cli.test.ts starts one on all addresses",
+  },
+  {
+    file: "docs/operate.md",
+    begins: "ask.example.com {",
+    because: "it is Caddy's configuration; test/reach.test.ts sends what such a proxy sends",
+  },
+  {
+    file: "docs/operate.md",
+    begins: "server {",
+    because: "it is nginx's configuration; test/reach.test.ts sends what such a proxy sends",
+  },
+  {
+    file: "docs/operate.md",
+    begins: "# Traefik",
+    because: "it is Traefik's configuration; test/reach.test.ts sends what such a proxy sends",
   },
   {
     file: "docs/frameworks.md",
@@ -45,8 +64,18 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
   },
   {
     file: "docs/phones.md",
-    begins: "support (a program) asks: Refund order A-1007",
+    begins: "support (a program) asks:\n> Refund order A-1007",
     because: "it is a text message as people see it",
+  },
+  {
+    file: "docs/operate.md",
+    begins: "[Socket]",
+    because: "it needs systemd; test/restart.test.ts passes a socket as systemd does",
+  },
+  {
+    file: "docs/operate.md",
+    begins: "[Unit]\nRequires=parley.socket",
+    because: "it needs systemd; test/restart.test.ts runs the server on a socket that somebody holds",
   },
   {
     file: "docs/worker.md",
@@ -102,12 +131,11 @@ describe("what the documents show", () => {
 
   before(async () => {
     mkdirSync(bin, { recursive: true });
-    const curl = execFileSync("sh", ["-c", "command -v curl"], { encoding: "utf8" }).trim();
     const programs = {
       parley: `exec "${process.execPath}" "${MAIN}" "$@"`,
       npx: `[ "$1" = parley ] || { echo "npx: only parley is known here" >&2; exit 1; }; exec "$@"`,
       // A refusal is a mistake of the document, which curl alone would show and pass over.
-      curl: `exec "${curl}" --fail-with-body "$@"`,
+      curl: `exec "${programOf("curl")}" --fail-with-body "$@"`,
     };
     for (const [name, script] of Object.entries(programs)) {
       writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
@@ -165,7 +193,8 @@ describe("what the documents show", () => {
     });
 
   for (const block of inLanguage("sh")) {
-    it(`${placeOf(block)} does what a shell is told`, async () => {
+    const itHere = block.text.includes("curl") ? itWithCurl : it;
+    itHere(`${placeOf(block)} does what a shell is told`, async () => {
       const text = await asTried(block);
       const trying = tryOut("bash", ["--norc", "-euo", "pipefail", "-c", text], text);
       trying.child.stdin?.end();
@@ -174,7 +203,7 @@ describe("what the documents show", () => {
   }
 
   for (const block of inLanguage("python")) {
-    it(`${placeOf(block)} runs`, async () => {
+    itWithPython(`${placeOf(block)} runs`, async () => {
       const text = await asTried(block);
       await tryOut("python3", ["-c", text], text);
     });

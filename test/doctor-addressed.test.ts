@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { examineRows } from "../src/store/doctor.ts";
-import { sql, type Sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { decideAsk, responderOf } from "../src/verbs/decide-ask.ts";
-import { cancelAddressed } from "../src/verbs/end-addressed.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
-import { readAddressed } from "../src/verbs/read-addressed.ts";
+import { examineRows } from "../src/doctor/store/checks.ts";
+import { sql, type Sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { decideAsk, responderOf } from "../src/requests/decide.ts";
+import { cancelAddressed } from "../src/requests/end.ts";
+import { examineStore } from "../src/doctor/examine.ts";
+import { readAddressed } from "../src/requests/read.ts";
+import { sealRecord } from "../src/core/seal-record.ts";
 import { askPeople, enrol, leaf, toPerson } from "./addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "./world.ts";
 
@@ -41,6 +42,16 @@ const APPROVED = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE 
 
 /** What nobody should ever do to a store, and the promise that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
+  [
+    "a key stands in place of a name",
+    "K1",
+    sql`UPDATE addressed_asks SET asker = 'open:parley_agent_x' WHERE ask_id = ${APPROVED}`,
+  ],
+  [
+    "a key stands inside of a name",
+    "K1",
+    sql`UPDATE addressed_asks SET asker = 'open:ana/parley_admin_x' WHERE ask_id = ${APPROVED}`,
+  ],
   ["an approval is lost", "A10", sql`DELETE FROM decisions WHERE ask_id = ${APPROVED} AND ord = 1`],
   [
     "an approval was of something else",
@@ -78,6 +89,7 @@ for (const on of DATABASES) {
     it("finds nothing in a store that was used, and everything that was done to it", async () => {
       await using world = await lived(on);
       assert.deepEqual(await broken(world), []);
+      while (await sealRecord(world.server.ctx));
 
       for (const [what, check, statement] of CORRUPTIONS) {
         const undone = new Error("undone");

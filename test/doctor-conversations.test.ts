@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql, type Sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
-import { beginInInbox } from "../src/verbs/speak-in-inbox.ts";
+import { sql, type Sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { examineStore } from "../src/doctor/examine.ts";
+import { beginInInbox } from "../src/conversations/speak-in-inbox.ts";
 import { openTalking } from "./conversations.ts";
 import { DATABASES } from "./world.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql, type Sql } from "../src/store/sql.ts";
+import { sql, type Sql } from "../src/core/store/sql.ts";
 import { accepted, openScene } from "./a2h.ts";
 import { asked, broken, operatorOf, withRules } from "./policy-calls.ts";
 import { DATABASES } from "./world.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { examineRows } from "../src/store/doctor.ts";
-import { sql, type Sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
+import { examineRows } from "../src/doctor/store/checks.ts";
+import { sql, type Sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { examineStore } from "../src/doctor/examine.ts";
 import { until } from "./contract.ts";
 import { answerAsk, claim, openJobs, pendingAsk, type JobScene } from "./jobs.ts";
 import { DATABASES, type DatabaseName } from "./world.ts";

@@ -4,10 +4,10 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { examineRows } from "../src/store/doctor.ts";
-import { examineEngine, examineFiles } from "../src/store/doctor-engine.ts";
-import { raw, sql, type Sql } from "../src/store/sql.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
+import { examineRows } from "../src/doctor/store/checks.ts";
+import { examineEngine, examineFiles } from "../src/doctor/store/engine.ts";
+import { raw, sql, type Sql } from "../src/core/store/sql.ts";
+import { examineStore } from "../src/doctor/examine.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));

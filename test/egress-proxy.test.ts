@@ -71,9 +71,20 @@ describe("the proxy of the sandbox", () => {
   it("lets nothing through that was not named, however it is spelt", async () => {
     await using proxy = await openProxy(["api.example.com", "*.models.example"]);
     const places = [
-      ...["evil.example:443", "api.example.com:80", "api.example.com.evil.example:443", "models.example:443"],
-      ...[`127.0.0.1:${echoPort}`, `localhost:${echoPort}`, `0x7f000001:${echoPort}`, `2130706433:${echoPort}`],
-      ...[`[::1]:${echoPort}`, "169.254.169.254:80", "[fd00::1]:443", "10.0.0.1:443", "nonsense", "user@host:443"],
+      "evil.example:443",
+      "api.example.com:80",
+      "api.example.com.evil.example:443",
+      "models.example:443",
+      `127.0.0.1:${echoPort}`,
+      `localhost:${echoPort}`,
+      `0x7f000001:${echoPort}`,
+      `2130706433:${echoPort}`,
+      `[::1]:${echoPort}`,
+      "169.254.169.254:80",
+      "[fd00::1]:443",
+      "10.0.0.1:443",
+      "nonsense",
+      "user@host:443",
     ];
     for (const place of places) assert.equal(await proxy.tunnel(place), "403", place);
     assert.ok(proxy.refused.includes("evil.example:443"));

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sha256Hex } from "../src/lib/keyring.ts";
 import type { Scope } from "../src/lib/key-text.ts";
-import { credentialTopic } from "../src/store/wake.ts";
-import { findHuman } from "../src/store/humans.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { endSessions } from "../src/verbs/end-sessions.ts";
-import { removeHuman } from "../src/verbs/enroll-human.ts";
-import { listKeys } from "../src/verbs/list-keys.ts";
-import { revokeKey } from "../src/verbs/revoke-key.ts";
+import { credentialTopic } from "../src/core/store/wake.ts";
+import { findHuman } from "../src/access/store/humans.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { endSessions } from "../src/access/end-sessions.ts";
+import { removeHuman } from "../src/access/enroll-human.ts";
+import { listKeys } from "../src/access/list-keys.ts";
+import { revokeKey } from "../src/access/revoke-key.ts";
 import { askPeople, enrol, toPerson } from "./addressed.ts";
-import { fresh, pause, ROOMY, until } from "./contract.ts";
+import { advanceUntil, fresh, ROOMY, until } from "./contract.ts";
 import { decider } from "./deciders.ts";
 import { freshKind } from "./jobs.ts";
 import { BOTH_TYPES, modernRequest, TASKS } from "./mcp.ts";
@@ -59,21 +59,24 @@ const waitByTool =
 
 const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
   "the stream of a question": {
-    ...{ scope: "agent", status: 200 },
+    scope: "agent",
+    status: 200,
     async opens(scene, headers) {
       const id = await asked(scene, headers);
       return { path: `/agent/questions/${id}/events`, happen: () => answered(scene, id) };
     },
   },
   "the stream of all own questions": {
-    ...{ scope: "agent", status: 200 },
+    scope: "agent",
+    status: 200,
     async opens(scene, headers) {
       const id = await asked(scene, headers);
       return { path: "/agent/questions/events", happen: () => answered(scene, id) };
     },
   },
   "a long-poll of a question": {
-    ...{ scope: "agent", status: 401 },
+    scope: "agent",
+    status: 401,
     async opens(scene, headers) {
       const id = await asked(scene, headers);
       return { path: `/agent/questions/${id}?wait=25s`, happen: () => answered(scene, id) };
@@ -82,7 +85,8 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
   "a tool that waits, as a stream": { scope: "agent", status: 200, opens: waitByTool(BOTH_TYPES) },
   "a tool that waits": { scope: "agent", status: 401, opens: waitByTool("application/json") },
   "listening for tasks": {
-    ...{ scope: "agent", status: 200 },
+    scope: "agent",
+    status: 200,
     async opens(scene, headers) {
       const id = await asked(scene, headers);
       const args = { name: "wait_for_human_responses", arguments: { question_id: id, max_wait_seconds: 0 } };
@@ -92,13 +96,17 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
       const listen = { notifications: { taskIds: [taskId] } };
       const request = modernRequest("subscriptions/listen", listen, { capabilities: TASKS });
       return {
-        ...{ path: "/mcp", method: "POST", headers: { ...request.headers, accept: BOTH_TYPES }, body: request.body },
+        path: "/mcp",
+        method: "POST",
+        headers: { ...request.headers, accept: BOTH_TYPES },
+        body: request.body,
         happen: () => answered(scene, id),
       };
     },
   },
   "a long-poll of a request to people": {
-    ...{ scope: "agent", status: 401 },
+    scope: "agent",
+    status: 401,
     async opens({ world }, headers) {
       const { ctx } = world.server;
       const person = await enrol(ctx, fresh("Dana"));
@@ -113,7 +121,8 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
     },
   },
   "a long-poll of an executor's ask": {
-    ...{ scope: "executor", status: 401 },
+    scope: "executor",
+    status: 401,
     async opens(scene, headers, principal) {
       const by = { ...scene.ana, principal, headers };
       by.post = (path, body) => scene.world.call("POST", path, { headers, body });
@@ -125,7 +134,8 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
     },
   },
   "waiting for a job": {
-    ...{ scope: "executor", status: 401 },
+    scope: "executor",
+    status: 401,
     async opens(scene) {
       const body = { kinds: [freshKind()], worker_id: "w", wait: "24s" };
       const happen = () => scene.queue({ kind: body.kinds[0], labels: { word: SECRET } });
@@ -133,7 +143,8 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
     },
   },
   "the stream of a job": {
-    ...{ scope: "admin", status: 200 },
+    scope: "admin",
+    status: 200,
     async opens(scene) {
       const job = await scene.claimed();
       const happen = () => scene.ana.post(`/jobs/${job.id}/logs`, { message: SECRET }, job.lease);
@@ -146,23 +157,24 @@ const WAITS: Record<string, { scope: Scope; opens: Opens; status: number }> = {
 async function passing<T>({ world }: RelayScene, work: Promise<T>): Promise<T> {
   let isOver = false;
   const ended = work.finally(() => (isOver = true));
-  for (let i = 0; i < 100 && !isOver; i += 1) {
-    await world.advance(125);
-    await pause(5);
-  }
-  assert.ok(isOver, "it goes on and on");
+  await advanceUntil(world, 125, () => isOver);
   return ended;
 }
 
-/** Sends a request that waits, and returns what it comes to as soon as it hangs on this credential. */
-async function sent({ world }: RelayScene, waiting: Waiting, headers: Record<string, string>, credential: string) {
+/** Sends a request that waits, and returns the reply that will come as soon as it hangs on this credential. */
+async function sent(
+  { world }: RelayScene,
+  waiting: Waiting,
+  headers: Record<string, string>,
+  credential: string,
+): Promise<{ reply: Promise<Reply> }> {
   const { path, method = "GET", body } = waiting;
   const reply = world.call(method, path, { headers: { ...headers, ...waiting.headers }, ...(body ? { body } : {}) });
   const topic = credentialTopic(sha256Hex(credential));
   let over: Reply | undefined;
   void reply.then((early) => (over = early));
   await until(async () => over ?? [...world.server.ctx.wake.topics()].includes(topic));
-  return reply;
+  return { reply };
 }
 
 async function revokeByName({ world }: RelayScene, name: string): Promise<void> {
@@ -180,8 +192,7 @@ for (const on of DATABASES) {
         const holder = fresh("holder");
         const { key, headers, principal } = await scene().program({ name: holder, scope });
         const waiting = await opens(scene(), headers, principal);
-        const reply = sent(scene(), waiting, headers, key);
-        await Promise.race([reply, pause(50)]);
+        const { reply } = await sent(scene(), waiting, headers, key);
         return { waiting, reply, revoke: () => revokeByName(scene(), holder) };
       };
 
@@ -220,8 +231,7 @@ for (const on of DATABASES) {
         const cookie = (session.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
         const token = cookie.slice(cookie.indexOf("=") + 1);
         const waiting: Waiting = { path: "/people/me/events", happen: async () => undefined };
-        const reply = sent(scene(), waiting, { cookie }, token);
-        await Promise.race([reply, pause(50)]);
+        const { reply } = await sent(scene(), waiting, { cookie }, token);
         await end(scene(), person);
         const { id } = await askPeople(ctx, { audience: toPerson(person), ref: fresh("call") });
         const { status, text } = await passing(scene(), reply);

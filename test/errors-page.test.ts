@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { listWireErrors } from "../src/protocols/door-errors.ts";
+import { listWireErrors } from "../src/protocols/http/errors.ts";
 
 const page = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
 

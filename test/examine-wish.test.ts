@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { PermissionWish } from "../src/model/attempt-asks.ts";
+import type { PermissionWish } from "../src/tasks/model/attempt-asks.ts";
 import { examineWish } from "../src/workshop/examine-wish.ts";
 import { openRedaction } from "../src/workshop/redaction.ts";
 
@@ -21,7 +21,10 @@ after(() => rmSync(place, { recursive: true }));
 
 const redaction = openRedaction({ MODEL_KEY: "k-0123456789" });
 const write = (resource: string): PermissionWish => ({
-  ...{ tool: "Write", input: { file_path: resource, content: "x" }, action: "write", resource },
+  tool: "Write",
+  input: { file_path: resource, content: "x" },
+  action: "write",
+  resource,
 });
 const examine = (wish: PermissionWish, isJailed = false) => examineWish(wish, { tree, isJailed, redaction });
 
@@ -62,7 +65,10 @@ describe("what is put to people of an agent's wish", () => {
 
   it("is denied where it holds a key of the attempt: nobody could approve what would run", async () => {
     const wish: PermissionWish = {
-      ...{ tool: "Bash", input: { command: "curl -H k-0123456789" }, action: "execute", resource: "curl" },
+      tool: "Bash",
+      input: { command: "curl -H k-0123456789" },
+      action: "execute",
+      resource: "curl",
     };
     const said = await examine(wish);
     assert.ok("allow" in said);

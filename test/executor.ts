@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { OPERATOR } from "./identities.ts";
 import { openJobs, type JobScene, type Program } from "./jobs.ts";
 import type { DatabaseName } from "./world.ts";
 

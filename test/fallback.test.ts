@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decideAsk, responderOf } from "../src/verbs/decide-ask.ts";
-import { findHuman } from "../src/store/humans.ts";
-import { listInboxOf } from "../src/verbs/read-addressed.ts";
+import { decideAsk, responderOf } from "../src/requests/decide.ts";
+import { findHuman } from "../src/access/store/humans.ts";
+import { readInbox } from "../src/requests/read-inbox.ts";
 import { enrol, until } from "./addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "./world.ts";
 
@@ -21,7 +21,7 @@ async function openScene(on: DatabaseName): Promise<Scene> {
   const { ctx } = world.server;
   const person = await enrol(ctx, "Jane Doe");
   const number = String((await findHuman(ctx.db, person))?.number);
-  const inbox = () => listInboxOf(ctx, person, { state: "open", limit: 10 });
+  const inbox = async () => (await readInbox(ctx, person, { state: "open" }, { limit: 10 })).asks;
   return {
     world,
     jane: { person, number },
@@ -50,11 +50,14 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const agent = world.agent("ana-bot");
       const question = await agent.ask({
-        ...{ options: OPTIONS, min_responses: 1, timeout_seconds: 3600 },
-        ...{ fallback_human: jane.number, fallback_after_seconds: 600 },
+        options: OPTIONS,
+        min_responses: 1,
+        timeout_seconds: 3600,
+        fallback_human: jane.number,
+        fallback_after_seconds: 600,
       });
       await world.advance(599_000);
-      assert.deepEqual(await listInboxOf(ctx, jane.person, { state: "open", limit: 10 }), []);
+      assert.deepEqual((await readInbox(ctx, jane.person, { state: "open" }, { limit: 10 })).asks, []);
 
       const askId = await scene.askedOfJane();
       const responder = await responderOf(ctx.db, jane.person, "web");

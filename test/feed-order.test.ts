@@ -8,7 +8,7 @@ import {
   urgencyAt,
   type FeedEntry,
   type FeedPosition,
-} from "../src/model/feed.ts";
+} from "../src/questions/model/feed.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { raw } from "../src/store/sql.ts";
+import { raw } from "../src/core/store/sql.ts";
 import { nextTurn } from "../src/lib/turn.ts";
-import { type FeedChange, followFeed } from "../src/verbs/follow-feed.ts";
+import { type FeedChange, followFeed } from "../src/questions/follow-feed.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 /** Lets time pass until something is true; says whether it came true. */

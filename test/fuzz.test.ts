@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { fresh, LABELS, ROOMY, sendRaw, sharedWorld } from "./contract.ts";
+import { fresh, IN_PUBLIC, LABELS, ROOMY, sendRaw, sharedWorld } from "./contract.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
 const RUNS = { numRuns: 120 };
@@ -131,9 +131,13 @@ for (const on of DATABASES) {
   describe(`hostile input on ${on}`, () => {
     const env = {
       ...ROOMY,
+      ...IN_PUBLIC,
+      PARLEY_LIMITS_EDGE_PER_SECOND: "100000",
+      PARLEY_LIMITS_EDGE_BURST: "100000",
+      PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "100000",
+      PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "100000",
       PARLEY_ASK_A_HUMAN_LIMITS_QUESTIONS_PER_HOUR: "100000",
       PARLEY_ASK_A_HUMAN_LIMITS_OPEN_QUESTIONS: "100000",
-      PARLEY_TRUSTED_PROXIES: "127.0.0.1",
     };
     const world = sharedWorld({ on, env });
     const someId = async () => (await world().agent(fresh("ana-bot")).ask({ min_responses: 50, options: LABELS })).id;

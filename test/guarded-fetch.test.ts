@@ -120,7 +120,7 @@ describe("the guard of outgoing requests", () => {
     ];
     for (const host of refused) {
       assert.ok(addressProblem(`https://${host}/x`, STRICT), host);
-      await assert.rejects(openGuardedFetch(STRICT)(`https://${host}/x`, POST), AddressRefused, host);
+      await assert.rejects(openGuardedFetch(() => STRICT)(`https://${host}/x`, POST), AddressRefused, host);
     }
     const taken = [
       "1.1.1.1",
@@ -175,24 +175,24 @@ describe("the guard of outgoing requests", () => {
     ]) {
       const { resolve } = answering(answer);
       await assert.rejects(
-        openGuardedFetch(STRICT, resolve)("https://hooks.example.com/", POST),
+        openGuardedFetch(() => STRICT, resolve)("https://hooks.example.com/", POST),
         AddressRefused,
         answer.join(),
       );
     }
     await assert.rejects(
-      openGuardedFetch(AT_HOME, answering(["127.0.0.1"]).resolve)("https://hooks.example.com/", POST),
+      openGuardedFetch(() => AT_HOME, answering(["127.0.0.1"]).resolve)("https://hooks.example.com/", POST),
       AddressRefused,
     );
     await assert.rejects(
-      openGuardedFetch(STRICT, answering([]).resolve)("https://hooks.example.com/", POST),
+      openGuardedFetch(() => STRICT, answering([]).resolve)("https://hooks.example.com/", POST),
       /no address/,
     );
   });
 
   it("dials the very address it judged, though the name means another one a moment later", async () => {
     const names = answering(["127.0.0.2"], ["127.0.0.1"]);
-    const guarded = openGuardedFetch({ allow: ["127.0.0.2/32"], loopbackOnly: false }, names.resolve);
+    const guarded = openGuardedFetch(() => ({ allow: ["127.0.0.2/32"], loopbackOnly: false }), names.resolve);
     heard.length = 0;
     const reply = await guarded(`https://hooks.example.com:${tlsPort}/`, POST);
     assert.deepEqual([reply.status, reply.text, reply.headers["retry-after"]], [201, "taken", "7"]);
@@ -204,7 +204,10 @@ describe("the guard of outgoing requests", () => {
   });
 
   it("keeps the name for the certificate", async () => {
-    const guarded = openGuardedFetch({ allow: ["127.0.0.0/8"], loopbackOnly: false }, answering(["127.0.0.1"]).resolve);
+    const guarded = openGuardedFetch(
+      () => ({ allow: ["127.0.0.0/8"], loopbackOnly: false }),
+      answering(["127.0.0.1"]).resolve,
+    );
     await assert.rejects(guarded(`https://other.example.com:${tlsPort}/`, POST), {
       code: "ERR_TLS_CERT_ALTNAME_INVALID",
     });
@@ -212,7 +215,7 @@ describe("the guard of outgoing requests", () => {
 
   it("makes exceptions for a host at a port, and for ranges, and for nothing beside them", async () => {
     const named = openGuardedFetch(
-      { allow: [`hooks.example.com:${tlsPort}`], loopbackOnly: false },
+      () => ({ allow: [`hooks.example.com:${tlsPort}`], loopbackOnly: false }),
       answering(["127.0.0.1"]).resolve,
     );
     assert.equal((await named(`https://hooks.example.com:${tlsPort}/`, POST)).status, 201);
@@ -230,15 +233,15 @@ describe("the guard of outgoing requests", () => {
 
   it("reaches this machine in the clear only while nobody else reaches the server", async () => {
     heard.length = 0;
-    const home = openGuardedFetch(AT_HOME);
+    const home = openGuardedFetch(() => AT_HOME);
     assert.equal((await home(`http://127.0.0.1:${plainPort}/`, POST)).status, 201);
     assert.equal((await home(`http://localhost:${plainPort}/`, POST)).status, 201);
-    await assert.rejects(openGuardedFetch(STRICT)(`http://127.0.0.1:${plainPort}/`, POST), AddressRefused);
+    await assert.rejects(openGuardedFetch(() => STRICT)(`http://127.0.0.1:${plainPort}/`, POST), AddressRefused);
     await assert.rejects(home(`http://10.0.0.1:${plainPort}/`, POST), AddressRefused);
-    const named = openGuardedFetch(AT_HOME, answering(["127.0.0.1"]).resolve);
+    const named = openGuardedFetch(() => AT_HOME, answering(["127.0.0.1"]).resolve);
     await assert.rejects(named(`http://hooks.example.com:${plainPort}/`, POST), AddressRefused);
     await assert.rejects(
-      openGuardedFetch(AT_HOME, answering(["10.0.0.1"]).resolve)(`http://localhost:${plainPort}/`, POST),
+      openGuardedFetch(() => AT_HOME, answering(["10.0.0.1"]).resolve)(`http://localhost:${plainPort}/`, POST),
       AddressRefused,
     );
     assert.equal(heard.length, 2);
@@ -246,7 +249,7 @@ describe("the guard of outgoing requests", () => {
 
   it("follows no redirect, reads a kilobyte, and ends with its caller's patience", async () => {
     heard.length = 0;
-    const home = openGuardedFetch(AT_HOME);
+    const home = openGuardedFetch(() => AT_HOME);
     const moved = await home(`http://127.0.0.1:${plainPort}/moved`, POST);
     assert.deepEqual([moved.status, heard.length], [302, 1]);
     assert.equal((await home(`http://127.0.0.1:${plainPort}/endless`, POST)).text.length, 1024);
@@ -261,6 +264,6 @@ describe("the guard of outgoing requests", () => {
     const closed = createServer();
     const port = await listening(closed);
     closed.close();
-    await assert.rejects(openGuardedFetch(AT_HOME)(`http://127.0.0.1:${port}/`, POST), { code: "ECONNREFUSED" });
+    await assert.rejects(openGuardedFetch(() => AT_HOME)(`http://127.0.0.1:${port}/`, POST), { code: "ECONNREFUSED" });
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { assertRefused, fresh, from, IN_PUBLIC, limitsOf, ROOMY, sendRaw, sharedWorld } from "./contract.ts";
-import type { Reply } from "./world.ts";
+import type { CallOptions, Reply } from "./world.ts";
 
 const PAGE = "https://app.example.com";
 const FOREIGN = "https://mallory.example";
@@ -72,7 +72,8 @@ describe("paths", () => {
       ["/agent/questions", ["GET", "POST"], ["DELETE", "PATCH", "PUT", "OPTIONS", "PROPFIND", "LOCK"]],
       ["/agent/questions/q_x", ["DELETE", "GET"], ["POST", "PUT", "PATCH"]],
       ["/agent/questions/q_x/events", ["GET"], ["POST", "DELETE"]],
-      ["/agent/questions/events", ["GET"], ["POST"]],
+      // DELETE is what a question takes, and this path is none.
+      ["/agent/questions/events", ["GET"], ["POST", "DELETE"]],
       ["/human/questions", ["GET"], ["POST", "DELETE"]],
       ["/human/questions/q_x", ["GET"], ["POST", "PATCH"]],
       ["/human/questions/q_x/results", ["GET"], ["POST"]],
@@ -121,7 +122,7 @@ describe("paths", () => {
 describe("hosts", () => {
   const world = sharedWorld({
     on: "sqlite",
-    env: { PARLEY_PUBLIC_URL: "https://ask.example:8443", PARLEY_HOSTS: "inner.example,parley" },
+    env: { PARLEY_PUBLIC_URL: "https://ask.example:8443", PARLEY_HOSTS: "inner.example,parley", PARLEY_OPEN: "true" },
   });
   const visit = (host: string | null, path = "/agent/questions") =>
     sendRaw(
@@ -172,6 +173,17 @@ describe("hosts", () => {
     }
   });
 
+  it("are refused where two are named, whatever they say", async () => {
+    for (const [one, other] of [
+      ["localhost", "localhost"],
+      ["localhost", "mallory.example"],
+      ["mallory.example", "localhost"],
+    ]) {
+      const head = `GET /agent/questions HTTP/1.1\r\nHost: ${one}\r\nhOST: ${other}\r\nConnection: close\r\n\r\n`;
+      assert.equal((await sendRaw(world().url, head)).status, 400, `${one}, ${other}`);
+    }
+  });
+
   it("are refused without a name, in the shape of every other refusal", async () => {
     const reply = await visit(null);
     assert.equal(reply.status, 421);
@@ -182,8 +194,8 @@ describe("hosts", () => {
 
 describe("origins", () => {
   const world = sharedWorld({ on: "sqlite", env: { ...ROOMY, PARLEY_CORS_ORIGINS: PAGE } });
-  const send = (method: string, path: string, origin: string, more: Record<string, string> = {}, body?: unknown) =>
-    world().call(method, path, { headers: { origin, ...more }, ...(body !== undefined && { body }) });
+  const send = (method: string, path: string, origin: string, { headers, ...more }: CallOptions = {}) =>
+    world().call(method, path, { headers: { origin, ...headers }, ...more });
 
   it("that are foreign are refused for whatever changes something, and read without being let to read", async () => {
     for (const origin of [
@@ -194,9 +206,9 @@ describe("origins", () => {
       `${PAGE}.mallory.example`,
       PAGE.replace("https", "http"),
     ]) {
-      assertRefused(await send("POST", "/agent/questions", origin, {}, question), 403, ORIGIN_REFUSED);
+      assertRefused(await send("POST", "/agent/questions", origin, { body: question }), 403, ORIGIN_REFUSED);
       assertRefused(await send("DELETE", "/human/me", origin), 403, ORIGIN_REFUSED);
-      assertRefused(await send("PUT", "/human/push/subscribe", origin, {}, {}), 403, ORIGIN_REFUSED);
+      assertRefused(await send("PUT", "/human/push/subscribe", origin, { body: {} }), 403, ORIGIN_REFUSED);
       const read = await send("GET", "/human/questions", origin);
       assert.deepEqual([read.status, corsOf(read)], [200, null]);
       assert.equal((await send("HEAD", "/human/questions", origin)).status, 200);
@@ -206,7 +218,7 @@ describe("origins", () => {
   it("that are our own, or listed, may do everything", async () => {
     const { port } = new URL(world().url);
     for (const origin of [world().url, PAGE]) {
-      assert.equal((await send("POST", "/agent/questions", origin, {}, question)).status, 201, origin);
+      assert.equal((await send("POST", "/agent/questions", origin, { body: question })).status, 201, origin);
     }
     const named = await sendRaw(
       world().url,
@@ -218,13 +230,13 @@ describe("origins", () => {
   it("that are listed are told what they may read, on refusals too, and never with cookies", async () => {
     const { headers } = world().agent(fresh("ana-bot"));
     const replies = [
-      [200, await send("GET", "/agent/questions", PAGE, headers)],
-      [201, await send("POST", "/agent/questions", PAGE, headers, question)],
-      [400, await send("POST", "/agent/questions", PAGE, headers, {})],
-      [401, await send("GET", "/agent/questions", PAGE, { authorization: "Bearer x" })],
+      [200, await send("GET", "/agent/questions", PAGE, { headers })],
+      [201, await send("POST", "/agent/questions", PAGE, { headers, body: question })],
+      [400, await send("POST", "/agent/questions", PAGE, { headers, body: {} })],
+      [401, await send("GET", "/agent/questions", PAGE, { headers: { authorization: "Bearer x" } })],
       [404, await send("GET", "/nope", PAGE)],
       [405, await send("PATCH", "/agent/questions", PAGE)],
-      [415, await send("POST", "/agent/questions", PAGE, { "content-type": "text/plain" }, "x")],
+      [415, await send("POST", "/agent/questions", PAGE, { headers: { "content-type": "text/plain" }, body: "x" })],
     ] as const;
     for (const [status, reply] of replies) {
       assert.deepEqual([reply.status, corsOf(reply)], [status, PAGE]);
@@ -246,7 +258,7 @@ describe("origins", () => {
   it("that are listed are answered before they ask, without a key", async () => {
     const wish = { "access-control-request-method": "POST", "access-control-request-headers": "x-agent-id" };
     for (const path of ["/agent/questions", "/human/responses", "/agent/questions/q_x", "/human/me"]) {
-      const reply = await send("OPTIONS", path, PAGE, wish);
+      const reply = await send("OPTIONS", path, PAGE, { headers: wish });
       assert.deepEqual([reply.status, reply.text, corsOf(reply)], [204, "", PAGE]);
       assert.equal(reply.headers.get("access-control-allow-methods"), "GET, POST, PUT, DELETE, OPTIONS");
       assert.equal(
@@ -258,7 +270,7 @@ describe("origins", () => {
       assert.equal(reply.headers.get("access-control-max-age"), "3600");
       assert.match(reply.headers.get("vary") ?? "", /\bOrigin\b/);
     }
-    const foreign = await send("OPTIONS", "/agent/questions", FOREIGN, wish);
+    const foreign = await send("OPTIONS", "/agent/questions", FOREIGN, { headers: wish });
     assertRefused(foreign, 405, wrongMethod("GET", "POST"));
     assert.equal(corsOf(foreign), null);
   });

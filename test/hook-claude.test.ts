@@ -51,14 +51,16 @@ describe("a hook of Claude Code", () => {
   const world = sharedWorld({ on: "sqlite", env: ROOMY });
 
   it("is decided by a person, who sees the whole input", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const asking = hook(world().url, PERMISSION_REQUEST);
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     const shown = (await operator.whole(ask?.id ?? "")).body;
     assert.deepEqual(
       [shown.fn, shown.agent, shown.run, shown.arguments],
       [
-        ...["Bash", "claude-code", "abc123"],
+        "Bash",
+        "claude-code",
+        "abc123",
         [
           { name: "command", text: '"rm -rf node_modules"', secret: false },
           { name: "description", text: '"Remove node_modules directory"', secret: false },
@@ -89,7 +91,7 @@ describe("a hook of Claude Code", () => {
   });
 
   it("keeps every digit of what is asked", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const text = JSON.stringify({ ...PERMISSION_REQUEST, tool_input: { id: 0, note: null } });
     const asking = hook(world().url, text.replace('"id":0', '"id":1152921504606846977'));
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
@@ -102,7 +104,7 @@ describe("a hook of Claude Code", () => {
   });
 
   it("is denied when nobody decides in time", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const asking = [hook(world().url, PERMISSION_REQUEST), hook(world().url, { ...PRE_TOOL_USE, tool_use_id: "late" })];
     await until(async () => (await operator.inbox()).length === 2);
     await world().advance(HOUR);
@@ -113,7 +115,7 @@ describe("a hook of Claude Code", () => {
   });
 
   it("brings what a person answers to Claude Code's own questions", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const question = { question: "Which library?", header: "Library", multiSelect: false };
     const options = [
       { label: "date-fns (Recommended)", description: "Small" },
@@ -141,7 +143,7 @@ describe("a hook of Claude Code", () => {
   });
 
   it("withdraws its request once somebody has decided at Claude Code's own terminal", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const transcript = join(ROOT, "transcript.jsonl");
     const { tool_name: name, tool_input: input } = PERMISSION_REQUEST;
     const line = (...content: object[]) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
@@ -161,7 +163,7 @@ describe("a hook of Claude Code", () => {
   });
 
   it("withdraws its request when it is interrupted, and says nothing", async () => {
-    const operator = await decider(world(), "operator");
+    const operator = await decider(world(), "1");
     const asking = hook(world().url, PERMISSION_REQUEST);
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     asking.child.kill("SIGTERM");
@@ -196,7 +198,7 @@ describe("a hook of Claude Code, without a server to ask", () => {
     const first = await serve(dataDir);
     const asking = hook(first.url, PERMISSION_REQUEST);
     const store = { PARLEY_DATA_DIR: dataDir };
-    const keyArgs = ["keys", "create", "phone", "--scope", "answer", "--person", "operator"];
+    const keyArgs = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];
     const headers = { authorization: `Bearer ${(await parley(keyArgs, store)).out.trim()}` };
     const inbox = async (url: string): Promise<{ id: string }[]> =>
       ((await (await fetch(`${url}/people/me/asks`, { headers })).json()) as { asks: { id: string }[] }).asks;

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { addPerson } from "../src/verbs/add-person.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
+import { addPerson } from "../src/access/add-person.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
 import { fresh } from "./contract.ts";
 import type { Reply, World } from "./world.ts";
+
+/** Who runs the server, and is the first person it knows. */
+export const OPERATOR = "1";
 
 /** What a request shows to say who answers. */
 export type Shown = Record<string, string>;

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { sweepJobs } from "../src/loops/sweep-jobs.ts";
-import { sql } from "../src/store/sql.ts";
+import { sweepJobs } from "../src/asks/loops/sweep.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { DAY, sendRaw } from "./contract.ts";
 import {
   answerAsk,
@@ -44,7 +44,8 @@ const badPath = (constraint: string) => ({
 const folderOf = ({ world }: JobScene) => join(world.config.dataDir, "artifacts");
 const put = (scene: JobScene, { id, lease }: { id: string; lease: string }, path: string, body: string | Uint8Array) =>
   scene.ana.call("PUT", `/jobs/${id}/artifacts/${path}`, body, {
-    ...{ "parley-lease": lease, "content-type": "text/plain" },
+    "parley-lease": lease,
+    "content-type": "text/plain",
   });
 const get = (scene: JobScene, id: string, path: string): Promise<Reply> =>
   scene.ana.get(`/jobs/${id}/artifacts/${path}`);
@@ -113,32 +114,6 @@ for (const on of DATABASES) {
       assert.ok(texts.includes(text));
     });
 
-    it("takes no path that leads elsewhere", async () => {
-      const held = await scene().claimed();
-      const paths = [
-        ...["..%2fx", "a/..%2f..%2fx", "%2e%2e/x", "a%2f%2e%2e%2fb", "%2fetc%2fpasswd", "a%5cb", "a%00b", "a%20b"],
-        ...["%2e", "a%2f.%2fb", "a%2f%2fb", "x".repeat(201), "%c3%a4", "a%0ab"],
-      ];
-      for (const path of paths) {
-        // As it is: a client of ours would put the path in order first.
-        const { pathname } = new URL(`${scene().world.url}/jobs/${held.id}/artifacts/`);
-        const lines = [
-          `PUT ${pathname}${path} HTTP/1.1`,
-          ...["Host: 127.0.0.1", `Authorization: Bearer ${scene().ana.key}`, `Parley-Lease: ${held.lease}`],
-          ...["Content-Type: text/plain", "Content-Length: 1", "Connection: close"],
-        ];
-        const reply = await sendRaw(scene().world.url, `${lines.join("\r\n")}\r\n\r\nx`);
-        assert.deepEqual([path, reply.status], [path, 400]);
-        assert.equal(reply.text, JSON.stringify({ error: badPath("format") }));
-        const read = await sendRaw(
-          scene().world.url,
-          `GET ${pathname}${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${scene().ana.key}\r\nConnection: close\r\n\r\n`,
-        );
-        assert.deepEqual([path, read.status, read.text], [path, 404, JSON.stringify({ error: NO_ARTIFACT })]);
-      }
-      assert.equal(existsSync(join(folderOf(scene()), held.id)), false);
-    });
-
     it("follows no link that somebody planted, neither writing nor reading", async () => {
       const held = await scene().claimed();
       await put(scene(), held, "in/fine.txt", "fine");
@@ -187,10 +162,14 @@ for (const on of DATABASES) {
       // Nothing says beforehand how long it is.
       const chunk = `${(512 * 1024).toString(16)}\r\n${"x".repeat(512 * 1024)}\r\n`;
       const head = [
-        ...[`PUT /jobs/${held.id}/artifacts/b HTTP/1.1`, "Host: 127.0.0.1", "Transfer-Encoding: chunked"],
-        ...[`Authorization: Bearer ${scene().ana.key}`, `Parley-Lease: ${held.lease}`, "Connection: close"],
+        `PUT /jobs/${held.id}/artifacts/b HTTP/1.1`,
+        "Host: 127.0.0.1",
+        "Transfer-Encoding: chunked",
+        `Authorization: Bearer ${scene().ana.key}`,
+        `Parley-Lease: ${held.lease}`,
+        "Connection: close",
       ].join("\r\n");
-      const chunked = await sendRaw(scene().world.url, `${head}\r\n\r\n${chunk.repeat(41)}0\r\n\r\n`, 5000);
+      const chunked = await sendRaw(scene().world.url, `${head}\r\n\r\n${chunk.repeat(41)}0\r\n\r\n`);
       assert.deepEqual(
         [chunked.status, chunked.text],
         [413, JSON.stringify({ error: tooLarge({ max_bytes: 20 * MIB }) })],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { MINUTE, pause, until } from "./contract.ts";
 import { assertFenced, assertNoJob, claim, freshKind, openJobs, pendingAsk, sharedJobs, type Held } from "./jobs.ts";
 import { DATABASES, type Reply } from "./world.ts";
@@ -33,10 +33,25 @@ for (const on of DATABASES) {
       assert.ok(!JSON.stringify(rows).includes(lease.token));
       const heartbeat = await ana.post(`/jobs/${job.job_id}/heartbeat`, { type: "Heartbeat" }, lease.token);
       assert.deepEqual(heartbeat.body, {
-        ...{ job_id: job.job_id, jobId: job.job_id, state: "RUNNING", epoch: 1 },
-        ...{ lease_expires_at: expiresAt, leaseExpiresAt: expiresAt, pending_asks: 0, pendingAsks: 0 },
+        job_id: job.job_id,
+        jobId: job.job_id,
+        state: "RUNNING",
+        epoch: 1,
+        lease_expires_at: expiresAt,
+        leaseExpiresAt: expiresAt,
+        pending_asks: 0,
+        pendingAsks: 0,
       });
       assert.equal((await ana.post("/jobs/claim", body(job.kind))).status, 204);
+    });
+
+    it("takes a wait that is a duration, and refuses any other", async () => {
+      const { ana } = scene();
+      const job = await scene().queue();
+      for (const wait of [{}, [], true, 2 ** 53, "2e3", "-1", "0x1", "1 s", " 1", 1e21, -1, ""]) {
+        assert.equal((await ana.post("/jobs/claim", body(job.kind, { wait }))).status, 400, JSON.stringify(wait));
+      }
+      assert.equal((await ana.post("/jobs/claim", body(job.kind, { wait: 0 }))).status, 200);
     });
 
     it("gives the most urgent first, then the oldest; what has waited ten minutes is as urgent as any", async () => {
@@ -102,10 +117,11 @@ for (const on of DATABASES) {
       const gone = new AbortController();
       const options = { body: body(kind, { wait: "20s" }), headers: ana.headers, signal: gone.signal };
       const waiting = world.call("POST", "/jobs/claim", options);
-      await pause(100);
+      const isWaiting = async () => [...world.server.ctx.wake.topics()].includes("claims");
+      await until(isWaiting);
       gone.abort();
       await assert.rejects(waiting);
-      await pause(50);
+      await until(async () => !(await isWaiting()));
       const { job_id: id } = await scene().queue({ kind });
       await pause(50);
       assert.equal((await stateOf(id)).state, "QUEUED");
@@ -217,7 +233,7 @@ describe("jobs on two servers with one PostgreSQL", () => {
     const { world, ana, planner } = scene;
     const node = await world.addNode();
     const kind = freshKind();
-    const waiting = ana.call("POST", "/jobs/claim", { kinds: [kind], worker_id: "w", wait: "20s" }, {}, node);
+    const waiting = ana.at(node).call("POST", "/jobs/claim", { kinds: [kind], worker_id: "w", wait: "20s" });
     await pause(200);
     const { job_id: id } = await scene.queue({ kind });
     const { body } = await waiting;
@@ -227,7 +243,7 @@ describe("jobs on two servers with one PostgreSQL", () => {
     const other = freshKind();
     const made = await Promise.all(Array.from({ length: 20 }, () => scene.queue({ kind: other })));
     const claims = Array.from({ length: 50 }, (_, i) =>
-      ana.call("POST", "/jobs/claim", { kinds: [other], worker_id: "w", wait: "0" }, {}, i % 2 ? node : world),
+      ana.at(i % 2 ? node : world).call("POST", "/jobs/claim", { kinds: [other], worker_id: "w", wait: "0" }),
     );
     const given = (await Promise.all(claims)).filter(({ status }) => status === 200);
     assert.equal(new Set(given.map((reply) => reply.body.job.job_id)).size, made.length);
@@ -244,7 +260,7 @@ describe("a clock that jumps, or a server that was away,", () => {
     await world.advance(500);
     await pause(100);
     // The computer sleeps for two hours: the wall goes on, and nothing else.
-    world.clock.step(2 * 60 * MINUTE);
+    world.clock.oversleep(2 * 60 * MINUTE);
     await world.advance(500);
     await pause(100);
     const reply = await ana.post(`/jobs/${alive.id}/heartbeat`, {}, alive.lease);

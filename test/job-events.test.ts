@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweepJobs } from "../src/loops/sweep-jobs.ts";
-import { sql } from "../src/store/sql.ts";
+import { sweepJobs } from "../src/asks/loops/sweep.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { openStream, pause, until, type OpenStream } from "./contract.ts";
 import { answerAsk, assertRelayError, openJobs, pendingAsk, sharedJobs, type JobScene, type Program } from "./jobs.ts";
 import { DATABASES, type Node } from "./world.ts";
@@ -62,8 +62,14 @@ for (const on of DATABASES) {
         "7 status RUNNING",
       ]);
       assert.deepEqual(round[1]?.data, {
-        ...{ job_id: id, jobId: id, state: "WAITING_ON_ANSWER", from: "RUNNING", epoch: 1 },
-        ...{ pending_asks: 1, pendingAsks: 1, at },
+        job_id: id,
+        jobId: id,
+        state: "WAITING_ON_ANSWER",
+        from: "RUNNING",
+        epoch: 1,
+        pending_asks: 1,
+        pendingAsks: 1,
+        at,
       });
       const polled = await ana.get(`/asks/${ask}/answer?wait=0`);
       assert.equal(polled.status, 200, polled.text);
@@ -99,7 +105,12 @@ for (const on of DATABASES) {
       const [first, second] = await take(live, 2);
       const { type: _, ...told } = log;
       assert.deepEqual(first?.data, {
-        ...{ ...told, job_id: id, jobId: id, stepId: "S-1", askId: "ask-1", at: scene().world.clock.now() },
+        ...told,
+        job_id: id,
+        jobId: id,
+        stepId: "S-1",
+        askId: "ask-1",
+        at: scene().world.clock.now(),
       });
       assert.equal(second?.data.level, "info");
       live.close();
@@ -121,7 +132,8 @@ for (const on of DATABASES) {
         stream.close();
       }
       assertRelayError(await ana.get(`/jobs/${id}/events?after=x`), 400, {
-        ...{ code: "VALIDATION_ERROR", message: "Request body is not valid" },
+        code: "VALIDATION_ERROR",
+        message: "Request body is not valid",
         details: { field: "after", constraint: "format" },
       });
     });
@@ -217,7 +229,8 @@ for (const on of DATABASES) {
       await ana.post(`/jobs/${id}/logs`, { message: "e" }, lease);
       seen.push(...(await take(after, 3)).map(inShort));
       assert.deepEqual(seen, [
-        ...["1 status QUEUED", "2 status RUNNING"],
+        "1 status QUEUED",
+        "2 status RUNNING",
         ...["a", "b", "c", "d", "e"].map((message, i) => `${i + 3} log ${message}`),
       ]);
       after.close();
@@ -237,7 +250,7 @@ describe("following a job at two servers with one PostgreSQL", () => {
     ];
     const header = { "parley-lease": lease };
     const writes = Array.from({ length: 30 }, (_, i) =>
-      ana.call("POST", `/jobs/${id}/logs`, { message: `line ${i}` }, header, i % 2 ? node : world),
+      ana.at(i % 2 ? node : world).call("POST", `/jobs/${id}/logs`, { message: `line ${i}` }, header),
     );
     await Promise.all(writes);
     const [one, other] = [await take(here, 32), await take(there, 32)];

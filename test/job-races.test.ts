@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { mayMove } from "../src/model/job-rules.ts";
-import type { JobState } from "../src/model/relay.ts";
-import { sql } from "../src/store/sql.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
+import { mayMove } from "../src/asks/model/job-rules.ts";
+import type { JobState } from "../src/asks/model/ask.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { examineStore } from "../src/doctor/examine.ts";
 import { answerAsk, freshKind, openJobs, pendingAsk, type Held, type JobScene, type Program } from "./jobs.ts";
 import { DATABASES, type Node } from "./world.ts";
 
@@ -62,7 +62,7 @@ for (const on of DATABASES) {
         for (let i = 0; i < ROUNDS; i += 1) {
           const send = async (path: string, body: object, lease = held?.lease) => {
             const header = lease === undefined ? undefined : { "parley-lease": lease };
-            const reply = await by.call("POST", path, body, header, node);
+            const reply = await by.at(node).call("POST", path, body, header);
             told.set(reply.status, (told.get(reply.status) ?? 0) + 1);
             return reply;
           };

@@ -31,7 +31,8 @@ for (const on of DATABASES) {
       await check(
         { max_attempts: 0, external: "yes" },
         {
-          ...{ field: "external", constraint: "type" },
+          field: "external",
+          constraint: "type",
           errors: [
             { field: "external", constraint: "type" },
             { field: "max_attempts", constraint: "range", min: 1, max: 100 },
@@ -73,25 +74,25 @@ for (const on of DATABASES) {
       const { planner, ana, agent, admin } = scene();
       const person = await scene().program({ name: `answers-${on}`, scope: "answer" });
       const { id } = await scene().claimed();
-      const check = async (by: Program, method: string, path: string, body: unknown, scope: string) =>
-        assertRelayError(await by.call(method, path, body), 403, forbidden(scope));
-      await check(ana, "POST", "/jobs", {}, "assign");
-      await check(agent, "POST", "/jobs", {}, "assign");
-      await check(planner, "POST", "/jobs", { external: true }, "executor");
-      for (const by of [admin, person]) await check(by, "POST", "/jobs", {}, "assign");
+      const check = async (by: Program, scope: string, ...request: Parameters<Program["call"]>) =>
+        assertRelayError(await by.call(...request), 403, forbidden(scope));
+      await check(ana, "assign", "POST", "/jobs", {});
+      await check(agent, "assign", "POST", "/jobs", {});
+      await check(planner, "executor", "POST", "/jobs", { external: true });
+      for (const by of [admin, person]) await check(by, "assign", "POST", "/jobs", {});
       for (const by of [planner, agent, admin, person]) {
-        await check(by, "POST", "/jobs/claim", { worker_id: "w" }, "executor");
-        for (const verb of ["heartbeat", "release"]) await check(by, "POST", `/jobs/${id}/${verb}`, {}, "executor");
-        await check(by, "POST", `/jobs/${id}/finish`, { state: "FAILED" }, "executor");
+        await check(by, "executor", "POST", "/jobs/claim", { worker_id: "w" });
+        for (const verb of ["heartbeat", "release"]) await check(by, "executor", "POST", `/jobs/${id}/${verb}`, {});
+        await check(by, "executor", "POST", `/jobs/${id}/finish`, { state: "FAILED" });
       }
       for (const by of [planner, admin, person]) {
-        await check(by, "POST", `/jobs/${id}/logs`, { message: "m" }, "executor");
-        await check(by, "PUT", `/jobs/${id}/artifacts/a.txt`, "x", "executor");
+        await check(by, "executor", "POST", `/jobs/${id}/logs`, { message: "m" });
+        await check(by, "executor", "PUT", `/jobs/${id}/artifacts/a.txt`, "x");
       }
       for (const path of ["/jobs", `/jobs/${id}`, `/jobs/${id}/events`, `/jobs/${id}/artifacts/a`]) {
-        await check(person, "GET", path, undefined, "executor");
+        await check(person, "executor", "GET", path);
       }
-      await check(person, "POST", `/jobs/${id}/cancel`, {}, "executor");
+      await check(person, "executor", "POST", `/jobs/${id}/cancel`, {});
 
       const badKey = { headers: { authorization: "Bearer parley_executor_none" } };
       const reply = await scene().world.call("GET", `/jobs/${id}`, badKey);
@@ -196,7 +197,8 @@ for (const on of DATABASES) {
         assertRelayError(await none.ana.get(path), 404, OFF);
       }
       assertRelayError(await none.world.call("GET", "/jobs", { headers: { authorization: "Bearer no" } }), 401, {
-        ...{ code: "UNAUTHORIZED", message: "A valid key is required." },
+        code: "UNAUTHORIZED",
+        message: "A valid key is required.",
       });
 
       const file = join(mkdtempSync(join(tmpdir(), "parley-settings-")), "parley.yaml");

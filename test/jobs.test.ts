@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { DAY, until } from "./contract.ts";
 import {
   answerAsk,
@@ -24,7 +24,7 @@ async function historyOf({ world }: JobScene, id: string): Promise<{ events: str
     sql`SELECT body FROM job_events WHERE job_id = ${id} AND event = 'status' ORDER BY seq`,
   );
   const record = await world.server.ctx.db.all<{ action: string }>(
-    sql`SELECT action FROM audit WHERE call_id = ${id} AND action LIKE 'job.%' ORDER BY seq`,
+    sql`SELECT action FROM audit WHERE call_id = ${id} AND action LIKE 'job.%' ORDER BY id`,
   );
   const told = events.map(({ body }) => JSON.parse(body) as { from?: string; state: string; epoch: number });
   return {
@@ -46,18 +46,41 @@ for (const on of DATABASES) {
     it("puts a job in line, says all there is of it in both spellings, and shows it again", async () => {
       const { planner, world } = scene();
       const wish = {
-        ...{ job_id: `J-${on}:1`, kind: freshKind(), spec: { steps: [1, { two: null }] }, env: "prod", repo: "shop" },
-        ...{ labels: { team: "a" }, priority: "P0", ttl_s: 60, max_attempts: 2 },
+        job_id: `J-${on}:1`,
+        kind: freshKind(),
+        spec: { steps: [1, { two: null }] },
+        env: "prod",
+        repo: "shop",
+        labels: { team: "a" },
+        priority: "P0",
+        ttl_s: 60,
+        max_attempts: 2,
       };
       const made = await planner.post("/jobs", wish);
       assert.equal(made.status, 201, made.text);
       assert.equal(made.headers.get("location"), `/jobs/J-${on}:1`);
       const at = world.clock.now();
       assert.deepEqual(made.body, {
-        ...{ job_id: wish.job_id, jobId: wish.job_id, kind: wish.kind, state: "QUEUED", epoch: 0, attempts: 0 },
-        ...{ max_attempts: 2, maxAttempts: 2, external: false, env: "prod", repo: "shop", labels: { team: "a" } },
-        ...{ priority: "P0", pending_asks: 0, pendingAsks: 0, spec: wish.spec },
-        ...{ created_at: at, createdAt: at, updated_at: at, updatedAt: at },
+        job_id: wish.job_id,
+        jobId: wish.job_id,
+        kind: wish.kind,
+        state: "QUEUED",
+        epoch: 0,
+        attempts: 0,
+        max_attempts: 2,
+        maxAttempts: 2,
+        external: false,
+        env: "prod",
+        repo: "shop",
+        labels: { team: "a" },
+        priority: "P0",
+        pending_asks: 0,
+        pendingAsks: 0,
+        spec: wish.spec,
+        created_at: at,
+        createdAt: at,
+        updated_at: at,
+        updatedAt: at,
       });
       assert.deepEqual((await planner.get(`/jobs/J-${on}:1`)).body, made.body);
 
@@ -249,8 +272,14 @@ for (const on of DATABASES) {
       const id = made.body.job_id as string;
       assert.equal((await bo.post("/jobs/claim", { kinds: [kind], worker_id: "w", wait: "0" })).status, 204);
       assert.deepEqual((await ana.post(`/jobs/${id}/logs`, { type: "Log", message: "begun" })).body, { accepted: 1 });
-      assertFenced(await ana.post(`/jobs/${id}/heartbeat`, {}), 0, "RUNNING");
-      assertFenced(await ana.post(`/jobs/${id}/release`, {}), 0, "RUNNING");
+      const beat = await ana.post(`/jobs/${id}/heartbeat`, { note: "half way" });
+      const said = { job_id: id, jobId: id, state: "RUNNING", epoch: 0, pending_asks: 0, pendingAsks: 0 };
+      assert.deepEqual([beat.status, beat.body], [200, said]);
+      assertRelayError(await ana.post(`/jobs/${id}/release`, {}), 400, {
+        code: "VALIDATION_ERROR",
+        message: "An external job has no lease to give back: finish it or cancel it.",
+      });
+      assertNoJob(await bo.post(`/jobs/${id}/release`, {}));
       assertNoJob(await bo.post(`/jobs/${id}/finish`, { state: "SUCCEEDED" }));
       const ask = await pendingAsk(scene(), id, ana);
       await answerAsk(scene(), id, ask);

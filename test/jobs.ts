@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { lockJob } from "../src/store/jobs.ts";
-import { lockRelayAsk } from "../src/store/relay-asks.ts";
-import { transact } from "../src/store/transact.ts";
-import { createKey, type KeyWish } from "../src/verbs/create-key.ts";
-import { postAsk, type AskWish } from "../src/verbs/post-ask.ts";
-import { settleAskIn, writeNotes } from "../src/verbs/relay-settle.ts";
+import { lockJob } from "../src/asks/store/jobs.ts";
+import { lockRelayAsk } from "../src/asks/store/asks.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { createKey, type KeyWish } from "../src/access/create-key.ts";
+import { postAsk, type AskWish } from "../src/asks/post-ask.ts";
+import { settleAskIn, writeNotes } from "../src/asks/settle.ts";
 import { openWorld, type DatabaseName, type Node, type Reply, type World, type WorldOptions } from "./world.ts";
 
 /** A program with a key, as it speaks to the relay. */
@@ -13,7 +13,9 @@ export interface Program {
   key: string;
   principal: string;
   headers: Record<string, string>;
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>, on?: Node): Promise<Reply>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** The same of another server of the world. */
+  at(node: Node): Pick<Program, "call">;
   get(path: string): Promise<Reply>;
   /** With the lease, where one is given. */
   post(path: string, body?: unknown, lease?: string): Promise<Reply>;
@@ -50,10 +52,17 @@ export async function openJobs(on: DatabaseName, options: Omit<WorldOptions, "on
   const program = async (wish: KeyWish): Promise<Program> => {
     const { text: key } = await createKey(world.server.ctx, wish);
     const headers = { authorization: `Bearer ${key}` };
-    const call: Program["call"] = (method, path, body, more, node = world) =>
-      node.call(method, path, { headers: { ...headers, ...more }, ...(body !== undefined && { body }) });
+    const at: Program["at"] = (node) => ({
+      call: (method, path, body, more) =>
+        node.call(method, path, { headers: { ...headers, ...more }, ...(body !== undefined && { body }) }),
+    });
+    const { call } = at(world);
     return {
-      ...{ key, headers, call, principal: `${wish.scope}:${wish.name}` },
+      key,
+      headers,
+      call,
+      at,
+      principal: `${wish.scope}:${wish.name}`,
       get: (path) => call("GET", path),
       post: (path, body, lease) => call("POST", path, body, lease === undefined ? {} : { "parley-lease": lease }),
     };
@@ -131,9 +140,20 @@ let asks = 0;
 export async function pendingAsk(scene: JobScene, jobId: string, by: Program, more: Partial<AskWish> = {}) {
   asks += 1;
   const { held } = await postAsk(scene.world.server.ctx, {
-    ...{ id: `ask-${asks}`, jobId, stepId: "S-1", type: "CLARIFICATION", prompt: `Which one, ${asks}?` },
-    ...{ contextHash: "none", envelope: null, constraints: { timeoutS: 604_800 }, roleId: null, meta: {} },
-    ...{ principal: by.principal, bodyHash: `body-${asks}`, warnings: [], mismatch: false },
+    id: `ask-${asks}`,
+    jobId,
+    stepId: "S-1",
+    type: "CLARIFICATION",
+    prompt: `Which one, ${asks}?`,
+    contextHash: "none",
+    envelope: null,
+    constraints: { timeoutS: 604_800 },
+    roleId: null,
+    meta: {},
+    principal: by.principal,
+    bodyHash: `body-${asks}`,
+    warnings: [],
+    mismatch: false,
     ...more,
   });
   return held.ask.id;
@@ -153,8 +173,13 @@ export async function answerAsk(
       tx,
       { job, ask },
       {
-        ...{ status: "ANSWERED", text, source: "person", principal: "h_dana", answeredBy: "Dana" },
-        ...{ cacheable: false, truncated: false },
+        status: "ANSWERED",
+        text,
+        source: "person",
+        principal: "h_dana",
+        answeredBy: "Dana",
+        cacheable: false,
+        truncated: false,
       },
       { stage: "people", stages: [] },
     );

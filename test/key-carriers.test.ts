@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { raw } from "sql-template-tag";
 import { makeKeyText } from "../src/lib/key-text.ts";
 import { systemRandom } from "../src/lib/random.ts";
-import { addPerson } from "../src/verbs/add-person.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { revokeKey } from "../src/verbs/revoke-key.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { addPerson } from "../src/access/add-person.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { revokeKey } from "../src/access/revoke-key.ts";
+import { callBody, contactBody } from "./a2h.ts";
 import { assertRefused, assertUnknownQuestion, fresh, HOUR, ROOMY, sharedWorld } from "./contract.ts";
 import { DATABASES, type Reply } from "./world.ts";
 
@@ -160,6 +163,69 @@ describe("an agent without a key", () => {
       await world().call("GET", reply.body.poll_url, { headers: { "x-agent-id": "Default" } }),
       reply.body.question_id,
     );
+  });
+
+  it("is never called what begins as a key does: that is a key, or refused", async () => {
+    const { text } = await createKey(world().server.ctx, { name: fresh("ana-bot"), scope: "agent" });
+    const ask = (headers: Record<string, string>) =>
+      world().call("POST", "/agent/questions", { headers, body: question });
+    for (const name of [text, `ana-bot:${text}`]) assert.equal((await ask({ "x-agent-id": name })).status, 201, "key");
+    const mistyped = `${text.slice(0, -1)}_`;
+    for (const name of [mistyped, "parley_", `a:${mistyped}:b`, `${text}:ana-bot`, `:${mistyped}`]) {
+      assertKeyRequired(await ask({ "x-agent-id": name }));
+      assert.equal((await world().call("GET", "/humans", { headers: { "x-agent-id": name } })).status, 401);
+    }
+    for (const print of [text, mistyped]) {
+      assertKeyRequired(await world().call("GET", "/human/questions", { headers: { "x-fingerprint": print } }));
+    }
+  });
+
+  it("puts no credential where a name or an id belongs: it is refused, stored nowhere and not shown", async () => {
+    const { ctx } = world().server;
+    const { text } = await createKey(ctx, { name: fresh("victim"), scope: "agent" });
+    const { text: admin } = await createKey(ctx, { name: fresh("admin"), scope: "admin" });
+    const { text: executor } = await createKey(ctx, { name: fresh("executor"), scope: "executor" });
+    const a2h = "/a2h/v1alpha1";
+    const person = { name: text, prioritizedContactChannels: [{ inbox: {} }] };
+    const places: (readonly [path: string, headers: Record<string, string>, body: object])[] = [
+      ...[`ana/${text}`, `"${text}"`, `key=${text}`, text.toUpperCase(), `ana:${text.toUpperCase()}`].map(
+        (name) => ["/agent/questions", { "x-agent-id": name }, question] as const,
+      ),
+      ["/agent/questions", { "idempotency-key": text }, question],
+      ["/agent/questions", { "x-idempotency-key": text }, question],
+      ["/agent/questions", {}, { ...question, idempotency_key: text }],
+      [`${a2h}/function_calls`, {}, { ...callBody(), call_id: text }],
+      [`${a2h}/function_calls`, {}, { ...callBody(), run_id: text }],
+      [`${a2h}/human_contacts`, {}, { ...contactBody(), call_id: text }],
+      [`${a2h}/human_contacts`, {}, { ...contactBody(), run_id: text }],
+      [`${a2h}/humans`, bearer(admin), person],
+      ["/jobs", bearer(executor), { external: true, job_id: text }],
+      ["/jobs/claim", bearer(executor), { worker_id: text }],
+      ["/admin/keys", bearer(admin), { name: text, scope: "agent" }],
+    ];
+    const secret = text.slice(-20).toLowerCase();
+    for (const [path, headers, body] of places) {
+      const reply = await world().call("POST", path, { headers, body });
+      const where = `${path} ${Object.keys(headers)} ${Object.keys(body)}`;
+      assert.equal(reply.status, path === "/admin/keys" ? 400 : 401, `${where} ${reply.text}`);
+      assert.ok(
+        !JSON.stringify([reply.text, [...reply.headers]])
+          .toLowerCase()
+          .includes(secret),
+        where,
+      );
+    }
+    const tables = await ctx.db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE type = 'table'`);
+    for (const { name } of tables) {
+      const rows = await ctx.db.all(sql`SELECT * FROM ${raw(name)}`);
+      const texts = rows.flatMap((row) => Object.values(row as object)).filter((value) => typeof value === "string");
+      assert.ok(!texts.some((value) => value.toLowerCase().includes(secret)), name);
+    }
+    const kept = await world().call("POST", "/agent/questions", {
+      headers: { "x-agent-id": "my-parley_bot" },
+      body: question,
+    });
+    assert.equal(kept.status, 201, "a name that only speaks of Parley");
   });
 
   it("does not answer its own question by its name", async () => {

@@ -10,19 +10,20 @@ import { makeKeyText, readKeyText, SCOPES } from "../src/lib/key-text.ts";
 import { sha256Hex } from "../src/lib/keyring.ts";
 import { systemRandom } from "../src/lib/random.ts";
 import { Refusal } from "../src/refusals.ts";
-import { openStore, type Store } from "../src/store/open-store.ts";
-import { sql } from "../src/store/sql.ts";
-import { addPerson, listPeople } from "../src/verbs/add-person.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { findKey } from "../src/verbs/find-key.ts";
-import { findSignedIn } from "../src/verbs/find-signed-in.ts";
-import { listKeys } from "../src/verbs/list-keys.ts";
-import { OPERATOR, prepareFirstStart } from "../src/verbs/prepare-first-start.ts";
-import { readVapidKey } from "../src/verbs/read-vapid-key.ts";
-import { revokeKey } from "../src/verbs/revoke-key.ts";
-import { signIn } from "../src/verbs/sign-in.ts";
-import { signOut } from "../src/verbs/sign-out.ts";
+import { openStore, type Store } from "../src/core/store/open-store.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { addPerson, listPeople } from "../src/access/add-person.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { findKey } from "../src/access/find-key.ts";
+import { findSignedIn } from "../src/access/find-signed-in.ts";
+import { listKeys } from "../src/access/list-keys.ts";
+import { prepareFirstStart } from "../src/server/prepare-first-start.ts";
+import { OPERATOR } from "./identities.ts";
+import { readVapidKey } from "../src/notices/read-vapid-key.ts";
+import { revokeKey } from "../src/access/revoke-key.ts";
+import { signIn } from "../src/access/sign-in.ts";
+import { signOut } from "../src/access/sign-out.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
 describe("the text of a key", () => {
@@ -63,6 +64,7 @@ for (const on of ["sqlite", "postgres"] as const) {
           dataDir,
           keyFile: join(dataDir, "installation.key"),
           databaseUrl: on === "postgres" ? await freshDatabase() : undefined,
+          databaseWaitMs: 60_000,
         },
         { clock, random: systemRandom, log: console, exclusive: true, onFatal: (error) => assert.fail(error) },
       );
@@ -85,7 +87,7 @@ for (const on of ["sqlite", "postgres"] as const) {
       const keys = starts.map(({ agentKey }) => agentKey).filter((key) => key !== null);
       assert.equal(keys.length, 1);
       assert.equal((await findKey(ctx, keys[0] ?? ""))?.principal, "agent:first");
-      assert.deepEqual(await listPeople(ctx), [{ id: OPERATOR, name: OPERATOR, role: "admin" }]);
+      assert.deepEqual(await listPeople(ctx), [{ id: OPERATOR, name: "operator", role: "admin" }]);
       assert.deepEqual(await prepareFirstStart(ctx), { agentKey: null });
     });
 
@@ -137,7 +139,7 @@ for (const on of ["sqlite", "postgres"] as const) {
     it("sign a person in by a link that works once, within half an hour", async () => {
       const ana = await addPerson(ctx, { name: "Ana", role: "member" });
       const { code, expiresAt } = await createSignInLink(ctx, ana.id);
-      assert.ok(Math.abs(expiresAt - Date.now() - 30 * 60_000) < 10_000);
+      assert.ok(Math.abs(expiresAt - Date.now() - 30 * 60_000) < 60_000);
 
       const tries = await Promise.allSettled([1, 2, 3].map(() => signIn(ctx, { code })));
       const good = tries.filter((one) => one.status === "fulfilled");

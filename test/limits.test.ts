@@ -75,6 +75,38 @@ for (const on of DATABASES) {
     });
   });
 
+  describe(`where a caller stands on ${on}`, () => {
+    const world = sharedWorld({ on });
+
+    it("is told by every refusal of a body, as by any other reply", async () => {
+      const agent = world().agent(fresh("ana-bot"));
+      const { id } = await agent.ask({ min_responses: 2 });
+      const known = world().person(fresh("bo"));
+      assert.equal((await known.answer(id, "yes")).status, 201);
+      const routes = [
+        ["POST", "/agent/questions", agent.headers, 60, 59],
+        ["POST", "/human/responses", known.headers, 30, 29],
+        ["POST", "/human/push/subscribe", {}, 10, 10],
+        ["PUT", "/human/push/subscribe", {}, 10, 10],
+        ["POST", "/human/recovery/redeem", {}, 5, 5],
+      ] as const;
+      const bodies = ["{", "[]", "", '{"a":1,"a":2}', '{"question_id":5}'];
+      const many = `[${Array.from({ length: 10_001 }, () => 1).join()}]`;
+      for (const [method, path, headers, limit, remaining] of routes) {
+        for (const body of [...bodies, many]) {
+          const reply = await world().call(method, path, {
+            headers: { "content-type": "application/json", ...headers },
+            body,
+          });
+          assert.ok(reply.status === 400 || reply.status === 413, `${path} ${body.slice(0, 20)}: ${reply.text}`);
+          const told = limitsOf(reply);
+          const what = `${path} ${body.slice(0, 20)}: ${reply.status}`;
+          assert.deepEqual([told.limit, told.remaining, told.reset > seconds(world())], [limit, remaining, true], what);
+        }
+      }
+    });
+  });
+
   describe(`open questions on ${on}`, () => {
     const world = sharedWorld({ on, env: { ...ROOMY, PARLEY_ASK_A_HUMAN_LIMITS_QUESTIONS_PER_HOUR: "1000" } });
 
@@ -183,6 +215,9 @@ for (const on of DATABASES) {
   });
 }
 
+/** Whether a wait for this question has begun. */
+const isWaitedFor = (world: World, id: string) => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+
 describe("waits and streams at one time", () => {
   const env = { ...ROOMY, PARLEY_LIMITS_LONG_POLLS: "2", PARLEY_LIMITS_STREAMS: "2", PARLEY_LIMITS_HUMAN_STREAMS: "2" };
   const world = sharedWorld({ on: "sqlite", env });
@@ -190,14 +225,15 @@ describe("waits and streams at one time", () => {
   it("are so many long-polls of one agent", async () => {
     const agent = world().agent(fresh("ana-bot"));
     const { id } = await agent.ask({ min_responses: 1 });
-    const waiting = [agent.poll(id, "?wait=20"), agent.poll(id, "?wait=20")];
-    await pause(100);
+    const { id: other } = await agent.ask({ min_responses: 1 });
+    const waiting = [id, other].map((one) => agent.poll(one, "?wait=20"));
+    for (const one of [id, other]) await until(async () => isWaitedFor(world(), one));
     const refused = await agent.poll(id, "?wait=20");
     assert.deepEqual([refused.status, refused.body.error.code], [429, "RATE_LIMITED"]);
     assert.deepEqual([limitsOf(refused).limit, limitsOf(refused).retryAfter > 0], [2, true]);
     assert.equal((await agent.poll(id)).status, 200);
     assert.equal((await agent.poll(id, "?wait=0")).status, 200);
-    await world().person(fresh("bo")).answer(id, "yes");
+    for (const one of [id, other]) await world().person(fresh("bo")).answer(one, "yes");
     await Promise.all(waiting);
     assert.equal((await agent.poll(id, "?wait=20")).status, 200);
   });

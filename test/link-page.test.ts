@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { tokensOf } from "../src/verbs/delivery-tokens.ts";
-import { readAddressed, readDetails } from "../src/verbs/read-addressed.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { tokensOf } from "../src/requests/delivery-tokens.ts";
+import { readAddressed, readDetails } from "../src/requests/read.ts";
 import { askPeople, enrol, leaf } from "./addressed.ts";
 import { fresh, sharedWorld } from "./contract.ts";
 import { DATABASES, type Reply, type World } from "./world.ts";
@@ -156,7 +156,8 @@ for (const on of DATABASES) {
       const { outcome } = await readAddressed(world().server.ctx, question.ask.id);
       assert.deepEqual([outcome?.option, outcome?.text], ["blue", "Blue it is."]);
 
-      const schema = { type: "object", required: ["n"], properties: { n: { type: "integer" } } };
+      const properties = { n: { type: "integer" }, more: { type: "array" } };
+      const schema = { type: "object", required: ["n"], properties };
       const form = await mailed(world(), { digest: null, form: { kind: "value", schema } });
       const two = await open(world(), form.path);
       const write = (text: string) =>

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { after, before, describe, it } from "node:test";
+import { createKey } from "../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld, until } from "./contract.ts";
 import { QUESTION, TOOL_NAMES } from "./mcp.ts";
 import { type AnyClient, CLIENTS, openNew, openOld, over, type Place, type Transport } from "./mcp-official.ts";
-import { newFolder, serve, start, type Run } from "./program.ts";
+import { newFolder, serve, start } from "./program.ts";
 
 const WAIT = "wait_for_human_responses";
 
@@ -15,7 +15,11 @@ for (const by of Object.keys(over) as Transport[]) {
     describe(`${name}, over ${over[by]}`, () => {
       const world = sharedWorld({ on: "sqlite", env: { ...ROOMY, PARLEY_OPEN: "false" } });
       const opened: AnyClient[] = [];
-      after(() => Promise.all(opened.map((client) => client.close())));
+      let client: AnyClient;
+      before(async () => {
+        client = await connect();
+      });
+      after(() => Promise.all(opened.map((one) => one.close())));
       async function connect(): Promise<AnyClient> {
         const { text: key } = await createKey(world().server.ctx, { name: "ana-bot", scope: "agent" });
         const client = await open({ url: world().url, key }, by);
@@ -24,7 +28,6 @@ for (const by of Object.keys(over) as Transport[]) {
       }
 
       it("lists the tools, asks, waits, and gets what a person answers meanwhile", async () => {
-        const client = await connect();
         assert.equal(client.protocol(), speaks);
         assert.deepEqual(await client.tools(), TOOL_NAMES);
 
@@ -43,7 +46,6 @@ for (const by of Object.keys(over) as Transport[]) {
       });
 
       it("hears of progress for seven minutes, and then gets the answer", async () => {
-        const client = await connect();
         const asked = await client.call("ask_human", {
           question: fresh("How slow can a person be?"),
           min_responses: 1,
@@ -72,14 +74,12 @@ for (const by of Object.keys(over) as Transport[]) {
       });
 
       it("tells a mistake as a tool's error, which the model can read", async () => {
-        const client = await connect();
         const { structured, isError } = await client.call("ask_human", { question: "Short?" });
         assert.equal(isError, true);
         assert.equal((structured["error"] as Json)["code"], "VALIDATION_ERROR");
       });
 
       it("ends a wait by cancelling the call, and never the question", async () => {
-        const client = await connect();
         const asked = await client.call("ask_human", { question: fresh("Is this cancelled now?"), min_responses: 1 });
         const id = asked.structured["question_id"] as string;
         const isWatched = () => [...world().server.ctx.wake.topics()].includes(`ask:${id}`);
@@ -96,9 +96,9 @@ for (const by of Object.keys(over) as Transport[]) {
       });
 
       it("shares nothing with another session under the same key but the questions", async () => {
-        const [one, other] = await Promise.all([connect(), connect()]);
-        const ask = async (client: AnyClient) =>
-          (await client.call("ask_human", { question: fresh("Whose answer is this?"), min_responses: 1 })).structured[
+        const [one, other] = [client, await connect()];
+        const ask = async (by: AnyClient) =>
+          (await by.call("ask_human", { question: fresh("Whose answer is this?"), min_responses: 1 })).structured[
             "question_id"
           ] as string;
         // Both count their requests from the same number.
@@ -133,7 +133,7 @@ describe("the bridge", () => {
       try {
         assert.deepEqual(await client.tools(), TOOL_NAMES);
         const asking = client.call("ask_human", { question: QUESTION });
-        const server = await serveAt(dataDir, port);
+        const server = await serve(dataDir, {}, "--port", port);
         assert.equal((await asking).isError, false);
         server.child.kill("SIGTERM");
         await server.ended;
@@ -185,8 +185,3 @@ describe("the bridge", () => {
     server.child.kill("SIGTERM");
   });
 });
-
-/** Starts the server again where it was; its port may take a moment to be free. */
-async function serveAt(dataDir: string, port: string): Promise<Run & { url: string }> {
-  return serve(dataDir, {}, "--port", port);
-}

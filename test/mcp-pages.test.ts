@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { ROOMY, sharedWorld } from "./contract.ts";
 import { TOOL_NAMES } from "./mcp.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld, until } from "./contract.ts";
 import { decider, somebody } from "./deciders.ts";
 import { type AnyClient, CLIENTS, openNew, over, type Transport } from "./mcp-official.ts";
@@ -44,7 +44,7 @@ for (const by of Object.keys(over) as Transport[]) {
       });
 
       it("gets an approval bound to the digest, and a rejection to read", async () => {
-        const operator = await decider(world(), "operator");
+        const operator = await decider(world(), "1");
         const client = await connect();
         for (const approved of [true, false]) {
           const asking = client.call("request_approval", DEPLOY);
@@ -58,7 +58,7 @@ for (const by of Object.keys(over) as Transport[]) {
       });
 
       it("has a permission prompt answered", async () => {
-        const operator = await decider(world(), "operator");
+        const operator = await decider(world(), "1");
         const client = await connect();
         const input = { command: "npm publish" };
         for (const approved of [true, false]) {
@@ -92,12 +92,12 @@ describe("the bridge, for people", () => {
       await first.ended;
       const second = await serve(dataDir, {}, "--port", port);
       await until(async () => heard.length === 2);
-      const key = await answerKey(dataDir);
-      const inbox = await asPerson(second.url, key, "GET", "/people/me/asks");
+      const person = { url: second.url, key: await answerKey(dataDir) };
+      const inbox = await asPerson(person, "GET", "/people/me/asks");
       assert.equal(inbox.asks.length, 1);
       const [{ id }] = inbox.asks;
-      const { digest } = await asPerson(second.url, key, "GET", `/people/me/asks/${id}`);
-      await asPerson(second.url, key, "POST", `/people/me/asks/${id}/decision`, { approved: true, digest });
+      const { digest } = await asPerson(person, "GET", `/people/me/asks/${id}`);
+      await asPerson(person, "POST", `/people/me/asks/${id}/decision`, { approved: true, digest });
       assert.equal((await asking).structured["approved"], true);
       second.child.kill("SIGTERM");
       await second.ended;
@@ -108,15 +108,20 @@ describe("the bridge, for people", () => {
 });
 
 async function answerKey(dataDir: string): Promise<string> {
-  const args = ["keys", "create", "phone", "--scope", "answer", "--person", "operator"];
+  const args = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];
   return (await parley(args, { PARLEY_DATA_DIR: dataDir })).out.trim();
 }
 
+interface Person {
+  url: string;
+  key: string;
+}
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every shape
-async function asPerson(url: string, key: string, method: string, path: string, body?: object): Promise<any> {
-  const reply = await fetch(`${url}${path}`, {
+async function asPerson(by: Person, method: string, path: string, body?: object): Promise<any> {
+  const reply = await fetch(`${by.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
+    headers: { authorization: `Bearer ${by.key}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   assert.equal(reply.status, 200);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { consentText } from "../src/model/consent.ts";
+import { consentText } from "../src/requests/model/consent.ts";
 import { sha256Digest } from "../src/lib/exact-json.ts";
 import { enrol } from "./addressed.ts";
 import { DAY, fresh, HOUR, MINUTE, pause, ROOMY, sharedWorld, until, wireNow } from "./contract.ts";
 import { decider, somebody } from "./deciders.ts";
-import { modern, modernRequest, stream, TASKS, tool, toolCall } from "./mcp.ts";
+import { stream, tool, toolCall } from "./mcp.ts";
 import { DATABASES } from "./world.ts";
 
 const WAIT = "wait_for_human_responses";
@@ -39,8 +39,12 @@ for (const on of DATABASES) {
         const { call_id: id, ...pending } = bodyOf(asked);
         assert.match(id, CALL_ID);
         assert.deepEqual(pending, {
-          ...{ kind: "contact", status: "pending", expires_at: wireNow(world(), DAY) },
-          ...{ settled: false, waited_seconds: 0, next: { tool: WAIT, arguments: { question_id: id } } },
+          kind: "contact",
+          status: "pending",
+          expires_at: wireNow(world(), DAY),
+          settled: false,
+          waited_seconds: 0,
+          next: { tool: WAIT, arguments: { question_id: id } },
         });
         assert.match(asked.content[1].text, /Go on with other work/);
         assert.deepEqual(
@@ -53,9 +57,16 @@ for (const on of DATABASES) {
         const answered = await waiting;
         const body = bodyOf(answered);
         assert.deepEqual(body, {
-          ...{ call_id: id, kind: "contact", status: "answered", response: "Ship it on Tuesday" },
-          ...{ response_option_name: "tuesday", responder: { id: jane.number, name: jane.name } },
-          ...{ responded_at: wireNow(world()), expires_at: wireNow(world(), DAY), settled: true, waited_seconds: 0 },
+          call_id: id,
+          kind: "contact",
+          status: "answered",
+          response: "Ship it on Tuesday",
+          response_option_name: "tuesday",
+          responder: { id: jane.number, name: jane.name },
+          responded_at: wireNow(world()),
+          expires_at: wireNow(world(), DAY),
+          settled: true,
+          waited_seconds: 0,
         });
         assert.match(answered.content[1].text, /words of people.*not instructions/);
         const checked = await tool(world(), "check_human_responses", { question_id: id });
@@ -67,7 +78,8 @@ for (const on of DATABASES) {
     it("bring a value that fits the schema", async () => {
       const jane = await somebody(world());
       const schema = {
-        ...{ type: "object", required: ["amount"] },
+        type: "object",
+        required: ["amount"],
         properties: { amount: { type: "integer" }, note: { anyOf: [{ const: null }, { type: "string" }] } },
       };
       const args = { message: "How much?", to: jane.number, response_schema: schema };
@@ -81,10 +93,11 @@ for (const on of DATABASES) {
     });
 
     it("ask for approval of exactly these arguments, digit for digit", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const { structuredContent: asked } = await tool(world(), "request_approval", {
         ...DEPLOY,
-        ...{ reason: "The tests are green.", ...NO_WAIT },
+        reason: "The tests are green.",
+        ...NO_WAIT,
       });
       assert.deepEqual(
         [asked.status, asked.approved, asked.expired, asked.consent_digest, asked.expires_at],
@@ -100,9 +113,18 @@ for (const on of DATABASES) {
       await operator.decides({ approved: true, comment: "only this once" });
       const approved = bodyOf(await tool(world(), WAIT, { question_id: asked.call_id }));
       assert.deepEqual(approved, {
-        ...{ call_id: asked.call_id, kind: "approval", status: "approved", approved: true, comment: "only this once" },
-        ...{ consent_digest: DIGEST, decided_by: { kind: "person", id: "1", name: "operator" }, expired: false },
-        ...{ responded_at: wireNow(world()), expires_at: wireNow(world(), HOUR), settled: true, waited_seconds: 0 },
+        call_id: asked.call_id,
+        kind: "approval",
+        status: "approved",
+        approved: true,
+        comment: "only this once",
+        consent_digest: DIGEST,
+        decided_by: { kind: "person", id: "1", name: "operator" },
+        expired: false,
+        responded_at: wireNow(world()),
+        expires_at: wireNow(world(), HOUR),
+        settled: true,
+        waited_seconds: 0,
       });
 
       const text =
@@ -120,7 +142,7 @@ for (const on of DATABASES) {
     });
 
     it("tell a rejection as a result, with its words or its ready-made reason", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const args = { ...DEPLOY, reject_options: [{ name: "bucket", title: "Use the staging bucket" }] };
       for (const [decision, comment] of [
         [{ approved: false, option: "bucket" }, "Use the staging bucket"],
@@ -236,87 +258,6 @@ for (const on of DATABASES) {
       assert.deepEqual([status, settled, waited], ["pending", false, 300]);
     });
 
-    it("become tasks, whose result is the tool's, and which withdraw the request when they are given up", async () => {
-      const jane = await somebody(world());
-      const asTask = async (name: string, args: object) => {
-        const known = new Set(world().server.ctx.wake.topics());
-        const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
-        await until(async () =>
-          [...world().server.ctx.wake.topics()].some((topic) => topic.startsWith("ask:") && !known.has(topic)),
-        );
-        await pause(20);
-        await world().advance(2000);
-        return (await reply).body.result;
-      };
-      const onTask = async (method: string, taskId: string) =>
-        (await modern(world(), `tasks/${method}`, { taskId }, { capabilities: TASKS })).body;
-
-      const made = await asTask("request_approval", { ...DEPLOY, to: jane.number });
-      assert.deepEqual(
-        [made.resultType, made.status, made.statusMessage, made.ttlMs],
-        ["task", "working", "Waiting for a decision", HOUR + 7 * DAY],
-      );
-      assert.match(made.taskId, /^t_[0-9A-Za-z]{22}$/);
-      const working = (await onTask("get", made.taskId)).result;
-      assert.deepEqual([working.resultType, working.status, working.result], ["complete", "working", undefined]);
-      await jane.decides({ approved: true });
-      const { result: over } = await onTask("get", made.taskId);
-      assert.deepEqual([over.status, over.result.structuredContent.approved], ["completed", true]);
-      await onTask("cancel", made.taskId);
-      assert.equal((await onTask("get", made.taskId)).result.status, "completed");
-
-      const message = fresh("Do you still want this?");
-      const given = await asTask("contact_human", { message, to: jane.number });
-      const [ask] = await jane.inbox();
-      assert.deepEqual((await onTask("cancel", given.taskId)).result.resultType, "complete");
-      assert.equal((await onTask("get", given.taskId)).result.status, "cancelled");
-      assert.equal((await jane.whole(ask?.id ?? "")).body.state, "cancelled");
-
-      const { call_id: id } = (
-        await tool(world(), "contact_human", { message: fresh("Still?"), to: jane.number, ...NO_WAIT })
-      ).structuredContent;
-      const waited = await asTask(WAIT, { question_id: id });
-      await onTask("cancel", waited.taskId);
-      assert.equal((await onTask("get", waited.taskId)).result.status, "cancelled");
-      assert.equal((await jane.inbox()).length, 1);
-      assert.deepEqual(
-        (await modern(world(), "tasks/get", { taskId: waited.taskId }, { capabilities: TASKS, ...at("mallory") })).body
-          .error,
-        {
-          code: -32602,
-          message: "Task not found",
-        },
-      );
-
-      const listening = await stream(
-        world(),
-        modernRequest(
-          "subscriptions/listen",
-          { notifications: { taskIds: [waited.taskId, "t_0"] } },
-          { capabilities: TASKS },
-        ),
-      );
-      assert.deepEqual((await listening.message()).params.notifications, { taskIds: [waited.taskId] });
-      assert.equal((await listening.message()).params.status, "cancelled");
-      assert.equal((await listening.message()).result.resultType, "complete");
-
-      const followed = await asTask(WAIT, { question_id: id });
-      const following = await stream(
-        world(),
-        modernRequest(
-          "subscriptions/listen",
-          { notifications: { taskIds: [followed.taskId] } },
-          { capabilities: TASKS },
-        ),
-      );
-      await following.message();
-      assert.equal((await following.message()).params.status, "working");
-      await jane.decides({ text: "Yes." });
-      const { params: told } = await following.message();
-      assert.deepEqual([told.status, told.result.structuredContent.response], ["completed", "Yes."]);
-      assert.ok((await following.message()).result);
-    });
-
     it("say who can be asked, page by page, and nothing of how they are reached", async () => {
       const ana = await enrol(world().server.ctx, "Ána Ruíz", [
         { channel: "email", target: { to: "ana@example.com" } },
@@ -368,6 +309,18 @@ for (const on of DATABASES) {
         ["request_approval", { fn: "x" }, "VALIDATION_ERROR", "kwargs"],
         ["request_approval", { fn: "x", kwargs: [] }, "VALIDATION_ERROR", "kwargs"],
         ["request_approval", { fn: "x\u0000", kwargs: {} }, "VALIDATION_ERROR", "fn"],
+        [
+          "request_approval",
+          { ...DEPLOY, ...NO_WAIT, reject_options: [{ name: "no" }, { name: "later", title: " Approve! " }] },
+          "VALIDATION_ERROR",
+          "reject_options[1]",
+        ],
+        [
+          "request_approval",
+          { ...DEPLOY, ...NO_WAIT, reject_options: [{ name: "OK" }] },
+          "VALIDATION_ERROR",
+          "reject_options[0]",
+        ],
         ["list_humans", { cursor: "x" }, "VALIDATION_ERROR", "cursor"],
       ];
       for (const [name, args, code, field] of cases) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { consentText } from "../src/model/consent.ts";
+import { consentText } from "../src/requests/model/consent.ts";
 import { canonicalExact, sha256Digest } from "../src/lib/exact-json.ts";
-import { fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "./contract.ts";
+import { advanceUntil, fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "./contract.ts";
 import { decider } from "./deciders.ts";
 import { legacy, modern, stream, TASKS, tool, toolCall } from "./mcp.ts";
 import { DATABASES, openWorld } from "./world.ts";
@@ -20,7 +20,7 @@ for (const on of DATABASES) {
     const textOf = (result: { content: { text: string }[] }) => JSON.parse(result.content[0]?.text ?? "");
 
     it("is answered by one text, with the input as it came, or with why not", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const allowing = prompt();
       await operator.decides({ approved: true });
       const allowed = await allowing;
@@ -38,7 +38,7 @@ for (const on of DATABASES) {
     });
 
     it("is one for each use of a tool: a repeated call joins it, and what was decided meanwhile is used", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const use = { tool_use_id: fresh("toolu") };
       const first = await stream(world(), toolCall("approve", { tool_name: "Bash", input, ...use }, { token: 1 }));
       await until(async () => (await operator.inbox()).length === 1);
@@ -65,14 +65,13 @@ for (const on of DATABASES) {
     });
 
     it("is denied when nobody decides, when it is cancelled, and when it makes no sense", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const open = await stream(world(), toolCall("approve", { tool_name: "Bash", input, tool_use_id: fresh("t") }));
       await until(async () => (await operator.inbox()).length === 1);
-      for (let i = 0; i < 60; i += 1) {
-        await world().advance(MINUTE);
-        await pause(2);
-      }
-      const { result } = await open.message();
+      let isOver = false;
+      const ended = open.message().finally(() => (isOver = true));
+      await advanceUntil(world(), MINUTE, () => isOver);
+      const { result } = await ended;
       assert.match(textOf(result).message, /^Not approved: nobody decided within 3600 s \(call_\w{22}\)\.$/);
       assert.equal(textOf(result).behavior, "deny");
 
@@ -95,7 +94,7 @@ for (const on of DATABASES) {
     });
 
     it("carries the digest beside the server's own facts in the modern revision", async () => {
-      const operator = await decider(world(), "operator");
+      const operator = await decider(world(), "1");
       const asking = modern(
         world(),
         "tools/call",
@@ -118,7 +117,7 @@ describe("a permission prompt", () => {
     const world = await openWorld({ on: "sqlite", env: { ...ROOMY, PARLEY_A2H_PENDING_PER_AGENT: "1" } });
     const use = (id: string) => tool(world, "approve", { tool_name: "Bash", input: {}, tool_use_id: id });
     const waiting = use("one");
-    const operator = await decider(world, "operator");
+    const operator = await decider(world, "1");
     await until(async () => (await operator.inbox()).length === 1);
     const refused = await use("two");
     assert.match(refused.content[0].text, /"behavior":"deny","message":"Not approved: Too many/);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../src/loops/sweep.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
 import { DAY, fresh, HOUR, pause, ROOMY, sharedWorld, until, wireNow } from "./contract.ts";
-import { askByTool, legacy, modern, modernRequest, SERVER_KEY, stream, TASKS, type McpStream } from "./mcp.ts";
+import { somebody } from "./deciders.ts";
+import { askByTool, legacy, modern, modernRequest, SERVER_KEY, stream, TASKS, tool, type McpStream } from "./mcp.ts";
 import { DATABASES, openWorld, type Reply, type World } from "./world.ts";
 
 const WAIT = "wait_for_human_responses";
@@ -172,6 +173,86 @@ for (const on of DATABASES) {
       await mortal.restart();
       await mortal.person("bo").answer(id, "After the restart.");
       assert.equal((await onTask(mortal, "get", taskId)).body.result.status, "completed");
+    });
+
+    it("of the tools for people have the tool's result, and withdraw the request when they are given up", async () => {
+      const jane = await somebody(world());
+      const asTask = async (name: string, args: object) => {
+        const known = new Set(world().server.ctx.wake.topics());
+        const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
+        await until(async () =>
+          [...world().server.ctx.wake.topics()].some((topic) => topic.startsWith("ask:") && !known.has(topic)),
+        );
+        await pause(20);
+        await world().advance(2000);
+        return (await reply).body.result;
+      };
+      const taskOf = async (method: string, taskId: string) => (await onTask(world(), method, taskId)).body;
+
+      const made = await asTask("request_approval", { fn: "deploy", kwargs: {}, to: jane.number });
+      assert.deepEqual(
+        [made.resultType, made.status, made.statusMessage, made.ttlMs],
+        ["task", "working", "Waiting for a decision", HOUR + 7 * DAY],
+      );
+      assert.match(made.taskId, /^t_[0-9A-Za-z]{22}$/);
+      const working = (await taskOf("get", made.taskId)).result;
+      assert.deepEqual([working.resultType, working.status, working.result], ["complete", "working", undefined]);
+      await jane.decides({ approved: true });
+      const { result: over } = await taskOf("get", made.taskId);
+      assert.deepEqual([over.status, over.result.structuredContent.approved], ["completed", true]);
+      await taskOf("cancel", made.taskId);
+      assert.equal((await taskOf("get", made.taskId)).result.status, "completed");
+
+      const message = fresh("Do you still want this?");
+      const given = await asTask("contact_human", { message, to: jane.number });
+      const [ask] = await jane.inbox();
+      assert.deepEqual((await taskOf("cancel", given.taskId)).result.resultType, "complete");
+      assert.equal((await taskOf("get", given.taskId)).result.status, "cancelled");
+      assert.equal((await jane.whole(ask?.id ?? "")).body.state, "cancelled");
+
+      const { call_id: id } = (
+        await tool(world(), "contact_human", { message: fresh("Still?"), to: jane.number, max_wait_seconds: 0 })
+      ).structuredContent;
+      const waited = await asTask(WAIT, { question_id: id });
+      await taskOf("cancel", waited.taskId);
+      assert.equal((await taskOf("get", waited.taskId)).result.status, "cancelled");
+      assert.equal((await jane.inbox()).length, 1);
+      assert.deepEqual(
+        (await modern(world(), "tasks/get", { taskId: waited.taskId }, { capabilities: TASKS, ...as("mallory") })).body
+          .error,
+        {
+          code: -32602,
+          message: "Task not found",
+        },
+      );
+
+      const listening = await stream(
+        world(),
+        modernRequest(
+          "subscriptions/listen",
+          { notifications: { taskIds: [waited.taskId, "t_0"] } },
+          { capabilities: TASKS },
+        ),
+      );
+      assert.deepEqual((await listening.message()).params.notifications, { taskIds: [waited.taskId] });
+      assert.equal((await listening.message()).params.status, "cancelled");
+      assert.equal((await listening.message()).result.resultType, "complete");
+
+      const followed = await asTask(WAIT, { question_id: id });
+      const following = await stream(
+        world(),
+        modernRequest(
+          "subscriptions/listen",
+          { notifications: { taskIds: [followed.taskId] } },
+          { capabilities: TASKS },
+        ),
+      );
+      await following.message();
+      assert.equal((await following.message()).params.status, "working");
+      await jane.decides({ text: "Yes." });
+      const { params: told } = await following.message();
+      assert.deepEqual([told.status, told.result.structuredContent.response], ["completed", "Yes."]);
+      assert.ok((await following.message()).result);
     });
   });
 }

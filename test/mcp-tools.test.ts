@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { fresh, limitsOf, ROOMY, sharedWorld, wireNow } from "./contract.ts";
 import { askByTool, legacy, modern, QUESTION, tool, TOOL_NAMES } from "./mcp.ts";
 import { SEEDED_TOOLS } from "./seeded-tools.ts";
@@ -19,6 +19,17 @@ describe("the tools", () => {
       const { annotations: _, ...served } = tools[i];
       assert.equal(JSON.stringify(served), JSON.stringify(seeded));
     });
+  });
+
+  it("take options without a type as a choice among them, and an empty list of them as none", async () => {
+    for (const [options, type] of [
+      [["Send", "Submit"], "multiple_choice"],
+      [[], "text"],
+    ] as const) {
+      const id = await askByTool(world(), { options });
+      const person = world().person(fresh("bo"));
+      assert.equal((await person.get(`/human/questions/${id}`)).body.type, type);
+    }
   });
 
   it("say what they may do, and promise no shape of their results", async () => {

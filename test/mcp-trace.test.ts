@@ -38,7 +38,11 @@ describe("a message whose _meta names a span", () => {
 
     const spans = await heard.heard(({ name }) => name.startsWith("tools/call"), 3);
     const told = spans.map(({ name, traceId, parentSpanId, attributes, error }) => ({
-      ...{ name, traceId, parentSpanId, tool: attributes["gen_ai.tool.name"], error },
+      name,
+      traceId,
+      parentSpanId,
+      tool: attributes["gen_ai.tool.name"],
+      error,
     }));
     const ask = { name: "tools/call ask_human", traceId: TRACE, tool: "ask_human", error: undefined };
     assert.deepEqual(

@@ -170,7 +170,7 @@ describe("a wait", () => {
       const args = { question_id: id, max_wait_seconds: 3600 };
       const reply = legacy(world(), "tools/call", { name: WAIT, arguments: args }, { headers: { accept } });
       void reply.then(() => (isOver = true));
-      await pause(50);
+      await until(async () => world().clock.isAwaited(50_000));
       await world().advance(49_000);
       await pause(50);
       assert.equal(isOver, false);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { sendRaw, sharedWorld } from "./contract.ts";
 import { legacy, MODERN, modern, modernRequest, SERVER_KEY, tool } from "./mcp.ts";
 import { openWorld } from "./world.ts";
@@ -194,7 +194,7 @@ describe("what is no request", () => {
     assert.deepEqual([longer.status, longer.body.error.code], [413, -32600]);
     const chunked = await sendRaw(
       world().url,
-      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${"10000\r\n" + "x".repeat(65_536) + "\r\n"}`.concat(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${"10000\r\n" + "x".repeat(65_536) + "\r\n"}`.concat(
         ("10000\r\n" + "x".repeat(65_536) + "\r\n").repeat(17),
         "0\r\n\r\n",
       ),
@@ -230,7 +230,7 @@ describe("the guards of MCP", () => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
     const rebound = await sendRaw(
       world.url,
-      `POST /mcp HTTP/1.1\r\nHost: rebound.example:3415\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /mcp HTTP/1.1\r\nHost: rebound.example:3415\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     assert.equal(rebound.status, 421);
     assert.match(rebound.text, /"jsonrpc":"2\.0"/);

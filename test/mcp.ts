@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { within } from "./contract.ts";
 import type { Node, Reply } from "./world.ts";
 
 export const MODERN = "2026-07-28";
@@ -68,8 +68,13 @@ export async function tool(node: Node, name: string, args?: unknown, sending: Se
 
 /** The tools, in the order of `tools/list`. */
 export const TOOL_NAMES = [
-  ...["ask_human", "check_human_responses", "wait_for_human_responses", "contact_human", "request_approval"],
-  ...["list_humans", "approve"],
+  "ask_human",
+  "check_human_responses",
+  "wait_for_human_responses",
+  "contact_human",
+  "request_approval",
+  "list_humans",
+  "approve",
 ];
 
 export const QUESTION = "Which label is clearer to you?";
@@ -88,7 +93,7 @@ export type Block = { comment: string } | { message: any };
 export interface McpStream {
   status: number;
   header(name: string): string | undefined;
-  /** The next block; nothing when the stream has ended. Fails when there is none for five seconds. */
+  /** The next block; nothing when the stream has ended. Fails when none comes. */
   next(): Promise<Block | undefined>;
   /** The next message. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read messages of every shape
@@ -115,13 +120,7 @@ export async function stream(
 
   async function next(): Promise<Block | undefined> {
     while (!text.includes("\n\n")) {
-      const late = new AbortController();
-      const part = await Promise.race([
-        parts.next(),
-        sleep(5000, undefined, { signal: late.signal, ref: false }).then(() =>
-          assert.fail(`the stream was silent after ${text}`),
-        ),
-      ]).finally(() => late.abort());
+      const part = await within(parts.next(), `the stream was silent after ${text}`);
       if (part.done) return undefined;
       text += part.value as string;
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { DAY, IN_PUBLIC, LABELS, ROOMY, assertRefused, fresh, from, sharedWorld, wireNow } from "./contract.ts";
 import {
   alreadyAnswered,

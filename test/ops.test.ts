@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VERSION } from "../src/lib/version.ts";
-import { sql } from "../src/store/sql.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 async function word(world: World, path: string): Promise<[number, string]> {
@@ -18,8 +18,10 @@ async function metric(world: World, name: string): Promise<number | undefined> {
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
+const WITHIN_MS = 90_000;
+
 async function until<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-  for (let i = 0; i < 100; i += 1) {
+  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
     if (JSON.stringify(await look()) === JSON.stringify(wanted)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -49,6 +51,28 @@ for (const on of DATABASES) {
       await setVersion(1);
       await world.advance(5000);
       await until(() => word(world, "/readyz"), [200, "ready"]);
+    });
+
+    it("counts by the first look what happened before it, among people and among executors", async () => {
+      await using world = await openWorld({ on });
+      await metric(world, "parley_asks_open");
+      await world.advance(10_000);
+      await world.person("ana").answer(await world.agent("ana-bot").ask({ min_responses: 1 }), "Send");
+      const { text: key } = await createKey(world.server.ctx, { name: "runs", scope: "executor" });
+      const headers = { authorization: `Bearer ${key}` };
+      const made = await world.call("POST", "/jobs", { headers, body: { external: true } });
+      assert.equal(made.status, 201, made.text);
+      await world.advance(10_000);
+      const { text } = await world.call("GET", "/metrics");
+      for (const line of [
+        "parley_asks_created_total 1",
+        "parley_responses_total 1",
+        'parley_asks_settled_total{state="answered"} 1',
+        "parley_asks_open 0",
+        'parley_job_state{state="RUNNING"} 1',
+      ]) {
+        assert.ok(text.split("\n").includes(line), line);
+      }
     });
 
     it("counts what is asked, answered, ended and held", async () => {

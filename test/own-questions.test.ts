@@ -12,6 +12,12 @@ import {
 } from "./contract.ts";
 import { DATABASES } from "./world.ts";
 
+interface Listed {
+  question_id: string;
+  created_at: string;
+  expires_at: string;
+}
+
 const UNKNOWN = "q_0000000000000000000000";
 
 for (const on of DATABASES) {
@@ -41,6 +47,19 @@ for (const on of DATABASES) {
       });
     });
 
+    it("come by ids that are given in several fields, and an empty list of them names none", async () => {
+      const agent = world().agent(fresh("ana-bot"));
+      const [one, two] = [await agent.ask(), await agent.ask()];
+      const { body } = await list(agent, `?ids=${two.id},${UNKNOWN}&ids=${one.id}`);
+      const ids = (body.questions as { question_id: string }[]).map(({ question_id }) => question_id);
+      assert.deepEqual([ids, body.not_found], [[two.id, one.id], [UNKNOWN]]);
+      for (const none of ["", ",", "%20"]) {
+        const range = { constraint: "length", min: 1, max: 100 };
+        const reply = await list(agent, `?ids=${none}`);
+        assertInvalid(reply, "ids must name between 1 and 100 questions", { field: "ids", ...range });
+      }
+    });
+
     it("are paged newest first, none left out and none twice", async () => {
       const agent = world().agent(fresh("ana-bot"));
       const ids: string[] = [];
@@ -63,6 +82,40 @@ for (const on of DATABASES) {
       assert.deepEqual(Object.keys(whole), ["questions", "next_cursor"]);
       assert.equal(whole.next_cursor, null);
       assert.deepEqual(whole.questions[0], (await agent.poll(ids[0] ?? "")).body);
+    });
+
+    it("are paged newest first within one second, too, while more are asked", async () => {
+      const agent = world().agent(fresh("ana-bot"));
+      const ids: string[] = [];
+      const askMore = async (count: number) => {
+        for (let i = 0; i < count; i += 1) ids.unshift((await agent.ask()).id);
+      };
+      // The world's clock stands still: all these are of one second.
+      await askMore(12);
+      const before = [...ids];
+      const seen: string[] = [];
+      let cursor: string | null = "";
+      const created = new Set<string>();
+      while (cursor !== null) {
+        const { body }: { body: { questions: Listed[]; next_cursor: string | null } } = await list(
+          agent,
+          `?limit=5${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
+        for (const { question_id, created_at, expires_at } of body.questions) {
+          seen.push(question_id);
+          created.add(created_at);
+          assert.equal(Date.parse(expires_at) - Date.parse(created_at), 3_600_000);
+        }
+        cursor = body.next_cursor;
+        await askMore(2);
+      }
+      assert.deepEqual(seen, before);
+      assert.deepEqual([...created], [wireNow(world())]);
+      const { body } = await list(agent, "?limit=100");
+      assert.deepEqual(
+        body.questions.map((one: Listed) => one.question_id),
+        ids,
+      );
     });
 
     it("are filtered by status as it is at this moment", async () => {

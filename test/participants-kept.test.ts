@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../src/loops/sweep.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 const DAY_MS = 86_400_000;

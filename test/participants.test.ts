@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../src/loops/sweep.ts";
-import { sql } from "../src/store/sql.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { DAY, IN_PUBLIC, LABELS, ROOMY, fresh, from, sharedWorld } from "./contract.ts";
 import { alreadyAnswered, answer, answersOf, byFingerprint, byToken, saidOf, tokenIn } from "./identities.ts";
 import { DATABASES, openWorld } from "./world.ts";
@@ -227,7 +227,8 @@ for (const on of DATABASES) {
 }
 
 describe("people who come by https", () => {
-  const world = sharedWorld({ on: "sqlite", env: { PARLEY_PUBLIC_URL: "https://ask.example" } });
+  const env = { PARLEY_PUBLIC_URL: "https://ask.example", PARLEY_OPEN: "true", PARLEY_CROWD_PUBLIC: "true" };
+  const world = sharedWorld({ on: "sqlite", env });
 
   it("have a cookie that is bound to the host", async () => {
     const { id } = await world().agent("ana-bot").ask({ options: LABELS });

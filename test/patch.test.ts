@@ -10,7 +10,8 @@ describe("a patch as git prints it", () => {
   const folder = mkdtempSync(join(tmpdir(), "parley-patch-"));
   const git = (...args: string[]): string =>
     execFileSync("git", ["-c", "user.name=ana", "-c", "user.email=ana@localhost", ...args], {
-      ...{ cwd: folder, encoding: "utf8" },
+      cwd: folder,
+      encoding: "utf8",
       env: { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1" },
     });
   const write = (path: string, text: string | Uint8Array): void => {

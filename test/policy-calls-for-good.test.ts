@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { revokeGrant } from "../src/store/policy-grants.ts";
-import { sql } from "../src/store/sql.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { revokeGrant } from "../src/policy/store/grants.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { OPERATOR } from "./identities.ts";
 import { accepted, sharedScene } from "./a2h.ts";
 import { until } from "./addressed.ts";
 import { decider } from "./deciders.ts";

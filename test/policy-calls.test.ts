@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accepted, callBody, contactBody, messageBody, openScene } from "./a2h.ts";
 import { openAgentServer } from "./agent-server.ts";
+import { advanceUntil } from "./contract.ts";
 import { asked, broken, messagesAbout, operatorOf, record, withRules } from "./policy-calls.ts";
 import { DATABASES } from "./world.ts";
 
@@ -18,8 +19,13 @@ for (const on of DATABASES) {
       const allowed = await asked(scene, { fn: "look_up_order", channel });
       const at = { responded_at: allowed.requested_at, resolved_at: allowed.requested_at };
       assert.deepEqual(allowed, {
-        ...{ requested_at: allowed.requested_at, ...at, expires_at: allowed.expires_at, ask_id: allowed.ask_id },
-        ...{ consent_digest: allowed.consent_digest, approved: true, comment: "Reading is harmless" },
+        requested_at: allowed.requested_at,
+        ...at,
+        expires_at: allowed.expires_at,
+        ask_id: allowed.ask_id,
+        consent_digest: allowed.consent_digest,
+        approved: true,
+        comment: "Reading is harmless",
         user_info: { name: "policy: lookups", via: "policy" },
       });
       const denied = await asked(scene, { fn: "drop_database", channel });
@@ -38,15 +44,12 @@ for (const on of DATABASES) {
           [
             `function_call.${approved ? "approved" : "rejected"}`,
             { kind: "policy", id: approved ? "lookups" : "no-drops" },
-            ...["policy", consent_digest],
+            "policy",
+            consent_digest,
           ],
         );
       }
-      for (let i = 0; agent.told.length < 3; i += 1) {
-        assert.ok(i < 500, "the agent was not told");
-        await scene.world.advance(1000);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await advanceUntil(scene.world, 1000, () => agent.told.length >= 3);
       const told = agent.told.map(({ text }) => JSON.parse(text).event.status);
       assert.deepEqual(told.map(({ approved }) => approved).sort(), [false, false, true]);
       assert.deepEqual([scene.slack.sent, await (await operatorOf(scene)).inbox()], [[], []]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { sql } from "../src/store/sql.ts";
-import { examineStore } from "../src/verbs/examine-store.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { examineStore } from "../src/doctor/examine.ts";
+import { OPERATOR } from "./identities.ts";
 import { accepted, callBody, type Scene } from "./a2h.ts";
 import { decider, type Decider } from "./deciders.ts";
 

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { evaluate, policyInput } from "../src/model/policy.ts";
-import { FIRST_POLICY } from "../src/model/policy-text.ts";
+import { evaluate, policyInput } from "../src/policy/model/policy.ts";
+import { FIRST_POLICY } from "../src/policy/model/text.ts";
 import { openPolicyFile, type PolicyChange } from "../src/responders/policy/policy-file.ts";
 import { heldClock } from "./held-clock.ts";
 

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openFollowPolicy } from "../src/loops/follow-policy.ts";
-import { sweep } from "../src/loops/sweep.ts";
-import { evaluate, policyInput, type PolicyWords, type Verdict } from "../src/model/policy.ts";
-import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
+import { openFollowPolicy } from "../src/policy/loops/follow.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
+import { evaluate, policyInput, type PolicyWords, type Verdict } from "../src/policy/model/policy.ts";
+import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
 import { Refusal } from "../src/refusals.ts";
-import { countApprovals } from "../src/store/policy-learning.ts";
-import { classKeyOf } from "../src/model/policy-class.ts";
-import { transact } from "../src/store/transact.ts";
-import { addPerson } from "../src/verbs/add-person.ts";
-import { listPolicy, proposalDiff } from "../src/verbs/list-policy.ts";
-import { grantStanding, noteSpared, readGrants, revokeStanding } from "../src/verbs/policy-grants.ts";
+import { countApprovals } from "../src/policy/store/learning.ts";
+import { classKeyOf } from "../src/policy/model/class.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { addPerson } from "../src/access/add-person.ts";
+import { readBesidePolicy, readRulesInUse, proposalDiff } from "../src/policy/list.ts";
+import { grantStanding, noteSpared, readGrants, revokeStanding } from "../src/policy/grants.ts";
 import {
   acceptProposal,
   dismissProposal,
@@ -19,9 +19,9 @@ import {
   noteRejected,
   reloadPolicy,
   revokeLearnedRule,
-} from "../src/verbs/policy-proposals.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
-import { readAudit } from "../src/verbs/read-audit.ts";
+} from "../src/policy/proposals.ts";
+import { OPERATOR } from "./identities.ts";
+import { readAudit } from "../src/core/read-audit.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 const DAY_MS = 86_400_000;
@@ -87,12 +87,12 @@ for (const on of DATABASES) {
       const verdict = await judge(world, DEPLOY);
       assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
       assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), true);
-      assert.equal((await listPolicy(ctx)).grants[0]?.uses, 2);
+      assert.equal((await readBesidePolicy(ctx)).grants[0]?.uses, 2);
 
       const { revokedAt } = await revokeStanding(ctx, id, BY);
       assert.equal((await judge(world, DEPLOY)).decision, "ESCALATE");
       assert.equal(await transact(ctx, (tx) => noteSpared(tx, verdict)), false);
-      assert.equal((await listPolicy(ctx)).grants[0]?.uses, 2);
+      assert.equal((await readBesidePolicy(ctx)).grants[0]?.uses, 2);
       await world.advance(5000);
       assert.equal((await revokeStanding(ctx, id, BY)).revokedAt, revokedAt);
       await assert.rejects(revokeStanding(ctx, "grant_unknown", BY), refused("policy_entry_not_found"));
@@ -110,7 +110,7 @@ for (const on of DATABASES) {
       await assert.rejects(grant(world, DEPLOY, "mallory"), refused("scope_missing"));
       await assert.rejects(grant(world, { ask_type: "APPROVAL", resource: "shop-api" }), refused("not_grantable"));
       await assert.rejects(grant(world, { action: " Unknown " }), refused("not_grantable"));
-      assert.deepEqual((await listPolicy(world.server.ctx)).grants, []);
+      assert.deepEqual((await readBesidePolicy(world.server.ctx)).grants, []);
     });
   });
 
@@ -121,10 +121,10 @@ for (const on of DATABASES) {
       await approve(world);
       await approve(world);
       await approve(world, { ...DEPLOY, resource: "other" });
-      assert.deepEqual((await listPolicy(ctx)).proposals, []);
+      assert.deepEqual((await readBesidePolicy(ctx)).proposals, []);
       await approve(world);
       await approve(world);
-      const { proposals } = await listPolicy(ctx);
+      const { proposals } = await readBesidePolicy(ctx);
       assert.equal(proposals.length, 1);
       const [proposal] = proposals;
       assert.ok(proposal);
@@ -153,11 +153,9 @@ for (const on of DATABASES) {
       assert.deepEqual([verdict.decision, verdict.rules], ["ALLOW", [proposal.rule.id]]);
       await transact(ctx, (tx) => noteSpared(tx, verdict));
       await transact(ctx, (tx) => noteSpared(tx, verdict));
-      const { savings } = await listPolicy(ctx);
-      assert.deepEqual(
-        savings.map(({ rule, saved }) => [rule, saved]),
-        [[proposal.rule.id, 2]],
-      );
+      const { spared, learned } = await readRulesInUse(ctx, parsePolicy(file.text));
+      assert.deepEqual([...spared], [[proposal.rule.id, 2]]);
+      assert.deepEqual([...learned], [proposal.rule.id]);
       await assert.rejects(acceptProposal(ctx, proposal.id, BY, file), refused("policy_entry_not_found"));
 
       await revokeLearnedRule(ctx, proposal.rule.id, BY, file);
@@ -185,7 +183,7 @@ for (const on of DATABASES) {
       await world.advance(30 * DAY_MS);
       assert.equal(await count(), 0);
       await approve(world);
-      assert.deepEqual((await listPolicy(ctx)).proposals, []);
+      assert.deepEqual((await readBesidePolicy(ctx)).proposals, []);
       await sweep(ctx);
       assert.equal(await count(), 1);
     });
@@ -200,28 +198,28 @@ for (const on of DATABASES) {
         await approve(world, { ...DEPLOY, action: "unknown" });
         await approve(world, { ...DEPLOY, ask_type: "CLARIFICATION" });
       }
-      assert.deepEqual((await listPolicy(ctx)).proposals, []);
+      assert.deepEqual((await readBesidePolicy(ctx)).proposals, []);
 
       await approve(world);
-      const [proposal] = (await listPolicy(ctx)).proposals;
+      const [proposal] = (await readBesidePolicy(ctx)).proposals;
       assert.ok(proposal);
       assert.equal((await dismissProposal(ctx, proposal.id, BY)).state, "dismissed");
       await assert.rejects(dismissProposal(ctx, proposal.id, BY), refused("policy_entry_not_found"));
       for (let i = 0; i < 4; i += 1) await approve(world);
-      assert.equal((await listPolicy(ctx)).proposals.length, 1);
+      assert.equal((await readBesidePolicy(ctx)).proposals.length, 1);
     });
 
     it("are proposed once, however many approvals arrive at one time", async () => {
       await using world = await openWorld({ on });
       await Promise.all(Array.from({ length: 3 }, () => approve(world)));
-      assert.equal((await listPolicy(world.server.ctx)).proposals.length, 1);
+      assert.equal((await readBesidePolicy(world.server.ctx)).proposals.length, 1);
     });
 
     it("can be accepted again after a server that died in between, and not into a file that holds a mistake", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
       for (let i = 0; i < 3; i += 1) await approve(world);
-      const [proposal] = (await listPolicy(ctx)).proposals;
+      const [proposal] = (await readBesidePolicy(ctx)).proposals;
       assert.ok(proposal);
       await assert.rejects(acceptProposal(ctx, proposal.id, BY, fileOf("version: [")), refused("policy_broken"));
 

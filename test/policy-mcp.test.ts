@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { OPERATOR } from "./identities.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld } from "./contract.ts";
 import { decider } from "./deciders.ts";
 import { type AnyClient, openNew } from "./mcp-official.ts";

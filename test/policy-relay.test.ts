@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { OPERATOR } from "./identities.ts";
 import { until } from "./contract.ts";
 import { decider } from "./deciders.ts";
 import { openRelayScene, type RelayScene } from "./relay.ts";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { policyInput } from "../src/model/policy.ts";
-import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
-import { transact } from "../src/store/transact.ts";
-import { createKey } from "../src/verbs/create-key.ts";
-import { grantStanding } from "../src/verbs/policy-grants.ts";
-import { noteApproved } from "../src/verbs/policy-proposals.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { policyInput } from "../src/policy/model/policy.ts";
+import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { grantStanding } from "../src/policy/grants.ts";
+import { noteApproved } from "../src/policy/proposals.ts";
+import { OPERATOR } from "./identities.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 const DEPLOY = { ask_type: "APPROVAL", action: "deploy", resource: "shop-api", agent: "ana-bot" };
@@ -34,17 +34,29 @@ for (const on of DATABASES) {
       const { status, body } = await admin("GET", "/admin/policy");
       assert.equal(status, 200);
       assert.deepEqual(body, {
-        ...{ state: "ok", problem: null, policy_version: parsePolicy(FIRST_POLICY).policyVersion, text: FIRST_POLICY },
+        state: "ok",
+        problem: null,
+        policy_version: parsePolicy(FIRST_POLICY).policyVersion,
+        text: FIRST_POLICY,
         defaults: { read: "ALLOW", other: "ESCALATE" },
         rules: [
           {
-            ...{ rule: "prod-writes", decision: "DENY", about: 'env is "prod", action is "write" or "apply_diff"' },
-            ...{ reason: "Production data is changed by releases only", to: null, need: 1, standing: true },
-            ...{ spared: 0, learned: false, idle: null },
+            rule: "prod-writes",
+            decision: "DENY",
+            about: 'env is "prod", action is "write" or "apply_diff"',
+            reason: "Production data is changed by releases only",
+            to: null,
+            need: 1,
+            standing: true,
+            spared: 0,
+            learned: false,
+            idle: null,
           },
         ],
         grants: [],
+        grants_next: null,
         proposals: [],
+        proposals_next: null,
       });
       const tried = await admin("POST", "/admin/policy/test", { action: "write", env: "prod", meta: { ticket: 7 } });
       assert.equal(tried.status, 200);

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { FIRST_POLICY } from "../src/model/policy-text.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { reloadPolicy } from "../src/verbs/policy-proposals.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { FIRST_POLICY } from "../src/policy/model/text.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { reloadPolicy } from "../src/policy/proposals.ts";
+import { OPERATOR } from "./identities.ts";
+import { advanceUntil, until } from "./contract.ts";
 import { newFolder, parley, serve, stop } from "./program.ts";
 import { DATABASES, openWorld, type Node, type World } from "./world.ts";
 
 const readyz = async ({ url }: { url: string }) => (await fetch(`${url}/readyz`)).text();
 /** Lets the server's loops look until it says something. */
 async function untilReady(world: World, words: string, node: Node = world): Promise<void> {
-  for (let i = 0; i < 200 && (await readyz(node)) !== words; i += 1) await world.advance(500);
-  assert.equal(await readyz(node), words);
+  await advanceUntil(world, 500, async () => (await readyz(node)) === words);
 }
 
 /** Signs the operator in, and returns what lists the titles of what waits for them. */
@@ -39,7 +39,7 @@ for (const on of DATABASES) {
       await untilReady(world, "ready\npolicy: stale");
       assert.equal((await fetch(`${world.url}/readyz`)).status, 200);
       const inbox = await operatorOf(world);
-      for (let i = 0; i < 100 && (await inbox()).length === 0; i += 1) await world.advance(500);
+      await advanceUntil(world, 500, async () => (await inbox()).length > 0);
       await world.advance(5000);
       assert.deepEqual(await inbox(), ["The policy file is not in force"]);
 
@@ -69,8 +69,8 @@ describe("parley serve", () => {
     writeFileSync(path, "version: 1\ndefaults: { other: ALLOW }\n");
     const why = "policy.yaml:2: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.";
     const run = await serve(dataDir, { PARLEY_LOG_LEVEL: "fatal" });
-    const until = "so people decide everything until it is mended";
-    assert.ok(run.err().includes(`The policy file ${path} is not in force, ${until}: ${why}\n`), run.err());
+    const then = "so people decide everything until it is mended";
+    assert.ok(run.err().includes(`The policy file ${path} is not in force, ${then}: ${why}\n`), run.err());
     assert.equal(await readyz(run), "ready\npolicy: stale");
     assert.equal(await stop(run), 0);
 
@@ -92,9 +92,7 @@ describe("parley serve", () => {
     assert.equal(await readyz(run), "ready");
     writeFileSync(join(dataDir, "policy.yaml"), "version: [\n");
     run.child.kill("SIGHUP");
-    let said = "";
-    for (let i = 0; i < 200 && said !== "ready\npolicy: stale"; i += 1) said = await readyz(run);
-    assert.equal(said, "ready\npolicy: stale");
+    await until(async () => (await readyz(run)) === "ready\npolicy: stale");
     assert.equal(await stop(run), 0);
   });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { evaluate, policyInput, type PolicyWords } from "../src/model/policy.ts";
-import { PolicyMistake } from "../src/model/policy-check.ts";
-import { classKeyOf, learnedRule } from "../src/model/policy-class.ts";
-import { lintPolicy } from "../src/model/policy-lint.ts";
-import { addRule, FIRST_POLICY, parsePolicy, removeRule } from "../src/model/policy-text.ts";
+import { evaluate, policyInput, type PolicyWords } from "../src/policy/model/policy.ts";
+import { PolicyMistake } from "../src/policy/model/check.ts";
+import { classKeyOf, learnedRule } from "../src/policy/model/class.ts";
+import { lintPolicy } from "../src/policy/model/lint.ts";
+import { addRule, FIRST_POLICY, parsePolicy, removeRule } from "../src/policy/model/text.ts";
 
 const SEED = `version: 1
 rules:

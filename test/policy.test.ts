@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { evaluate, policyInput, policyInputOf, type Grant, type PolicyWords } from "../src/model/policy.ts";
-import { checkPolicy } from "../src/model/policy-check.ts";
-import { lintPolicy } from "../src/model/policy-lint.ts";
-import { fits, patternOf } from "../src/model/policy-match.ts";
-import { FIRST_POLICY, parsePolicy } from "../src/model/policy-text.ts";
-import type { RelayAsk } from "../src/model/relay.ts";
+import { evaluate, policyInput, policyInputOf, type Grant, type PolicyWords } from "../src/policy/model/policy.ts";
+import { checkPolicy } from "../src/policy/model/check.ts";
+import { lintPolicy } from "../src/policy/model/lint.ts";
+import { fits, patternOf } from "../src/policy/model/match.ts";
+import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
+import type { RelayAsk } from "../src/asks/model/ask.ts";
 import { ASKS_PER_POLICY, differenceOf } from "./proof/policy-cases.ts";
 
 /** The example of the specification, word for word. */
@@ -40,8 +40,11 @@ const decide = (text: string, words: PolicyWords, grants: readonly Grant[] = [])
   evaluate(parsePolicy(text), grants, policyInput(words));
 
 const ask = (more: Partial<RelayAsk> = {}) => ({
-  ...{ type: "APPROVAL" as RelayAsk["type"], roleId: null, meta: {} as RelayAsk["meta"] },
-  ...{ envelope: null as RelayAsk["envelope"], principal: "agent:ana-bot" },
+  type: "APPROVAL" as RelayAsk["type"],
+  roleId: null,
+  meta: {} as RelayAsk["meta"],
+  envelope: null as RelayAsk["envelope"],
+  principal: "agent:ana-bot",
   ...more,
 });
 const job = (more: { env?: string; repo?: string } = {}) => ({ id: "J-1", env: null, repo: null, ...more });
@@ -68,7 +71,9 @@ describe("the policy engine", () => {
 
   it("traces a decision as the contract writes it", () => {
     const { trace, to, need, standing, because } = decide(RULES, {
-      ...{ action: "deploy", resource: "shop-api", env: "prod" },
+      action: "deploy",
+      resource: "shop-api",
+      env: "prod",
     });
     assert.deepEqual(trace, {
       policy: "prod-deploys@v1",
@@ -190,8 +195,13 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
 
   it("ranks DENY, ESCALATE for good, standing ALLOW, ESCALATE, ALLOW and the defaults, in any order of rules", () => {
     const grant: Grant = {
-      ...{ id: "grant_1", action: "write", resource: "a", env: "dev" },
-      ...{ tool: null, repo: null, agent: "ana-bot" },
+      id: "grant_1",
+      action: "write",
+      resource: "a",
+      env: "dev",
+      tool: null,
+      repo: null,
+      agent: "ana-bot",
     };
     const words = { action: "write", resource: "a", agent: "ana-bot" };
     const ranked = [
@@ -233,8 +243,13 @@ rules: [{ when: { action: write }, unless: { resource: "docs/*", agent: ana-bot 
 
   it("takes a grant for exactly its action, resource, env, tool, repo and agent", () => {
     const grant: Grant = {
-      ...{ id: "grant_1", action: "write", resource: "a", env: "dev" },
-      ...{ tool: "t", repo: "r", agent: "ana-bot" },
+      id: "grant_1",
+      action: "write",
+      resource: "a",
+      env: "dev",
+      tool: "t",
+      repo: "r",
+      agent: "ana-bot",
     };
     const words = { action: "write", resource: "a", tool: "t", repo: "r", agent: "ana-bot" };
     const allowed = (more: PolicyWords) => decide(FIRST_POLICY, { ...words, ...more }, [grant]).decision === "ALLOW";

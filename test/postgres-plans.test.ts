@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { systemClock } from "../src/lib/clock.ts";
-import { countAnswerIfOpen, insertAsk } from "../src/store/asks.ts";
-import { one, storeNow, type Db, type Tx } from "../src/store/db.ts";
-import { migrate } from "../src/store/migrate.ts";
-import { openPostgres } from "../src/store/postgres.ts";
-import { sql } from "../src/store/sql.ts";
+import { countAnswerIfOpen, insertAsk } from "../src/questions/store/questions.ts";
+import { one, storeNow, type Db, type Tx } from "../src/core/store/db.ts";
+import { migrate } from "../src/core/store/migrate.ts";
+import { openPostgres } from "../src/core/store/postgres.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
 const MANY = 5000;
@@ -41,9 +40,9 @@ async function rowsReadForAnswer(db: Db, name: string): Promise<number> {
 it("finds a question by its key on PostgreSQL, also where the first were answered while there were hardly any", async () => {
   const db = await openPostgres({
     url: await freshDatabase(),
-    clock: systemClock,
     onError: (error) => assert.fail(error),
-    poolSize: 1,
+    waitMs: 60_000,
+    poolSizes: { transactions: 1, reads: 1 },
   });
   try {
     await migrate(db);

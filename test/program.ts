@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import { runCommandLine } from "../src/cli/command-line.ts";
+import { reservePort } from "./ports.ts";
 
 export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Everything of these tests stands in here, and goes with it. */
@@ -16,6 +18,8 @@ after(() => {
   rmSync(ROOT, { recursive: true });
 });
 
+const WITHIN_MS = 90_000;
+
 let folders = 0;
 /** A folder for a data directory; it does not exist yet. */
 export const newFolder = () => join(ROOT, `data-${(folders += 1)}`);
@@ -25,13 +29,27 @@ export interface Run {
   child: ChildProcessWithoutNullStreams;
   out: () => string;
   err: () => string;
-  ended: Promise<{ code: number | null; out: string; err: string }>;
+  ended: Promise<Ended>;
 }
 
-/** Starts a command with nothing in its environment but what is given. */
+/** How a command ended, and what it has written. */
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The machine may be slow; tests of this wait set their own. */
+const PATIENT = { PARLEY_DATABASE_WAIT_MS: "60000" };
+/** Where temporary files are, and where Node keeps what it compiled, are for the test run to say. */
+const PLACES = Object.fromEntries(
+  ["TMPDIR", "NODE_COMPILE_CACHE"].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+);
+
+/** Starts a command with nothing in its environment but what is given, those places, and patience with PostgreSQL. */
 export function start(args: readonly string[], env: Record<string, string> = {}): Run {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env["PATH"], HOME: ROOT, ...env },
+    env: { PATH: process.env["PATH"], HOME: ROOT, ...PLACES, ...PATIENT, ...env },
   });
   running.add(child);
   let [out, err] = ["", ""];
@@ -44,12 +62,29 @@ export function start(args: readonly string[], env: Record<string, string> = {})
   return { child, out: () => out, err: () => err, ended };
 }
 
-/** Runs a command to its end. */
-export const parley = (args: readonly string[], env?: Record<string, string>) => start(args, env).ended;
+/** They read the standard input, are ended by signals, or start programs: each is a process of its own. */
+const PROCESSES = new Set(["serve", "mcp", "hook", "exec", "work", "forward"]);
 
-/** Looks every 50 ms, for half a minute, until there is something. */
+/**
+ * Runs a command to its end, as the program does. Most of them run in this process, which has their modules already: a
+ * process of its own takes half a second of processor time for each. `start(...).ended` gives a command one.
+ */
+export async function parley(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  if (PROCESSES.has(args[0] ?? "")) return start(args, env).ended;
+  let [out, err] = ["", ""];
+  const code = await runCommandLine(args, {
+    env: { PATH: process.env["PATH"], HOME: ROOT, ...PLACES, ...PATIENT, ...env },
+    out: (line) => void (out += `${line}\n`),
+    tell: (line) => void (err += `${line}\n`),
+    progress: () => undefined,
+    interrupted: new AbortController().signal,
+  });
+  return { code, out, err };
+}
+
+/** Looks every 50 ms until there is something; a machine that is busy is waited for. */
 export async function until<T>(look: () => T | undefined | null | false, what: string): Promise<T> {
-  for (let i = 0; i < 600; i += 1) {
+  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
     const found = look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -57,13 +92,14 @@ export async function until<T>(look: () => T | undefined | null | false, what: s
   return assert.fail(`never came: ${what}`);
 }
 
-/** Starts a server on a free port and waits until it has greeted. */
+/** Starts a server and waits until it has greeted; on a port that it can have again, unless `flags` name another. */
 export async function serve(
   dataDir: string,
   env: Record<string, string> = {},
   ...flags: string[]
 ): Promise<Run & { url: string }> {
-  const run = start(["serve", "--port", "0", "--data-dir", dataDir, ...flags], env);
+  const port = flags.includes("--port") ? [] : ["--port", String(await reservePort())];
+  const run = start(["serve", ...port, "--data-dir", dataDir, ...flags], env);
   const greeted = () => run.out().includes("  data ") && /^Parley \S+ {2}(http:\S+)/m.exec(run.out())?.[1];
   const url = await Promise.race([
     until(greeted, "the greeting"),

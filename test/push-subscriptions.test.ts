@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createECDH, randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { first } from "../src/store/db.ts";
-import { sql } from "../src/store/sql.ts";
+import { first } from "../src/core/store/db.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { assertCommonHeaders, assertInvalid, assertRefused, fresh, ROOMY, sharedWorld } from "./contract.ts";
 import { DATABASES, type Person, type Reply } from "./world.ts";
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pino } from "pino";
-import { loadConfig } from "../src/config.ts";
-import type { MeantQuestion } from "../src/protocols/door-new-question.ts";
-import { flagSecrets } from "../src/protocols/door-secrets.ts";
-import { startServer } from "../src/server.ts";
-import { findAsk } from "../src/store/asks.ts";
+import { loadConfig } from "../src/config/config.ts";
+import type { MeantQuestion } from "../src/protocols/http/new-question.ts";
+import { flagSecrets } from "../src/protocols/http/secrets.ts";
+import { startServer } from "../src/server/server.ts";
+import { findAsk } from "../src/questions/store/questions.ts";
 import { sharedWorld } from "./contract.ts";
 import { tool } from "./mcp.ts";
 import { Dice } from "./secret-corpus.ts";
@@ -28,8 +28,11 @@ const FOUND = [
 ];
 /** Takes longer than a search may. */
 const SLOW: MeantQuestion = {
-  ...{ type: "text", prompt: "ghs_1_".repeat(1_000_000) },
-  ...{ audience: [], min_responses: 1, timeout_seconds: 60 },
+  type: "text",
+  prompt: "ghs_1_".repeat(1_000_000),
+  audience: [],
+  min_responses: 1,
+  timeout_seconds: 60,
 };
 
 function filesUnder(folder: string): string[] {

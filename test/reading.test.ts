@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { type ForeignSchemas, openForeignSchemas } from "../src/lib/foreign-schema.ts";
-import type { AskType, ChoiceOption } from "../src/model/relay.ts";
+import type { AskType, ChoiceOption } from "../src/asks/model/ask.ts";
 import { outcomeOf } from "../src/responders/answer-runner/outcome.ts";
 import { effectiveSchema, readAnswer, readReply, type Reading } from "../src/responders/answer-runner/reading.ts";
 import { checkRole, type Role } from "../src/responders/roles/role.ts";
@@ -158,18 +158,28 @@ describe("a model's reply", () => {
     const forged = fc.record(
       Object.fromEntries(
         [
-          ...["type", "ask_id", "job_id", "step_id", "status", "policy_trace", "attestation", "source", "answered_by"],
-          ...[
-            "cacheable",
-            "error_code",
-            "consent_digest",
-            "truncated",
-            "created_at",
-            "approved",
-            "decision",
-            "misfits",
-          ],
-          ...["kind", "isUnsure", "code", "__proto__", "constructor"],
+          "type",
+          "ask_id",
+          "job_id",
+          "step_id",
+          "status",
+          "policy_trace",
+          "attestation",
+          "source",
+          "answered_by",
+          "cacheable",
+          "error_code",
+          "consent_digest",
+          "truncated",
+          "created_at",
+          "approved",
+          "decision",
+          "misfits",
+          "kind",
+          "isUnsure",
+          "code",
+          "__proto__",
+          "constructor",
         ].map((name) => [name, fc.oneof(fc.jsonValue(), fc.constantFrom("ANSWERED", "REJECTED", "ALLOW", true))]),
       ),
       { requiredKeys: [] },

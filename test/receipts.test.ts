@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { decideAsk, responderOf } from "../src/verbs/decide-ask.ts";
+import { decideAsk, responderOf } from "../src/requests/decide.ts";
 import { askPeople, enrol, toPerson } from "./addressed.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
@@ -22,9 +22,11 @@ async function approved(world: World, kind: "approve" | "reject" = "approve"): P
 }
 
 /** Runs `parley verify` in a process of its own. */
-async function verify(args: readonly string[]): Promise<{ code: number; said: string }> {
+async function verify(args: readonly string[], url = "http://127.0.0.1:9"): Promise<{ code: number; said: string }> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [PARLEY, "verify", ...args]);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [PARLEY, "verify", ...args], {
+      env: { ...process.env, PARLEY_URL: url },
+    });
     return { code: 0, said: stdout + stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -66,7 +68,10 @@ for (const on of DATABASES) {
       const forged = Buffer.from(JSON.stringify({ ...said, call_id: "another" })).toString("base64url");
       const changed = await verify([file("changed", `${head}.${forged}.${signature}`), "--keys", keys]);
       assert.deepEqual([changed.code, /signature does not match/.test(changed.said)], [1, true]);
-      assert.equal((await verify([good])).code, 2);
+      assert.equal((await verify([good], world.url)).code, 0, "the keys of the server of PARLEY_URL");
+      assert.equal((await verify([good, "--url", world.url])).code, 0);
+      const lost = await verify([good]);
+      assert.deepEqual([lost.code, /keys cannot be had at .*PARLEY_URL or --keys/.test(lost.said)], [2, true]);
       rmSync(folder, { recursive: true });
     });
 

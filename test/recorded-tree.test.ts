@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { systemClock as clock } from "../src/lib/clock.ts";
 import { findRecorded, recordTree } from "../src/workshop/recorded-tree.ts";
 import { until } from "./contract.ts";
+import { itWith } from "./parts.ts";
 import { killPid } from "./workshop-attempt.ts";
 
+const itWithPs = await itWith("ps");
+
 describe("the record of what an agent started, for systems without /proc", () => {
-  it("knows a process whose parent has gone, until it has ended itself, and no stranger", async () => {
+  itWithPs("knows a process whose parent has gone, until it has ended itself, and no stranger", async () => {
     const attemptId = `recorded-${process.pid}`;
     // A child between the shell and the grandchild, which goes after a while.
     const script = "(setsid sleep 777 & echo $!; sleep 4; :) & echo $!; wait; exec sleep 777";

@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
-import { createKey } from "../src/verbs/create-key.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { fresh } from "./contract.ts";
 import { assertRelayError } from "./jobs.ts";
 import { answer, codeOf, gist, invalid, newAnswer, newAsk, noAsk, sharedRelay, type RelayScene } from "./relay.ts";
 import { DATABASES } from "./world.ts";
 
 const scopeMissing = (scope: string) => ({
-  ...{ code: "FORBIDDEN", message: `This key lacks the scope ${scope}`, details: { scope } },
+  code: "FORBIDDEN",
+  message: `This key lacks the scope ${scope}`,
+  details: { scope },
 });
 const unauthorized = { code: "UNAUTHORIZED", message: "A valid key is required." };
 const selfAnswer = { code: "SELF_ANSWER", message: "The asker cannot answer its own Ask" };
 const needsPerson = { code: "APPROVAL_NEEDS_PERSON", message: "Only a person may decide this Ask" };
 const misfit = (...details: { path: string; message: string }[]) => ({
-  ...{ code: "ANSWER_INVALID", message: "The answer does not fit the schema", details },
+  code: "ANSWER_INVALID",
+  message: "The answer does not fit the schema",
+  details,
 });
 const taken = (details: object) => ({ code: "ANSWER_CONFLICT", message: "The Ask already has an answer", details });
 
@@ -29,9 +33,10 @@ for (const on of DATABASES) {
     const scene = sharedRelay(on);
 
     it("takes the answer of a service, and says it to everybody in the same words", async () => {
-      const { ana, ask, world, eventsOf } = scene();
+      const { ana, ask, world, eventsOf, withPeople } = scene();
       const by = await serviceOf(scene());
       const one = await ask();
+      await withPeople(one);
       const at = world.clock.now();
       const forged = { source: "policy", answered_by: "Dana", cacheable: true, truncated: true, created_at: 1 };
       const given = await answer(by, one, {
@@ -43,18 +48,41 @@ for (const on of DATABASES) {
       assert.equal(given.status, 202, given.text);
       const name = by.principal.slice("answer:".length);
       const { ask_id, job_id } = one;
+      const { policy_trace } = given.body;
+      assert.equal(policy_trace.decision, "ALLOW");
       assert.deepEqual(given.body, {
-        ...{ type: "Answer", ask_id, askId: ask_id, job_id, jobId: job_id, step_id: "S-1", stepId: "S-1" },
-        ...{ status: "ANSWERED", answer_text: "EUR", answerText: "EUR", answer_json: { a: 1 }, answerJson: { a: 1 } },
-        ...{ artifacts: ["a/b.txt"], cacheable: false, source: "service", answered_by: name, answeredBy: name },
-        ...{ created_at: at, createdAt: at },
+        type: "Answer",
+        ask_id,
+        askId: ask_id,
+        job_id,
+        jobId: job_id,
+        step_id: "S-1",
+        stepId: "S-1",
+        status: "ANSWERED",
+        answer_text: "EUR",
+        answerText: "EUR",
+        answer_json: { a: 1 },
+        answerJson: { a: 1 },
+        artifacts: ["a/b.txt"],
+        cacheable: false,
+        source: "service",
+        answered_by: name,
+        answeredBy: name,
+        created_at: at,
+        createdAt: at,
+        policy_trace,
+        policyTrace: policy_trace,
       });
       assert.deepEqual((await ana.get(`/asks/${ask_id}/answer`)).body, given.body);
       const { stages, status } = (await ana.get(`/asks/${ask_id}`)).body;
       assert.deepEqual([status, stages.at(-1).outcome], ["ANSWERED", `answered by ${name}`]);
       assert.deepEqual(await eventsOf(job_id), [
-        ...["status RUNNING", "log ask.created", "status WAITING_ON_ANSWER", `answer ${ask_id}`],
-        ...["log answer.recorded", "status RUNNING"],
+        "status RUNNING",
+        "log ask.created",
+        "status WAITING_ON_ANSWER",
+        `answer ${ask_id}`,
+        "log answer.recorded",
+        "status RUNNING",
       ]);
 
       assert.deepEqual(
@@ -165,6 +193,7 @@ for (const on of DATABASES) {
         [{ answer_text: "x".repeat(8001) }, "/answer_text"],
         [{ answer_json: "x".repeat(65_536) }, "/answer_json"],
         [{ answer_text: "x", ask_back: "x".repeat(1001) }, "/ask_back"],
+        [{ answer_text: "x", error: "x".repeat(8001) }, "/error"],
         [{ answer_text: "x", artifacts: ["../etc/passwd"] }, "/artifacts/0"],
         [{ answer_text: "x", artifacts: Array.from({ length: 65 }, (_, i) => `f${i}`) }, "/artifacts"],
       ] as const) {
@@ -251,7 +280,7 @@ for (const on of DATABASES) {
         [
           approval,
           { answer_json: { approved: false } },
-          { status: "REJECTED", error: "E_HUMAN_REJECT: a person declined" },
+          { status: "REJECTED", error: "E_HUMAN_REJECT: a person declined", answer_json: { approved: false } },
         ],
         [
           policy,
@@ -261,7 +290,7 @@ for (const on of DATABASES) {
         [
           policy,
           { answer_json: { decision: "DENY" }, answer_text: "no" },
-          { status: "REJECTED", error: "E_HUMAN_REJECT: no" },
+          { status: "REJECTED", error: "E_HUMAN_REJECT: no", answer_json: { decision: "DENY" } },
         ],
         [{}, { answer_text: "EUR" }, { status: "ANSWERED", answer_text: "EUR" }],
         [

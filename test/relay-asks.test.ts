@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { fresh, until } from "./contract.ts";
 import { assertClosed, assertFenced, assertNoJob, assertRelayError, claim, freshKind } from "./jobs.ts";
 import { answer, codeOf, EMPTY_ENVELOPE, EMPTY_HASH, gist, invalid, newAsk, noAsk, sharedRelay } from "./relay.ts";
 import { DATABASES } from "./world.ts";
 
 const bare = (more: Record<string, unknown>) => ({
-  ...{ job_id: "J-x", step_id: "S-1", ask_type: "CLARIFICATION", prompt: "Which?", context_hash: "h" },
+  job_id: "J-x",
+  step_id: "S-1",
+  ask_type: "CLARIFICATION",
+  prompt: "Which?",
+  context_hash: "h",
   ...more,
 });
 const times = (count: number, one: string) => one.repeat(count);
@@ -113,22 +117,58 @@ for (const on of DATABASES) {
       assert.equal(
         reply.text,
         JSON.stringify({
-          ...{
-            type: "Ask",
-            ...ids,
-            step_id: "S-1",
-            stepId: "S-1",
-            ask_type: "CLARIFICATION",
-            askType: "CLARIFICATION",
-          },
-          ...{ prompt: "Which currency?", context_hash: EMPTY_HASH, contextHash: EMPTY_HASH },
-          ...{ context_envelope: EMPTY_ENVELOPE, contextEnvelope: EMPTY_ENVELOPE },
-          ...{ constraints: { timeout_s: 60, max_tokens: 512 }, status: "PENDING", stage: "intake", epoch: 0 },
-          ...{ created_at: at, createdAt: at, expires_at: at + 60_000, expiresAt: at + 60_000, warnings: [] },
+          type: "Ask",
+          ...ids,
+          step_id: "S-1",
+          stepId: "S-1",
+          ask_type: "CLARIFICATION",
+          askType: "CLARIFICATION",
+          prompt: "Which currency?",
+          context_hash: EMPTY_HASH,
+          contextHash: EMPTY_HASH,
+          context_envelope: EMPTY_ENVELOPE,
+          contextEnvelope: EMPTY_ENVELOPE,
+          constraints: { timeout_s: 60, max_tokens: 512 },
+          status: "PENDING",
+          stage: "intake",
+          epoch: 0,
+          created_at: at,
+          createdAt: at,
+          expires_at: at + 60_000,
+          expiresAt: at + 60_000,
+          warnings: [],
         }),
       );
       const job = await ana.get(`/jobs/J-${on}`);
       assert.deepEqual([job.body.state, job.body.external, job.body.pending_asks], ["WAITING_ON_ANSWER", true, 1]);
+    });
+
+    it("keeps what limits an ask under the names of the protocol, and knows those of earlier versions", async () => {
+      const { ana, ask, withPeople, world } = scene();
+      const { db } = world.server.ctx;
+      const constraints = { timeout_s: 600, max_tokens: 100, allowed_tools: ["code.run"] };
+      const [stored, before] = [await ask({ constraints }), await ask({ constraints })];
+      const [row] = await db.all<{ constraints_json: string }>(
+        sql`SELECT constraints_json FROM asks WHERE ask_id = ${stored.ask_id}`,
+      );
+      assert.deepEqual(JSON.parse(row?.constraints_json ?? ""), constraints);
+
+      // As it was stored until now; nobody was asked yet, so that its own deadline ends it.
+      for (const one of [stored, before]) await withPeople(one);
+      const earlier = JSON.stringify({ timeoutS: 600, maxTokens: 100, allowedTools: ["code.run"] });
+      await db.all(
+        sql`UPDATE asks SET constraints_json = ${earlier}, addressed_id = NULL WHERE ask_id = ${before.ask_id}`,
+      );
+      await db.all(sql`UPDATE asks SET addressed_id = NULL WHERE ask_id = ${stored.ask_id}`);
+      for (const one of [stored, before]) {
+        assert.deepEqual((await ana.get(`/asks/${one.ask_id}`)).body.constraints, constraints);
+      }
+      await world.advance(600_000);
+      const ended = () =>
+        db.all(
+          sql`SELECT ask_id FROM asks WHERE ask_id IN (${stored.ask_id}, ${before.ask_id}) AND status = 'TIMEOUT'`,
+        );
+      await until(async () => (await ended()).length === 2);
     });
 
     it("computes the hash of an envelope that came without one, whatever the order of its members", async () => {
@@ -284,7 +324,9 @@ for (const on of DATABASES) {
       const service = await program({ name: fresh("service"), scope: "answer" });
       assert.deepEqual(codeOf(await service.get(`/asks/${one.ask_id}`)), [403, "FORBIDDEN"]);
       assertRelayError(await service.post("/asks", newAsk()), 403, {
-        ...{ code: "FORBIDDEN", message: "This key lacks the scope executor", details: { scope: "executor" } },
+        code: "FORBIDDEN",
+        message: "This key lacks the scope executor",
+        details: { scope: "executor" },
       });
     });
 

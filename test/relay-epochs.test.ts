@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { openStream, until } from "./contract.ts";
 import { claim, type Held } from "./jobs.ts";
 import { answer, sharedRelay, type RelayScene } from "./relay.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { OPERATOR } from "./identities.ts";
 import { fresh, until } from "./contract.ts";
 import { decider } from "./deciders.ts";
 import { codeOf, gist, sharedRelay } from "./relay.ts";
@@ -29,7 +29,10 @@ for (const on of DATABASES) {
       assert.equal((await dana.decide(id, { approved: true, comment: "Go." })).status, 200);
       const given = await answerTo(one);
       assert.deepEqual(gist(given), {
-        ...{ status: "ANSWERED", source: "person", answer_text: "Go.", answer_json: { approved: true, by: "person" } },
+        status: "ANSWERED",
+        source: "person",
+        answer_text: "Go.",
+        answer_json: { approved: true, by: "person" },
       });
       assert.equal(given.consent_digest, body.digest);
       assert.deepEqual(codeOf(await dana.decide(id, { approved: false }))[0], 409);
@@ -59,6 +62,39 @@ for (const on of DATABASES) {
       assert.deepEqual((await answerTo(form)).answer_json, { n: 3 });
     });
 
+    it("gives a person's answer again to the same question where the person says so, in that person's name", async () => {
+      const { ask, person, withPeople, answerTo } = scene();
+      const dana = await person();
+      const prompt = fresh("Which currency?");
+      for (const same_next_time of [false, true]) {
+        const one = await ask({ prompt });
+        const id = await withPeople(one);
+        assert.notEqual((await dana.whole(id)).body.keep_until, null);
+        assert.equal((await dana.decide(id, { text: "EUR", same_next_time })).status, 200);
+        assert.equal((await answerTo(one)).source, "person");
+      }
+      const again = await answerTo(await ask({ prompt }));
+      assert.deepEqual(
+        [gist(again), again.answered_by],
+        [{ status: "ANSWERED", source: "cache", answer_text: "EUR" }, dana.name],
+      );
+    });
+
+    it("keeps no decision and no follow-up for the next time", async () => {
+      const { ask, person, withPeople } = scene();
+      const dana = await person();
+      const before = await ask({ prompt: fresh("Which?") });
+      for (const [wish, said] of [
+        [{ ask_type: "APPROVAL", meta: DEPLOY }, { approved: true }],
+        [{ prompt: fresh("And?"), meta: { in_reply_to: before.ask_id } }, { text: "EUR" }],
+      ] as const) {
+        const id = await withPeople(await ask(wish));
+        assert.equal((await dana.whole(id)).body.keep_until, null);
+        assert.deepEqual(codeOf(await dana.decide(id, { ...said, same_next_time: true }))[0], 409);
+        assert.equal((await dana.decide(id, said)).status, 200);
+      }
+    });
+
     it("allows for good what an admin says so of, until that is revoked, and what nobody else does", async () => {
       const { ask, person, withPeople, answerTo, world } = scene();
       const boss = await decider(world, OPERATOR);
@@ -77,7 +113,9 @@ for (const on of DATABASES) {
       const second = await ask(wish);
       const given = await answerTo(second);
       assert.deepEqual(gist(given), {
-        ...{ status: "ANSWERED", source: "policy", answer_json: { approved: true, by: "policy" } },
+        status: "ANSWERED",
+        source: "policy",
+        answer_json: { approved: true, by: "policy" },
       });
       assert.equal(typeof given.policy_trace.grant, "string");
       await withPeople(await ask({ ...wish, meta: { ...wish.meta, env: "test" } }));

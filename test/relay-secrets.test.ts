@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { raw, sql } from "../src/store/sql.ts";
+import { raw, sql } from "../src/core/store/sql.ts";
 import { fresh, until } from "./contract.ts";
 import { assertRelayError } from "./jobs.ts";
 import { answer, codeOf, newAsk, sharedRelay, type RelayScene } from "./relay.ts";
@@ -41,16 +41,17 @@ for (const on of DATABASES) {
         ["prompt", "fact", "deep", "name", "args", "option", "append", "to", "reason"].map((where) => [where, token()]),
       );
       const wish = newAsk({
-        ...{ job_id: "J-planted", ask_type: "APPROVAL", context_hash: undefined },
+        job_id: "J-planted",
+        ask_type: "APPROVAL",
+        context_hash: undefined,
         prompt: `Deploy with ${planted["prompt"]}?`,
         context_envelope: { job_snapshot: { repo: planted["deep"] }, facts: { a: [planted["fact"]] }, role: "r" },
         meta: {
-          ...{
-            action: "deploy",
-            reason: planted["reason"],
-            args: { token: planted["args"], [planted["name"] ?? ""]: 1 },
-          },
-          ...{ options: [planted["option"], "b"], prompt_overrides: { system_append: planted["append"] } },
+          action: "deploy",
+          reason: planted["reason"],
+          args: { token: planted["args"], [planted["name"] ?? ""]: 1 },
+          options: [planted["option"], "b"],
+          prompt_overrides: { system_append: planted["append"] },
           to: planted["to"],
         },
       });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { until } from "./contract.ts";
 import { answer, gist, newAsk, openRelayScene, sharedRelay, type RelayScene } from "./relay.ts";
 import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "./scripted-llm.ts";
@@ -15,6 +15,12 @@ rules:
   - { id: ask-first, when: { action: [clarify, choose, read], resource: delicate }, decision: ESCALATE }
   - { id: two, when: { action: pay }, decision: ESCALATE, need: 2, standing: false }
 `;
+
+interface Asked {
+  ask_id: string;
+  job_id: string;
+  step_id: string;
+}
 
 /** The words of a stage's line, without what only machines are called. */
 const linesOf = async ({ ana }: RelayScene, { ask_id }: { ask_id: string }): Promise<string[]> => {
@@ -84,13 +90,19 @@ for (const on of DATABASES) {
     it("approves what a rule allows, and never what none speaks of", async () => {
       const ruled = await scene.ask({ ask_type: "APPROVAL", meta: { action: "deploy", env: "staging" } });
       assert.deepEqual(gist(await scene.answerTo(ruled)), {
-        ...{ status: "ANSWERED", source: "policy", answer_json: { approved: true, by: "policy" } },
+        status: "ANSWERED",
+        source: "policy",
+        answer_json: { approved: true, by: "policy" },
       });
       const decided = await scene.ask({ ask_type: "POLICY_DECISION", meta: { action: "deploy", env: "staging" } });
       assert.deepEqual((await scene.answerTo(decided)).answer_json, { decision: "ALLOW", rules: ["staging"] });
       assert.deepEqual(await scene.eventsOf(decided.job_id), [
-        ...["status RUNNING", "log ask.created", "status WAITING_ON_ANSWER", `answer ${decided.ask_id}`],
-        ...["log answer.recorded", "status RUNNING"],
+        "status RUNNING",
+        "log ask.created",
+        "status WAITING_ON_ANSWER",
+        `answer ${decided.ask_id}`,
+        "log answer.recorded",
+        "status RUNNING",
       ]);
       // Reading is allowed where no rule speaks of it; that approves nothing.
       const read = await scene.ask({ ask_type: "APPROVAL", meta: { action: "read" } });
@@ -125,6 +137,37 @@ for (const on of DATABASES) {
       await scene.world.advance(86_400_000);
       const later = await scene.ask({ prompt: "Which currency is it?" });
       assert.equal((await scene.answerTo(later)).source, "runner");
+    });
+
+    it("says on every answer what policy said, whoever gives it and wherever the ask stands", async () => {
+      const { ana, ask, answerTo } = scene;
+      const usual = script;
+      script = () => ({ hangs: true });
+      const by = await scene.program({ name: "answers-beside-a-model", scope: "answer" });
+      const ends = {
+        service: (one: Asked) => answer(by, one, { answer_text: "EUR" }),
+        withdrawn: (one: Asked) => ana.call("DELETE", `/asks/${one.ask_id}`),
+        cancelled: (one: Asked) => ana.post(`/jobs/${one.job_id}/cancel`, {}),
+      };
+      for (const [resource, stage, decision] of [
+        ["", "runner", "ALLOW"],
+        ["delicate", "people", "ESCALATE"],
+      ] as const) {
+        for (const [who, end] of Object.entries(ends)) {
+          const one = await ask({ prompt: `Which currency, ${stage} and ${who}?`, meta: { resource } });
+          await until(async () => (await ana.get(`/asks/${one.ask_id}`)).body.stage === stage);
+          const { status } = await end(one);
+          assert.ok(status < 300, `${who} in ${stage}: ${status}`);
+          const { policy_trace: trace, policyTrace } = await answerTo(one);
+          assert.deepEqual(
+            [trace?.decision, trace?.policy_version?.split(":")[0]],
+            [decision, "7"],
+            `${who} in ${stage}`,
+          );
+          assert.deepEqual(policyTrace, trace);
+        }
+      }
+      script = usual;
     });
 
     it("takes an option from a model, and nothing else", async () => {
@@ -208,7 +251,8 @@ for (const on of DATABASES) {
       assert.match(approval.ask_back, /^Policy puts this to people, and none are asked here: policy\.yaml@v1$/);
       const one = await answerTo(await ask());
       assert.deepEqual(gist(one), {
-        ...{ status: "ERROR", source: "server" },
+        status: "ERROR",
+        source: "server",
         error: "E_NO_ANSWERER: no machine could answer, and nobody is asked here",
       });
       assert.equal((await bo.post("/asks", newAsk())).status, 202);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { enrol } from "./addressed.ts";
 import { fresh, until } from "./contract.ts";
 import { decider, type Decider } from "./deciders.ts";
 import { openJobs, type JobScene, type Program } from "./jobs.ts";
 import type { DatabaseName, Reply, WorldOptions } from "./world.ts";
 
-/** The hash of the envelope with an empty snapshot and the role "default" (contract-relay.md, section 3). */
+/** The hash of the envelope with an empty snapshot and the role "default" (spec/relay 3). */
 export const EMPTY_HASH = "602e574ff0ca9a3e28cb25cab8f15713404ef16211f9efb63b0bb7822859b6a8";
 export const EMPTY_ENVELOPE = { job_snapshot: {}, role: "default" };
 
@@ -38,7 +38,8 @@ export interface RelayScene extends JobScene {
 export async function openRelayScene(on: DatabaseName, options: Omit<WorldOptions, "on"> = {}): Promise<RelayScene> {
   const scene = await openJobs(on, options);
   const { world } = scene;
-  const { db } = world.server.ctx;
+  // A world that is started again has another.
+  const db = () => world.server.ctx.db;
   return {
     ...scene,
     async ask(more = {}, by = scene.ana, lease) {
@@ -48,7 +49,7 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
     },
     async answerTo({ ask_id: id }, by = scene.ana) {
       await until(async () => {
-        const rows = await db.all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${id} AND status <> 'PENDING'`);
+        const rows = await db().all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${id} AND status <> 'PENDING'`);
         return rows.length > 0;
       });
       const reply = await by.get(`/asks/${id}/answer?wait=0`);
@@ -57,7 +58,7 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
     },
     async withPeople({ ask_id: id }) {
       return until(async () => {
-        const [row] = await db.all<{ addressed_id: string | null }>(
+        const [row] = await db().all<{ addressed_id: string | null }>(
           sql`SELECT addressed_id FROM asks WHERE ask_id = ${id}`,
         );
         return row?.addressed_id ?? undefined;
@@ -76,7 +77,7 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
         const asked = newAsk({ ask_type: "APPROVAL", job_id: "J-policy", meta: { action: "probe" } });
         const { body } = await scene.ana.post("/asks", { ...asked, constraints: { timeout_s: 604_800 } });
         const trace = await until(async () => {
-          const [row] = await db.all<{ wire: string }>(
+          const [row] = await db().all<{ wire: string }>(
             sql`SELECT p.wire FROM addressed_asks p JOIN asks a ON a.addressed_id = p.ask_id WHERE a.ask_id = ${body.ask_id}`,
           );
           return row && (JSON.parse(row.wire) as { policy_trace: { policy_version: string } }).policy_trace;
@@ -87,7 +88,7 @@ export async function openRelayScene(on: DatabaseName, options: Omit<WorldOption
       assert.fail("the policy did not come into force");
     },
     async eventsOf(jobId) {
-      const rows = await db.all<{ event: string; body: string }>(
+      const rows = await db().all<{ event: string; body: string }>(
         sql`SELECT event, body FROM job_events WHERE job_id = ${jobId} ORDER BY seq`,
       );
       return rows.map(({ event, body }) => {
@@ -112,8 +113,12 @@ export function sharedRelay(on: DatabaseName, options: Omit<WorldOptions, "on"> 
 /** An ask as it is sent. */
 export function newAsk(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    ...{ job_id: fresh("J"), step_id: "S-1", ask_type: "CLARIFICATION", prompt: "Which currency?" },
-    ...{ context_hash: EMPTY_HASH, context_envelope: EMPTY_ENVELOPE },
+    job_id: fresh("J"),
+    step_id: "S-1",
+    ask_type: "CLARIFICATION",
+    prompt: "Which currency?",
+    context_hash: EMPTY_HASH,
+    context_envelope: EMPTY_ENVELOPE,
     ...more,
   };
 }
@@ -132,14 +137,17 @@ export const answer = (by: Program, ask: Parameters<typeof newAnswer>[0], more: 
 
 /** What of an answer a test looks at. */
 export const gist = ({ status, source, error, answer_text, answer_json }: Record<string, unknown>) => ({
-  ...{ status, source },
+  status,
+  source,
   ...(error !== undefined && { error }),
   ...(answer_text !== undefined && { answer_text }),
   ...(answer_json !== undefined && { answer_json }),
 });
 
 export const invalid = (details: object): { code: string; message: string; details: object } => ({
-  ...{ code: "VALIDATION_ERROR", message: "Request body is not valid", details },
+  code: "VALIDATION_ERROR",
+  message: "Request body is not valid",
+  details,
 });
 
 export const noAsk = { code: "ASK_NOT_FOUND", message: "No such Ask" };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { ResponseOption } from "../src/model/addressed-ask.ts";
-import { phoneCommand, readReply, takeCode, type ReadReply } from "../src/model/reply-grammar.ts";
+import type { ResponseOption } from "../src/requests/model/request.ts";
+import { phoneCommand, readReply, takeCode, type ReadReply } from "../src/requests/model/reply-grammar.ts";
 
 const option = (name: string, title?: string): ResponseOption => ({
   name,

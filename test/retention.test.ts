@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { sweep } from "../src/loops/sweep.ts";
-import { insertHeardIfNew } from "../src/store/deliveries.ts";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
+import { insertHeardIfNew } from "../src/requests/store/deliveries.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
 import { DATABASES, openWorld, type Reply } from "./world.ts";
 
 const DAY_MS = 86_400_000;

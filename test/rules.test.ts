@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { asOf, atVersion, categoryOf, TAGS, type Answer, type Ask } from "../src/model/ask.ts";
-import { BADGES, badgeProgress, newBadges, type LedgerFacts } from "../src/model/badges.ts";
-import { checkAnswer } from "../src/model/check-answer.ts";
-import { DEFAULT_CROWD_RULES } from "../src/model/crowd-rules.ts";
-import { integerProblem, lengthOf, refuseFields, textProblem } from "../src/model/field-problem.ts";
-import { periodStart, pointsFor, utcDayStart } from "../src/model/points.ts";
-import { continueStreak, isTimeZone, localDay, localHour, streakOn, type StreakMark } from "../src/model/streak.ts";
+import { asOf, atVersion, categoryOf, TAGS, type Answer, type Ask } from "../src/questions/model/question.ts";
+import { BADGES, badgeProgress, newBadges, type LedgerFacts } from "../src/questions/model/badges.ts";
+import { checkAnswer } from "../src/questions/model/check-answer.ts";
+import { DEFAULT_CROWD_RULES } from "../src/questions/model/rules.ts";
+import { integerProblem, lengthOf, refuseFields, textProblem } from "../src/core/model/field-problem.ts";
+import { periodStart, pointsFor, utcDayStart } from "../src/questions/model/points.ts";
+import {
+  continueStreak,
+  isTimeZone,
+  localDay,
+  localHour,
+  streakOn,
+  type StreakMark,
+} from "../src/questions/model/streak.ts";
 import { Refusal } from "../src/refusals.ts";
 
 const MINUTE = 60_000;

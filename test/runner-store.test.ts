@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
-import { findPin } from "../src/store/tool-pins.ts";
-import { claimRun } from "../src/store/runner-runs.ts";
-import { checkPin } from "../src/verbs/pin-tool.ts";
-import { shareRun } from "../src/verbs/share-run.ts";
+import { findPin } from "../src/asks/store/tool-pins.ts";
+import { claimRun } from "../src/asks/store/runner-runs.ts";
+import { checkPin } from "../src/asks/pin-tool.ts";
+import { shareRun } from "../src/asks/share-run.ts";
 import { openRunnerWorld } from "./runner-world.ts";
 
 const NEVER = new AbortController().signal;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { envelopeHash } from "../src/model/decision-key.ts";
-import { sql } from "../src/store/sql.ts";
+import { envelopeHash } from "../src/asks/model/decision-key.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { type Line, type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 import { call, done } from "./tools-world.ts";
 import { openWorld, type World } from "./world.ts";
@@ -56,13 +56,11 @@ describe("an ask that a model answers, from its executor to its answer", () => {
   async function ask(more: Record<string, unknown>) {
     asked += 1;
     const body = {
-      ...{
-        job_id: "J-1",
-        step_id: `S-${asked}`,
-        ask_type: "RESOURCE_FETCH",
-        prompt: `Question ${asked}`,
-        context_hash: "h",
-      },
+      job_id: "J-1",
+      step_id: `S-${asked}`,
+      ask_type: "RESOURCE_FETCH",
+      prompt: `Question ${asked}`,
+      context_hash: "h",
       ...more,
     };
     const posted = await world.call("POST", "/asks", { body });
@@ -113,7 +111,7 @@ describe("an ask that a model answers, from its executor to its answer", () => {
     const { id, answer } = await ask({ constraints: { allowed_tools: ["db.write"] }, meta: { resource: "stock" } });
     assert.match(llm.heard.at(-1)?.results[0] ?? "", /did.*writer/);
     assert.deepEqual(answer.attestation.tools_used, ["db.write"]);
-    const { readAudit } = await import("../src/verbs/read-audit.ts");
+    const { readAudit } = await import("../src/core/read-audit.ts");
     const { items } = await readAudit(world.server.ctx, {
       askId: id,
       afterSeq: 0,

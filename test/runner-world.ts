@@ -2,24 +2,24 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pino } from "pino";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { systemFetch } from "../src/lib/fetch.ts";
 import { openForeignSchemas } from "../src/lib/foreign-schema.ts";
 import { idMaker } from "../src/lib/id.ts";
 import { systemRandom } from "../src/lib/random.ts";
 import { openSecretScan, redact } from "../src/lib/secret-scan.ts";
-import type { AskType, Job, PolicyTrace, RelayAsk } from "../src/model/relay.ts";
+import type { AskType, Job, PolicyTrace, RelayAsk } from "../src/asks/model/ask.ts";
 import type { RunnerDeps, RunnerEvent, ServerSettings, ToolSettings } from "../src/responders/answer-runner/deps.ts";
 import { openRunner, type Runner } from "../src/responders/answer-runner/runner.ts";
 import type { Answered, Offer, Passed } from "../src/responders/responder.ts";
 import { defaultRoleOf } from "../src/responders/roles/role.ts";
 import { openRoles } from "../src/responders/roles/role-catalogue.ts";
 import { SHIPPED_PROMPTS } from "../src/responders/roles/shipped-prompts.ts";
-import { openStore, type Store } from "../src/store/open-store.ts";
-import { acceptTool, checkPin } from "../src/verbs/pin-tool.ts";
-import { shareRun } from "../src/verbs/share-run.ts";
-import { openModelBudget, type SpendingRules } from "../src/verbs/spend-on-model.ts";
+import { openStore, type Store } from "../src/core/store/open-store.ts";
+import { acceptTool, checkPin } from "../src/asks/pin-tool.ts";
+import { shareRun } from "../src/asks/share-run.ts";
+import { openModelBudget, type SpendingRules } from "../src/asks/spend-on-model.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { type Script, type ScriptedLlm, scriptedLlm } from "./scripted-llm.ts";
 
@@ -82,19 +82,28 @@ const TRACE: PolicyTrace = {
   defaulted: true,
 };
 const JOB: Job = {
-  ...{ id: "J-42", kind: "default", state: "WAITING_ON_ANSWER", reason: null, epoch: 1, attempts: 1, maxAttempts: 3 },
-  ...{ external: true, owner: "executor:ana-bot", holder: null, leaseUntil: null, spec: null, result: null },
-  ...{
-    env: null,
-    repo: null,
-    labels: {},
-    artifacts: [],
-    priority: "P1",
-    pendingAsks: 1,
-    ttlUntil: 0,
-    createdAt: 0,
-    updatedAt: 0,
-  },
+  id: "J-42",
+  kind: "default",
+  state: "WAITING_ON_ANSWER",
+  reason: null,
+  epoch: 1,
+  attempts: 1,
+  maxAttempts: 3,
+  external: true,
+  owner: "executor:ana-bot",
+  holder: null,
+  leaseUntil: null,
+  spec: null,
+  result: null,
+  env: null,
+  repo: null,
+  labels: {},
+  artifacts: [],
+  priority: "P1",
+  pendingAsks: 1,
+  ttlUntil: 0,
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
@@ -114,7 +123,9 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
   const env = { PARLEY_DATA_DIR: dir, ...(wish.on === "postgres" && { DATABASE_URL: await freshDatabase() }) };
   const config = loadConfig({ flags: {}, env });
   const store = await openStore(config, {
-    ...{ clock: systemClock, random: systemRandom, exclusive: false },
+    clock: systemClock,
+    random: systemRandom,
+    exclusive: false,
     log: { warn: () => undefined },
     onFatal: (error) => {
       throw error;
@@ -164,16 +175,31 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
     asked += 1;
     const offer: Offer = {
       ask: {
-        ...{ id: `ask-${asked}`, jobId: JOB.id, stepId: "S-1", type: one.type ?? "RESOURCE_FETCH" },
-        ...{ prompt: one.prompt ?? "Which currency does the invoice export use?", contextHash: "c0ffee" },
+        id: `ask-${asked}`,
+        jobId: JOB.id,
+        stepId: "S-1",
+        type: one.type ?? "RESOURCE_FETCH",
+        prompt: one.prompt ?? "Which currency does the invoice export use?",
+        contextHash: "c0ffee",
         envelope: one.envelope ?? null,
         constraints: {
           ...(one.maxTokens !== undefined && { maxTokens: one.maxTokens }),
           ...(one.allowedTools && { allowedTools: one.allowedTools }),
         },
-        ...{ roleId: one.roleId ?? null, meta: one.meta ?? {}, principal: "executor:ana-bot", epoch: 1 },
-        ...{ status: "PENDING", stage: "runner", stages: [], createdAt: 0, expiresAt: 0, joinedTo: null },
-        ...{ addressedId: null, decisionKey: one.decisionKey ?? null, consentDigest: null },
+        roleId: one.roleId ?? null,
+        meta: one.meta ?? {},
+        principal: "executor:ana-bot",
+        epoch: 1,
+        status: "PENDING",
+        stage: "runner",
+        stages: [],
+        createdAt: 0,
+        expiresAt: 0,
+        joinedTo: null,
+        addressedId: null,
+        questionId: null,
+        decisionKey: one.decisionKey ?? null,
+        consentDigest: null,
       },
       job: JOB,
       options: one.options ?? [],
@@ -185,7 +211,14 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
   }
 
   return {
-    ...{ runner, llm, store, ask, events, logged, happened, artifacts },
+    runner,
+    llm,
+    store,
+    ask,
+    events,
+    logged,
+    happened,
+    artifacts,
     async answer(one) {
       const outcome = await ask(one);
       if (outcome.is !== "answer") throw new Error(`passed on: ${JSON.stringify(outcome)}`);
@@ -198,7 +231,7 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
     },
     acceptTool: (name) => acceptTool(store, { kind: "server", id: "test" }, name),
     async spent() {
-      const { sql } = await import("../src/store/sql.ts");
+      const { sql } = await import("../src/core/store/sql.ts");
       const rows = await store.db.all<{ spent: number; input_tokens: number; output_tokens: number }>(
         sql`SELECT spent, input_tokens, output_tokens FROM runner_spending`,
       );

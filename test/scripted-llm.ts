@@ -111,7 +111,12 @@ function asAnthropic(text: string | null, calls: Calls): Json {
       ? [{ type: "text", text }]
       : calls.map(({ name, args }, i) => ({ type: "tool_use", id: `toolu_${Math.random()}_${i}`, name, input: args }));
   return {
-    ...{ id: "msg_1", type: "message", role: "assistant", model: "scripted", content, stop_sequence: null },
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "scripted",
+    content,
+    stop_sequence: null,
     stop_reason: text !== null ? "end_turn" : "tool_use",
     usage: { input_tokens: USAGE.input, output_tokens: USAGE.output },
   };
@@ -142,7 +147,10 @@ function asOpenAi(text: string | null, calls: Calls): Json {
   }));
   const message = { role: "assistant", content: text, ...(text === null && { tool_calls: toolCalls }) };
   return {
-    ...{ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "scripted" },
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "scripted",
     choices: [{ index: 0, finish_reason: text !== null ? "stop" : "tool_calls", message }],
     usage: { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output },
   };

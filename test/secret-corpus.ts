@@ -41,21 +41,34 @@ export interface Planted {
 }
 
 const token =
-  (rule: string, prefix: string, alphabet: string, length: number, suffix = "") =>
-  (dice: Dice): Planted => ({ rule, secret: prefix + dice.text(alphabet, length) + suffix });
+  (rule: string, prefix: string, alphabet: string, length: number) =>
+  (dice: Dice): Planted => ({ rule, secret: prefix + dice.text(alphabet, length) });
+
+const ending =
+  (planted: (dice: Dice) => Planted, suffix: string) =>
+  (dice: Dice): Planted => {
+    const { secret, ...rest } = planted(dice);
+    return { ...rest, secret: secret + suffix };
+  };
 
 const NAMES = [
-  ...["password", "DB_PASSWORD", "passwd", "Passwort", "client_secret", "clientSecret", "api_key", "API-Key", "apiKey"],
-  ...[
-    "access_token",
-    "authToken",
-    "X-Api-Key",
-    "SECRET_KEY",
-    "SIGNING_KEY",
-    "AccountKey",
-    "refresh_token",
-    "PASSWORD_PROD",
-  ],
+  "password",
+  "DB_PASSWORD",
+  "passwd",
+  "Passwort",
+  "client_secret",
+  "clientSecret",
+  "api_key",
+  "API-Key",
+  "apiKey",
+  "access_token",
+  "authToken",
+  "X-Api-Key",
+  "SECRET_KEY",
+  "SIGNING_KEY",
+  "AccountKey",
+  "refresh_token",
+  "PASSWORD_PROD",
 ];
 
 const assigned =
@@ -122,7 +135,7 @@ export const FORMATS: readonly ((dice: Dice) => Planted)[] = [
   token("stripe-secret-key-live", "sk" + "_live_", B62, 24),
   token("stripe-restricted-key-test", "rk" + "_test_", B62, 24),
   (dice) => ({ rule: "openai-token", secret: `sk-proj-${dice.text(B62, 58)}T3Blbk${"FJ"}${dice.text(B62, 58)}` }),
-  token("anthropic-api-key", "sk-ant-" + "api03-", URL64, 93, "AA"),
+  ending(token("anthropic-api-key", "sk-ant-" + "api03-", URL64, 93), "AA"),
   token("anthropic-api-key", "sk-ant-" + "oat01-", B62, 95),
   token("groq-api-key", "gs" + "k_", B62, 52),
   token("huggingface-user-access-token", "h" + "f_", UPPER + LOWER, 34),

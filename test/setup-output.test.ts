@@ -17,8 +17,15 @@ async function setUp(command: string, more: { log?: string; onLine?: (text: stri
   count += 1;
   const attemptId = `att_setup_${process.pid}_${count}`;
   const ended = await runSetup({
-    ...{ command, sandbox: "none", tree, home, store: join(base, "store"), attemptId, clock },
-    ...{ log: more.log ?? join(base, `${attemptId}.log`), signal: new AbortController().signal },
+    command,
+    sandbox: "none",
+    tree,
+    home,
+    store: join(base, "store"),
+    attemptId,
+    clock,
+    log: more.log ?? join(base, `${attemptId}.log`),
+    signal: new AbortController().signal,
     async onLine(text) {
       lines.push(text);
       await more.onLine?.(text);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
-import { OPERATOR } from "../src/verbs/prepare-first-start.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
+import { OPERATOR } from "./identities.ts";
 import { DATABASES, openWorld, type Reply, type World } from "./world.ts";
 
 /** The cookie a browser would send back. */
@@ -17,7 +17,7 @@ for (const on of DATABASES) {
   describe(`sessions on ${on}`, () => {
     it("begin with a code from a link, and end when signed out", async () => {
       await using world = await openWorld({ on });
-      const person = { id: "operator", name: "operator", role: "admin" };
+      const person = { id: "1", name: "operator", role: "admin" };
       const entered = await signIn(world, { origin: world.url, "sec-fetch-site": "same-origin" });
       assert.deepEqual([entered.status, entered.body], [200, { person }]);
       assert.equal(entered.headers.get("cache-control"), "no-store");

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../src/loops/sweep.ts";
-import { examineRows } from "../src/store/doctor.ts";
-import { standings } from "../src/store/migrations/0020-standings.ts";
-import { raw, sql } from "../src/store/sql.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
+import { examineRows } from "../src/doctor/store/checks.ts";
+import { SCHEMA_WORDS } from "../src/core/store/migrate.ts";
+import { standings } from "../src/core/store/migrations/0020-standings.ts";
+import { raw, sql } from "../src/core/store/sql.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 const DAY_MS = 86_400_000;
 const PERIODS = ["daily", "weekly", "all_time"] as const;
-const WORDS = {
-  sqlite: { integer: "INTEGER", text: "TEXT", strict: " STRICT" },
-  postgres: { integer: "BIGINT", text: `TEXT COLLATE "C"`, strict: "" },
-};
-
 /** Answers of three people on three days, of which the first is in the week before. */
 async function lived(on: World["on"]): Promise<World> {
   // A Sunday at noon.
@@ -47,7 +43,7 @@ for (const on of DATABASES) {
         await tx.all(raw("DROP TABLE standings"));
         await tx.all(raw("DROP INDEX ledger_at"));
         await tx.all(raw("CREATE INDEX ledger_standings ON ledger (at, person, points)"));
-        for (const statement of standings.statements(WORDS[on])) await tx.all(raw(statement));
+        for (const statement of standings.statements(SCHEMA_WORDS[on])) await tx.all(raw(statement));
       });
       assert.deepEqual(await leaderboards(world), before);
       assert.deepEqual(await broken(world), []);

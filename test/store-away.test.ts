@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, it } from "node:test";
-import { sql } from "../src/store/sql.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { assertRefused, LABELS, limitsOf, until } from "./contract.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { DATABASES, openWorld } from "./world.ts";
@@ -14,8 +14,11 @@ async function openWire(databaseUrl: string) {
   const there = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isSilent = false;
   const server = createServer((near) => {
     if (isCut) return void near.destroy();
+    sockets.add(near);
+    if (isSilent) return void near.on("error", () => {}).pause();
     const far = connect(Number(there.port), there.hostname);
     for (const [one, other] of [
       [near, far],
@@ -34,7 +37,15 @@ async function openWire(databaseUrl: string) {
       isCut = true;
       for (const socket of sockets) socket.destroy();
     },
-    mend: () => void (isCut = false),
+    /** Nothing is forwarded any more, and nobody is told: as when the host at the other end is gone. */
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    mend() {
+      if (isSilent) for (const socket of sockets) socket.destroy();
+      isSilent = isCut = false;
+    },
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -66,6 +77,37 @@ describe("a store that is away", () => {
     await until(async () => (await agent.poll(id)).status === 200);
     assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
     assert.equal((await agent.poll(id)).body.current_responses, 0);
+    assert.equal((await world.person("bo").answer(id, 0)).status, 201);
+  });
+});
+
+describe("a store of which nothing is heard any more", () => {
+  it("is told as such to reads and writes alike, and is there again when it is heard of", async () => {
+    using wire = await openWire(await freshDatabase());
+    const env = { DATABASE_URL: wire.url, PARLEY_DATABASE_WAIT_MS: "4000" };
+    await using world = await openWorld({ on: "sqlite", env });
+    const agent = world.agent("ana-bot");
+    const { id } = await agent.ask({ options: LABELS });
+    const kept = await agent.create({ idempotency_key: "once" });
+    wire.silence();
+
+    // More of them than there are connections.
+    const replies = await Promise.all([
+      ...Array.from({ length: 30 }, () => agent.create()),
+      agent.create({ idempotency_key: "twice" }),
+      agent.poll(id),
+      agent.cancel(id),
+      world.person("bo").answer(id, 0),
+      world.person("bo").get("/human/questions"),
+    ]);
+    for (const reply of replies) {
+      assertRefused(reply, 503, AWAY);
+      assert.equal(limitsOf(reply).retryAfter, 5);
+    }
+    wire.mend();
+    await until(async () => (await agent.poll(id)).status === 200);
+    assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
+    assert.equal((await agent.create({ idempotency_key: "twice" })).status, 201);
     assert.equal((await world.person("bo").answer(id, 0)).status, 201);
   });
 });

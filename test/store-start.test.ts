@@ -16,14 +16,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { pino } from "pino";
+import { loadConfig } from "../src/config/config.ts";
 import { type Clock, systemClock } from "../src/lib/clock.ts";
 import { systemRandom } from "../src/lib/random.ts";
-import { networkFileSystem } from "../src/store/data-dir.ts";
-import { readHighwater } from "../src/store/highwater.ts";
-import { openStore, type Store, type StoreOptions, type StorePlace } from "../src/store/open-store.ts";
-import { judgePostgresAddress } from "../src/store/postgres-address.ts";
-import { insertSecretIfNew, findSecret } from "../src/store/sealed-secrets.ts";
-import { sql } from "../src/store/sql.ts";
+import { startServer } from "../src/server/server.ts";
+import { networkFileSystem } from "../src/core/store/data-dir.ts";
+import { readHighwater } from "../src/core/store/highwater.ts";
+import { openStore, type Store, type StoreOptions, type StorePlace } from "../src/core/store/open-store.ts";
+import { judgePostgresAddress } from "../src/core/store/postgres-address.ts";
+import { insertSecretIfNew, findSecret } from "../src/core/store/sealed-secrets.ts";
+import { sql } from "../src/core/store/sql.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { databaseUrl } from "./postgres.ts";
 
@@ -33,7 +36,7 @@ after(() => rmSync(ROOT, { recursive: true }));
 let folders = 0;
 function newPlace(): StorePlace {
   const dataDir = join(ROOT, `data-${(folders += 1)}`);
-  return { dataDir, keyFile: join(dataDir, "installation.key") };
+  return { dataDir, keyFile: join(dataDir, "installation.key"), databaseWaitMs: 60_000 };
 }
 
 function open(place: StorePlace, more: Partial<StoreOptions> = {}): Promise<Store> {
@@ -53,7 +56,8 @@ async function commit(store: Store, name: string): Promise<void> {
   );
 }
 
-const clockBehind = (ms: number): Clock => ({ ...systemClock, now: () => Date.now() - ms });
+/** The clock of another boot, of which nothing is known but what the wall clock says. */
+const clockBehind = (ms: number): Clock => ({ ...systemClock, boot: "another", now: () => Date.now() - ms });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the data directory", () => {
@@ -190,7 +194,7 @@ describe("a second server on one SQLite file", () => {
     const holder = spawn(process.execPath, [
       "--input-type=module",
       "--eval",
-      `import { lockForServer } from ${JSON.stringify(new URL("../src/store/server-lock.ts", import.meta.url).href)};
+      `import { lockForServer } from ${JSON.stringify(new URL("../src/core/store/server-lock.ts", import.meta.url).href)};
        lockForServer(${JSON.stringify(join(place.dataDir, "parley.lock"))});
        console.log("held"); setInterval(() => {}, 1000);`,
     ]);
@@ -287,6 +291,25 @@ describe("a store on PostgreSQL", () => {
     assert.ok(!existsSync(elsewhere.keyFile));
   });
 
+  it("first started by two servers with different keys takes one, and tells the other which key it needs", async () => {
+    for (let i = 0; i < 2; i += 1) {
+      const databaseUrl = await freshDatabase();
+      const starts = await Promise.allSettled(
+        [1, 2].map(() => {
+          const PARLEY_DATA_DIR = newPlace().dataDir;
+          const env = { HOME: PARLEY_DATA_DIR, PARLEY_DATA_DIR, PARLEY_PORT: "0", DATABASE_URL: databaseUrl };
+          return startServer(loadConfig({ env: { ...env, PARLEY_DATABASE_WAIT_MS: "60000" } }), {
+            log: pino({ level: "silent" }),
+          });
+        }),
+      );
+      await Promise.all(starts.map((start) => start.status === "fulfilled" && start.value.stop()));
+      const said = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
+      assert.equal(said.length, 1, said.join("\n"));
+      assert.match(said[0] ?? "", /^Error: .* is not the installation key this database was made with; put that one/);
+    }
+  });
+
   it("is refused by a clock more than an hour behind its last event", async () => {
     const place = await freshPlace();
     const store = await open(place);
@@ -300,6 +323,10 @@ describe("a store on PostgreSQL", () => {
     await (await open(place)).close();
     await event(Date.now() + 3_700_000);
     await assert.rejects(open(place), /The clock says/);
+    const accepted = await open(place, { acceptClock: true });
+    assert.match(accepted.notes.join(), /The clock was accepted: the store's went back from/);
+    await accepted.close();
+    await (await open(place)).close();
     await store.close();
   });
 

@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { sweep } from "../src/loops/sweep.ts";
-import type { Sql } from "../src/store/sql.ts";
-import { followAsker } from "../src/verbs/follow-asker.ts";
-import { DAY, fresh, LABELS, openStream, type OpenStream, pause, ROOMY, sharedWorld, until } from "./contract.ts";
+import { sweep } from "../src/server/loops/sweep.ts";
+import type { Sql } from "../src/core/store/sql.ts";
+import { followAsker } from "../src/questions/follow-asker.ts";
+import {
+  DAY,
+  fresh,
+  LABELS,
+  openStream,
+  type OpenStream,
+  pause,
+  ROOMY,
+  sharedWorld,
+  until,
+  within,
+} from "./contract.ts";
 import { type Agent, DATABASES, openWorld, type World } from "./world.ts";
 
 /** Whether the stream has nothing to say for now. */
@@ -233,9 +244,9 @@ for (const on of DATABASES) {
       };
       const gone = new AbortController();
       const events = followAsker({ ...ctx, db: { ...ctx.db, all } }, "open:ana-bot", { since: 0, signal: gone.signal });
-      const told = await Promise.race([events.next(), pause(5000)]);
+      const told = await within(events.next(), "nothing was told");
       gone.abort();
-      assert.deepEqual(told?.value, { kind: "reset", seq: 2 });
+      assert.deepEqual(told.value, { kind: "reset", seq: 2 });
     });
   });
 

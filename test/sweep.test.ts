@@ -6,13 +6,13 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { systemClock } from "../src/lib/clock.ts";
 import { systemRandom } from "../src/lib/random.ts";
-import { deleteOldMarks, upsertSkip } from "../src/store/crowd-marks.ts";
-import type { Tx } from "../src/store/db.ts";
-import { claimKey, deleteExpiredKeys } from "../src/store/idempotency.ts";
-import { countInWindow, deleteOldWindows, readWindow } from "../src/store/limit-windows.ts";
-import { openStore, type Store } from "../src/store/open-store.ts";
-import { sql } from "../src/store/sql.ts";
-import { transact } from "../src/store/transact.ts";
+import { deleteOldMarks, upsertSkip } from "../src/questions/store/marks.ts";
+import type { Tx } from "../src/core/store/db.ts";
+import { claimKey, deleteExpiredKeys } from "../src/core/store/idempotency.ts";
+import { countInWindow, deleteOldWindows, readWindow } from "../src/core/store/limit-windows.ts";
+import { openStore, type Store } from "../src/core/store/open-store.ts";
+import { sql } from "../src/core/store/sql.ts";
+import { transact } from "../src/core/store/transact.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { DATABASES } from "./world.ts";
 
@@ -25,7 +25,7 @@ for (const on of DATABASES) {
     before(async () => {
       const databaseUrl = on === "postgres" ? await freshDatabase() : undefined;
       store = await openStore(
-        { dataDir, keyFile: join(dataDir, "installation.key"), databaseUrl },
+        { dataDir, keyFile: join(dataDir, "installation.key"), databaseUrl, databaseWaitMs: 60_000 },
         { clock: systemClock, random: systemRandom, log: { warn() {} }, exclusive: true, onFatal: assert.fail },
       );
     });

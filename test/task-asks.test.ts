@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Task, TaskState } from "../src/model/assignment.ts";
-import type { ReviewFacts } from "../src/model/task-asks.ts";
-import { findAddressed } from "../src/store/addressed-asks.ts";
-import { listReviews } from "../src/store/aa-reviews.ts";
-import { findTask, findTaskMemory, lockTask, updateTask, type TaskPatch } from "../src/store/aa-tasks.ts";
-import { transact } from "../src/store/transact.ts";
-import { moveTaskIn } from "../src/verbs/move-task.ts";
-import { reviewTask } from "../src/verbs/review-task.ts";
-import { submitTask } from "../src/verbs/submit-task.ts";
-import { askAboutConflictIn, askForReviewIn } from "../src/verbs/task-asks.ts";
-import { hear } from "../src/verbs/hear.ts";
+import type { Task, TaskState } from "../src/tasks/model/task.ts";
+import type { ReviewFacts } from "../src/tasks/model/task-asks.ts";
+import { findAddressed } from "../src/requests/store/requests.ts";
+import { listReviews } from "../src/tasks/store/reviews.ts";
+import { findTask, findTaskMemory, lockTask, updateTask, type TaskPatch } from "../src/tasks/store/tasks.ts";
+import { transact } from "../src/core/store/transact.ts";
+import { moveTaskIn } from "../src/tasks/move.ts";
+import { reviewTask } from "../src/tasks/review.ts";
+import { submitTask } from "../src/tasks/submit.ts";
+import { newConflict } from "../src/tasks/model/conflict.ts";
+import { askAboutConflictIn, askForReviewIn } from "../src/tasks/ask-people.ts";
+import { hear } from "../src/conversations/hear.ts";
 import { enrol, providerOf } from "./addressed.ts";
 import { fresh, until } from "./contract.ts";
 import { sharedRelay, type RelayScene } from "./relay.ts";
@@ -21,8 +22,12 @@ const PROMPT = "Add VAT to the export\n\nOnly for shops in the EU.";
 const BY = { kind: "agent", id: "agent:planner" } as const;
 const DAY_MS = 86_400_000;
 const FACTS: ReviewFacts = {
-  ...{ changed: true, diffstat: { files: 2, insertions: 41, deletions: 7 }, branch: "aa/card-1-3f2a9c01" },
-  ...{ files: " src/export.ts | 40 +++\n src/vat.ts | 8 +", ref: "refs/aa/card-1-3f2a9c01/1", warnings: [] },
+  changed: true,
+  diffstat: { files: 2, insertions: 41, deletions: 7 },
+  branch: "aa/card-1-3f2a9c01",
+  files: " src/export.ts | 40 +++\n src/vat.ts | 8 +",
+  ref: "refs/aa/card-1-3f2a9c01/1",
+  warnings: [],
 };
 
 /** A task in the repository `shop`, as it is submitted. */
@@ -39,7 +44,7 @@ async function move(
   const { ctx } = world.server;
   return transact(ctx, async (tx) => {
     let task = (await lockTask(tx, repo, id)) ?? assert.fail("there is no such task");
-    for (const [state, patch] of states) task = await moveTaskIn(ctx, tx, task, state, patch);
+    for (const [state, patch] of states) task = await moveTaskIn(ctx, tx, task, { to: state, ...patch });
     return task;
   });
 }
@@ -65,14 +70,15 @@ async function reviewed(
   );
   return transact(ctx, async (tx) => {
     const attempt = {
+      attemptId: "none",
       n: 1,
       agent: "claude",
       sandbox: "none",
       usage: { turns: 12, costUsd: 0.341 },
       jobId: "none",
     } as const;
-    const reviewAsk = await askForReviewIn(ctx, tx, task, attempt, FACTS);
-    return moveTaskIn(ctx, tx, task, "review", { commit: COMMIT, changed: true, reviewAsk });
+    const reviewAsk = await askForReviewIn(ctx, tx, task, { attempt, facts: FACTS });
+    return moveTaskIn(ctx, tx, task, { to: "review", commit: COMMIT, changed: true, reviewAsk });
   });
 }
 
@@ -81,8 +87,9 @@ async function conflicted(scene: RelayScene): Promise<Task> {
   const { ctx } = scene.world.server;
   const task = await move(scene, await submitted(scene), [["preparing", { attempt: 1 }]]);
   return transact(ctx, async (tx) => {
-    const reviewAsk = await askAboutConflictIn(ctx, tx, task, { paths: ["src/a.ts"], deps: ["card-b", "card-c"] });
-    return moveTaskIn(ctx, tx, task, "conflict", { reviewAsk });
+    const found = { paths: ["src/a.ts"], deps: ["card-b", "card-c"] };
+    const reviewAsk = await askAboutConflictIn(ctx, tx, task, found);
+    return moveTaskIn(ctx, tx, task, { to: "conflict", reviewAsk, conflict: newConflict(found) });
   });
 }
 
@@ -169,8 +176,14 @@ for (const on of DATABASES) {
       const task = await reviewed(scene());
       const id = askOf(task);
       const byDoor = reviewTask(ctx(), {
-        ...{ repo: "shop", id: task.id, attempt: 1, comments: [], person: people[0]?.id ?? "", name: "x" },
-        ...{ verdict: "reject", comment: null },
+        repo: "shop",
+        id: task.id,
+        attempt: 1,
+        comments: [],
+        person: people[0]?.id ?? "",
+        name: "x",
+        verdict: "reject",
+        comment: null,
       }).then(
         () => 200,
         () => 409,
@@ -206,7 +219,11 @@ for (const on of DATABASES) {
 
       const waiting = await conflicted(scene());
       await dana.decide(askOf(waiting), { option: "wait" });
-      assert.deepEqual([(await now(waiting)).state, (await now(waiting)).reviewAsk], ["conflict", null]);
+      const { state, reviewAsk, blockedReason } = await now(waiting);
+      assert.deepEqual(
+        [state, reviewAsk, blockedReason],
+        ["conflict", null, "waits for another commit of card-b or card-c, which do not merge in src/a.ts"],
+      );
 
       const given = await conflicted(scene());
       await dana.decide(askOf(given), { option: "give_up" });
@@ -240,8 +257,13 @@ for (const on of DATABASES) {
       });
       const say = async (id: string, text: string) =>
         hear(ctx(), "http://parley.test", {
-          ...{ provider: "sms", id: `${task.id} ${id}`, at: 0, trust: "verified", said: { text } },
-          ...{ match: { delivery: notice.delivery }, sender: { kind: "phone", id: to } },
+          provider: "sms",
+          id: `${task.id} ${id}`,
+          at: 0,
+          trust: "verified",
+          said: { text },
+          match: { delivery: notice.delivery },
+          sender: { kind: "phone", id: to },
         });
       const asked = await say("1", "#2");
       assert.equal(asked.is, "not_understood", JSON.stringify(asked));

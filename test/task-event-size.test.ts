@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { NewTaskEvent } from "../src/model/assignment.ts";
-import { sizedEvent } from "../src/model/task-event-size.ts";
+import type { NewTaskEvent } from "../src/tasks/model/task.ts";
+import { sizedEvent } from "../src/tasks/model/event-size.ts";
 
 const MOST_BYTES = 262_144;
 const tool = (data: Record<string, unknown>): NewTaskEvent => ({ type: "tool", data });

@@ -41,8 +41,10 @@ for (const on of DATABASES) {
       scene = await openRelayScene(on, {
         log: kept.log,
         env: {
-          ...{ PARLEY_RUNNER_MODEL: "anthropic/scripted", PARLEY_RUNNER_BASE_URL: `${llm.url}/v1` },
-          ...{ PARLEY_RUNNER_API_KEY_ENV: "TEST_MODEL_KEY", PARLEY_LIMITS_CANARIES: "Quokka of Feldberg 7" },
+          PARLEY_RUNNER_MODEL: "anthropic/scripted",
+          PARLEY_RUNNER_BASE_URL: `${llm.url}/v1`,
+          PARLEY_RUNNER_API_KEY_ENV: "TEST_MODEL_KEY",
+          PARLEY_LIMITS_CANARIES: "Quokka of Feldberg 7",
         },
       });
     });
@@ -185,8 +187,8 @@ describe("telemetry", () => {
         if (process.env.MISSING) throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
         return next(specifier, context);
       } });
-      const { loadConfig } = await import("${new URL("../src/config.ts", import.meta.url).href}");
-      const { startServer } = await import("${new URL("../src/server.ts", import.meta.url).href}");
+      const { loadConfig } = await import("${new URL("../src/config/config.ts", import.meta.url).href}");
+      const { startServer } = await import("${new URL("../src/server/server.ts", import.meta.url).href}");
       const { pino } = await import("pino");
       let says = null;
       try {
@@ -224,9 +226,20 @@ describe("telemetry", () => {
     assert.deepEqual(readTraceParent(`00-${id}-${span}-00`), { ...read, isSampled: false });
     assert.deepEqual(readTraceParent(`01-${id}-${span}-03-more`), { ...read, isSampled: true });
     for (const wrong of [
-      ...["", "nonsense", `00-${id}-${span}`, `00-${id}-${span}-01-more`, `ff-${id}-${span}-01`, ` ${PARENT}`],
-      ...[`00-${id.toUpperCase()}-${span}-01`, `00-${"0".repeat(32)}-${span}-01`, `00-${id}-${"0".repeat(16)}-01`],
-      ...[`00-${id.slice(1)}-${span}-01`, undefined, null, 7, [PARENT]],
+      "",
+      "nonsense",
+      `00-${id}-${span}`,
+      `00-${id}-${span}-01-more`,
+      `ff-${id}-${span}-01`,
+      ` ${PARENT}`,
+      `00-${id.toUpperCase()}-${span}-01`,
+      `00-${"0".repeat(32)}-${span}-01`,
+      `00-${id}-${"0".repeat(16)}-01`,
+      `00-${id.slice(1)}-${span}-01`,
+      undefined,
+      null,
+      7,
+      [PARENT],
     ])
       assert.equal(readTraceParent(wrong), null, String(wrong));
   });

@@ -25,9 +25,12 @@ for (const on of DATABASES) {
       process.env["TEST_COLLECTOR_HEADERS"] = `x-collector-key=${encodeURIComponent(KEY)}`;
       scene = await openRelayScene(on, {
         env: {
-          ...{ PARLEY_RUNNER_MODEL: "anthropic/scripted", PARLEY_RUNNER_BASE_URL: `${llm.url}/v1` },
-          ...{ PARLEY_RUNNER_API_KEY_ENV: "TEST_MODEL_KEY", PARLEY_TELEMETRY_HEADERS_ENV: "TEST_COLLECTOR_HEADERS" },
-          ...{ PARLEY_TELEMETRY_OTLP_URL: `${heard.url}/`, PARLEY_TELEMETRY_SERVICE_NAME: "parley-of-the-test" },
+          PARLEY_RUNNER_MODEL: "anthropic/scripted",
+          PARLEY_RUNNER_BASE_URL: `${llm.url}/v1`,
+          PARLEY_RUNNER_API_KEY_ENV: "TEST_MODEL_KEY",
+          PARLEY_TELEMETRY_HEADERS_ENV: "TEST_COLLECTOR_HEADERS",
+          PARLEY_TELEMETRY_OTLP_URL: `${heard.url}/`,
+          PARLEY_TELEMETRY_SERVICE_NAME: "parley-of-the-test",
         },
       });
     });
@@ -149,7 +152,7 @@ for (const on of DATABASES) {
         await scene.withPeople(ask);
         await scene.world.advance(7000);
         const body = newAnswer(ask, { answer_json: { approved: true } });
-        const given = await dana.by.call("POST", "/answers", body, {}, other);
+        const given = await dana.by.at(other).call("POST", "/answers", body);
         assert.equal(given.status, 202, given.text);
         await other.server.stop();
 

@@ -75,7 +75,9 @@ export async function openToolsWorld(): Promise<ToolsWorld> {
     },
   });
   const tools: ToolsWorld = {
-    ...{ world, dir, allows: false },
+    world,
+    dir,
+    allows: false,
     says(...lines) {
       world.llm.heard.splice(0);
       script = () => lines[Math.min(world.llm.heard.length, lines.length) - 1] ?? "";

@@ -1,7 +1,7 @@
 /** One approval offered to six people, each on a channel of their own, who all answer at the same moment. */
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { listDeliveries } from "../src/store/deliveries.ts";
+import { listDeliveries } from "../src/requests/store/deliveries.ts";
 import { enrol, until } from "./addressed.ts";
 import type { Taken } from "./channels/mail.ts";
 import { controlIn, TEAM, type ApiCall } from "./channels/slack-double.ts";
@@ -174,7 +174,9 @@ async function answerEverywhere(
     }),
     inTurn(5, () =>
       town.texted({
-        ...{ From: `whatsapp:${who.whatsapp}`, To: `whatsapp:${OURS}`, Body: "pressed" },
+        From: `whatsapp:${who.whatsapp}`,
+        To: `whatsapp:${OURS}`,
+        Body: "pressed",
         ButtonPayload: `${onWhatsapp["5"]}:${yes(5) ? "approve" : "reject"}`,
       }),
     ),

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { createTransport, type Transporter } from "nodemailer";
 import twilio from "twilio";
-import { createKey } from "../src/verbs/create-key.ts";
-import { createSignInLink } from "../src/verbs/create-sign-in-link.ts";
+import { createKey } from "../src/access/create-key.ts";
+import { createSignInLink } from "../src/access/create-sign-in-link.ts";
 import { enrol, until } from "./addressed.ts";
-import { AGENT, freePort, openSink, replyMail, type Sink, type Taken } from "./channels/mail.ts";
+import { AGENT, openSink, replyMail, type Sink, type Taken } from "./channels/mail.ts";
 import { APP_TOKEN, openSlackDouble, type SlackDouble, type SlackSocket } from "./channels/slack-double.ts";
 import { bodyFor, BOT_TOKEN, SECRET, signedHeaders } from "./channels/slack-scene.ts";
 import { openTwilioDouble, type ApiCall, type TwilioDouble } from "./channels/twilio-double.ts";
+import { reservePort } from "./ports.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "./world.ts";
 
 const PUBLIC_URL = "https://parley.example";
@@ -46,7 +47,7 @@ export async function openTown(on: DatabaseName): Promise<Town> {
   const slack = parts.use(await openSlackDouble());
   const post = parts.use(await openSink());
   const phones = parts.use(await openTwilioDouble());
-  const port = await freePort();
+  const port = await reservePort();
   const env = {
     PARLEY_PUBLIC_URL: PUBLIC_URL,
     PARLEY_LIMITS_EDGE_PER_SECOND: "100000",
@@ -74,7 +75,10 @@ export async function openTown(on: DatabaseName): Promise<Town> {
   parts.defer(() => mailer.close());
   const ended = parts.move();
   return {
-    ...{ world, slack, post, phones },
+    world,
+    slack,
+    post,
+    phones,
     agent: await bearer(world, "agent"),
     admin: await bearer(world, "admin"),
     di: await signedIn(world, await enrol(world.server.ctx, "Di", [], { seesAll: true })),

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { createKey } from "../src/verbs/create-key.ts";
+import { createKey } from "../src/access/create-key.ts";
 import { enrol } from "./addressed.ts";
 import { eventually } from "./assign-site.ts";
-import { openBundle } from "../src/verbs/open-bundle.ts";
+import { openBundle } from "../src/tasks/open-bundle.ts";
 import { newFolder, start, stop, type Run } from "./program.ts";
 import { gitIn, put } from "./workshop-git.ts";
 import { openWorld, type Reply } from "./world.ts";
@@ -44,7 +44,11 @@ async function openScene(rules: object, script = 'echo "$PARLEY_TASK" > "$PARLEY
   writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
   return {
     leases: join(dataDir, "worker/leases"),
-    ...{ world, clone, send, assign, newWorkerKey },
+    world,
+    clone,
+    send,
+    assign,
+    newWorkerKey,
     tree: (id: keyof typeof SLUG) => join(dataDir, `worker/work/far/${SLUG[id]}.1/tree`),
     folder: (id: keyof typeof SLUG) => join(dataDir, `worker/work/far/${SLUG[id]}.1`),
     /** Starts the worker, which is the same one each time. */
@@ -61,7 +65,7 @@ async function openScene(rules: object, script = 'echo "$PARLEY_TASK" > "$PARLEY
     },
     async come(id: string, worker: Run) {
       const state = async () => ((await send("GET", `/assignment/tasks/${id}`)).body as { state: string }).state;
-      for (let i = 0; i < 300; i += 1) {
+      for (const end = performance.now() + 240_000; performance.now() < end;) {
         if ((await state()) === "review") return;
         await world.advance(1000);
         await new Promise((resolve) => setTimeout(resolve, 100));

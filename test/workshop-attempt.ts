@@ -3,18 +3,21 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
-import { selfTest } from "../src/workshop/sandbox.ts";
 import { attach, startSupervisor, type Link } from "../src/workshop/supervise.ts";
 import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../src/workshop/supervision.ts";
+import { itWith } from "./parts.ts";
 import type { Step } from "./workshop-agent.ts";
 
 const SUPERVISOR = resolve(import.meta.dirname, "workshop-supervisor-program.ts");
-const { is } = await selfTest({ dataFolder: import.meta.dirname, clock: systemClock });
 
-/** In what agents can run on this machine; the test of the sandbox says why one is missing. */
-export const SANDBOXES = is === "bubblewrap" ? (["bubblewrap", "none"] as const) : (["none"] as const);
+/** In what agents run, with the `it` for the tests of that. */
+export const SANDBOXES = [
+  { sandbox: "bubblewrap", it: await itWith("bubblewrap") },
+  { sandbox: "none", it },
+] as const;
 
 /** An attempt of an agent that does what it is told (workshop-agent.ts). */
 export interface TestAttempt extends AsyncDisposable {
@@ -36,17 +39,31 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
   for (const name of ["tree", "home", "store"]) await mkdir(join(folder, name), { mode: 0o700 });
   const attemptId = `test-${process.pid}-${++count}`;
   const order: SupervisorOrder = {
-    ...{ attemptId, taskId: "card-1", repo: "shop", jobId: "job-1", stepId: "task:card-1" },
-    ...{ folder, store: join(folder, "store"), message: "[]", resume: null, sessionId: "s-1", sandbox: "none" },
+    attemptId,
+    taskId: "card-1",
+    repo: "shop",
+    jobId: "job-1",
+    stepId: "task:card-1",
+    folder,
+    store: join(folder, "store"),
+    message: "[]",
+    resume: null,
+    sessionId: "s-1",
+    sandbox: "none",
     agent: { name: "steps", type: "command", command: [], flavour: "other", passEnv: [] },
-    ...{ serverUrl: "http://127.0.0.1:1", key: "parley_agent_0123456789", egress: [], env: {} },
+    serverUrl: "http://127.0.0.1:1",
+    key: "parley_agent_0123456789",
+    egress: [],
+    env: {},
     limits: { workMs: 60_000, silentMs: 60_000, turns: 10, maxBudgetUsd: null },
     ...given,
   };
   const started: Pick<Link, "pid" | "close">[] = [];
   const text = (name: string) => readFile(join(folder, name), "utf8");
   return {
-    ...{ order, folder, text },
+    order,
+    folder,
+    text,
     async start(steps, more = {}) {
       const link = await startSupervisor(
         { ...order, message: JSON.stringify(steps), ...more },

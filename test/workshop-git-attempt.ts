@@ -10,7 +10,13 @@ import { startCommit } from "../src/workshop/git/start.ts";
 import { makeTree } from "../src/workshop/git/tree.ts";
 
 /** So late that every lock a killed git left is an old one, and always the same, so that commits can be compared. */
-const clock = { now: () => 4_000_000_000_000, monotonic: () => 0, sleep: () => Promise.resolve() };
+const clock = {
+  now: () => 4_000_000_000_000,
+  monotonic: () => 0,
+  uptime: () => 0,
+  boot: null,
+  sleep: () => Promise.resolve(),
+};
 
 export const STEPS = 6;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { commitMessage } from "../src/model/assignment-names.ts";
+import { commitMessage } from "../src/tasks/model/names.ts";
 import { resolveBase } from "../src/workshop/git/base.ts";
 import { commitTree, snapshot, treeChangedPaths } from "../src/workshop/git/commit.ts";
 import { TreeRefused } from "../src/workshop/git/listing.ts";
@@ -88,6 +88,8 @@ describe("the commit of an attempt", () => {
     const clock = {
       now: () => Date.UTC(2026, 10, 20, 9, 15, 2, 500),
       monotonic: () => 0,
+      uptime: () => 0,
+      boot: null,
       sleep: () => Promise.resolve(),
     };
     const repo = await world.open({ clock, author: "Ana <ana@shop.example>" });
@@ -153,7 +155,13 @@ describe("the commit of an attempt", () => {
     const tree = await world.tree("card-1", await resolveBase(world.repo, "HEAD"));
     tree.write("a.txt", "1\n");
     let second = 0;
-    const clock = { now: () => (second += 1000), monotonic: () => 0, sleep: () => Promise.resolve() };
+    const clock = {
+      now: () => (second += 1000),
+      monotonic: () => 0,
+      uptime: () => 0,
+      boot: null,
+      sleep: () => Promise.resolve(),
+    };
     const { dir, slug, start, indexFile } = tree;
     const made = await Promise.all(
       Array.from({ length: 8 }, async (_, i) => {

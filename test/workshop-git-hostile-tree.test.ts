@@ -91,6 +91,38 @@ describe("a tree that an agent left", () => {
     assert.equal(await readAt(world.repo, commit, "src/one.ts"), null);
   });
 
+  it("warns of a committed .gitmodules that would have a git run a program, and of no other", async () => {
+    using world = await openGitWorld();
+    const tree = await world.tree("card-1", await resolveBase(world.repo, "HEAD"));
+    const submodule = (name: string, ...lines: string[]) =>
+      [`[submodule "${name}"]`, `path = ${name}`, ...lines].join("\n");
+    const plain = submodule("plain", "url = https://git.example/plain.git", "update = merge");
+    tree.write(".gitmodules", `${plain}\n`);
+    assert.deepEqual((await tree.commit()).warnings, []);
+    const evil = [
+      submodule("one", `url = "ext::sh -c touch% ${world.witness}"`),
+      submodule("two", "url = helper::there", "update = !touch x"),
+    ];
+    tree.write(".gitmodules", `${[plain, ...evil].join("\n")}\n`);
+    const { commit, warnings } = await tree.commit({ n: 2 });
+    const says = (name: string, value: string) =>
+      `.gitmodules has ${value} for the submodule ${name}, which can make git run a program: look at it before you update submodules.`;
+    assert.deepEqual(warnings, [
+      says("one", `the url ext::sh -c touch% ${world.witness}`),
+      says("two", "the url helper::there"),
+      says("two", "the update !touch x"),
+    ]);
+    assert.equal(exists(world.witness), false);
+
+    const later = await world.tree("card-2", commit);
+    later.write("other.txt", "other\n");
+    assert.deepEqual((await later.commit()).warnings, []);
+    later.write(".gitmodules", "[submodule \n url = ext::x\n");
+    assert.deepEqual((await later.commit({ n: 2 })).warnings, [
+      ".gitmodules cannot be read by git: look at it before you update submodules.",
+    ]);
+  });
+
   it("keeps every name that a file can have, and takes none for an option or a pattern", async () => {
     using world = await openGitWorld();
     const tree = await world.tree("card-1", await resolveBase(world.repo, "HEAD"));

@@ -8,7 +8,10 @@ import { publish } from "../src/workshop/git/publish.ts";
 import { openRepository, RepositoryTrouble } from "../src/workshop/git/repository.ts";
 import { git, GitFailure, gitVersion } from "../src/workshop/git/run.ts";
 import { makeTree } from "../src/workshop/git/tree.ts";
+import { itWith } from "./parts.ts";
 import { exists, filesOf, gitIn, openGitWorld, put } from "./workshop-git.ts";
+
+const itAsRoot = await itWith("root");
 
 describe("git itself", () => {
   it("is looked at before anything is done with it", async () => {
@@ -179,12 +182,10 @@ describe("a repository", () => {
     await assert.rejects(publish(repo, { slug: "a", n: 1, commit: "1".repeat(40), last: null }), why);
   });
 
-  it("may belong to somebody else, who is told what comes of it", async () => {
+  itAsRoot("may belong to somebody else, who is told what comes of it", async () => {
     using world = await openGitWorld();
     assert.deepEqual(world.repo.warnings, []);
-    // Only root can give files away.
-    const isRoot = process.getuid?.() === 0;
-    if (isRoot) chownSync(join(world.user, ".git"), 65534, 65534);
+    chownSync(join(world.user, ".git"), 65534, 65534);
     const repo = await openRepository({
       name: "shop",
       path: world.user,
@@ -193,7 +194,7 @@ describe("a repository", () => {
       committer: "Parley <p@localhost>",
       author: "Parley <p@localhost>",
     });
-    assert.equal(repo.warnings.length, isRoot ? 1 : 0);
+    assert.equal(repo.warnings.length, 1);
     const commit = await resolveBase(repo, "HEAD");
     assert.equal((await publish(repo, { slug: "card-1", n: 1, commit, last: null })).branch, "aa/card-1");
   });

@@ -31,7 +31,7 @@ describe("the commit that an attempt starts from", () => {
     assert.deepEqual(Object.keys(filesOf(world.repo, made)), ["README.md", "a.txt", "b.txt", "c.txt", "src/one.ts"]);
     assert.equal(parentsOf(world, made), `${b.commit} ${c.commit}`);
     assert.equal(messageOf(world, made), "Merge dependencies b, c for d%0A");
-    const later = { now: () => 4e12, monotonic: () => 0, sleep: () => Promise.resolve() };
+    const later = { now: () => 4e12, monotonic: () => 0, uptime: () => 0, boot: null, sleep: () => Promise.resolve() };
     const again = await world.open({ clock: later });
     assert.equal(commitOf(await startCommit(again, { base, dependencies: [a, b, c], forTask: "d\n" })), made);
     assert.equal(gitIn(world.repo.store, "rev-parse", `refs/parley/start/${made}`), made);
@@ -106,10 +106,33 @@ describe("the commit that an attempt starts from", () => {
     await assert.rejects(tree.commit({ markersIn }), /^Error: Conflict markers are left in README\.md\.$/);
     tree.write("README.md", "b and c\n=======\n\nA heading; <<<<<<< is no marker here.\n");
     const { commit } = await tree.commit({ markersIn });
-    assert.equal(parentsOf(world, commit), marked.commit);
+    assert.equal(parentsOf(world, commit), parts.map((one) => one.commit).join(" "));
+    const published = gitIn(world.repo.store, "rev-list", commit).split("\n");
+    for (const one of published) {
+      assert.doesNotMatch(JSON.stringify(filesOf(world.repo, one)), /<{7} [0-9a-f]{40}/, `${one} holds a marker`);
+    }
     for (const part of [...parts.map((one) => one.commit), base]) {
       gitIn(world.repo.store, "merge-base", "--is-ancestor", part, commit);
     }
+  });
+
+  it("is not left by moving a file with its markers elsewhere, and is by what only looks like one", async () => {
+    using world = await openGitWorld();
+    const { conflict } = await conflictOf(world);
+    const { commit: start, markersIn } = await startWithMarkers(world.repo, conflict);
+    const tree = await world.tree("d", start);
+    const marked = filesOf(world.repo, start)["README.md"] ?? "";
+    for (const path of markersIn) rmSync(`${tree.dir}/${path}`);
+    tree.write("docs/README.md", marked);
+    await assert.rejects(tree.commit({ markersIn }), /^Error: Conflict markers are left in docs\/README\.md\.$/);
+    tree.write("docs/README.md", "How to resolve:\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> branch\n");
+    const { commit } = await tree.commit({ markersIn });
+    const again = await world.tree("f", start);
+    assert.equal(parentsOf(world, commit).split(" ").length, 3);
+    again.write("README.md", "resolved\n");
+    again.write("new\nline.txt", "resolved\n");
+    const next = await again.commit({ markersIn });
+    assert.equal(parentsOf(world, next.commit), parentsOf(world, commit));
   });
 
   it("asks for commits that the store has", async () => {

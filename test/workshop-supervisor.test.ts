@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, it } from "node:test";
+import { describe } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
 import type { PermissionWish } from "../src/workshop/agents/agent.ts";
 import { closeServer, listen } from "../src/workshop/doors-out.ts";
@@ -13,7 +13,7 @@ const RUN: PermissionWish = { tool: "Bash", input: { command: "npm test" }, acti
 const STAY = ["/bin/sleep", "777"] as const;
 const FOR_EVER: Step = { sleepMs: 3_600_000 };
 
-for (const sandbox of SANDBOXES) {
+for (const { sandbox, it } of SANDBOXES) {
   describe(`a supervisor, sandbox ${sandbox}`, { concurrency: 3 }, () => {
     it("numbers what happens, and tells it again to whoever attaches later", async () => {
       await using attempt = await openAttempt({ sandbox });
@@ -134,7 +134,8 @@ for (const sandbox of SANDBOXES) {
         const link = await attempt.start([{ sayEnv: "ANTHROPIC_API_KEY" }, ...steps], { agent, env });
         await all(link.lines(0));
         assert.deepEqual(messagesOf(await readLog(attempt.folder, 0)), [
-          ...["[secret:model]", "200 the model's words"],
+          "[secret:model]",
+          "200 the model's words",
           '401 {"error":{"message":"This address serves one agent only."}}',
         ]);
         assert.deepEqual(asked, [`POST /base/v1/messages?beta=true ${key}`]);
@@ -147,18 +148,18 @@ for (const sandbox of SANDBOXES) {
       await using attempt = await openAttempt({ sandbox });
       const agent = { ...attempt.order.agent, passEnv: ["MODEL_KEY"] };
       const steps: Step[] = [
-        ...[{ sayEnv: "MODEL_KEY" }, { say: `key ${attempt.order.key}` }],
-        ...[
-          { say: "\u001b]0;owned\u0007\u009b2J" },
-          { errors: "\u001b[2J model-key-of-the-operator" },
-          { sleepMs: 50 },
-        ],
+        { sayEnv: "MODEL_KEY" },
+        { say: `key ${attempt.order.key}` },
+        { say: "\u001b]0;owned\u0007\u009b2J" },
+        { errors: "\u001b[2J model-key-of-the-operator" },
+        { sleepMs: 50 },
         { end: "done" },
       ];
       const link = await attempt.start(steps, { agent, env: { MODEL_KEY: "model-key-of-the-operator" } });
       await all(link.lines(0));
       assert.deepEqual(messagesOf(await readLog(attempt.folder, 0)), [
-        ...["[secret:MODEL_KEY]", "key [secret:key]"],
+        "[secret:MODEL_KEY]",
+        "key [secret:key]",
         "\\u001b]0;owned\\u0007\\u009b2J",
       ]);
       const written = (await attempt.text("log.ndjson")) + (await attempt.text("raw.log"));

@@ -1,15 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { pino, type Logger } from "pino";
 import type { Channel } from "../src/channels/channel.ts";
-import { loadConfig, type Config } from "../src/config.ts";
+import { loadConfig, type Config } from "../src/config/config.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { startServer, type RunningServer } from "../src/server.ts";
+import { DATABASE_FILE } from "../src/core/store/data-dir.ts";
+import { startServer, type RunningServer } from "../src/server/server.ts";
+import type { Outside } from "../src/server/outside.ts";
+import { dropDatabase, migratedDatabase, writeMigratedDatabase } from "./fresh-database.ts";
 import { heldClock, NOON, type HeldClock } from "./held-clock.ts";
-import { databaseUrl } from "./postgres.ts";
 
 export const DATABASES = ["sqlite", "postgres"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
@@ -73,7 +74,7 @@ export interface World extends AsyncDisposable, Node {
   /** Starts one more server on the same database (PostgreSQL only). */
   addNode(): Promise<Node>;
   /** Stops the first server and starts it again on the same data. */
-  restart(): Promise<void>;
+  restart(outside?: Partial<Outside>): Promise<void>;
 }
 
 export interface WorldOptions {
@@ -95,20 +96,23 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const clock = heldClock(options.at ?? NOON);
   const dataDir = mkdtempSync(join(tmpdir(), "parley-world-"));
   const database = options.on === "postgres" ? await openDatabase(options.running ? null : clock) : null;
+  if (!database) await writeMigratedDatabase(join(dataDir, DATABASE_FILE));
   const config = loadConfig({
     env: {
       HOME: dataDir,
       PARLEY_DATA_DIR: dataDir,
       PARLEY_PORT: "0",
       ...(database && { DATABASE_URL: database.url }),
+      // The machine may be slow; tests of this wait set their own.
+      PARLEY_DATABASE_WAIT_MS: "60000",
       ...options.env,
     },
   });
   const log = options.log ?? pino({ level: process.env["TEST_LOG_LEVEL"] ?? "fatal" });
 
-  const start = async (): Promise<Node> => {
+  const start = async (outside: Partial<Outside> = {}): Promise<Node> => {
     const { channels = [], running } = options;
-    const server = await startServer(config, { clock: running ? systemClock : clock, log, channels });
+    const server = await startServer(config, { clock: running ? systemClock : clock, log, channels, ...outside });
     const node: Node = {
       url: server.url,
       server,
@@ -143,9 +147,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       nodes.push(node);
       return node;
     },
-    async restart() {
+    async restart(outside) {
       await first.server.stop();
-      first = await start();
+      first = await start(outside);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([first, ...nodes].map((node) => node.server.stop()));
@@ -208,18 +212,14 @@ export function personOf(home: () => Node, headers: Record<string, string>): Per
 async function openDatabase(
   clock: HeldClock | null,
 ): Promise<{ url: string; advance(ms: number): Promise<void>; drop(): Promise<void> }> {
-  const server = await databaseUrl();
-  const name = `world_${randomBytes(6).toString("hex")}`;
-  await once(server, (client) => client.query(`CREATE DATABASE ${name}`));
-  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  const url = await migratedDatabase();
   const control = new pg.Client({ connectionString: url });
   await control.connect();
   if (clock) {
-    await control.query(`CREATE TABLE held_clock (ms bigint NOT NULL)`);
-    await control.query(`INSERT INTO held_clock VALUES (${clock.now()})`);
-    await control.query(
-      `CREATE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ms FROM held_clock'`,
-    );
+    await control.query(`
+      CREATE TABLE held_clock (ms bigint NOT NULL);
+      INSERT INTO held_clock VALUES (${clock.now()});
+      CREATE OR REPLACE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ms FROM held_clock'`);
   }
   return {
     url,
@@ -228,17 +228,7 @@ async function openDatabase(
     },
     async drop() {
       await control.end();
-      await once(server, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+      await dropDatabase(url);
     },
   };
-}
-
-async function once(url: string, use: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await use(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,3 +1,4 @@
+import { agentPlace } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
@@ -16,8 +17,16 @@ import {
 export { ParleyError };
 export type * from "./wire.ts";
 
-export interface ParleyOptions extends ConnectionOptions {
-  /** A key of scope `agent`. Without one the server must be in open mode, as it is on the same computer. */
+export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
+  /**
+   * Where the server is, for example `http://127.0.0.1:3415`; a path prefix is kept. Else `PARLEY_URL`, else, where
+   * `PARLEY_KEY` says nothing either, `A2H_BASE_URL`, else `http://127.0.0.1:3415`.
+   */
+  url?: string;
+  /**
+   * A key of scope `agent`; else, where `url` is left out too, the one in the environment: `PARLEY_KEY`, or `A2H_API_KEY`
+   * beside `A2H_BASE_URL`. Without one the server must be in open mode, as it is on the same computer.
+   */
   key?: string;
   /** Names this agent in open mode; `default` when left out. */
   agentId?: string;
@@ -31,6 +40,8 @@ export interface WaitOptions extends CallOptions {
   /** Called with the first state and with every change. */
   onProgress?: (question: Question) => void;
 }
+
+const LOCAL_URL = "http://127.0.0.1:3415";
 
 /** How long the server is asked to hold one long-poll. */
 const HOLD_SECONDS = 25;
@@ -50,12 +61,14 @@ const GRACE_MS = 60_000;
 export class Parley {
   readonly #connection: Connection;
 
-  constructor(options: ParleyOptions) {
+  constructor(options: ParleyOptions = {}) {
+    const place = options.url === undefined ? agentPlace() : { url: options.url, key: undefined };
+    const key = options.key ?? place.key;
     const headers = {
-      authorization: options.key === undefined ? undefined : `Bearer ${options.key}`,
+      authorization: key === undefined ? undefined : `Bearer ${key}`,
       "x-agent-id": options.agentId,
     };
-    this.#connection = new Connection(options, () => headers);
+    this.#connection = new Connection({ ...options, url: place.url ?? LOCAL_URL }, () => headers);
   }
 
   /**

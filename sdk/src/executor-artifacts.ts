@@ -16,6 +16,7 @@ export async function put(
   const place = `${jobPath(options)}/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`;
   const call = { signal, bytes: content as BodyInit, headers: { "content-type": "application/octet-stream" } };
   return persist(() => connection.call<Artifact>("PUT", place, { ...call, timeoutMs: 120_000 }), {
-    ...{ signal, giveUpAt: Date.now() + PATIENCE_MS },
+    signal,
+    giveUpAt: Date.now() + PATIENCE_MS,
   });
 }

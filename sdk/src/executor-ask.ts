@@ -1,7 +1,8 @@
+import { fromEnvironment } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { contextEnvelope, contextHash } from "./executor-context.ts";
 import { AskFailed, AskRejected, AskTimedOut, LeaseLost } from "./executor-errors.ts";
-import { backOffMs, connect, fromEnvironment, type JobOptions, named, PATIENCE_MS, persist } from "./executor-place.ts";
+import { backOffMs, connect, type JobOptions, named, PATIENCE_MS, persist } from "./executor-place.ts";
 import type { Answer, AskKind } from "./executor-wire.ts";
 import { type Connection, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
@@ -81,12 +82,19 @@ async function answerTo<T>(type: AskKind, prompt: string, options: AskOptions): 
   const hash = await contextHash(envelope);
   const id = options.ask_id ?? newId();
   const body = {
-    ...{ type: "Ask", ask_id: id, ask_type: type, prompt },
+    type: "Ask",
+    ask_id: id,
+    ask_type: type,
+    prompt,
     job_id: named("job_id", options.job_id, "PARLEY_JOB_ID", "TASK_RELAY_JOB_ID"),
     step_id: named("step_id", options.step_id, "PARLEY_STEP_ID", "TASK_RELAY_STEP_ID"),
-    ...{ context_hash: hash, context_envelope: envelope, role_id: options.role_id },
+    context_hash: hash,
+    context_envelope: envelope,
+    role_id: options.role_id,
     constraints: {
-      ...{ timeout_s: options.timeout_s, max_tokens: options.max_tokens, allowed_tools: options.allowed_tools },
+      timeout_s: options.timeout_s,
+      max_tokens: options.max_tokens,
+      allowed_tools: options.allowed_tools,
     },
     meta: metaOf(options),
   };
@@ -179,7 +187,8 @@ function resultOf<T>(answer: Answer<T>): AskResult<T> {
         ...(answer_text !== undefined && { text: answer_text }),
         ...(answer_json !== undefined && { json: answer_json }),
         ...(ask_back !== undefined && { ask_back }),
-        ...{ askId: ask_id, source },
+        askId: ask_id,
+        source,
         ...(consent_digest !== undefined && { consent_digest }),
         ...(artifacts !== undefined && { artifacts }),
       };

@@ -1,4 +1,4 @@
-import { environment, fromEnvironment } from "./executor-place.ts";
+import { environment, fromEnvironment } from "./environment.ts";
 
 /** The circumstances of an ask, as the answer is bound to them. */
 export interface ContextEnvelope {
@@ -29,7 +29,7 @@ export function contextEnvelope(role: string): ContextEnvelope {
 }
 
 /**
- * Returns the lower-case hex SHA-256 of JSON whose object keys are sorted at every level (contract-relay.md, section 3);
+ * Returns the lower-case hex SHA-256 of JSON whose object keys are sorted at every level (spec/relay 3);
  * undefined on pages that were not loaded safely, where browsers offer no digest: the server then computes it.
  */
 export async function contextHash(envelope: unknown): Promise<string | undefined> {

@@ -89,7 +89,9 @@ export async function claim(options: ClaimOptions, handler: (held: HeldJob) => u
 
   let ended: JobOutcome["ended"] | undefined;
   const held: HeldJob = {
-    ...{ job, lease, signal: lost.signal },
+    job,
+    lease,
+    signal: lost.signal,
     ask(type, prompt, more = {}) {
       const signal = more.signal ? AbortSignal.any([lost.signal, more.signal]) : lost.signal;
       return ask(type, prompt, { step_id: "main", ...place, ...more, signal });
@@ -226,7 +228,7 @@ export async function finish(end: JobEnd, options: JobOptions = {}): Promise<Job
 /**
  * The job is in line again, and the attempt does not count.
  *
- * @throws {ParleyError} `FENCED`, `JOB_CLOSED`, `JOB_NOT_FOUND`
+ * @throws {ParleyError} `FENCED`, `JOB_CLOSED`, `JOB_NOT_FOUND`, `VALIDATION_ERROR` for an external job
  */
 export async function release(options: JobOptions & { reason?: string } = {}): Promise<Job> {
   return send("release", options, { reason: options.reason });
@@ -252,6 +254,7 @@ async function send<T>(
   if (once) return connection.call("POST", path, { body, ...once });
   const { signal } = options;
   return persist(() => connection.call<T>("POST", path, { body, signal }), {
-    ...{ signal, giveUpAt: Date.now() + PATIENCE_MS },
+    signal,
+    giveUpAt: Date.now() + PATIENCE_MS,
   });
 }

@@ -1,3 +1,4 @@
+import { fromEnvironment } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { Connection, sleep } from "./http.ts";
 
@@ -18,24 +19,6 @@ export interface JobOptions extends RelayOptions {
   job_id?: string;
   /** Else, where `job_id` is left out too, `PARLEY_LEASE`; an external job has none. */
   lease?: string;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Returns the variables of the process; none in a browser, or where they may not be read. */
-export function environment(): Environment {
-  const { process } = globalThis as { process?: { env?: Environment } };
-  try {
-    return { ...process?.env };
-  } catch {
-    return {};
-  }
-}
-
-/** Returns the first of these variables that says something. */
-export function fromEnvironment(...names: string[]): string | undefined {
-  const env = environment();
-  return names.map((name) => env[name]).find((value) => value !== undefined && value !== "");
 }
 
 /** Returns a connection that tries nothing twice by itself: `persist` does. */

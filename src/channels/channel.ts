@@ -1,8 +1,8 @@
-import type { Via } from "../model/addressed-ask.ts";
-import type { AskView } from "../model/ask-view.ts";
-import type { Heard, Verdict } from "../model/heard.ts";
+import type { Via } from "../requests/model/request.ts";
+import type { AskView } from "../requests/model/view.ts";
+import type { Heard, Verdict } from "../requests/model/heard.ts";
 
-export type { Choice, Heard, Talk, Verdict } from "../model/heard.ts";
+export type { Choice, Heard, Said, Talk, Verdict } from "../requests/model/heard.ts";
 
 export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
 
@@ -105,6 +105,8 @@ export interface Channel<Target = unknown> {
   readonly fields: Readonly<Record<string, FieldDoc>>;
   /** The longest arguments it can show whole, in characters; 0 = nothing is ever decided here. */
   readonly wholeLimit: number;
+  /** Whether such a message has room for all of a call beside what else it must say; where it is missing, always. */
+  showsWhole?(notice: Notice<Target>): boolean;
   /**
    * Checks a target as the agent sent it (snake_case), purely; runs when the ask is posted. A mail may name `others`:
    * each gets a message of its own, and who is only `informed` is not asked.

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
-import { printable } from "../lib/printable.ts";
-import type { AssignmentRules } from "../model/assignment-rules.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import type { AssignmentRules } from "../tasks/model/rules.ts";
 import { findAgents, type FoundAgent } from "../workshop/agents/find-agents.ts";
 import { NO_SANDBOX, selfTest } from "../workshop/sandbox.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
@@ -22,7 +22,7 @@ export const agents: Command = {
       file: values.config,
     });
     const { found, hasSandbox } = await lookForAgents(assignment, io);
-    if (values.json) io.out(JSON.stringify(found));
+    if (values.json) io.out(printableJson(JSON.stringify(found)));
     else {
       const rows = found.map((one) => [one.name, one.type, one.version ?? "-", stateOf(one)]);
       for (const line of table(["AGENT", "TYPE", "VERSION", "STATE"], rows)) io.out(line);

@@ -10,9 +10,10 @@ import {
 } from "@parley/sdk/wire";
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
-import { printable, printableLines } from "../lib/printable.ts";
+import { printable, printableJson, printableLines } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
 import type { Answerer } from "./participant.ts";
+import { type Picked, pickAtTerminal } from "./pick.ts";
 import { talliedLines } from "./questions.ts";
 import { table } from "./table.ts";
 
@@ -47,16 +48,24 @@ export async function answerAtTerminal(
 
 async function answerFeed(desk: Desk): Promise<void> {
   const { people, io } = desk;
+  const read = (cursor: string | null) => people.feed({ limit: FEED_LENGTH, cursor, signal: io.interrupted });
   for (;;) {
-    const { questions } = await people.feed({ limit: FEED_LENGTH, signal: io.interrupted });
+    let page = await read(null);
+    const { questions } = page;
     if (questions.length === 0) {
       io.tell("Nobody waits for an answer now.");
       return;
     }
-    list(questions, io);
-    const first = await pick(desk, questions.length);
-    if (first === "quit") return;
-    for (const { question_id: id } of first === "list" ? [] : questions.slice(first)) {
+    list(questions, 0, io);
+    let chosen = await pick(desk, questions.length, page.next_cursor);
+    while (chosen === "more" && page.next_cursor !== null) {
+      page = await read(page.next_cursor);
+      list(page.questions, questions.length, io);
+      questions.push(...page.questions);
+      chosen = await pick(desk, questions.length, page.next_cursor);
+    }
+    if (chosen === "quit") return;
+    for (const { question_id: id } of typeof chosen === "number" ? questions.slice(chosen) : []) {
       const question = await stillOpen(desk, id);
       const move = question ? await present(desk, question) : "next";
       if (move === "quit") return;
@@ -65,28 +74,21 @@ async function answerFeed(desk: Desk): Promise<void> {
   }
 }
 
-function list(questions: readonly FeedItem[], io: Io): void {
+function pick(desk: Desk, count: number, next: string | null): Promise<Picked> {
+  return pickAtTerminal(desk, { count, hasMore: next !== null, unknown: "There is no question" });
+}
+
+function list(questions: readonly FeedItem[], before: number, io: Io): void {
   const rows = questions.map((question, i) => {
     const [line = "", ...more] = printableLines(question.prompt);
     const cut = [...line].slice(0, LISTED_LENGTH).join("");
     const text = cut.length < line.length || more.length > 0 ? `${cut} ...` : cut;
-    return [String(i + 1), text, String(question.responses_needed), leftText(question)];
+    return [String(before + i + 1), text, String(question.responses_needed), leftText(question)];
   });
   for (const line of table(["", "QUESTION", "NEEDED", "LEFT"], rows)) io.tell(line);
 }
 
 const leftText = ({ expires_at }: FeedItem): string => clockText(Date.parse(expires_at) - systemClock.now());
-
-async function pick({ ask, io }: Desk, count: number): Promise<number | "list" | "quit"> {
-  for (;;) {
-    const word = await ask(`Which one? 1-${count}, Enter for the first, /list, /quit: `);
-    if (word === null || word === "/quit") return "quit";
-    if (word === "/list") return "list";
-    const number = word === "" ? 1 : Number(word);
-    if (Number.isInteger(number) && number >= 1 && number <= count) return number - 1;
-    io.tell(`There is no question ${printable(word)}.`);
-  }
-}
 
 /** Returns the question as it is now, or nothing when others have answered it meanwhile. */
 async function stillOpen({ people, io }: Desk, id: string): Promise<HumanQuestion | undefined> {
@@ -116,7 +118,7 @@ async function present(desk: Desk, question: HumanQuestion): Promise<Move> {
     if (word === "/list" || word === "/next") return word === "/list" ? "list" : "next";
     if (word === "/skip") {
       await people.skip(id, { signal: io.interrupted });
-      keep();
+      await keep();
       io.tell("Skipped: it stays out of your feed for a day.");
       return "next";
     }
@@ -169,8 +171,8 @@ async function send(desk: Desk, question: HumanQuestion, given: NewAnswer): Prom
   for (;;) {
     try {
       const receipt = await people.answer(given, { idempotencyKey, signal: io.interrupted });
-      keep();
-      io.out(json ? JSON.stringify(receipt) : receiptText(receipt));
+      await keep();
+      io.out(json ? printableJson(JSON.stringify(receipt)) : receiptText(receipt));
       await showOthers(desk, question);
       return "next";
     } catch (error) {
@@ -204,7 +206,7 @@ async function report({ ask, io, people, keep }: Desk, id: string): Promise<bool
   const comment = await ask("What should the operator know? Enter for nothing: ");
   if (comment === null) return false;
   await people.report(id, reason, comment, { signal: io.interrupted });
-  keep();
+  await keep();
   io.tell("Reported: it stays out of your feed.");
   return true;
 }

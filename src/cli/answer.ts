@@ -1,3 +1,4 @@
+import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
 import { ParleyError } from "@parley/sdk/errors";
 import type { HumanQuestion, NewAnswer } from "@parley/sdk/wire";
@@ -43,11 +44,11 @@ export const answer: Command = {
     const sure = confidence === undefined ? undefined : wholeNumber("--confidence", confidence, 1, 5);
     if (!isSaid && !io.prompt) throw new WrongUsage("without a terminal, ID and --option or --text say the answer");
 
-    const answerer = openAnswerer(serverUrl(values.url, io.env), values["data-dir"], io);
+    const answerer = await openAnswerer(serverUrl(values.url, io.env), values["data-dir"], io);
     try {
       if (!isSaid) return await answerAtTerminal(answerer, id, io, json);
-      const said = { option, text, confidence: sure };
-      return await answerOnce(answerer, id ?? "", said, io, json);
+      const said = { id: id ?? "", option, text, confidence: sure };
+      return await answerOnce(answerer, said, io, json);
     } catch (error) {
       throw error instanceof ParleyError && error.code === "UNAUTHORIZED" ? new Error(KEY_WANTED) : error;
     }
@@ -56,12 +57,12 @@ export const answer: Command = {
 
 async function answerOnce(
   { people, keep }: Answerer,
-  id: string,
   {
+    id,
     option,
     text,
     confidence,
-  }: { option: string | undefined; text: string | undefined; confidence: number | undefined },
+  }: { id: string; option: string | undefined; text: string | undefined; confidence: number | undefined },
   io: Io,
   json: boolean,
 ): Promise<number> {
@@ -73,8 +74,8 @@ async function answerOnce(
     ...(confidence !== undefined && { confidence }),
   };
   const receipt = await people.answer(given, call);
-  keep();
-  io.out(json ? JSON.stringify(receipt) : receiptText(receipt));
+  await keep();
+  io.out(json ? printableJson(JSON.stringify(receipt)) : receiptText(receipt));
   return EXIT.done;
 }
 

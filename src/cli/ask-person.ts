@@ -2,7 +2,7 @@ import { newKey } from "@parley/sdk/idempotency-key";
 import { ParleyError } from "@parley/sdk/errors";
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
-import { printable } from "../lib/printable.ts";
+import { printable, printableJson } from "../lib/printable.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
 import { EXIT, type Io } from "./command.ts";
 import { openDoors, Refused, type DoorCall } from "./door-client.ts";
@@ -22,16 +22,22 @@ interface Human {
   name: string;
 }
 
+/** Whom to ask, as the request says it, and what to call them. */
+interface Asked {
+  name: string;
+  channel: object;
+}
+
 export interface PersonQuestion {
   prompt: string;
-  /** A human's id or name. */
+  /** A human's id or name, or the name of a group. */
   to: string;
   options: readonly string[] | undefined;
   timeoutSeconds: number | undefined;
 }
 
 /**
- * A named person has been asked, and with `wait` has answered, or time is up. Returns the exit code.
+ * A named person, or a group, has been asked, and with `wait` has answered, or time is up. Returns the exit code.
  *
  * @throws {Error} one sentence where nobody or several people are called so
  */
@@ -40,14 +46,14 @@ export async function askPerson(
   { url, io, wait, json }: { url: string; io: Io; wait: boolean; json: boolean },
 ): Promise<number> {
   const call = openDoors(url, io);
-  const human = await humanCalled(call, question.to);
+  const asked = await askedAs(call, question.to);
   const id = newKey();
-  const request = await created(call, id, human, question);
-  const name = printable(human.name);
+  const request = await created(call, id, asked, question);
+  const name = printable(asked.name);
   io.tell(`${name} was asked, and finds it in the inbox: ${url}/inbox`);
 
   if (!wait) {
-    io.out(json ? JSON.stringify(request) : id);
+    io.out(json ? printableJson(JSON.stringify(request)) : id);
     io.tell(`See what becomes of it: parley check ${id}`);
     return EXIT.done;
   }
@@ -60,9 +66,20 @@ export async function askPerson(
     io.tell(`The request stays open; see what becomes of it: parley check ${id}`);
     return EXIT.interrupted;
   }
-  for (const line of json ? [JSON.stringify(settled)] : requestLines(settled)) io.out(line);
+  for (const line of json ? [printableJson(JSON.stringify(settled))] : requestLines(settled)) io.out(line);
   if (settled.status.expired) return EXIT.unanswered;
   return settled.status.cancelled ? EXIT.refused : EXIT.done;
+}
+
+async function askedAs(call: DoorCall, to: string): Promise<Asked> {
+  const { groups } = (await call("GET", `${A2H}/groups`)) as { groups: { name: string; humans: Human[] }[] };
+  const group = groups.find(({ name }) => name === to);
+  if (group) {
+    const names = group.humans.map(({ name }) => name).join(", ");
+    return { name: `${group.name} (${names === "" ? "nobody" : names})`, channel: { channel_id: group.name } };
+  }
+  const { id, name } = await humanCalled(call, to);
+  return { name, channel: { human: { id } } };
 }
 
 /** Digits are an id; anything else is a name, as it is written down or a part of it that only one person has. */
@@ -72,8 +89,7 @@ async function humanCalled(call: DoorCall, to: string): Promise<Human> {
       throw error instanceof Refused && error.status === 404 ? new Error(`nobody has the id ${to}`) : error;
     })) as Human;
   }
-  const path = `${A2H}/humans/search?limit=200&q=${encodeURIComponent(to)}`;
-  const { humans } = (await call("GET", path)) as { humans: Human[] };
+  const humans = await humansOf(call, `${A2H}/humans/search?limit=200&q=${encodeURIComponent(to)}`);
   const wanted = folded(to);
   const exact = humans.filter(({ name }) => folded(name) === wanted);
   const found = exact.length > 0 ? exact : humans.filter(({ name }) => folded(name).includes(wanted));
@@ -86,15 +102,31 @@ async function humanCalled(call: DoorCall, to: string): Promise<Human> {
   );
 }
 
+/** Reads a list of humans to its end. */
+async function humansOf(call: DoorCall, path: string): Promise<Human[]> {
+  const all: Human[] = [];
+  for (let from = ""; ;) {
+    const { humans, nextCursor } = (await call("GET", `${path}${from}`)) as { humans: Human[]; nextCursor?: string };
+    all.push(...humans);
+    if (nextCursor === undefined) return all;
+    from = `&cursor=${nextCursor}`;
+  }
+}
+
 const folded = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 
-async function created(call: DoorCall, id: string, human: Human, question: PersonQuestion): Promise<PeopleRequest> {
+async function created(
+  call: DoorCall,
+  id: string,
+  { channel }: Asked,
+  question: PersonQuestion,
+): Promise<PeopleRequest> {
   const body = {
     run_id: "parley ask",
     call_id: id,
     spec: {
       msg: question.prompt,
-      channel: { human: { id: human.id } },
+      channel,
       ...(question.options && {
         response_options: question.options.map((title, i) => ({ name: `option_${i + 1}`, title })),
       }),

@@ -1,3 +1,4 @@
+import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
 import { AUDIENCES, type Audience, type NewQuestion, type Question } from "@parley/sdk/wire";
 import type { Parley } from "@parley/sdk";
@@ -16,7 +17,7 @@ export const ask: Command = {
     "--audience TAG,TAG": `who may know: ${AUDIENCES.join(", ")}`,
     "--min N": "how many answers are wanted, 1 to 50; left out, 1",
     "--timeout TIME": "how long to ask for, 60s to 24h, a named person 10s to 30d; left out, 1h",
-    "--to HUMAN": "ask this person alone, by name or id",
+    "--to HUMAN": "ask this person alone, by name or id, or whoever of a group is first",
     "--wait": "stay until it is answered, then print the answers; exit 3 when time ran out first",
     ...CLIENT_FLAGS,
   },
@@ -41,7 +42,7 @@ export const ask: Command = {
     const url = serverUrl(values.url, io.env);
     if (values.to !== undefined) {
       if (values.audience !== undefined || values.min !== undefined)
-        throw new WrongUsage("--to asks one person: --audience and --min are for asking everybody");
+        throw new WrongUsage("--to asks a person or a group: --audience and --min are for asking everybody");
       const how = { url, io, wait: values.wait ?? false, json: values.json ?? false };
       return askPerson({ prompt, to: values.to, options, timeoutSeconds }, how);
     }
@@ -58,7 +59,7 @@ export const ask: Command = {
     const place = `${url}/q/${id}`;
 
     if (!values.wait) {
-      io.out(values.json ? JSON.stringify(receipt) : id);
+      io.out(values.json ? printableJson(JSON.stringify(receipt)) : id);
       io.tell(`People answer at ${place}; see what they say: parley check ${id}`);
       return EXIT.done;
     }
@@ -68,7 +69,7 @@ export const ask: Command = {
       io.tell(`The question stays open; see what people say: parley check ${id}`);
       return EXIT.interrupted;
     }
-    if (values.json) io.out(JSON.stringify(settled));
+    if (values.json) io.out(printableJson(JSON.stringify(settled)));
     else for (const line of questionLines(settled)) io.out(line);
     if (settled.status === "CLOSED") return EXIT.done;
     return settled.cancelled ? EXIT.refused : EXIT.unanswered;

@@ -33,11 +33,12 @@ export function toolRequestLines({ asked, status, approved, ...rest }: ToolReque
     status: {
       ...(typeof approved === "boolean" && { approved }),
       ...(comment !== undefined && { comment }),
-      ...{ response: structured_response ?? response },
+      response: structured_response ?? response,
       ...(response_option_name !== undefined && { response_option_name }),
       ...(responded_at !== undefined && { responded_at }),
       ...(expires_at !== undefined && { expires_at }),
-      ...{ expired: status === "expired", cancelled: status === "cancelled" },
+      expired: status === "expired",
+      cancelled: status === "cancelled",
       user_info: rest.decided_by ?? rest.responder ?? {},
     },
   });

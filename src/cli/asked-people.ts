@@ -1,5 +1,5 @@
 import { canonicalExact } from "../lib/exact-json.ts";
-import { printable, printableLines } from "../lib/printable.ts";
+import { printable, printableExactly, printableLines } from "../lib/printable.ts";
 
 /** How a request to people stands. */
 interface Status {
@@ -37,7 +37,10 @@ export function requestLines({ spec, status }: PeopleRequest): string[] {
 function askedLines({ fn, kwargs, msg, message }: PeopleRequest["spec"]): string[] {
   if (fn === undefined) return printableLines(msg ?? message ?? "");
   const rows = Object.entries(kwargs ?? {});
-  return [printable(fn), ...rows.map(([name, value]) => `  ${printable(name)}: ${printable(canonicalExact(value))}`)];
+  return [
+    printableExactly(fn),
+    ...rows.map(([name, value]) => `  ${printableExactly(name)}: ${printableExactly(canonicalExact(value))}`),
+  ];
 }
 
 function answerLines({ fn, response_options: options }: PeopleRequest["spec"], status: Status): string[] {

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { ParleyError } from "@parley/sdk/errors";
 import type { Question } from "@parley/sdk/wire";
 import { canonicalExact } from "../lib/exact-json.ts";
-import { printable, printableLines } from "../lib/printable.ts";
+import { printable, printableJson, printableLines } from "../lib/printable.ts";
 import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
 import { requestLines, type PeopleRequest } from "./asked-people.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument } from "./command.ts";
@@ -30,10 +30,11 @@ function kindsAt(url: string, io: Io): Kind[] {
       read: async (id) => asQuestion(await client.check(id)),
       cancel: async (id) => asQuestion(await client.cancel(id)),
     },
+    // Before A2H, which knows them too: they are shown as their agent knows them.
+    byTool(call),
     toPeople(call, "/function_calls", "/agent/function_calls"),
     toPeople(call, "/human_contacts", "/agent/human_contacts"),
     toPeople(call, "/messages", "/messages"),
-    byTool(call),
     relayed(call),
   ];
 }
@@ -134,7 +135,7 @@ function onAsked(does: string, example: string, act: (kinds: readonly Kind[], id
       const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CLIENT_OPTIONS });
       const id = onlyArgument(positionals, "ID");
       const { wire, lines } = await act(kindsAt(serverUrl(values.url, io.env), io), id);
-      for (const line of values.json ? [JSON.stringify(wire)] : lines) io.out(line);
+      for (const line of values.json ? [printableJson(JSON.stringify(wire))] : lines) io.out(line);
       return EXIT.done;
     },
   };

@@ -1,7 +1,7 @@
 import { text as readStream } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { newKey } from "@parley/sdk/idempotency-key";
-import { printable } from "../lib/printable.ts";
+import { printable, printableJson } from "../lib/printable.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 import { followTask } from "./task-follow.ts";
@@ -54,7 +54,7 @@ export const assign: Command = {
     const taken = await tasks.submit(task);
     for (const warning of taken.warnings ?? []) io.tell(`Warning: ${printable(warning)}`);
     if (!values.follow) {
-      io.out(values.json ? JSON.stringify(taken) : printable(taken.id));
+      io.out(values.json ? printableJson(JSON.stringify(taken)) : printable(taken.id));
       io.tell(`${standText(taken)}; see it at ${tasks.boardOf(taken)}`);
       return EXIT.done;
     }
@@ -79,7 +79,7 @@ export async function followToEnd(
     io.tell(`The task goes on; see it again with: parley task log ${printable(task.id)} --follow`);
     return EXIT.interrupted;
   }
-  if (json) io.out(JSON.stringify(ended));
+  if (json) io.out(printableJson(JSON.stringify(ended)));
   else for (const line of resultLines(ended)) io.out(line);
   if (ended.reviewUrl !== undefined && ended.state === "review") io.tell(`Review it at ${ended.reviewUrl}`);
   return endedWell(ended) ? EXIT.done : EXIT.refused;

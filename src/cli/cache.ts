@@ -1,5 +1,6 @@
+import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
-import { forgetCached } from "../verbs/forget-decisions.ts";
+import { forgetCached } from "../asks/forget-decisions.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, STORE_FLAGS } from "./command.ts";
 
@@ -15,7 +16,7 @@ export const cacheClear: Command = {
     const forgotten = await withStore(values, io, (ctx) =>
       forgetCached(ctx, role === undefined ? "all" : { role }, COMMAND_LINE),
     );
-    if (values.json) io.out(JSON.stringify({ forgotten }));
+    if (values.json) io.out(printableJson(JSON.stringify({ forgotten })));
     else io.tell(forgotten === 1 ? "1 decision is forgotten." : `${forgotten} decisions are forgotten.`);
     return EXIT.done;
   },

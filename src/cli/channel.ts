@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
-import { printable } from "../lib/printable.ts";
-import { OPERATOR } from "../verbs/prepare-first-start.ts";
-import { readChannelTest, startChannelTest, TESTED_CHANNELS, type ChannelTest } from "../verbs/test-channel.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { readChannelTest, startChannelTest, TESTED_CHANNELS, type ChannelTest } from "../requests/test-channel.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { lookUntil } from "./look-until.ts";
@@ -15,12 +14,12 @@ export const channelTest: Command = {
   usage: "TYPE [--person ID] [--wait] [--json]",
   does: "have the running server send a test message to somebody, and say what became of it",
   flags: {
-    "--person ID": `to whom; left out, ${OPERATOR}`,
+    "--person ID": "to whom, by the number of parley people list; left out, whoever runs the server",
     "--wait": "until the message is answered: the way back is tried too",
     "--json": "print JSON",
     ...STORE_FLAGS,
   },
-  example: "parley channel test email --person operator",
+  example: "parley channel test email --person 1",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
@@ -34,7 +33,7 @@ export const channelTest: Command = {
     });
     const channel = TESTED_CHANNELS.find((known) => known === onlyArgument(positionals, "TYPE"));
     if (!channel) throw new WrongUsage(`TYPE must be one of ${TESTED_CHANNELS.join(", ")}`);
-    const person = values.person ?? OPERATOR;
+    const { person } = values;
     const test = await withStore(values, io, async (ctx, { addressed }) => {
       const { id } = await startChannelTest({ ...ctx, addressed }, { channel, person });
       const read = () => readChannelTest(ctx, id);
@@ -47,7 +46,7 @@ export const channelTest: Command = {
       const isOver = ({ state }: ChannelTest) => state === "answered" || state === "over";
       return lookUntil(read, isOver, { withinMs: ANSWERED_WITHIN_MS, signal: io.interrupted });
     });
-    if (values.json) io.out(JSON.stringify(test));
+    if (values.json) io.out(printableJson(JSON.stringify(test)));
     else io.out(sentence(test));
     return exitCode(test, values.wait ?? false, io);
   },

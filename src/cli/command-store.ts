@@ -1,9 +1,9 @@
-import { loadConfig, type Config } from "../config.ts";
+import { loadConfig, type Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
 import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
-import { openStore } from "../store/open-store.ts";
+import { openStore } from "../core/store/open-store.ts";
 import type { Io } from "./command.ts";
 
 export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;

@@ -21,7 +21,7 @@ export interface Command {
   /** Each flag, and a line about it. */
   flags: Readonly<Record<string, string>>;
   example: string;
-  /** Does it and returns the exit code (cli.md). */
+  /** Does it and returns the exit code (docs/command-line.md). */
   run(argv: readonly string[], io: Io): Promise<number>;
 }
 
@@ -44,6 +44,6 @@ export const STORE_FLAGS = {
 } as const;
 
 export const CLIENT_FLAGS = {
-  "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415",
+  "--url URL": "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415",
   "--json": "print JSON",
 } as const;

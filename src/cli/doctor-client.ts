@@ -1,7 +1,7 @@
 import { readKeyText } from "../lib/key-text.ts";
 import { printable } from "../lib/printable.ts";
 import { WAIT_TOOL } from "../protocols/mcp/tools.ts";
-import type { Finding } from "../store/doctor.ts";
+import type { Finding } from "../doctor/store/checks.ts";
 import { serverSays, type Client, type Said } from "./doctor-wire.ts";
 
 const HOLD_S = 4;
@@ -44,7 +44,7 @@ export async function examineClient(client: Client): Promise<ClientReport> {
 
   const mine = await serverSays(client, "GET", "/agent/questions?status=OPEN,PARTIAL&limit=100");
   const promise = client.key === undefined ? "agents of this computer need no key" : "the key is an agent's, and good";
-  if (!add("key", promise, keyProblems(mine, client.key))) return { findings, facts };
+  if (!add("key", promise, keyProblems(mine, client))) return { findings, facts };
 
   // Refused before anything is counted, and its headers tell what is left.
   const empty = await serverSays(client, "POST", "/agent/questions", { body: {} });
@@ -75,7 +75,7 @@ function readyProblems({ status, text }: Said): string[] {
   return [isOurs ? `it is not ready: ${text.trim()}` : `what answers there (${status}) is no Parley server`];
 }
 
-function keyProblems(said: Said, key: string | undefined): string[] {
+function keyProblems(said: Said, { key, keyVariable }: Client): string[] {
   if (said.cut !== undefined || ![200, 401].includes(said.status)) return [reasonOf(said)];
   if (said.status === 200) return [];
   if (key === undefined) {
@@ -84,10 +84,10 @@ function keyProblems(said: Said, key: string | undefined): string[] {
     ];
   }
   const read = readKeyText(key);
-  if (read.is === "no_key") return ["PARLEY_KEY is no key: keys begin with parley_"];
-  if (read.is === "mistyped") return ["PARLEY_KEY is mistyped or cut: its checksum does not fit"];
-  if (read.scope !== "agent") return [`PARLEY_KEY is of scope ${read.scope}; asking needs one of scope agent`];
-  return ["this server does not know the key in PARLEY_KEY: it is another server's, was revoked, or has expired"];
+  if (read.is === "no_key") return [`${keyVariable} is no key: keys begin with parley_`];
+  if (read.is === "mistyped") return [`${keyVariable} is mistyped or cut: its checksum does not fit`];
+  if (read.scope !== "agent") return [`${keyVariable} is of scope ${read.scope}; asking needs one of scope agent`];
+  return [`this server does not know the key in ${keyVariable}: it is another server's, was revoked, or has expired`];
 }
 
 async function pollProblems(client: Client, id: string): Promise<string[]> {

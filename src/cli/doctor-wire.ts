@@ -4,6 +4,8 @@ import type { Clock } from "../lib/clock.ts";
 export interface Client {
   url: string;
   key: string | undefined;
+  /** The variable that the key is read from, by which the operator knows it. */
+  keyVariable: "PARLEY_KEY" | "A2H_API_KEY";
   fetch: typeof globalThis.fetch;
   clock: Clock;
   signal: AbortSignal;

@@ -1,19 +1,22 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
-import { printable } from "../lib/printable.ts";
-import type { Finding } from "../store/doctor.ts";
-import { examineEngine, examineFiles, type EngineReport } from "../store/doctor-engine.ts";
-import { openToExamine } from "../store/open-store.ts";
-import { examineStore } from "../verbs/examine-store.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { openGroups } from "../server/people.ts";
+import type { Finding } from "../doctor/store/checks.ts";
+import { examineEngine, examineFiles, type EngineReport } from "../doctor/store/engine.ts";
+import { openToExamine } from "../core/store/open-store.ts";
+import { examineStore, MOST_OFFENDERS } from "../doctor/examine.ts";
+import { differingGroups } from "../access/shared-groups.ts";
 import { agentFacts } from "./agents.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { examineClient } from "./doctor-client.ts";
 import { readPolicy, UnreadableFile } from "./policy-input.ts";
-import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
+import { agentKey, CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const doctor: Command = {
   usage: "[--quick] [--json] | --client [--url URL] [--json]",
@@ -50,7 +53,7 @@ export const doctor: Command = {
     }
     const { findings, facts } = report;
     const holds = findings.every(({ offenders }) => offenders.length === 0);
-    if (values.json) io.out(JSON.stringify({ holds, ...(!client && { quick }), findings, facts }));
+    if (values.json) io.out(printableJson(JSON.stringify({ holds, ...(!client && { quick }), findings, facts })));
     else {
       write(report, io);
       const broken = client ? "Something does not hold." : "Something is broken; nothing was changed.";
@@ -75,10 +78,24 @@ async function lookInside(
   try {
     const engine = await examineEngine(db, config, systemClock.now(), quick);
     const stored = await examineStore({ db }, { quick });
-    const findings = [...stored, ...engine.findings, examineFiles(config), examinePolicy(config)];
+    const settings = [examineFiles(config), examinePolicy(config), await examineGroups({ db }, config)];
+    const findings = [...stored, ...engine.findings, ...settings];
     return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };
   } finally {
     await db.close();
+  }
+}
+
+/** Servers that share a store must have the same groups; which ones run is nowhere written, so the last start counts. */
+async function examineGroups(ctx: Pick<Context, "db">, config: Config): Promise<Finding> {
+  const finding = { check: "groups", promise: "the server that was started last has the groups of these settings" };
+  try {
+    const { groups } = await openGroups(ctx, config);
+    const differing = (await differingGroups(ctx.db, groups)) ?? [];
+    const says = (name: string) => `${name} has other people there: start each server with the same people.groups`;
+    return { ...finding, offenders: differing.map(says) };
+  } catch (error) {
+    return { ...finding, offenders: (error as Error).message.split("\n") };
   }
 }
 
@@ -96,9 +113,11 @@ function examinePolicy({ relay: { policyFile } }: Config): Finding {
 }
 
 function lookAsAgent(url: string | undefined, io: Io): Promise<Report> {
+  const server = serverUrl(url, io.env);
   return examineClient({
-    url: serverUrl(url, io.env),
-    key: io.env["PARLEY_KEY"] || undefined,
+    url: server,
+    key: agentKey(server, io.env),
+    keyVariable: io.env["PARLEY_KEY"] ? "PARLEY_KEY" : "A2H_API_KEY",
     fetch: systemFetch,
     clock: systemClock,
     signal: io.interrupted,
@@ -110,5 +129,7 @@ function write({ findings, facts }: Report, io: Io) {
   for (const { check, promise, offenders } of findings) {
     io.out(`${(offenders.length === 0 ? "holds" : "BROKEN").padEnd(8)}${check.padEnd(8)}${promise}`);
     for (const offender of offenders) io.out(`                ${printable(offender)}`);
+    if (offenders.length >= MOST_OFFENDERS)
+      io.out(`                (at most ${MOST_OFFENDERS} are named; there may be more)`);
   }
 }

@@ -4,6 +4,7 @@ import { openDeadline } from "../lib/deadline.ts";
 import { readExactJson } from "../lib/exact-json.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import type { Io } from "./command.ts";
+import { agentKey } from "./questions.ts";
 
 const REPLY_MS = 70_000;
 
@@ -25,9 +26,9 @@ export class Refused extends Error {
  */
 export type DoorCall = (method: "GET" | "POST" | "DELETE", path: string, body?: object) => Promise<object>;
 
-/** Returns the way to those doors of a server that the SDK has no client for, with the key of the environment. */
+/** Returns the way to those doors of a server that the SDK has no client for, with the agent's key of the environment. */
 export function openDoors(url: string, io: Io): DoorCall {
-  const key = io.env["PARLEY_KEY"];
+  const key = agentKey(url, io.env);
   return async (method, path, body) => {
     using deadline = openDeadline(systemClock, REPLY_MS, io.interrupted);
     let reply: Response;

@@ -84,8 +84,13 @@ function environmentOf(
   return {
     PARLEY_URL: url,
     ...(key !== undefined && { PARLEY_KEY: key }),
-    ...{ PARLEY_JOB_ID: job.job_id, PARLEY_STEP_ID: STEP, PARLEY_LEASE: lease.token, PARLEY_JOB_SPEC: spec },
-    ...{ ASK_ANSWER_ORIGIN: url, TASK_RELAY_JOB_ID: job.job_id, TASK_RELAY_STEP_ID: STEP },
+    PARLEY_JOB_ID: job.job_id,
+    PARLEY_STEP_ID: STEP,
+    PARLEY_LEASE: lease.token,
+    PARLEY_JOB_SPEC: spec,
+    ASK_ANSWER_ORIGIN: url,
+    TASK_RELAY_JOB_ID: job.job_id,
+    TASK_RELAY_STEP_ID: STEP,
     ...(job.repo !== undefined && { TASK_RELAY_REPO: job.repo }),
     ...(job.env !== undefined && { TASK_RELAY_PROFILE: job.env }),
   };

@@ -34,7 +34,9 @@ export const exec: Command = {
     const url = serverUrl(values.url, io.env);
     const key = io.env["PARLEY_KEY"] || undefined;
     const options = {
-      ...{ url, fetch: toldWhenAway(url, io), signal: io.interrupted },
+      url,
+      fetch: toldWhenAway(url, io),
+      signal: io.interrupted,
       ...(key !== undefined && { key }),
       ...(values.kind && { kinds: values.kind }),
       ...(values.worker !== undefined && { worker_id: values.worker }),

@@ -5,7 +5,7 @@ import { parseDurationMs } from "../lib/duration.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
-import { consentText } from "../model/consent.ts";
+import { consentText } from "../requests/model/consent.ts";
 import {
   ASKING_TOOL,
   type HookInput,
@@ -17,7 +17,7 @@ import {
 import { wasDecidedThere } from "./claude-transcript.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { askPeople, CouldNotAsk, type Ended, type Place } from "./people-requests.ts";
-import { serverUrl } from "./questions.ts";
+import { agentKey, serverUrl } from "./questions.ts";
 
 const MOST_DEPTH = 64;
 const LONGEST_BYTES = 4_000_000;
@@ -30,8 +30,9 @@ export const HOOK_OPTIONS = {
 } as const;
 
 export const HOOK_FLAGS = {
-  "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY",
-  "--to ID": "the human who decides, by number; left out, whoever runs the server",
+  "--url URL":
+    "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY, or in A2H_API_KEY",
+  "--to ID": "the human who decides, by number, or a group by its name; left out, whoever runs the server",
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const;
 
@@ -48,9 +49,10 @@ export const hookClaude: Command = {
     if (!input) return EXIT.done;
     const [there, over] = [new AbortController(), new AbortController()];
     const watching = watchTranscript(input, over.signal, () => there.abort());
+    const url = serverUrl(values.url, io.env);
     const place: Place = {
-      url: serverUrl(values.url, io.env),
-      key: io.env["PARLEY_KEY"] || undefined,
+      url,
+      key: agentKey(url, io.env),
       clock: systemClock,
       fetch: systemFetch,
       signal: AbortSignal.any([io.interrupted, there.signal]),
@@ -121,11 +123,16 @@ async function answered(
   const ends = await Promise.all(
     questions.map(({ question, header, options }, i) =>
       askPeople(place, "human_contacts", {
-        ...{ run_id: names.run_id, call_id: `${names.call_id}.${i + 1}` },
+        run_id: names.run_id,
+        call_id: `${names.call_id}.${i + 1}`,
         spec: {
-          ...{ msg: question, subject: oneLine(header || question, 200), ...channelOf(how) },
+          msg: question,
+          subject: oneLine(header || question, 200),
+          ...channelOf(how),
           response_options: options.map(({ label, description }, n) => ({
-            ...{ name: `option_${n + 1}`, title: oneLine(label, 75), description: description.slice(0, 400) },
+            name: `option_${n + 1}`,
+            title: oneLine(label, 75),
+            description: description.slice(0, 400),
           })),
           timeout_seconds: how.timeoutSeconds,
         },
@@ -154,7 +161,8 @@ function namesOf({ session_id, tool_use_id: use }: HookInput): { run_id: string;
 }
 
 function channelOf({ to }: How): object {
-  return to === undefined ? {} : { channel: { human: { id: to } } };
+  if (to === undefined) return {};
+  return { channel: /^\d+$/.test(to) ? { human: { id: to } } : { channel_id: to } };
 }
 
 function nameOf({ user_info: user }: Ended): string {

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
 import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
-import { showChange, writeWhole } from "./config-file.ts";
+import { changeFile, showChange } from "./config-file.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./hook-claude.ts";
 
 /** Claude Code ends a hook that takes longer; the request itself ends before. */
@@ -37,7 +37,7 @@ export const hookInstall: Command = {
     }
     showChange(file, before, after, io);
     if (values.undo && isEmptyJson(after)) rmSync(file);
-    else writeWhole(file, after);
+    else await changeFile(file, after);
     io.tell(
       values.undo
         ? `Parley is out of ${file}.`

@@ -15,6 +15,15 @@ export interface ListedAsk {
   outcome: { approved: boolean | null; by: { name: string | null } | null } | null;
 }
 
+/** One page of what waits. */
+export interface ListedPage {
+  asks: ListedAsk[];
+  /** What the next page goes on behind; null after the last. */
+  next: string | null;
+  /** With the first page: how many wait in all. */
+  counts: { all: number } | null;
+}
+
 /** An ask with everything that its reader may see. */
 export interface WholeAsk extends ListedAsk {
   run: string | null;
@@ -50,11 +59,13 @@ export class Declined extends Error {
 }
 
 const KEY_WANTED =
-  "the inbox is one person's: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person operator";
+  "the inbox is one person's: set PARLEY_KEY to a key of scope answer; whoever runs the server makes one with: parley keys create NAME --scope answer --person 1";
 
 /** What is addressed to the person of a key. */
 export interface Inbox {
-  list(): Promise<ListedAsk[]>;
+  list(before?: string): Promise<ListedPage>;
+  /** Every page, one after another. */
+  listAll(): Promise<ListedAsk[]>;
   read(id: string): Promise<WholeAsk>;
   /** @throws {Declined} */
   decide(id: string, decision: Decision): Promise<WholeAsk>;
@@ -89,8 +100,19 @@ export function openInbox(url: string, io: Io): Inbox {
   }
 
   const pathOf = (id: string) => `/asks/${encodeURIComponent(id)}`;
+  const list = (before?: string): Promise<ListedPage> =>
+    call("GET", before === undefined ? "/asks" : `/asks?before=${encodeURIComponent(before)}`);
   return {
-    list: async () => (await call<{ asks: ListedAsk[] }>("GET", "/asks")).asks,
+    list,
+    async listAll() {
+      const asks: ListedAsk[] = [];
+      for (let before: string | undefined; ;) {
+        const page = await list(before);
+        asks.push(...page.asks);
+        if (page.next === null) return asks;
+        before = page.next;
+      }
+    },
     read: (id) => call("GET", pathOf(id)),
     decide: (id, decision) => call("POST", `${pathOf(id)}/decision`, decision),
   };

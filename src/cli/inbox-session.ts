@@ -1,7 +1,8 @@
-import { printable } from "../lib/printable.ts";
+import { printable, printableExactly, printableJson } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
 import { type Decision, Declined, type Inbox, type WholeAsk } from "./inbox-client.ts";
 import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
+import { type Picked, pickAtTerminal } from "./pick.ts";
 
 const COMMANDS = "/next, /list, /quit";
 
@@ -28,15 +29,24 @@ export async function decideAtTerminal(inbox: Inbox, id: string | undefined, io:
 async function decideAll(desk: Desk): Promise<void> {
   const { inbox, io } = desk;
   for (;;) {
-    const asks = await inbox.list();
-    if (asks.length === 0) {
+    let page = await inbox.list();
+    if (page.asks.length === 0) {
       io.tell("Nothing waits for you now.");
       return;
     }
+    const waiting = page.counts?.all ?? page.asks.length;
+    if (waiting > page.asks.length) io.tell(`${waiting} wait for you; these are the first ${page.asks.length}.`);
+    const asks = page.asks;
     for (const line of listLines(asks)) io.tell(line);
-    const first = await pick(desk, asks.length);
-    if (first === "quit") return;
-    for (const { id } of first === "list" ? [] : asks.slice(first)) {
+    let chosen = await pick(desk, asks.length, page.next);
+    while (chosen === "more" && page.next !== null) {
+      page = await inbox.list(page.next);
+      for (const line of listLines(page.asks, asks.length)) io.tell(line);
+      asks.push(...page.asks);
+      chosen = await pick(desk, asks.length, page.next);
+    }
+    if (chosen === "quit") return;
+    for (const { id } of typeof chosen === "number" ? asks.slice(chosen) : []) {
       const ask = await stillThere(desk, id);
       const move = ask ? await present(desk, ask) : "next";
       if (move === "quit") return;
@@ -45,15 +55,8 @@ async function decideAll(desk: Desk): Promise<void> {
   }
 }
 
-async function pick({ ask, io }: Desk, count: number): Promise<number | "list" | "quit"> {
-  for (;;) {
-    const word = await ask(`Which one? 1-${count}, Enter for the first, /list, /quit: `);
-    if (word === null || word === "/quit") return "quit";
-    if (word === "/list") return "list";
-    const number = word === "" ? 1 : Number(word);
-    if (Number.isInteger(number) && number >= 1 && number <= count) return number - 1;
-    io.tell(`There is nothing at ${printable(word)}.`);
-  }
+function pick(desk: Desk, count: number, next: string | null): Promise<Picked> {
+  return pickAtTerminal(desk, { count, hasMore: next !== null, unknown: "There is nothing at" });
 }
 
 /** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
@@ -100,7 +103,8 @@ async function present(desk: Desk, ask: WholeAsk): Promise<Move> {
 function howTo({ kind, options, schema, may_decide: may }: WholeAsk): string | null {
   if (!may) return null;
   if (kind === "approval") return "approve, or reject";
-  if (schema !== null) return "type the JSON of your answer";
+  if (schema !== null)
+    return options.length > 0 ? "#1 chooses the first, or type your answer" : "type your answer, in words or as JSON";
   return options.length > 0 ? `1-${options.length} chooses one, or type your answer` : "type your answer";
 }
 
@@ -111,10 +115,6 @@ async function decisionOf(desk: Desk, ask: WholeAsk, word: string): Promise<Deci
     return /^(r|reject|no)$/i.test(word) ? rejection(desk, ask) : null;
   }
   const decision = replyOf(ask, word);
-  if (typeof decision === "string") {
-    desk.io.tell(decision);
-    return null;
-  }
   const option = ask.options.find(({ name }) => name === decision.option);
   const what = option ? `"${printable(option.title)}"` : `${[...word].length} characters`;
   const sure = await desk.ask(`Send ${what}? Enter sends; /back: `);
@@ -127,7 +127,7 @@ async function approval({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decis
   const comment = await prompt("A comment for the agent? Enter for none: ");
   if (comment === null) return "quit";
   const sure = await prompt(
-    `Run ${printable(ask.fn ?? ask.title)} with exactly these arguments? yes approves; /back: `,
+    `Run ${printableExactly(ask.fn ?? ask.title)} with exactly these arguments? yes approves; /back: `,
   );
   if (sure === null) return "quit";
   if (!/^yes$/i.test(sure)) {
@@ -149,15 +149,9 @@ async function rejection({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Deci
   return { approved: false, ...(option ? { option: option.name } : why !== "" && { comment: why }) };
 }
 
-/** Returns a reply, or in a sentence why it is none. */
-function replyOf({ options, schema }: WholeAsk, word: string): Decision | string {
-  if (schema !== null) {
-    try {
-      return { value: JSON.parse(word) as unknown };
-    } catch {
-      return "That is not JSON; nothing was sent.";
-    }
-  }
+function replyOf({ options, schema }: WholeAsk, word: string): Decision {
+  // The server reads what fits the schema from words, as it does everywhere else.
+  if (schema !== null) return { text: word };
   const option = /^\d+$/.test(word) ? options[Number(word) - 1] : undefined;
   return option ? { option: option.name } : { text: word };
 }
@@ -171,7 +165,7 @@ async function send(
   for (;;) {
     try {
       const after = await inbox.decide(id, decision);
-      io.out(json ? JSON.stringify(after) : outcomeText(after));
+      io.out(json ? printableJson(JSON.stringify(after)) : outcomeText(after));
       return "next";
     } catch (error) {
       if (!(error instanceof Declined)) throw error;

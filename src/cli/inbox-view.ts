@@ -1,6 +1,6 @@
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
-import { printable, printableLines } from "../lib/printable.ts";
+import { printable, printableExactly, printableLines, printableLinesExactly } from "../lib/printable.ts";
 import type { ListedAsk, WholeAsk } from "./inbox-client.ts";
 import { table } from "./table.ts";
 
@@ -8,13 +8,13 @@ const LISTED_LENGTH = 60;
 const RULE = "─".repeat(40);
 const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as const;
 
-/** Returns a numbered line for each ask. */
-export function listLines(asks: readonly ListedAsk[]): string[] {
+/** Returns a numbered line for each ask, of which `before` came on earlier pages. */
+export function listLines(asks: readonly ListedAsk[], before = 0): string[] {
   const rows = asks.map((ask, i) => {
-    const title = printable(ask.title);
+    const title = ask.kind === "approval" ? printableExactly(ask.title) : printable(ask.title);
     const cut = [...title].slice(0, LISTED_LENGTH).join("");
     const shown = cut.length < title.length ? `${cut} ...` : cut;
-    return [String(i + 1), KINDS[ask.kind], shown, printable(ask.agent), leftText(ask), ask.id];
+    return [String(before + i + 1), KINDS[ask.kind], shown, printable(ask.agent), leftText(ask), ask.id];
   });
   return table(["", "WHAT", "TITLE", "FROM", "LEFT", "ID"], rows);
 }
@@ -27,11 +27,11 @@ function leftText({ expires_at: at }: Pick<ListedAsk, "expires_at">): string {
 export function wholeLines(ask: WholeAsk, secrets: boolean): string[] {
   const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
   return [
-    ask.kind === "approval" ? `${from} wants to run ${printable(ask.fn ?? ask.title)}` : `${from} asks:`,
+    ask.kind === "approval" ? `${from} wants to run ${printableExactly(ask.fn ?? ask.title)}` : `${from} asks:`,
     ...argumentLines(ask, secrets),
     ...wordLines(ask),
     ...ask.options.flatMap(optionLines),
-    ...(ask.schema === null ? [] : ["The answer is JSON that fits this schema:", JSON.stringify(ask.schema, null, 2)]),
+    ...schemaLines(ask),
     ...ask.decisions.map(({ by, approved, comment }) => {
       const what = approved === null ? "answered" : approved ? "approved" : "rejected";
       return `${printable(by.name ?? "somebody")} has ${what}${comment === null ? "" : `: ${printable(comment)}`}`;
@@ -44,21 +44,26 @@ export function wholeLines(ask: WholeAsk, secrets: boolean): string[] {
 function argumentLines({ arguments: rows, digest }: WholeAsk, secrets: boolean): string[] {
   if (rows === null) return [];
   const lines = rows.flatMap(({ name, text, secret }) => {
-    if (secret && !secrets) return [`  ${printable(name)}: (holds a secret)`];
-    const [first = "", ...more] = printableLines(text);
-    return [`  ${printable(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
+    if (secret && !secrets) return [`  ${printableExactly(name)}: (holds a secret)`];
+    const [first = "", ...more] = printableLinesExactly(text);
+    return [`  ${printableExactly(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
   });
   return [...(lines.length > 0 ? lines : ["  (no arguments)"]), `  ${printable(digest ?? "")}`];
 }
 
 function wordLines({ kind, words, agent }: WholeAsk): string[] {
   if (words.trim() === "") return [];
-  const lines = printableLines(words);
+  const lines = printableLines(words).map((line) => `| ${line}`);
   return kind === "approval" ? [RULE, `${printable(agent)} says, which is not part of what runs:`, ...lines] : lines;
 }
 
+function schemaLines({ schema, options }: WholeAsk): string[] {
+  if (schema === null || options.length > 0) return [];
+  return ["The answer fits this schema:", ...printableLines(JSON.stringify(schema, null, 2))];
+}
+
 function optionLines({ title, description }: WholeAsk["options"][number], i: number): string[] {
-  const about = description === null ? [] : printableLines(description).map((line) => `       ${line}`);
+  const about = description === null ? [] : printableLines(description).map((line) => `       | ${line}`);
   return [`  ${i + 1}  ${printable(title)}`, ...about];
 }
 

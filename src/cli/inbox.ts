@@ -1,3 +1,4 @@
+import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
 import { type Command, CLIENT_FLAGS, EXIT, WrongUsage } from "./command.ts";
 import { type Decision, Declined, openInbox } from "./inbox-client.ts";
@@ -44,17 +45,17 @@ export const inbox: Command = {
     try {
       if (decision && id !== undefined) {
         const after = await mine.decide(id, decision);
-        io.out(json ? JSON.stringify(after) : outcomeText(after));
+        io.out(json ? printableJson(JSON.stringify(after)) : outcomeText(after));
         return EXIT.done;
       }
       if (io.prompt) return await decideAtTerminal(mine, id, io, json);
       if (id !== undefined) {
         const ask = await mine.read(id);
-        for (const line of json ? [JSON.stringify(ask)] : wholeLines(ask, secrets)) io.out(line);
+        for (const line of json ? [printableJson(JSON.stringify(ask))] : wholeLines(ask, secrets)) io.out(line);
         return EXIT.done;
       }
-      const asks = await mine.list();
-      if (json) io.out(JSON.stringify(asks));
+      const asks = await mine.listAll();
+      if (json) io.out(printableJson(JSON.stringify(asks)));
       else if (asks.length === 0) io.tell("Nothing waits for you now.");
       else for (const line of listLines(asks)) io.out(line);
       return EXIT.done;

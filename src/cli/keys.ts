@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { SCOPES, type Scope } from "../lib/key-text.ts";
 import { parseDurationMs } from "../lib/duration.ts";
-import { printable } from "../lib/printable.ts";
-import { createKey } from "../verbs/create-key.ts";
-import { listKeys } from "../verbs/list-keys.ts";
-import { revokeKey } from "../verbs/revoke-key.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { createKey } from "../access/create-key.ts";
+import { listKeys } from "../access/list-keys.ts";
+import { revokeKey } from "../access/revoke-key.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { table } from "./table.ts";
@@ -14,10 +14,11 @@ export const keysCreate: Command = {
   does: "make a key and print it, alone, this once",
   flags: {
     "--scope SCOPE": `what it may do: ${SCOPES.join(", ")}`,
-    "--person ID": "whose it is; an answer key then speaks for that person",
+    "--person ID": "whose it is, by the number of parley people list; an answer key then speaks for that person",
     "--expires TIME": "how long it is good for, such as 12h or 90d; left out, until it is revoked",
     "--self-respond": "an agent key that may answer what it asked itself",
-    "--channel ID": "whom an agent's requests ask that name nobody: a human's id, or a name of a2h.channels",
+    "--channel ID":
+      "whom an agent's requests ask that name nobody: a human's id, or a name of a2h.channels or people.groups",
     "--repo NAME": "a repository that an assign key is good for; may be repeated; left out, it is good for all",
     ...STORE_FLAGS,
   },
@@ -74,7 +75,7 @@ export const keysList: Command = {
         expires_at: key.expiresAt === null ? null : timeText(key.expiresAt),
         revoked_at: key.revokedAt === null ? null : timeText(key.revokedAt),
       }));
-      io.out(JSON.stringify(wire));
+      io.out(printableJson(JSON.stringify(wire)));
       return EXIT.done;
     }
     const rows = keys.map((key) => [

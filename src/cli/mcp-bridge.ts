@@ -39,7 +39,7 @@ class ServerAway extends Error {}
 
 /**
  * Carries messages between a client's pipes and the server, one HTTP request each, until the client sends no more
- * (contract-mcp.md, section 1). A server that is away is tried again for a minute, and a wait that broke off is asked
+ * (spec/mcp 1). A server that is away is tried again for a minute, and a wait that broke off is asked
  * for anew: the question is the server's, so nothing is lost. How a connection opens and which tools there are is
  * answered here while the server is away, so that a client which starts first still comes up.
  */
@@ -179,7 +179,7 @@ async function away<T>(work: () => Promise<T>): Promise<T> {
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
-/** The headers say again what the message says (contract-mcp.md, section 2). */
+/** The headers say again what the message says (spec/mcp 2). */
 function headersOf({ method, params, version }: Request, key: string | undefined): Record<string, string> {
   const name = method === "tools/call" ? params["name"] : method.startsWith("tasks/") ? params["taskId"] : undefined;
   return {

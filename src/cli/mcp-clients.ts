@@ -8,7 +8,7 @@ export interface Told {
   key: string | undefined;
 }
 
-/** A program that speaks MCP, and how it is configured (contract-mcp.md, section 8). */
+/** A program that speaks MCP, and how it is configured (spec/mcp 8). */
 export interface McpClient {
   title: string;
   /** Its configuration file. */

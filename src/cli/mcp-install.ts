@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "./command.ts";
-import { showChange, writeWhole } from "./config-file.ts";
+import { changeFile, showChange } from "./config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Told } from "./mcp-clients.ts";
 import { serverUrl } from "./questions.ts";
 
@@ -65,7 +65,7 @@ export const mcpInstall: Command = {
     }
     showChange(file, before, after, io);
     if (values.undo && isEmpty(client, after)) rmSync(file);
-    else writeWhole(file, after);
+    else await changeFile(file, after);
     io.tell(
       values.undo ? `Parley is out of ${file}.` : `${client.title} will find Parley. ${keySentence(client, told)}`,
     );

@@ -3,18 +3,22 @@ import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { type Command, EXIT } from "./command.ts";
 import { bridge } from "./mcp-bridge.ts";
-import { serverUrl } from "./questions.ts";
+import { agentKey, serverUrl } from "./questions.ts";
 
 export const mcp: Command = {
   usage: "[--url URL]",
   does: "speak MCP over standard input and output, for clients that start their servers themselves",
-  flags: { "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY" },
+  flags: {
+    "--url URL":
+      "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY, or in A2H_API_KEY",
+  },
   example: "parley mcp",
   async run(argv, io) {
     const { values } = parseArgs({ args: [...argv], options: { url: { type: "string" } } });
+    const url = serverUrl(values.url, io.env);
     const serving = bridge(process.stdin, {
-      url: serverUrl(values.url, io.env),
-      key: io.env["PARLEY_KEY"] || undefined,
+      url,
+      key: agentKey(url, io.env),
       clock: systemClock,
       fetch: systemFetch,
       write: io.out,

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { People } from "@parley/sdk/people";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
+import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 
@@ -19,7 +20,7 @@ interface Credential {
 export interface Answerer {
   people: People;
   /** What the server has issued is on disk, for the next run. */
-  keep(): void;
+  keep(): Promise<void>;
 }
 
 /**
@@ -30,7 +31,7 @@ export interface Answerer {
  *
  * @throws {Error} a sentence, when the key is for something else or the file cannot be used
  */
-export function openAnswerer(url: string, dataDir: string | undefined, io: Io): Answerer {
+export async function openAnswerer(url: string, dataDir: string | undefined, io: Io): Promise<Answerer> {
   const common = { url, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
   const key = io.env["PARLEY_KEY"];
   if (key) {
@@ -40,22 +41,22 @@ export function openAnswerer(url: string, dataDir: string | undefined, io: Io): 
         `PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; unset it, or set one of scope answer.`,
       );
     }
-    return { people: new People({ ...common, key }), keep: () => {} };
+    return { people: new People({ ...common, key }), keep: () => Promise.resolve() };
   }
 
   const path = join(loadConfig({ flags: { "data-dir": dataDir }, env: io.env }).dataDir, FILE);
   const known = readCredentials(path)[url];
   const credential = known ?? { fingerprint: newKey() };
-  if (!known) save(path, url, credential);
+  if (!known) await save(path, url, credential);
   const { fingerprint, token } = credential;
   const people = new People({ ...common, fingerprint, ...(token !== undefined && { participantToken: token }) });
   return {
     people,
-    keep() {
+    async keep() {
       const { participantToken } = people;
       if (participantToken === undefined || participantToken === credential.token) return;
       credential.token = participantToken;
-      save(path, url, credential);
+      await save(path, url, credential);
     },
   };
 }
@@ -69,15 +70,12 @@ function readCredentials(path: string): Record<string, Credential> {
   }
 }
 
-/** The file is whole at every moment, and its owner's alone. */
-function save(path: string, url: string, credential: Credential): void {
+/** The file is whole at every moment, its owner's alone, and on disk. */
+async function save(path: string, url: string, credential: Credential): Promise<void> {
   const text = `${JSON.stringify({ ...readCredentials(path), [url]: credential }, null, 2)}\n`;
-  const draft = `${path}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, text, { mode: 0o600 });
-    chmodSync(draft, 0o600);
-    renameSync(draft, path);
+    makeFolder(dirname(path), 0o700);
+    await writeWhole(path, text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`who you are cannot be kept: ${why}. Name a folder of yours with --data-dir.`, { cause: error });

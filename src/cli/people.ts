@@ -1,16 +1,17 @@
 import { parseArgs } from "node:util";
-import { printable } from "../lib/printable.ts";
-import { addPerson, listPeople } from "../verbs/add-person.ts";
-import { removeHuman } from "../verbs/enroll-human.ts";
-import { listPeopleAndSessions } from "../verbs/list-people.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { addPerson, listPeople } from "../access/add-person.ts";
+import { removeHuman } from "../access/enroll-human.ts";
+import { listPeopleAndSessions } from "../access/list-people.ts";
 import { Refusal } from "../refusals.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS } from "./command.ts";
+import { namedInSettings } from "./named-in-settings.ts";
 import { table } from "./table.ts";
 
 export const peopleAdd: Command = {
   usage: "NAME [--admin]",
-  does: "add somebody who can sign in, and print their id",
+  does: "add somebody who can sign in, and print the number that names them everywhere",
   flags: { "--admin": "may run this server", ...STORE_FLAGS },
   example: 'parley link --person $(parley people add "Ana Ruiz")',
   async run(argv, io) {
@@ -37,7 +38,8 @@ export const peopleList: Command = {
     const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
     const people = await withStore(values, io, (ctx) => listPeople(ctx));
     if (values.json) {
-      io.out(JSON.stringify(people));
+      const wire = people.map(({ formerId, ...person }) => ({ ...person, ...(formerId && { former_id: formerId }) }));
+      io.out(printableJson(JSON.stringify(wire)));
       return EXIT.done;
     }
     const rows = people.map(({ id, role, name }) => [id, role, printable(name)]);
@@ -50,7 +52,7 @@ export const peopleRemove: Command = {
   usage: "ID [--json]",
   does: "retire somebody: sessions, links and keys of theirs end, and what only they were asked goes to who sees all",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
-  example: "parley people remove person_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
+  example: "parley people remove 7",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
@@ -58,14 +60,19 @@ export const peopleRemove: Command = {
       options: { ...STORE_OPTIONS, json: { type: "boolean" } },
     });
     const wanted = onlyArgument(positionals, "ID");
-    const { id, name } = await withStore(values, io, async (ctx) => {
+    const { id, name, named } = await withStore(values, io, async (ctx, config) => {
       const person = (await listPeopleAndSessions(ctx)).find((one) => one.id === wanted);
       if (!person) throw new Refusal("person_not_found", { person: wanted });
-      await removeHuman(ctx, person.number, COMMAND_LINE);
-      return person;
+      await removeHuman(ctx, Number(person.id), COMMAND_LINE);
+      return { ...person, named: namedInSettings(config, person) };
     });
-    if (values.json) io.out(JSON.stringify({ id, name, removed: true }));
+    const places = [...named.refused, ...named.passedOver];
+    if (values.json) io.out(printableJson(JSON.stringify({ id, name, removed: true, named_in: places })));
     else io.tell(`${printable(name)} (${id}) can no longer be asked, sign in or answer.`);
+    if (places.length > 0) io.tell(`The settings still name ${printable(name)}: ${printable(places.join(", "))}.`);
+    if (named.refused.length > 0) {
+      io.tell(`No server starts on them before this is changed: ${printable(named.refused.join(", "))}.`);
+    }
     return EXIT.done;
   },
 };

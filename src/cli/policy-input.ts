@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { loadConfig } from "../config.ts";
-import { replaceFile } from "../lib/replace-file.ts";
-import { ASK_TYPES } from "../model/relay.ts";
-import type { Policy, PolicyWords } from "../model/policy.ts";
-import { parsePolicy } from "../model/policy-text.ts";
-import type { PolicyText } from "../verbs/policy-proposals.ts";
+import { loadConfig } from "../config/config.ts";
+import { replaceFile } from "../lib/durable-files.ts";
+import { ASK_TYPES } from "../asks/model/ask.ts";
+import type { Policy, PolicyWords } from "../policy/model/policy.ts";
+import { parsePolicy } from "../policy/model/text.ts";
+import type { PolicyText } from "../policy/proposals.ts";
 import { type Io, WrongUsage } from "./command.ts";
 
 /** A file cannot be read, or holds a mistake: one could not look (exit 2). */

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
-import { printable } from "../lib/printable.ts";
-import { nameOf, type Policy } from "../model/policy.ts";
-import { conditionsText } from "../model/policy-explain.ts";
-import { listPolicy, proposalDiff, type PolicyBeside } from "../verbs/list-policy.ts";
-import { revokeStanding } from "../verbs/policy-grants.ts";
-import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../verbs/policy-proposals.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { nameOf, type Policy } from "../policy/model/policy.ts";
+import { conditionsText } from "../policy/model/explain.ts";
+import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from "../policy/list.ts";
+import { revokeStanding } from "../policy/grants.ts";
+import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../policy/proposals.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { lookAt } from "./policy.ts";
@@ -25,8 +25,10 @@ export const policyShow: Command = {
     const path = policyPath(values, io);
     return lookAt(io, async () => {
       const policy = readPolicy(path);
-      const beside = await withStore(values, io, (ctx) => listPolicy(ctx));
-      if (values.json) io.out(JSON.stringify(toWire(path, policy, beside)));
+      const beside = await withStore(values, io, async (ctx) => {
+        return { ...(await readBesidePolicy(ctx)), ...(await readRulesInUse(ctx, policy)) };
+      });
+      if (values.json) io.out(printableJson(JSON.stringify(toWire(path, policy, beside))));
       else show(path, policy, beside, io);
       return EXIT.done;
     });
@@ -101,11 +103,12 @@ export const policyDismiss: Command = {
   },
 };
 
-function show(path: string, policy: Policy, { grants, proposals, savings }: PolicyBeside, io: Io): void {
-  const saved = new Map(savings.map((one) => [one.rule, one.saved]));
+type Beside = Awaited<ReturnType<typeof readBesidePolicy>> & Pick<RulesInUse, "spared">;
+
+function show(path: string, policy: Policy, { grants, proposals, spared }: Beside, io: Io): void {
   io.tell(`${path}: version ${policy.policyVersion}`);
   const rules = policy.rules.map((rule) => {
-    return [nameOf(rule), rule.decision, String(saved.get(rule.key) ?? 0), printable(conditionsText(rule))];
+    return [nameOf(rule), rule.decision, String(spared.get(rule.key) ?? 0), printable(conditionsText(rule))];
   });
   const defaults = Object.entries(policy.defaults).map(([name, decision]) => [`default ${name}`, decision, "-", "-"]);
   for (const line of table(["RULE", "DECISION", "SPARED", "ABOUT"], [...rules, ...defaults])) io.out(line);
@@ -132,19 +135,29 @@ function show(path: string, policy: Policy, { grants, proposals, savings }: Poli
   }
 }
 
-function toWire(path: string, policy: Policy, { grants, proposals, savings }: PolicyBeside): object {
-  const saved = new Map(savings.map((one) => [one.rule, one.saved]));
+function toWire(path: string, policy: Policy, { grants, proposals, spared }: Beside): object {
   const text = readText(path);
   return {
     file: path,
     policy_version: policy.policyVersion,
     defaults: policy.defaults,
     rules: policy.rules.map((rule) => ({
-      ...{ rule: nameOf(rule), decision: rule.decision, about: conditionsText(rule) },
-      spared: saved.get(rule.key) ?? 0,
+      rule: nameOf(rule),
+      decision: rule.decision,
+      about: conditionsText(rule),
+      spared: spared.get(rule.key) ?? 0,
     })),
     grants: grants.map(({ id, action, resource, env, tool, repo, agent, digest = null, ...grant }) => ({
-      ...{ id, action, resource, env, tool, repo, agent, digest, by: grant.madeBy, ask_id: grant.askId },
+      id,
+      action,
+      resource,
+      env,
+      tool,
+      repo,
+      agent,
+      digest,
+      by: grant.madeBy,
+      ask_id: grant.askId,
       created_at: timeText(grant.createdAt),
       expires_at: timeText(grant.expiresAt),
       revoked_at: grant.revokedAt === null ? null : timeText(grant.revokedAt),
@@ -152,7 +165,10 @@ function toWire(path: string, policy: Policy, { grants, proposals, savings }: Po
       spared: grant.uses,
     })),
     proposals: proposals.map((proposal) => ({
-      ...{ id: proposal.id, state: proposal.state, rule: proposal.rule, approvals: proposal.approvals },
+      id: proposal.id,
+      state: proposal.state,
+      rule: proposal.rule,
+      approvals: proposal.approvals,
       created_at: timeText(proposal.createdAt),
       ...(proposal.state === "open" && { diff: proposalDiff(text, proposal).join("\n") }),
     })),

@@ -1,15 +1,21 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { printable } from "../lib/printable.ts";
+import { loadConfig } from "../config/config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { printable, printableJson } from "../lib/printable.ts";
 import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
-import { evaluate, nameOf, type Policy, policyInput, type Verdict } from "../model/policy.ts";
-import { pathText } from "../model/policy-check.ts";
-import { explainVerdict } from "../model/policy-explain.ts";
-import { lintPolicy } from "../model/policy-lint.ts";
-import { ASK_TYPES } from "../model/relay.ts";
-import { readGrants } from "../verbs/policy-grants.ts";
-import { shippedPolicy } from "../verbs/shipped-policy.ts";
+import { evaluate, nameOf, type Policy, policyInput, type Verdict } from "../policy/model/policy.ts";
+import { pathText } from "../policy/model/check.ts";
+import { explainVerdict } from "../policy/model/explain.ts";
+import { lintPolicy } from "../policy/model/lint.ts";
+import { ASK_TYPES } from "../asks/model/ask.ts";
+import { openGroups, ruleNotes } from "../server/people.ts";
+import { DATABASE_FILE } from "../core/store/data-dir.ts";
+import { openToExamine } from "../core/store/open-store.ts";
+import { readGrants } from "../policy/grants.ts";
+import { shippedPolicy } from "../policy/shipped.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
 import {
@@ -45,7 +51,7 @@ export const policyTest: Command = {
       const policy = readPolicy(path);
       warn(policy, io);
       if (values.cases !== undefined) return runCases(policy, values.cases, io);
-      io.out(JSON.stringify(evaluate(policy, [], policyInput(words ?? {})).trace, null, 2));
+      io.out(printableJson(JSON.stringify(evaluate(policy, [], policyInput(words ?? {})).trace, null, 2)));
       return EXIT.done;
     });
   },
@@ -53,16 +59,16 @@ export const policyTest: Command = {
 
 export const policyLint: Command = {
   usage: "[FILE]",
-  does: "check a policy file, and name rules that can never win",
+  does: "check a policy file, and name rules that can never win or ask somebody who is not there",
   flags: FILE_FLAGS,
   example: "parley policy lint",
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const path = fileOf(positionals) ?? policyPath(values, io);
-    return lookAt(io, () => {
+    return lookAt(io, async () => {
       const policy = readPolicy(path);
-      const notes = lintPolicy(policy);
-      for (const { says } of notes) io.out(printable(says));
+      const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, values, io))];
+      for (const says of notes) io.out(printable(says));
       const count = policy.rules.length;
       io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
       return notes.length > 0 ? EXIT.refused : EXIT.done;
@@ -95,6 +101,26 @@ export const policyExplain: Command = {
   },
 };
 
+/** Returns a sentence for each rule that asks somebody who is not there, as the people and the groups of this store are. */
+async function unknownAsked(
+  policy: Policy,
+  flags: { "data-dir"?: string | undefined; config?: string | undefined },
+  io: Io,
+): Promise<string[]> {
+  if (policy.rules.every(({ to }) => to === null)) return [];
+  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, DATABASE_FILE))) {
+    io.tell(`Whom rules ask was not looked up: there is no store in ${config.dataDir}.`);
+    return [];
+  }
+  const db = await openToExamine(config, systemClock);
+  try {
+    return await ruleNotes({ db, addressed: await openGroups({ db }, config) }, policy);
+  } finally {
+    await db.close();
+  }
+}
+
 /** A file that cannot be read or holds a mistake means that one could not look. */
 export async function lookAt(io: Io, work: () => number | Promise<number>): Promise<number> {
   try {
@@ -122,7 +148,14 @@ const Cases = z.strictObject({
     z.strictObject({
       name: z.string(),
       input: z.strictObject({
-        ...{ action: text, resource: text, env: text, tool: text, repo: text, agent: text, role: text, job: text },
+        action: text,
+        resource: text,
+        env: text,
+        tool: text,
+        repo: text,
+        agent: text,
+        role: text,
+        job: text,
         fn: text,
         ask_type: z.enum(ASK_TYPES).optional(),
         meta: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),

@@ -1,4 +1,5 @@
 import { Parley } from "@parley/sdk";
+import { agentPlace } from "@parley/sdk/environment";
 import type { Question } from "@parley/sdk/wire";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
@@ -13,12 +14,21 @@ const BAR_WIDTH = 24;
 
 /** Returns the address of the server a command talks to. */
 export function serverUrl(flag: string | undefined, env: Io["env"]): string {
-  return (flag ?? (env["PARLEY_URL"] || LOCAL_URL)).replace(/\/+$/, "");
+  return (flag ?? agentPlace(env).url ?? LOCAL_URL).replace(/\/+$/, "");
 }
 
-/** Returns the client of that server, with the key of the environment. */
+/**
+ * Returns the key that an agent shows to this server: `PARLEY_KEY`, else `A2H_API_KEY`, which only the server gets that
+ * the environment names beside it, and never one that a flag names instead.
+ */
+export function agentKey(url: string, env: Io["env"]): string | undefined {
+  const isNamedThere = url === serverUrl(undefined, env);
+  return env["PARLEY_KEY"] || (isNamedThere ? agentPlace(env).key : undefined);
+}
+
+/** Returns the client of that server, with the agent's key of the environment. */
 export function openClient(url: string, env: Io["env"]): Parley {
-  return new Parley({ url, key: env["PARLEY_KEY"] || undefined });
+  return new Parley({ url, key: agentKey(url, env) });
 }
 
 /** Returns a question and what people said: each answer, or the tally of a choice. */

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { openForeignSchemas, type ForeignSchemas } from "../lib/foreign-schema.ts";
-import { printable } from "../lib/printable.ts";
+import { printable, printableJson } from "../lib/printable.ts";
 import { tryRole } from "../responders/answer-runner/golden.ts";
 import { openRoles, type RoleOnDisk, type Roles } from "../responders/roles/role-catalogue.ts";
 import { roleName } from "../responders/roles/role.ts";
@@ -21,7 +21,7 @@ export const rolesList: Command = {
   async run(argv, io) {
     const { values } = parseArgs({ args: [...argv], options: OPTIONS });
     return withRoles(values, io, (roles) => {
-      if (values.json) io.out(JSON.stringify(roles.list().map(toWire)));
+      if (values.json) io.out(printableJson(JSON.stringify(roles.list().map(toWire))));
       else {
         const rows = roles
           .list()
@@ -44,7 +44,7 @@ export const rolesShow: Command = {
     const id = onlyArgument(positionals, "ID");
     return withRoles(values, io, (roles) => {
       const found = named(roles, id);
-      if (values.json) io.out(JSON.stringify(toWire(found)));
+      if (values.json) io.out(printableJson(JSON.stringify(toWire(found))));
       else for (const line of linesOf(found)) io.out(line);
       return EXIT.done;
     });
@@ -71,7 +71,7 @@ export const rolesTest: Command = {
         results.push(...tried.map((each) => ({ role: roleName(one.role), ...each })));
       }
       const failed = results.filter(({ problem }) => problem !== null);
-      if (values.json) io.out(JSON.stringify({ holds: failed.length === 0, tried: results }));
+      if (values.json) io.out(printableJson(JSON.stringify({ holds: failed.length === 0, tried: results })));
       else {
         for (const { role, name, problem } of results) {
           io.out(`${problem === null ? "holds" : "FAILS"}  ${role}: ${printable(name)}`);
@@ -94,7 +94,7 @@ export const rolesCheck: Command = {
     const { values } = parseArgs({ args: [...argv], options: OPTIONS });
     return withRoles(values, io, (roles) => {
       const broken = roles.problems();
-      if (values.json) io.out(JSON.stringify(broken.map(({ file, problems }) => ({ file, problems }))));
+      if (values.json) io.out(printableJson(JSON.stringify(broken.map(({ file, problems }) => ({ file, problems })))));
       else if (broken.length === 0) io.out(`All ${roles.list().length} roles can be used.`);
       else {
         for (const { file, problems } of broken) {

@@ -1,29 +1,38 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
+import { writeCompiled } from "../lib/compile-cache.ts";
+import { takeInheritedSockets, type InheritedSocket } from "../lib/inherited-sockets.ts";
+import { isLoopback } from "../lib/network.ts";
 import { VERSION } from "../lib/version.ts";
-import { type RunningServer, startServer } from "../server.ts";
-import { createSignInLink } from "../verbs/create-sign-in-link.ts";
-import { OPERATOR } from "../verbs/prepare-first-start.ts";
+import type { RunningServer } from "../server/server.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
-import { signInAddress } from "../model/sign-in-address.ts";
-import { noteServerProcess, forgetServerProcess } from "../store/server-process.ts";
+import { signInAddress } from "../access/model/sign-in-address.ts";
+import { noteServerProcess, forgetServerProcess, type ServerProcess } from "../core/store/server-process.ts";
 import { starttimeOf } from "../workshop/processes.ts";
 import { openLog } from "./log.ts";
+import { askForReplacement, outlive, startSuccessor, takePlace, REPLACE_SIGNAL, type Successor } from "./replace.ts";
 import { DRAIN_SIGNAL, KILL_SIGNAL } from "./stop.ts";
 
+const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
+/** npm passes on what a terminal has given both of them: within so long that is one signal. */
+const SAME_SIGNAL_MS = 1000;
 /** A stop that takes longer than this ends the process all the same. */
 const STOP_WITHIN_MS = 9500;
+/** ... and where another takes its place, whoever holds a connection has five seconds to use it once more. */
+const HAND_OVER_WITHIN_MS = 14_500;
 
 export const serve: Command = {
-  usage: "[--host ADDRESS] [--port PORT] [--data-dir DIR] [--config FILE]",
+  usage: "[--host ADDRESS] [--port PORT] [--data-dir DIR] [--config FILE] [--replace]",
   does: "run the server",
   flags: {
     "--host ADDRESS": "where to listen; left out, 127.0.0.1, which only this computer reaches",
     "--port PORT": "left out, 3415",
     ...STORE_FLAGS,
+    "--replace": "have the server that runs on this data directory start anew, and lose no request by it",
     "--accept-loss": "start although commits are missing that were once on disk",
+    "--accept-clock": "start by this machine's clock, although the store remembers another time",
   },
   example: "parley serve --port 8080 --data-dir ./data",
   async run(argv, io) {
@@ -35,52 +44,106 @@ export const serve: Command = {
         port: { type: "string" },
         "data-dir": { type: "string" },
         config: { type: "string" },
+        replace: { type: "boolean" },
         "accept-loss": { type: "boolean" },
+        "accept-clock": { type: "boolean" },
       },
     });
     if (positionals.length > 0) throw new WrongUsage(`"${positionals[0]}" is not expected here`);
-    const { config: file, "accept-loss": acceptLoss = false, ...flags } = values;
-    const config = loadConfig({ flags, env: io.env, file });
+    const {
+      config: file,
+      "accept-loss": acceptLoss = false,
+      "accept-clock": acceptClock = false,
+      replace = false,
+      ...flags
+    } = values;
+    const sockets = takeInheritedSockets(process.env);
+    const config = loadConfig({ flags: { ...flags, ...placeOf(sockets) }, env: io.env, file });
+    const replaced = replace ? await askForReplacement(config.dataDir, io) : null;
+    if (replaced !== null) return replaced;
     const log = openLog(config.log.level, process.stdout.isTTY);
+    const isSuccessor = await takePlace(process.env);
 
-    const server = await startServer(config, { log, acceptLoss });
+    // Loaded when there is something to serve: settings that are wrong are refused before.
+    const { startServer } = await import("../server/server.ts");
+    const server = await startServer(config, { log, acceptLoss, acceptClock, sockets });
     process.on("SIGHUP", () => void server.reload());
+    // A repeated signal ends nothing by itself, also between the listener of the first one and those of `stop`.
+    for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
     for (const line of await greeting(server, config)) io.out(line);
+    // A server that is killed would compile everything anew at each start.
+    writeCompiled();
     // What this machine offers to coding agents is looked into meanwhile.
     void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
-    const self = { pid: process.pid, starttime: starttimeOf(process.pid) };
+    const self = { pid: process.pid, starttime: starttimeOf(process.pid), replaceable: true };
     noteServerProcess(config.dataDir, self);
-    await new Promise<void>((resolve) => {
-      if (io.interrupted.aborted) resolve();
-      else io.interrupted.addEventListener("abort", () => resolve(), { once: true });
-      process.on(DRAIN_SIGNAL, () => void drain(server, io, { kill: false }).then(resolve));
-      process.on(KILL_SIGNAL, () => void drain(server, io, { kill: true }).then(resolve));
+    const successor = await new Promise<Successor | null>((resolve) => {
+      const end = () => resolve(null);
+      if (io.interrupted.aborted) end();
+      else io.interrupted.addEventListener("abort", end, { once: true });
+      process.on(DRAIN_SIGNAL, () => void drain(server, io, { kill: false }).then(end));
+      process.on(KILL_SIGNAL, () => void drain(server, io, { kill: true }).then(end));
+      onReplace(config.dataDir, self, { server, io, resolve });
     });
-    const code = await stop(server, io);
-    forgetServerProcess(config.dataDir, self);
-    return code;
+    if (successor) noteServerProcess(config.dataDir, { ...successor.process, replaceable: true, starting: true });
+    const code = await stop(server, io, { follows: successor !== null, inherited: sockets.length > 0 });
+    if (!successor) forgetServerProcess(config.dataDir, self);
+    successor?.letIn();
+    return successor && !isSuccessor && code === EXIT.done ? outlive(config.dataDir) : code;
   },
 };
 
-/** What to do next, copy-paste ready (security.md, section 2). */
+/** Inherited sockets say where it listens; one that others reach says who may be let in. */
+function placeOf(sockets: readonly InheritedSocket[]): { host?: string; port?: string } {
+  const widest = sockets.find(({ address }) => !isLoopback(address)) ?? sockets[0];
+  return widest ? { host: widest.address, port: String(widest.port) } : {};
+}
+
+/** Starts another server in this one's place when told to; where that does not start, this one goes on. */
+function onReplace(
+  dataDir: string,
+  self: ServerProcess,
+  { server, io, resolve }: { server: RunningServer; io: Io; resolve: (successor: Successor) => void },
+): void {
+  let failed = 0;
+  let starting = false;
+  async function replace(): Promise<void> {
+    if (starting) return;
+    starting = true;
+    try {
+      const successor = await startSuccessor(server.descriptors());
+      io.tell(`Process ${successor.process.pid} takes the place of this server.`);
+      resolve(successor);
+    } catch (error) {
+      io.tell(`No other server was started, and this one goes on: ${(error as Error).message}.`);
+      noteServerProcess(dataDir, { ...self, failedReplacements: (failed += 1) });
+      starting = false;
+    }
+  }
+  process.on(REPLACE_SIGNAL, () => void replace());
+}
+
+/** What to do next, copy-paste ready (spec/security 2). */
 async function greeting(server: RunningServer, config: Config): Promise<string[]> {
   const agentKey = server.firstKey;
   const url = config.port === 0 && config.publicUrl.endsWith(":0") ? server.url : config.publicUrl;
-  const { code } = await createSignInLink(server.ctx, OPERATOR);
+  const { createSignInLink } = await import("../access/create-sign-in-link.ts");
+  const { code } = await createSignInLink(server.ctx, undefined);
   const question = {
     prompt: "Which label is clearer?",
     type: "multiple_choice",
     options: ["Send", "Submit"],
     min_responses: 1,
   };
-  const bearer = config.open ? "" : ` -H "Authorization: Bearer ${agentKey ?? "$PARLEY_KEY"}"`;
+  const needsKey = !asksWithoutKey(server, config);
+  const bearer = !needsKey ? "" : ` -H "Authorization: Bearer ${agentKey ?? "$PARLEY_KEY"}"`;
   const exported = agentKey ? ` PARLEY_KEY=${agentKey}` : "";
   const keyHint = agentKey
     ? ""
-    : `    ${config.open ? "no key needed here; " : ""}a key: parley keys create NAME --scope agent`;
+    : `    ${needsKey ? "" : "no key needed here; "}a key: parley keys create NAME --scope agent`;
   return [
-    `Parley ${VERSION}  ${url}   ${reachText(config)}`,
+    `Parley ${VERSION}  ${url}   ${reachText(server, config)}`,
     `  answer  ${url}/`,
     `  you     ${signInAddress(url, "admin", code)}    works once, 30 minutes; another: parley link`,
     `  agents  export PARLEY_URL=${url}${exported}${keyHint}`,
@@ -89,10 +152,20 @@ async function greeting(server: RunningServer, config: Config): Promise<string[]
   ];
 }
 
-function reachText({ loopbackOnly, open, crowd }: Config): string {
-  if (loopbackOnly) return open ? "open to this computer only" : "for this computer only, with keys";
-  const asking = open ? "OPEN: whoever reaches it may ask" : "asking needs a key";
-  return `${asking}; ${crowd.public ? "whoever reaches it may answer" : "answering needs a sign-in"}`;
+function asksWithoutKey({ othersReachIt }: RunningServer, { open }: Config): boolean {
+  return open ?? othersReachIt === null;
+}
+
+/** Who is let in without a key or a sign-in, and why that is not this computer alone. */
+function reachText({ othersReachIt }: RunningServer, { open, crowd }: Config): string {
+  const isOwn = othersReachIt === null;
+  if (isOwn && !open && !crowd.public) {
+    return open === false ? "for this computer only, with keys" : "open to this computer only";
+  }
+  const butHere = isOwn ? ", except on this computer" : "";
+  const asking = open ? "OPEN: whoever reaches it may ask" : `asking needs a key${open === false ? "" : butHere}`;
+  const answering = crowd.public ? "whoever reaches it may answer" : `answering needs a sign-in${butHere}`;
+  return `${asking}; ${answering}${isOwn ? "" : ` (${othersReachIt})`}`;
 }
 
 function placeText({ dataDir, databaseUrl }: Config): string {
@@ -113,12 +186,25 @@ async function drain(server: RunningServer, io: Io, how: { kill: boolean }): Pro
   await server.work?.drain(how);
 }
 
-/** Answers waiters, finishes writes and closes the store, within ten seconds; a second signal ends it at once. */
-async function stop(server: RunningServer, io: Io): Promise<number> {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(EXIT.interrupted));
-  io.tell("Stopping; once more to stop at once.");
-  const late = systemClock.sleep(STOP_WITHIN_MS).then(() => "late" as const);
-  const outcome = await Promise.race([server.stop(), late]);
+/**
+ * Answers waiters, finishes writes and closes the store, within ten seconds, or fifteen where somebody holds its sockets
+ * open for the next server; a second signal ends it at once.
+ */
+async function stop(
+  server: RunningServer,
+  io: Io,
+  { follows, inherited }: { follows: boolean; inherited: boolean },
+): Promise<number> {
+  const since = systemClock.monotonic();
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      if (systemClock.monotonic() - since > SAME_SIGNAL_MS) process.exit(EXIT.interrupted);
+    });
+  }
+  if (!follows) io.tell("Stopping; once more to stop at once.");
+  const handsOver = follows || inherited;
+  const late = systemClock.sleep(handsOver ? HAND_OVER_WITHIN_MS : STOP_WITHIN_MS).then(() => "late" as const);
+  const outcome = await Promise.race([server.stop({ handsOver }), late]);
   if (outcome !== "late") return EXIT.done;
   io.tell("Something did not stop in time; what was acknowledged is on disk.");
   return EXIT.refused;

@@ -27,9 +27,8 @@ export async function followTask(
   const look = async (): Promise<WholeWireTask> => {
     const task = await tasks.read(id);
     latest = task;
-    const { question, state, reviewUrl = "" } = task;
-    const asks =
-      question ?? (state === "conflict" ? { summary: "its dependencies do not merge", url: reviewUrl } : null);
+    const { question, state, reviewUrl, blockedReason: summary = "its dependencies do not merge" } = task;
+    const asks = question ?? (state === "conflict" && reviewUrl !== undefined ? { summary, url: reviewUrl } : null);
     if (asks && asks.url !== told) {
       told = asks.url;
       io.progress("");

@@ -6,7 +6,7 @@ import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 
-/** A task as the server says it is (contract-assignment.md, section 2). */
+/** A task as the server says it is (spec/assignment 2). */
 export interface WireTask {
   id: string;
   repo: string;
@@ -24,6 +24,7 @@ export interface WireTask {
   dependencies: string[];
   blockedBy?: string[];
   blockedReason?: string;
+  conflict?: { dependencies: string[]; paths: string[]; morePaths?: number; waits: boolean };
   error?: string;
   stale?: boolean;
   sandbox?: string;
@@ -50,7 +51,7 @@ export interface WholeWireTask extends WireTask {
   asks?: { askId: string; summary: string; url?: string; state: string; answer?: string }[];
 }
 
-/** One thing that is told of a task (section 11). */
+/** One thing that is told of a task (spec/assignment 11). */
 export interface WireTaskEvent {
   seq: number;
   at: string;
@@ -94,7 +95,7 @@ export interface Tasks {
 }
 
 export const KEY_WANTED =
-  "set PARLEY_KEY to a key of scope assign; whoever runs the server makes one with: parley keys create my-terminal --scope assign --person operator";
+  "set PARLEY_KEY to a key of scope assign; whoever runs the server makes one with: parley keys create my-terminal --scope assign --person 1";
 
 /** Cancelling is answered when the last process of the agent is gone. */
 const CANCEL_MS = 60_000;

@@ -52,6 +52,7 @@ export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
     `${printable(task.id)}: ${standText(task)}`,
     ...(task.agent === undefined ? [] : [`agent   ${printable(task.agent)}${sandboxText(task)}`]),
     ...(task.dependencies.length > 0 ? [`after   ${task.dependencies.map(printable).join(", ")}`] : []),
+    ...conflictLines(task),
     ...resultLines(task),
     ...(task.tree === undefined ? [] : [`tree    ${printable(task.tree.path)}`]),
     `board   ${board}`,
@@ -70,6 +71,15 @@ export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
     }),
     "",
     ...printableLines(task.prompt).map((line) => `  ${line}`),
+  ];
+}
+
+/** Every file that does not merge: the line above names the first of them. */
+function conflictLines({ conflict }: WireTask): string[] {
+  const { paths = [], morePaths = 0 } = conflict ?? {};
+  return [
+    ...paths.map((path) => `clash   ${printable(path)}`),
+    ...(morePaths > 0 ? [`clash   ${morePaths} more`] : []),
   ];
 }
 

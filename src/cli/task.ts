@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { printable } from "../lib/printable.ts";
+import { printable, printableJson } from "../lib/printable.ts";
 import { endedWell, followToEnd, TASK_FLAGS, TASK_OPTIONS } from "./assign.ts";
 import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { serverUrl } from "./questions.ts";
@@ -21,7 +21,7 @@ export const taskList: Command = {
   async run(argv, io) {
     const { values } = parseArgs({ args: [...argv], options: TASK_OPTIONS });
     const { tasks } = await openTasks(serverUrl(values.url, io.env), values.repo, io).list();
-    if (values.json) io.out(JSON.stringify(tasks));
+    if (values.json) io.out(printableJson(JSON.stringify(tasks)));
     else if (tasks.length === 0) io.tell("No task was given yet.");
     else for (const line of taskRows(tasks)) io.out(line);
     return EXIT.done;
@@ -51,7 +51,8 @@ export const taskShow = onTask(
   { does: "print all there is to know about a task", example: "parley task show card-1" },
   async (id, { io, tasks, json }) => {
     const task = await tasks.read(id);
-    for (const line of json ? [JSON.stringify(task)] : wholeTaskLines(task, tasks.boardOf(task))) io.out(line);
+    for (const line of json ? [printableJson(JSON.stringify(task))] : wholeTaskLines(task, tasks.boardOf(task)))
+      io.out(line);
     return EXIT.done;
   },
 );
@@ -64,7 +65,7 @@ export const taskOpen = onTask(
   async (id, { io, tasks, json }) => {
     const task = await tasks.read(id);
     const url = task.reviewUrl ?? tasks.boardOf(task);
-    io.out(json ? JSON.stringify({ url, ...(task.tree && { tree: task.tree.path }) }) : url);
+    io.out(json ? printableJson(JSON.stringify({ url, ...(task.tree && { tree: task.tree.path }) })) : url);
     if (!json && task.tree) io.tell(`Its files are in ${printable(task.tree.path)}`);
     return EXIT.done;
   },
@@ -74,7 +75,7 @@ export const taskCancel = onTask(
   { does: "cancel a task; its agent is dead when this returns", example: "parley task cancel card-1" },
   async (id, { io, tasks, json }) => {
     const task = await tasks.cancel(id);
-    io.out(json ? JSON.stringify(task) : `${printable(task.id)}: ${standText(task)}`);
+    io.out(json ? printableJson(JSON.stringify(task)) : `${printable(task.id)}: ${standText(task)}`);
     return EXIT.done;
   },
 );
@@ -93,7 +94,7 @@ export const taskLog: Command = {
     const id = onlyArgument(positionals, "ID");
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
     const show = (event: WireTaskEvent): void => {
-      for (const line of values.json ? [JSON.stringify(event)] : eventLines(event)) io.out(line);
+      for (const line of values.json ? [printableJson(JSON.stringify(event))] : eventLines(event)) io.out(line);
     };
     if (!values.follow) {
       for (const event of await tasks.log(id)) show(event);
@@ -122,11 +123,14 @@ export const taskRetry: Command = {
     const { prompt, dependencies, agent, base, startDependentsOn } = await tasks.read(id);
     const more = { ...(agent !== undefined && { agent }), ...(base !== undefined && { base }) };
     const taken = await tasks.submit({
-      ...{ id, prompt, dependencies, ...more },
+      id,
+      prompt,
+      dependencies,
+      ...more,
       ...(startDependentsOn !== undefined && { startDependentsOn }),
     });
     if (values.follow) return followToEnd(tasks, taken, { io, json: values.json ?? false });
-    io.out(values.json ? JSON.stringify(taken) : `${printable(taken.id)}: ${standText(taken)}`);
+    io.out(values.json ? printableJson(JSON.stringify(taken)) : `${printable(taken.id)}: ${standText(taken)}`);
     return EXIT.done;
   },
 };
@@ -166,12 +170,13 @@ export const taskReview: Command = {
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
     const { attempt } = await tasks.read(id);
     const review: NewReview = {
-      ...{ verdict, attempt },
+      verdict,
+      attempt,
       ...(values.comment !== undefined && { comment: values.comment }),
       ...(comments && { comments }),
     };
     const task = await tasks.review(id, review);
-    io.out(values.json ? JSON.stringify(task) : `${printable(task.id)}: ${standText(task)}`);
+    io.out(values.json ? printableJson(JSON.stringify(task)) : `${printable(task.id)}: ${standText(task)}`);
     return EXIT.done;
   },
 };

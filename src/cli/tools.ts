@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { lineDiff } from "../lib/line-diff.ts";
-import { printable } from "../lib/printable.ts";
-import { acceptTool, listToolPins, type ToolPin } from "../verbs/pin-tool.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { acceptTool, listToolPins, type ToolPin } from "../asks/pin-tool.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { table } from "./table.ts";
@@ -15,7 +15,7 @@ export const toolsList: Command = {
     const { values } = parseArgs({ args: [...argv], options: { ...STORE_OPTIONS, json: { type: "boolean" } } });
     const pins = await withStore(values, io, (ctx) => listToolPins(ctx));
     if (values.json) {
-      io.out(JSON.stringify(pins.map(toWire)));
+      io.out(printableJson(JSON.stringify(pins.map(toWire))));
       return EXIT.done;
     }
     const rows = pins.map(({ name, pinnedAt, changed }) => [

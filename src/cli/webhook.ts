@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
-import { printable } from "../lib/printable.ts";
-import { agentName } from "../model/ask-view.ts";
-import { WEBHOOK_FORMATS } from "../model/webhook-events.ts";
-import { listEndpoints, listWebhookEvents, readEndpoint, sendTestEvent } from "../verbs/webhook-endpoints.ts";
-import type { WebhookEndpoint, WebhookEvent } from "../verbs/webhook-endpoints.ts";
+import { printable, printableJson } from "../lib/printable.ts";
+import { agentName } from "../requests/model/view.ts";
+import { WEBHOOK_FORMATS } from "../notices/model/webhook-events.ts";
+import { listEndpoints, listWebhookEvents, readEndpoint, sendTestEvent } from "../notices/webhook-endpoints.ts";
+import type { WebhookEndpoint, WebhookEvent } from "../notices/webhook-endpoints.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { lookUntil } from "./look-until.ts";
@@ -25,7 +25,7 @@ export const webhookList: Command = {
     const whose = values.agent === undefined ? undefined : `agent:${values.agent}`;
     const endpoints = await withStore(values, io, (ctx) => listEndpoints(ctx, whose));
     if (values.json) {
-      io.out(JSON.stringify(endpoints.map(wireOf)));
+      io.out(printableJson(JSON.stringify(endpoints.map(wireOf))));
       return EXIT.done;
     }
     const rows = endpoints.map((one) => [one.id, agentName(one.agent), one.format, stateOf(one), printable(one.url)]);
@@ -61,7 +61,7 @@ export const webhookTest: Command = {
     if (io.interrupted.aborted) return EXIT.interrupted;
     if (!told) throw new Error("The endpoint was removed meanwhile.");
     const { event, state, attempt: attempts, status, error } = told;
-    if (values.json) io.out(JSON.stringify({ id: told.id, event, state, attempts, status, error }));
+    if (values.json) io.out(printableJson(JSON.stringify({ id: told.id, event, state, attempts, status, error })));
     else if (state === "delivered") io.out(`Told ${event}, and answered with status ${status ?? "-"}.`);
     else if (error !== null) io.out(`Not told ${event}: ${printable(error)}. It will be tried again.`);
     else io.out(`${event} waits to be told; is the server running?`);
@@ -83,7 +83,13 @@ function stateOf({ enabled, failingSince }: WebhookEndpoint): string {
 
 function wireOf({ id, agent, url, format, events, description, enabled, failingSince, createdAt }: WebhookEndpoint) {
   return {
-    ...{ id, agent: agentName(agent), url, format, events, description, enabled },
+    id,
+    agent: agentName(agent),
+    url,
+    format,
+    events,
+    description,
+    enabled,
     failing_since: failingSince === null ? null : timeText(failingSince),
     created_at: timeText(createdAt),
   };

@@ -2,24 +2,24 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
-import type { AssignmentRules, RepoRules } from "../model/assignment-rules.ts";
-import { attemptKind, repoOfKind } from "../model/attempt-kind.ts";
+import type { AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
+import { attemptKind, repoOfKind } from "../tasks/model/attempt-kind.ts";
 import { folderOf, type Given } from "../workshop/commission.ts";
 import { AttemptLost } from "../workshop/desk.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";
 import { diff } from "../workshop/git/read.ts";
 import { RepositoryTrouble } from "../workshop/git/repository.ts";
 import { openWorkshop } from "../workshop/open-workshop.ts";
-import { writeWhole } from "../workshop/write-whole.ts";
+import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { serverUrl } from "./questions.ts";
-import { KeyRefused, openRemoteDesk, type Hold, type Place, type RemoteDesk } from "./work-desk.ts";
-import { openUpkeep } from "./work-upkeep.ts";
+import { KeyRefused, openRemoteDesk, type Hold, type Place, type RemoteDesk } from "../worker/desk.ts";
+import { openUpkeep, type Upkeep } from "../worker/upkeep.ts";
 
 const CLAIM_WAIT_S = 20;
 const LEASE_S = 60;
@@ -70,8 +70,18 @@ function repoFrom(text: string, io: Io): RepoRules {
   const home = io.env["HOME"];
   const at = home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
   return {
-    ...{ name, path: resolve(at), base: "HEAD", agent: "claude", isDefault: false, parallel: 64, setup: null },
-    ...{ allowCommands: [], startOn: "completed", onConflict: "ask", onStale: "mark", onApprove: null },
+    name,
+    path: resolve(at),
+    base: "HEAD",
+    agent: "claude",
+    isDefault: false,
+    parallel: 64,
+    setup: null,
+    allowCommands: [],
+    startOn: "completed",
+    onConflict: "ask",
+    onStale: "mark",
+    onApprove: null,
   };
 }
 
@@ -91,126 +101,16 @@ function toEnd(commission: Given): Given {
 }
 
 /** Takes jobs until it is interrupted; agents at work go on then, and are found again at the next start. */
-async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise<number> {
-  const leases = join(rules.workDir, "leases");
-  await mkdir(leases, { recursive: true, mode: 0o700 });
-  // What a repository's rules are is known with its first job; they stand in this list from then on.
-  const repos = [...rules.repos];
-  const workshop = openWorkshop({
-    ...{ rules: { ...rules, repos }, dataDir, env: io.env, serverUrl: () => place.url },
-    newSessionId: () => uuidV7(systemClock.now(), systemRandom),
-  });
+async function run(worker: Worker, io: Io): Promise<number> {
+  const { place, parallel } = worker;
+  const site = openSite(worker, io);
+  const { workshop, leases, repos, underWay, upkeep } = site;
   await workshop.opened;
   const trouble = workshop.trouble() ?? workshop.sandboxNotice();
   if (trouble !== null) io.tell(trouble);
-  const underWay = new Map<string, Promise<void>>();
-  /** What each job is about; null until that is known. */
-  const busy = new Map<string, { repo: string; slug: string } | null>();
-  const upkeep = openUpkeep({
-    ...{ place, workshop, keepTreesH: rules.keepTreesH, tell: io.tell, names: rules.repos.map(({ name }) => name) },
-    isBusy(repo, slug) {
-      const jobs = [...busy.values()];
-      return jobs.includes(null) || jobs.some((job) => job?.repo === repo && job.slug === slug);
-    },
-  });
-
-  function begin(hold: Kept): void {
-    busy.set(hold.jobId, null);
-    // A job that was lost, and is taken again, waits for what was begun of it here to be over.
-    const running: Promise<void> = (underWay.get(hold.jobId) ?? Promise.resolve())
-      .then(() => attend(hold))
-      .catch((error: unknown) => io.tell(`${hold.jobId}: ${error instanceof Error ? error.message : String(error)}`))
-      .finally(() => {
-        if (underWay.get(hold.jobId) !== running) return;
-        underWay.delete(hold.jobId);
-        busy.delete(hold.jobId);
-      });
-    underWay.set(hold.jobId, running);
-  }
-
-  async function attend(hold: Kept): Promise<void> {
-    const file = join(leases, `${hold.jobId}.json`);
-    let kept = hold;
-    const keep = async (more: Partial<Kept>): Promise<void> => {
-      kept = { ...kept, ...more };
-      await writeWhole(file, JSON.stringify(kept));
-    };
-    await keep({});
-    const folder = join(rules.workDir, "outgoing", hold.jobId);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const own = { start: "", log: "" };
-    const desk = openRemoteDesk({
-      ...{ place, hold, onLease: keep, folder, leaving: io.interrupted },
-      async wrap(result, into) {
-        const repo = await workshop.repository(hold.repo);
-        // Everything above the base: whoever builds on it may have nothing of what this was built on.
-        await bundle(repo, { from: await workshop.base(hold.repo), to: result.commit, file: into.bundle });
-        await writeFile(into.patch, await diff(repo, { from: own.start, to: result.commit }), { mode: 0o600 });
-      },
-      log: () => readFile(own.log, "utf8").catch(() => null),
-    });
-    const over = async (told: string): Promise<void> => {
-      if (io.interrupted.aborted) return;
-      await rm(file, { force: true });
-      await rm(folder, { recursive: true, force: true });
-      io.tell(`${hold.repo} ${told}: over`);
-    };
-    const claimed = await desk.claimed().catch((error: unknown) => {
-      if (io.interrupted.aborted || !(error instanceof AttemptLost) || error instanceof KeyRefused) throw error;
-      return null;
-    });
-    if (claimed === null) {
-      // It was lost, or taken back, while this worker was not there: what it left at work here ends. What it had done stays.
-      if (kept.commission && !(await hasSucceeded(place, hold.jobId))) await workshop.run(toEnd(kept.commission), desk);
-      return over(kept.commission?.task.id ?? hold.jobId);
-    }
-    const { commission, repo } = claimed;
-    const { task } = commission;
-    busy.set(hold.jobId, { repo: hold.repo, slug: task.slug });
-    await keep({ commission });
-    await upkeep.quiet();
-    const here = repos.findIndex(({ name }) => name === hold.repo);
-    repos[here] = { ...repo, path: rules.repos[here]?.path ?? null };
-    own.start = commission.attempt.startSha ?? "";
-    own.log = join(folderOf(rules.workDir, { ...task, generation: commission.attempt.generation }), "log.ndjson");
-    io.tell(`${hold.repo} ${task.id}: begun (attempt ${commission.attempt.n})`);
-    const { dependencies, changes } = commission;
-    const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
-    try {
-      await fetchMissing(desk, hold.repo, builtOn, folder);
-    } catch (error) {
-      if (!(error instanceof RepositoryTrouble)) throw error;
-      await desk.failed(error.message, { wip: null });
-      return over(task.id);
-    }
-    const step: RemoteDesk["step"] = async (to, facts) => {
-      own.start = facts?.startSha ?? own.start;
-      await desk.step(to, facts);
-      await keep({ commission: { ...commission, attempt: { ...commission.attempt, startSha: own.start || null } } });
-    };
-    await keepWhile(desk, () => workshop.run(commission, { ...desk, step }));
-    await over(task.id);
-  }
-
-  async function fetchMissing(
-    desk: RemoteDesk,
-    name: string,
-    commits: readonly { id: string; commit: string }[],
-    folder: string,
-  ): Promise<void> {
-    const repo = await workshop.repository(name);
-    // A bundle builds on commits of the repository itself: its base has to be in the store.
-    await workshop.base(name);
-    for (const { id, commit } of commits) {
-      const file = join(folder, "dependency.bundle");
-      if (await workshop.hasCommit(name, commit)) continue;
-      await writeFile(file, await desk.fetchBundle(id), { mode: 0o600 });
-      await takeBundle(repo, { file, ref: `refs/parley/dependency/${commit}`, commit });
-    }
-  }
 
   for (const name of await readdir(leases)) {
-    begin(JSON.parse(await readFile(join(leases, name), "utf8")) as Kept);
+    begin(site, JSON.parse(await readFile(join(leases, name), "utf8")) as Kept);
   }
   const tended = upkeep.run(io.interrupted);
   while (!io.interrupted.aborted) {
@@ -219,18 +119,200 @@ async function run({ rules, dataDir, place, parallel }: Worker, io: Io): Promise
       continue;
     }
     const hold = await claim(place, repos, io.interrupted);
-    if (hold) begin(hold);
+    if (hold) begin(site, hold);
     else if (!io.interrupted.aborted) await systemClock.sleep(AGAIN_MS, io.interrupted);
   }
   await Promise.allSettled([...underWay.values(), tended]);
   return EXIT.done;
 }
 
+/** Where a worker works, and what is at work there. */
+interface Site {
+  worker: Worker;
+  io: Io;
+  /** The folder in which every job that is held stands as a file. */
+  leases: string;
+  /** What a repository's rules are is known with its first job; they stand in this list from then on. */
+  repos: RepoRules[];
+  workshop: ReturnType<typeof openWorkshop>;
+  upkeep: Upkeep;
+  /** By the id of the job. */
+  underWay: Map<string, Promise<void>>;
+  /** What each job is about; null until that is known. */
+  busy: Map<string, { repo: string; slug: string } | null>;
+}
+
+function openSite(worker: Worker, io: Io): Site {
+  const { rules, dataDir, place } = worker;
+  const leases = join(rules.workDir, "leases");
+  makeFolder(leases, 0o700);
+  const repos = [...rules.repos];
+  const workshop = openWorkshop({
+    rules: { ...rules, repos },
+    dataDir,
+    env: io.env,
+    serverUrl: () => place.url,
+    newSessionId: () => uuidV7(systemClock.now(), systemRandom),
+  });
+  const busy: Site["busy"] = new Map();
+  const upkeep = openUpkeep({
+    place,
+    workshop,
+    keepTreesH: rules.keepTreesH,
+    tell: io.tell,
+    names: rules.repos.map(({ name }) => name),
+    isBusy(repo, slug) {
+      const jobs = [...busy.values()];
+      return jobs.includes(null) || jobs.some((job) => job?.repo === repo && job.slug === slug);
+    },
+  });
+  return { worker, io, leases, repos, workshop, upkeep, underWay: new Map(), busy };
+}
+
+function begin(site: Site, hold: Kept): void {
+  const { io, underWay, busy } = site;
+  busy.set(hold.jobId, null);
+  // A job that was lost, and is taken again, waits for what was begun of it here to be over.
+  const running: Promise<void> = (underWay.get(hold.jobId) ?? Promise.resolve())
+    .then(() => attend(site, hold))
+    .catch((error: unknown) => io.tell(`${hold.jobId}: ${error instanceof Error ? error.message : String(error)}`))
+    .finally(() => {
+      if (underWay.get(hold.jobId) !== running) return;
+      underWay.delete(hold.jobId);
+      busy.delete(hold.jobId);
+    });
+  underWay.set(hold.jobId, running);
+}
+
+/** A job as this worker keeps it on disk, and the folder of what goes to the server. */
+interface KeptJob {
+  hold: Kept;
+  folder: string;
+  keep(more: Partial<Kept>): Promise<void>;
+  /** Nothing is kept of the job any more, unless the worker was interrupted. */
+  over(told: string): Promise<void>;
+}
+
+async function keepJob({ worker, io, leases }: Site, hold: Kept): Promise<KeptJob> {
+  const file = join(leases, `${hold.jobId}.json`);
+  let kept = hold;
+  const keep = async (more: Partial<Kept>): Promise<void> => {
+    kept = { ...kept, ...more };
+    await writeWhole(file, JSON.stringify(kept));
+  };
+  await keep({});
+  const folder = join(worker.rules.workDir, "outgoing", hold.jobId);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return {
+    hold,
+    folder,
+    keep,
+    async over(told) {
+      if (io.interrupted.aborted) return;
+      await rm(file, { force: true });
+      await rm(folder, { recursive: true, force: true });
+      io.tell(`${hold.repo} ${told}: over`);
+    },
+  };
+}
+
+/** What an attempt began with, and where its log is; empty until that is known. */
+interface Own {
+  start: string;
+  log: string;
+}
+
+function deskOf({ worker, io, workshop }: Site, { hold, folder, keep }: KeptJob, own: Own): RemoteDesk {
+  return openRemoteDesk({
+    place: worker.place,
+    hold,
+    onLease: keep,
+    folder,
+    leaving: io.interrupted,
+    async wrap(result, into) {
+      const repo = await workshop.repository(hold.repo);
+      // Everything above the base: whoever builds on it may have nothing of what this was built on.
+      await bundle(repo, { from: await workshop.base(hold.repo), to: result.commit, file: into.bundle });
+      // eslint-disable-next-line no-restricted-syntax -- made again from the commit by whoever takes the attempt up again
+      await writeFile(into.patch, await diff(repo, { from: own.start, to: result.commit }), { mode: 0o600 });
+    },
+    log: () => readFile(own.log, "utf8").catch(() => null),
+  });
+}
+
+/** Takes a job up, and runs its attempt to its end. */
+async function attend(site: Site, hold: Kept): Promise<void> {
+  const { worker, io, workshop, upkeep, busy } = site;
+  const job = await keepJob(site, hold);
+  const own: Own = { start: "", log: "" };
+  const desk = deskOf(site, job, own);
+  const claimed = await desk.claimed().catch((error: unknown) => {
+    if (io.interrupted.aborted || !(error instanceof AttemptLost) || error instanceof KeyRefused) throw error;
+    return null;
+  });
+  if (claimed === null) {
+    // It was lost, or taken back, while this worker was not there: what it left at work here ends. What it had done stays.
+    if (hold.commission && !(await hasSucceeded(worker.place, hold.jobId)))
+      await workshop.run(toEnd(hold.commission), desk);
+    return job.over(hold.commission?.task.id ?? hold.jobId);
+  }
+  const { commission, repo } = claimed;
+  const { task, attempt } = commission;
+  busy.set(hold.jobId, { repo: hold.repo, slug: task.slug });
+  await job.keep({ commission });
+  await upkeep.quiet();
+  learnRules(site, hold.repo, repo);
+  own.start = attempt.startSha ?? "";
+  own.log = join(folderOf(worker.rules.workDir, { ...task, generation: attempt.generation }), "log.ndjson");
+  io.tell(`${hold.repo} ${task.id}: begun (attempt ${attempt.n})`);
+  try {
+    await fetchMissing(site, job, desk, commission);
+  } catch (error) {
+    if (!(error instanceof RepositoryTrouble)) throw error;
+    await desk.failed(error.message, { wip: null });
+    return job.over(task.id);
+  }
+  const step: RemoteDesk["step"] = async (to, facts) => {
+    own.start = facts?.startSha ?? own.start;
+    await desk.step(to, facts);
+    await job.keep({ commission: { ...commission, attempt: { ...attempt, startSha: own.start || null } } });
+  };
+  await keepWhile(desk, () => workshop.run(commission, { ...desk, step }));
+  await job.over(task.id);
+}
+
+/** The workshop goes by what the server says of a repository from now on; only where it is, is this worker's own. */
+function learnRules({ worker, repos }: Site, name: string, told: RepoRules): void {
+  const here = repos.findIndex((one) => one.name === name);
+  repos[here] = { ...told, path: worker.rules.repos[here]?.path ?? null };
+}
+
+/** The store has the commits that an attempt is built on. @throws {RepositoryTrouble} */
+async function fetchMissing(
+  { workshop }: Site,
+  { hold, folder }: KeptJob,
+  desk: RemoteDesk,
+  { task, dependencies, changes }: Given,
+): Promise<void> {
+  const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
+  const repo = await workshop.repository(hold.repo);
+  // A bundle builds on commits of the repository itself: its base has to be in the store.
+  await workshop.base(hold.repo);
+  for (const { id, commit } of builtOn) {
+    const file = join(folder, "dependency.bundle");
+    if (await workshop.hasCommit(hold.repo, commit)) continue;
+    // eslint-disable-next-line no-restricted-syntax -- fetched again where the store does not have the commit
+    await writeFile(file, await desk.fetchBundle(id), { mode: 0o600 });
+    await takeBundle(repo, { file, ref: `refs/parley/dependency/${commit}`, commit });
+  }
+}
+
 /** Returns the next job of these repositories, once there is one; nothing where none came, or no server answers. */
 async function claim(place: Place, repos: readonly RepoRules[], signal: AbortSignal): Promise<Hold | null> {
   const kinds = repos.map(({ name }) => attemptKind(name));
   const reply = await systemFetch(new URL("/jobs/claim", place.url), {
-    ...{ method: "POST", signal },
+    method: "POST",
+    signal,
     headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
     body: JSON.stringify({ kinds, worker_id: hostname(), lease_ttl_s: LEASE_S, wait: `${CLAIM_WAIT_S}s` }),
   }).catch(() => null);

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { uptime as osUptime } from "node:os";
+
 /**
  * Time as the rest of the program may know it: everything that waits or asks for the hour takes a Clock,
  * so that a whole server can run on a held or simulated one.
@@ -7,14 +10,26 @@ export interface Clock {
   now(): number;
   /** Milliseconds on a clock that never steps back; only differences mean something. */
   monotonic(): number;
+  /**
+   * Milliseconds on a clock that never steps, and that runs on while the machine sleeps; only differences mean
+   * something, also those between two processes that name the same `boot`.
+   */
+  uptime(): number;
+  /** Names the time from one start of the machine to its end; null where that cannot be known. */
+  readonly boot: string | null;
   /** Resolves after `ms`, or at once when `signal` is aborted (it never rejects). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** Wall and monotonic clock may drift apart so far before it is looked whether the machine has slept. */
+const SLEPT_MS = 1000;
 
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  uptime: openUptime(),
+  boot: findBoot(),
   sleep(ms, signal) {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -29,3 +44,34 @@ export const systemClock: Clock = {
     });
   },
 };
+
+/**
+ * Milliseconds since the machine was started. Linux stops the clock that Node reads while the machine sleeps, and counts
+ * on in its uptime, which is looked at when the wall clock says that time has passed.
+ */
+function openUptime(): () => number {
+  const sinceStart = () => osUptime() * 1000 - performance.now();
+  let startedMs = sinceStart();
+  let wallMs = Date.now() - performance.now();
+  return () => {
+    const awakeMs = performance.now();
+    if (process.platform === "linux" && Math.abs(Date.now() - awakeMs - wallMs) > SLEPT_MS) {
+      wallMs = Date.now() - awakeMs;
+      const longerMs = sinceStart() - startedMs;
+      if (longerMs > SLEPT_MS / 2) startedMs += longerMs;
+    }
+    return awakeMs + startedMs;
+  };
+}
+
+/** A container that is told an uptime of its own shares the kernel's name for the boot, but not its count. */
+function findBoot(): string | null {
+  if (process.platform !== "linux") return null;
+  const kernelMs = Number(process.hrtime.bigint() / 1_000_000n);
+  if (osUptime() * 1000 < kernelMs - SLEPT_MS) return null;
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    return null;
+  }
+}

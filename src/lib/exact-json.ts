@@ -10,6 +10,8 @@ interface ExactJson {
 const exact = JSON as unknown as ExactJson;
 
 const INTEGER = /^-?\d+$/;
+/** Every integer of fewer digits is a number as it stands. */
+const LONG_INTEGER = /\d{16}/;
 
 /**
  * Parses JSON as `parseJsonBody` does, but an integer beyond ±(2^53−1) keeps its digits: it becomes an object that
@@ -18,8 +20,14 @@ const INTEGER = /^-?\d+$/;
  * @throws {BadJson}
  */
 export function parseExactJson(bytes: Uint8Array, limits: JsonLimits): unknown {
-  parseJsonBody(bytes, limits);
-  return exact.parse(new TextDecoder().decode(bytes), keepDigits);
+  return withEveryDigit(bytes, parseJsonBody(bytes, limits));
+}
+
+/** Returns what `parseJsonBody` made of these bytes as `parseExactJson` has it; they are parsed again only where that differs. */
+export function withEveryDigit(bytes: Uint8Array, value: unknown): unknown {
+  const text = new TextDecoder().decode(bytes);
+  // To be called back for each value costs as much again as all else, and holds everybody up for a large body.
+  return LONG_INTEGER.test(text) ? exact.parse(text, keepDigits) : value;
 }
 
 function keepDigits(_name: string, value: unknown, { source }: { source?: string }): unknown {
@@ -27,8 +35,6 @@ function keepDigits(_name: string, value: unknown, { source }: { source?: string
     ? exact.rawJSON(source)
     : value;
 }
-
-const LONG_INTEGER = /\d{16}/;
 
 /** Returns what a text of our own says, with every digit; it is JSON, as deep as it may be. */
 export function readExactJson(text: string): unknown {
@@ -38,25 +44,34 @@ export function readExactJson(text: string): unknown {
 
 /**
  * Returns the RFC 8785 form of a value, in which an integer that kept its digits stands as them; RFC 8785 itself has no
- * value for such a number (contract-a2h.md, section 10).
+ * value for such a number (spec/a2h 10).
  */
 export function canonicalExact(value: unknown): string {
   if (exact.isRawJSON(value)) return value.rawJSON;
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalExact(item ?? null)).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      // RFC 8785 orders names by UTF-16 code units, as `<` does.
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, member]) => `${JSON.stringify(name)}:${canonicalExact(member)}`);
-    return `{${members.join(",")}}`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) text += `,${canonicalExact(item ?? null)}`;
+    return `[${text.slice(1)}]`;
   }
-  return JSON.stringify(value ?? null);
+  const members = value as Readonly<Record<string, unknown>>;
+  // RFC 8785 orders names by UTF-16 code units, as `sort` does by itself.
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member !== undefined) text += `,${JSON.stringify(name)}:${canonicalExact(member)}`;
+  }
+  return `{${text.slice(1)}}`;
 }
 
 /** Returns `sha256:` and the hex SHA-256 of a text's UTF-8. */
 export function sha256Digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** Returns the members of a JSON object; anything else has none. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value) && !exact.isRawJSON(value);
+  return isObject ? (value as Record<string, unknown>) : {};
 }
 
 /** Returns whether a value is an integer that kept its digits. */

@@ -5,7 +5,7 @@ export type { SchemaProblem } from "./schema-rules.ts";
 
 /** Judges values by JSON Schemas that somebody else wrote: interpreted, never compiled to code, and never for long. */
 export interface ForeignSchemas {
-  /** Returns why a schema cannot be used, or nothing (contract-a2h.md, section 5.6). */
+  /** Returns why a schema cannot be used, or nothing (spec/a2h 5.6). */
   examine(schema: unknown): SchemaProblem | null;
   /** Returns where a value does not fit; an examination that takes too long is a problem too. */
   validate(schema: Readonly<Record<string, unknown>>, value: unknown): Promise<readonly SchemaProblem[]>;

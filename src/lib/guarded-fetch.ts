@@ -45,15 +45,15 @@ const WITHIN_MS = 15_000;
 const KEPT_BYTES = 1024;
 
 /**
- * Returns a fetch for addresses that came from outside (contract-a2h.md, section 17; security.md, section 7).
+ * Returns a fetch for addresses that came from outside (spec/a2h 17; spec/security 7).
  *
  * A name is resolved once, in the dial itself: every answer is judged, and the connection goes to the very addresses
  * judged, so that an answer which changes afterwards changes nothing. Redirects are replies like any other. Fifteen
  * seconds in all; a kilobyte of the reply is read.
  */
-export function openGuardedFetch(rules: GuardRules, resolve: Resolve = resolveByMachine): GuardedFetch {
+export function openGuardedFetch(rules: () => GuardRules, resolve: Resolve = resolveByMachine): GuardedFetch {
   return async (url, request) => {
-    const target = judge(url, rules);
+    const target = judge(url, rules());
     if (typeof target === "string") throw new AddressRefused(target);
     const { hostname } = target.url;
     const dialled: LookupFunction = (name, options, callback) => {

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import { base62 } from "./id.ts";
 import type { Random } from "./random.ts";
 
-/** What a key may be for; each has exactly one (security.md, section 3). */
+/** What a key may be for; each has exactly one (spec/security 3). */
 export const SCOPES = ["agent", "executor", "answer", "assign", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -17,6 +17,20 @@ const SHAPE = new RegExp(`^parley_(${SCOPES.join("|")})_[0-9A-Za-z]{${RANDOM_LEN
 export function makeKeyText(scope: Scope, random: Random): string {
   const body = `parley_${scope}_${base62(random, RANDOM_LENGTH)}`;
   return body + checksumOf(body);
+}
+
+const KEY_START = `parley_(?:${SCOPES.join("|")})_`;
+const BEGINNING = new RegExp(`^${KEY_START}`, "i");
+const ANYWHERE = new RegExp(KEY_START, "i");
+
+/** True for a text that begins as a key of any scope does, whatever follows. */
+export function beginsAsKey(text: string): boolean {
+  return BEGINNING.test(text);
+}
+
+/** True for a text in which a key of any scope may begin. */
+export function mayHoldKey(text: string): boolean {
+  return ANYWHERE.test(text);
 }
 
 /** Returns what a text is that is presented as a key. */

@@ -10,14 +10,15 @@ import {
 } from "node:crypto";
 import type { Random } from "./random.ts";
 
-/** What a key is derived for; one label each, so that one use can never stand in for another (security.md, section 3). */
-export type KeyLabel = "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery" | "trace";
+/** What a key is derived for; one label each, so that one use can never stand in for another (spec/security 3). */
+export type KeyLabel =
+  "participant" | "fingerprint" | "cursor" | "feed" | "network" | "secrets" | "delivery" | "trace" | "address";
 
 /** Keys derived from the 32-byte installation key. */
 export interface Keyring {
   /** HMAC-SHA-256 of `text` under the key of `label`, base64url. */
   mac(label: KeyLabel, text: string): string;
-  /** HMAC-SHA-256 of what a decision depends on, lower-case hex (contract-relay.md, section 9). */
+  /** HMAC-SHA-256 of what a decision depends on, lower-case hex (spec/relay 9). */
   decisionMac(text: string): string;
   /** Encrypts `text` (AES-256-GCM) so that only the row it was sealed for opens it. */
   seal(text: string, rowId: string): string;

@@ -1,3 +1,5 @@
+import type { Resource } from "@opentelemetry/resources";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { systemClock } from "./clock.ts";
 import type { Span, Tracer } from "./tracing.ts";
@@ -22,6 +24,7 @@ const SAMPLED = 1;
 const INTERNAL = 0;
 const STATUS_UNSET = 0;
 const STATUS_ERROR = 2;
+const SCOPE = { name: "parley", version: VERSION };
 
 /**
  * Opens a tracer that sends spans to an OpenTelemetry collector, as OTLP over HTTP. A collector that is away costs a line
@@ -35,50 +38,26 @@ export async function openOtlpTracer(settings: OtlpSettings, { log }: { log: Log
     load(() => import("@opentelemetry/exporter-trace-otlp-http")),
     load(() => import("@opentelemetry/resources")),
   ]);
-  const exporter = new exporting.OTLPTraceExporter({
+  const collector = new exporting.OTLPTraceExporter({
     url: `${settings.url.replace(/\/+$/, "")}/v1/traces`,
     headers: { ...settings.headers },
     timeoutMillis: SEND_WITHIN_MS,
   });
-  let warnedAt = Number.NEGATIVE_INFINITY;
   const processor = new sdk.BatchSpanProcessor({
-    exporter: {
-      export(spans, done) {
-        exporter.export(spans, (result) => {
-          if (result.error && systemClock.monotonic() - warnedAt > WARN_EVERY_MS) {
-            warnedAt = systemClock.monotonic();
-            log.warn({ error: result.error.message, spans: spans.length }, "the collector did not take spans");
-          }
-          done(result);
-        });
-      },
-      shutdown: () => exporter.shutdown(),
-    },
-    ...{ scheduledDelayMillis: SEND_EVERY_MS, exportTimeoutMillis: SEND_WITHIN_MS + 1000 },
-    ...{ maxQueueSize: MOST_WAITING, maxExportBatchSize: MOST_AT_ONCE },
+    exporter: warning(collector, log),
+    scheduledDelayMillis: SEND_EVERY_MS,
+    exportTimeoutMillis: SEND_WITHIN_MS + 1000,
+    maxQueueSize: MOST_WAITING,
+    maxExportBatchSize: MOST_AT_ONCE,
   });
   const resource = resources.resourceFromAttributes({
     "service.name": settings.serviceName,
     "service.version": VERSION,
   });
-  const scope = { name: "parley", version: VERSION };
 
   return {
     isOn: true,
-    record(span) {
-      const { traceId, spanId, parentId, error } = span;
-      const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: SAMPLED });
-      processor.onEnd({
-        ...{ name: span.name, kind: INTERNAL, resource, instrumentationScope: scope },
-        spanContext: () => contextOf(spanId),
-        ...(parentId !== undefined && { parentSpanContext: { ...contextOf(parentId), isRemote: true } }),
-        ...timesOf(span),
-        status: error === undefined ? { code: STATUS_UNSET } : { code: STATUS_ERROR, message: error },
-        attributes: { ...span.attributes },
-        ...{ links: [], events: [], ended: true },
-        ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
-      });
-    },
+    record: (span) => processor.onEnd(endedSpan(span, resource)),
     async close() {
       const late = new AbortController();
       await Promise.race([
@@ -87,6 +66,46 @@ export async function openOtlpTracer(settings: OtlpSettings, { log }: { log: Log
       ]);
       late.abort();
     },
+  };
+}
+
+/** Returns an exporter to the same collector, which says in the log what that did not take, at most once a minute. */
+function warning(collector: SpanExporter, log: Logger): SpanExporter {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return {
+    export(spans, done) {
+      collector.export(spans, (result) => {
+        if (result.error && systemClock.monotonic() - warnedAt > WARN_EVERY_MS) {
+          warnedAt = systemClock.monotonic();
+          log.warn({ error: result.error.message, spans: spans.length }, "the collector did not take spans");
+        }
+        done(result);
+      });
+    },
+    shutdown: () => collector.shutdown(),
+  };
+}
+
+/** Returns a span in the form of OpenTelemetry's libraries. */
+function endedSpan(span: Span, resource: Resource): ReadableSpan {
+  const { traceId, spanId, parentId, error } = span;
+  const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: SAMPLED });
+  return {
+    name: span.name,
+    kind: INTERNAL,
+    resource,
+    instrumentationScope: SCOPE,
+    spanContext: () => contextOf(spanId),
+    ...(parentId !== undefined && { parentSpanContext: { ...contextOf(parentId), isRemote: true } }),
+    ...timesOf(span),
+    status: error === undefined ? { code: STATUS_UNSET } : { code: STATUS_ERROR, message: error },
+    attributes: { ...span.attributes },
+    links: [],
+    events: [],
+    ended: true,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   };
 }
 

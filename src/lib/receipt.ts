@@ -1,15 +1,4 @@
-import {
-  calculateJwkThumbprint,
-  CompactSign,
-  compactVerify,
-  createLocalJWKSet,
-  errors,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JSONWebKeySet,
-  type JWK,
-} from "jose";
+import type { JSONWebKeySet, JWK } from "jose";
 
 /** What this server recorded about one settled approval; no name, address or argument is in it. */
 export interface Receipt {
@@ -24,7 +13,16 @@ export interface Receipt {
   expired: boolean;
   /** Of what policy decided. */
   policy_version?: string;
-  decided: readonly { kind: string; id: string; via: string; at: number; shown: string | null }[];
+  decided: readonly {
+    kind: string;
+    id: string;
+    via: string;
+    /** Id of the message that was answered, and the MAC of the address it came from; neither of the inbox. */
+    delivery?: string;
+    address_mac?: string;
+    at: number;
+    shown: string | null;
+  }[];
   asked_at: number;
   settled_at: number;
 }
@@ -33,6 +31,7 @@ const ALGORITHM = "EdDSA";
 
 /** Makes an Ed25519 key that signs receipts; its id is its RFC 7638 thumbprint. */
 export async function makeSigningKey(): Promise<JWK> {
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import("jose");
   const { privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
   const jwk = await exportJWK(privateKey);
   return { ...jwk, alg: ALGORITHM, use: "sig", kid: await calculateJwkThumbprint(jwk) };
@@ -45,6 +44,7 @@ export function publicPart({ kty, crv, x, alg, use, kid }: JWK): JWK {
 
 /** Returns the receipt as a compact JWS (RFC 7515). */
 export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
+  const { CompactSign, importJWK } = await import("jose");
   const signer = new CompactSign(new TextEncoder().encode(JSON.stringify(receipt)));
   signer.setProtectedHeader({ alg: ALGORITHM, typ: "parley-receipt+jws", ...(key.kid && { kid: key.kid }) });
   return signer.sign(await importJWK(key, ALGORITHM));
@@ -52,6 +52,7 @@ export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
 
 /** Returns what a receipt says, if one of the keys signed exactly this; null where none did. */
 export async function openReceipt(jws: string, keys: JSONWebKeySet): Promise<Receipt | null> {
+  const { compactVerify, createLocalJWKSet, errors } = await import("jose");
   try {
     const { payload } = await compactVerify(jws.trim(), createLocalJWKSet(keys), { algorithms: [ALGORITHM] });
     return JSON.parse(new TextDecoder().decode(payload)) as Receipt;

@@ -81,7 +81,7 @@ class Unusable extends Error {
 
 /**
  * Returns what of a foreign schema is judged by, or why it cannot be used: JSON Schema 2020-12 within the limits and
- * keywords of contract-a2h.md, section 5.6. Own members only; a name such as `__proto__` is a name like any other.
+ * keywords of spec/a2h 5.6. Own members only; a name such as `__proto__` is a name like any other.
  */
 export function readSchema(schema: unknown): { bare: BareSchema } | { problem: SchemaProblem } {
   try {

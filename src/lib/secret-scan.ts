@@ -26,7 +26,7 @@ export interface Scan {
   timedOut: boolean;
 }
 
-/** Looks for secrets in what agents and people write (security.md, section 5). */
+/** Looks for secrets in what agents and people write (spec/security 5). */
 export interface SecretScan {
   /**
    * Returns where secrets stand: tokens of known formats, private keys, what is assigned to a name of a secret and
@@ -58,11 +58,13 @@ export function openSecretScan({ canaries }: { canaries: readonly string[] }): S
     async find(texts) {
       const planted = texts.map(({ text }) => findCanaries(text, canaries));
       const areMany = texts.reduce((sum, { text }) => sum + text.length, 0) > MANY;
-      const suspects = texts.filter(({ text, name }) => areMany || mayHold(text, name));
+      const isSuspect = texts.map(({ text, name }) => areMany || mayHold(text, name));
+      const suspects = texts.filter((_, i) => isSuspect[i]);
       if (suspects.length === 0 && planted.every(({ length }) => length === 0)) return NOTHING;
       const found = suspects.length > 0 ? await thread.work(suspects.map(({ text, name }) => ({ text, name }))) : [];
+      let looked = 0;
       const finds = texts.flatMap((one, i) => {
-        const spans = found?.[suspects.indexOf(one)] ?? [];
+        const spans = (isSuspect[i] && found?.[looked++]) || [];
         return inCharacters(one, mergeSpans([...(planted[i] ?? []), ...spans]));
       });
       return { finds, timedOut: found === undefined };
@@ -73,17 +75,14 @@ export function openSecretScan({ canaries }: { canaries: readonly string[] }): S
 
 /** Returns the text with `[secret:<rule>]` in the place of each find. The finds are those of this one text. */
 export function redact(text: string, finds: readonly Omit<Find, "path">[]): string {
-  const characters = hasPairs(text) ? [...text] : null;
-  const part = (from: number, to?: number) => characters?.slice(from, to).join("") ?? text.slice(from, to);
+  const placeOf = placesIn(text);
   let end = 0;
-  const kept = finds
-    .toSorted((one, other) => one.from - other.from)
-    .map(({ rule, from, to }) => {
-      const before = part(end, from);
-      end = to;
-      return `${before}[secret:${rule}]`;
-    });
-  return kept.join("") + part(end);
+  let kept = "";
+  for (const { rule, from, to } of finds.toSorted((one, other) => one.from - other.from)) {
+    kept += `${text.slice(end, placeOf(from))}[secret:${rule}]`;
+    end = placeOf(to);
+  }
+  return kept + text.slice(end);
 }
 
 function findCanaries(text: string, canaries: readonly string[]): Span[] {
@@ -96,11 +95,25 @@ function findCanaries(text: string, canaries: readonly string[]): Span[] {
   });
 }
 
+/** The spans are in order and have nothing in common, so one walk through the text is enough for all of them. */
 function inCharacters({ path, text }: SecretText, spans: readonly Span[]): Find[] {
-  const count = (to: number) => (hasPairs(text) ? [...text.slice(0, to)].length : to);
+  let [units, characters] = [0, 0];
+  const count = (to: number): number => {
+    for (; units < to; characters += 1) units += unitsAt(text, units);
+    return characters;
+  };
   return spans.map(({ rule, from, to }) => ({ path, rule, from: count(from), to: count(to) }));
 }
 
-function hasPairs(text: string): boolean {
-  return /[\uD800-\uDBFF]/.test(text);
+/** Returns a function that tells where in a text a character begins, if it is asked in the order of the text. */
+function placesIn(text: string): (character: number) => number {
+  let [units, characters] = [0, 0];
+  return (character) => {
+    for (; characters < character && units < text.length; characters += 1) units += unitsAt(text, units);
+    return units;
+  };
+}
+
+function unitsAt(text: string, place: number): number {
+  return (text.codePointAt(place) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -11,7 +11,7 @@ export interface SignedRequest {
 
 /**
  * Returns the id of a request signed as Standard Webhooks says, with one of the secrets, within five minutes of now;
- * nothing for any other request. A header that is missing or given twice proves nothing (channels.md, section 4).
+ * nothing for any other request. A header that is missing or given twice proves nothing (spec/channels 4).
  */
 export function verifiedWebhookId(
   { rawHeaders, body }: SignedRequest,
@@ -28,7 +28,7 @@ export function verifiedWebhookId(
 
 /**
  * Returns the headers of a request that proves where it comes from, under the names of Standard Webhooks and those of
- * Svix. Several secrets sign while one takes the place of another (contract-a2h.md, section 17).
+ * Svix. Several secrets sign while one takes the place of another (spec/a2h 17).
  */
 export function signedWebhookHeaders(
   secrets: readonly string[],

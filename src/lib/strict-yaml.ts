@@ -64,7 +64,7 @@ function parse(text: string, { maxBytes, maxAliases }: YamlLimits): { document: 
     const [said = ""] = broken.message.split("\n");
     throw new BadYaml(`this is not valid YAML: ${said.charAt(0).toLowerCase()}${said.slice(1)}`, lineOfError(broken));
   }
-  if (document.directives?.yaml.explicit || text.startsWith("%")) throw new BadYaml("it must have no directives", 1);
+  if (document.directives.yaml.explicit || text.startsWith("%")) throw new BadYaml("it must have no directives", 1);
 
   let aliases = 0;
   visit(document, (_key, node) => {

@@ -32,8 +32,7 @@ export function* stringsOf(
 /** Returns the value in the same shape, with `[secret:<rule>]` in the place of each find; what holds none is kept. */
 export function redactJson<T>(value: T, finds: readonly Find[]): T {
   if (finds.length === 0) return value;
-  const byPath = new Map<string, Find[]>();
-  for (const find of finds) byPath.set(find.path, [...(byPath.get(find.path) ?? []), find]);
+  const byPath = Map.groupBy(finds, ({ path }) => path);
   const hidden = new Set(finds.flatMap(({ path }) => placesIn(path)));
   return redacted(value, "") as T;
 

@@ -1,4 +1,12 @@
-import type { AnswerStatus, Attestation, ChoiceOption, ErrorCode, Job, PolicyTrace, RelayAsk } from "../model/relay.ts";
+import type {
+  AnswerStatus,
+  Attestation,
+  ChoiceOption,
+  ErrorCode,
+  Job,
+  PolicyTrace,
+  RelayAsk,
+} from "../asks/model/ask.ts";
 
 /** What a responder is given: the ask, its job, and what was settled before it was offered. */
 export interface Offer {

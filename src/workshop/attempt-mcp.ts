@@ -33,7 +33,7 @@ const INTERNAL = -32603;
  * Returns the MCP endpoint of one attempt: the server's own, reached with the attempt's key in place of the agent's
  * token, and only with the tools that ask people. A tool call is answered by a stream at once, which shows life every ten
  * seconds and ends when people have answered, however long that takes and however often the server restarts meanwhile
- * (contract-assignment.md, section 6).
+ * (spec/assignment 6).
  */
 export function openAttemptMcp(options: AttemptMcpOptions): Server {
   let waiting = 0;
@@ -67,7 +67,7 @@ async function answer(
   const rpc = readObject(body);
   const headers = headersOf(request);
   const calls = rpc?.["method"] === "tools/call" && rpc["id"] !== undefined;
-  if (calls) return answerCall({ rpc, headers }, request, reply, options, count, gone.signal);
+  if (calls) return answerCall({ rpc, headers }, { request, reply, signal: gone.signal }, options, count);
 
   // Nothing of an attempt becomes a task, so there is nothing to listen to.
   if (rpc?.["method"] === "subscriptions/listen") {
@@ -81,11 +81,9 @@ async function answer(
 
 async function answerCall(
   call: ToolCall,
-  request: IncomingMessage,
-  reply: ServerResponse,
+  { request, reply, signal }: { request: IncomingMessage; reply: ServerResponse; signal: AbortSignal },
   options: AttemptMcpOptions,
   count: Count,
-  signal: AbortSignal,
 ): Promise<void> {
   const { id, params } = call.rpc;
   const { name, _meta: meta } = objectOf(params);
@@ -102,7 +100,9 @@ async function answerCall(
   const { clock } = options;
   const start = clock.monotonic();
   reply.writeHead(200, {
-    ...{ "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
   });
   reply.write(": waiting\n\n");
   const over = new AbortController();

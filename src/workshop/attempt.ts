@@ -1,27 +1,26 @@
-import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { pauseAfter } from "../lib/back-off.ts";
-import { changesAgentSettings } from "../model/assignment-action.ts";
-import { changesMessage, firstMessage, resumeMessage } from "../model/assignment-message.ts";
-import { commitMessage } from "../model/assignment-names.ts";
-import { MOST_RESUMES, type Sandbox } from "../model/assignment.ts";
+import { changesAgentSettings } from "../tasks/model/action.ts";
+import { resumeMessage } from "../tasks/model/message.ts";
+import { commitMessage } from "../tasks/model/names.ts";
+import { MOST_RESUMES, type Sandbox } from "../tasks/model/task.ts";
 import { agentCalled, type Bench } from "./bench.ts";
 import { AttemptLost, type Desk, type Work } from "./desk.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";
-import { contextOf } from "./diff-context.ts";
 import { endSupervisor, superviseAgent } from "./follow.ts";
 import { bringPublished, resolveBase } from "./git/base.ts";
 import { publish } from "./git/publish.ts";
 import { unpublish } from "./git/unpublish.ts";
-import { changedPaths, diff, readAt } from "./git/read.ts";
+import { changedPaths } from "./git/read.ts";
 import type { Repository } from "./git/repository.ts";
 import { startCommit, startWithMarkers } from "./git/start.ts";
 import { makeTree, removeTree } from "./git/tree.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
+import { openingMessage } from "./opening-message.ts";
 import { runSetup } from "./sandbox.ts";
 import { killAttempt } from "./supervise.ts";
-
-const PROJECT_NOTES = ["AGENTS.md", "CLAUDE.md"];
 
 /**
  * Takes one attempt from where it is to its end: a commit that is published, a failure, or nothing at all because it was
@@ -149,7 +148,7 @@ async function untilStarted(at: At): Promise<string | null> {
   }
   // Whoever prepared it before may have left something that still runs.
   await killAll(at);
-  await mkdir(work.folder, { recursive: true, mode: 0o700 });
+  makeFolder(work.folder, 0o700);
   const sandbox = sandboxOf(at);
   const builtOn = [...work.dependencies, ...(work.changes ? [work.changes] : [])];
   await bringPublished(
@@ -175,7 +174,7 @@ async function untilStarted(at: At): Promise<string | null> {
   } else if (work.task.resolveConflict || work.repo.onConflict === "agent") {
     const marked = await startWithMarkers(repo, begun);
     start = marked.commit;
-    await writeFile(conflictFile, JSON.stringify(marked.markersIn), { mode: 0o600 });
+    await writeWhole(conflictFile, JSON.stringify(marked.markersIn));
     const says = `dependencies do not merge in ${marked.markersIn.join(", ")}; the agent resolves it`;
     await desk.note([{ type: "git", data: { message: says } }]);
   } else {
@@ -198,7 +197,13 @@ function sandboxOf({ bench, work }: At): Sandbox {
 async function setUp(at: At, command: string, sandbox: Sandbox): Promise<void> {
   const { bench, work, desk, tree, home } = at;
   const ended = await runSetup({
-    ...{ command, sandbox, tree, home, store: at.repo.store, attemptId: work.attemptId, clock: bench.clock },
+    command,
+    sandbox,
+    tree,
+    home,
+    store: at.repo.store,
+    attemptId: work.attemptId,
+    clock: bench.clock,
     egress: [...modelHosts(agentCalled(bench, work.agent), passedEnv(bench, work.agent)), ...bench.rules.egress],
     log: join(work.folder, `setup-${work.n}.log`),
     onLine: (text) => desk.note([{ type: "setup", data: { text } }]),
@@ -252,7 +257,7 @@ async function beginRun(
   if (resumes > 0 && session !== null) return { message: resumeMessage(), resume: session };
   if (resumes > 0) await freshTree(at, changes?.commit ?? start);
   const goesOn = changes !== null && session !== null;
-  return { message: await openingMessage(at, start), resume: goesOn ? session : null };
+  return { message: await openingOf(at, start), resume: goesOn ? session : null };
 }
 
 /** An agent that changed its own settings goes on only when a person allows it. Returns why not. */
@@ -284,27 +289,10 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** What the agent is told first: the task, or what a person wants changed. */
-async function openingMessage(at: At, start: string): Promise<string> {
-  const { changes, task } = at.work;
-  if (changes === null) return firstWords(at, start);
-  const patch = await diff(at.repo, { from: start, to: changes.commit });
-  return changesMessage({
-    ...{ prompt: task.prompt, comment: changes.comment, comments: changes.comments },
-    diffContext: changes.comments.map((one) => contextOf(patch, one)),
-  });
-}
-
-/** The task, for a session that knows nothing; one that is told to ignore the project's settings gets the project's notes with it. */
-async function firstWords(at: At, start: string): Promise<string> {
+/** What the agent is told first. */
+async function openingOf(at: At, start: string): Promise<string> {
   const { bench, work, repo } = at;
-  const { type } = agentCalled(bench, work.agent);
-  const notes = type === "claude" ? await Promise.all(PROJECT_NOTES.map((path) => readAt(repo, start, path))) : [];
-  const projectNotes = PROJECT_NOTES.flatMap((path, i) => {
-    const text = notes[i];
-    return text === null || text === undefined ? [] : [{ path, text }];
-  });
-  return firstMessage({ prompt: work.task.prompt, projectNotes, conflictPaths: await conflictOf(at) });
+  return openingMessage({ bench, work, repo, start, conflictPaths: await conflictOf(at) });
 }
 
 async function conflictOf({ conflictFile }: At): Promise<string[]> {
@@ -324,7 +312,13 @@ async function commit(at: At, start: string): Promise<void> {
   // point: attempt-before-commit
   const message = commitMessage({ prompt: task.prompt, id: task.id, attempt: n, agent, dependencies });
   const made = await commitTree(repo, {
-    ...{ dir: tree, indexFile: index, start, slug: task.slug, n, message, markersIn: await conflictOf(at) },
+    dir: tree,
+    indexFile: index,
+    start,
+    slug: task.slug,
+    n,
+    message,
+    markersIn: await conflictOf(at),
   });
   // Nothing is published of an attempt that is to end; what becomes so meanwhile is taken back.
   await desk.note([]);
@@ -337,7 +331,12 @@ async function commit(at: At, start: string): Promise<void> {
   ]);
   const changed = await changedPaths(repo, { from: start, to: made.commit });
   await desk.done({
-    ...{ commit: made.commit, changed: made.changed, diffstat: made.diffstat, branch, ref, warnings },
+    commit: made.commit,
+    changed: made.changed,
+    diffstat: made.diffstat,
+    branch,
+    ref,
+    warnings,
     files: changed.join("\n"),
   });
 }

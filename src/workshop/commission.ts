@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { RepoRules } from "../model/assignment-rules.ts";
-import type { Attempt, LineComment, Task } from "../model/assignment.ts";
+import type { RepoRules } from "../tasks/model/rules.ts";
+import type { Attempt, LineComment, Task } from "../tasks/model/task.ts";
 import type { Work } from "./desk.ts";
 
 /** An attempt, with everything its work goes by, as whoever gives it out knows it. */
@@ -51,17 +51,33 @@ export function workOf(workDir: string, repo: RepoRules, given: Given): Work {
   const { task, attempt, dependencies, changes, publishedSha } = given;
   const { generation } = attempt;
   return {
-    ...{ attemptId: attempt.attemptId, n: attempt.n, jobId: attempt.jobId, repo, agent: attempt.agent, dependencies },
+    attemptId: attempt.attemptId,
+    n: attempt.n,
+    jobId: attempt.jobId,
+    repo,
+    agent: attempt.agent,
+    dependencies,
     folder: folderOf(workDir, { repo: task.repo, slug: task.slug, generation }),
     task: {
-      ...{ id: task.id, slug: task.slug, prompt: task.prompt, base: task.base, resolveConflict: task.resolveConflict },
+      id: task.id,
+      slug: task.slug,
+      prompt: task.prompt,
+      base: task.base,
+      resolveConflict: task.resolveConflict,
     },
     changes: changes && {
-      ...{ comment: changes.feedback.comment, comments: changes.feedback.comments, commit: changes.commit },
+      comment: changes.feedback.comment,
+      comments: changes.feedback.comments,
+      commit: changes.commit,
     },
-    ...{ state: attempt.state, startSha: attempt.startSha, resumes: attempt.resumes, logSeq: attempt.logSeq },
+    state: attempt.state,
+    startSha: attempt.startSha,
+    resumes: attempt.resumes,
+    logSeq: attempt.logSeq,
     session: attempt.session ?? changes?.session ?? null,
-    ...{ sandbox: attempt.sandbox, commitSha: attempt.commitSha, published: publishedSha },
+    sandbox: attempt.sandbox,
+    commitSha: attempt.commitSha,
+    published: publishedSha,
     isEnding: attempt.state === "ending" || task.generation !== attempt.generation,
   };
 }

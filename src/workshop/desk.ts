@@ -1,5 +1,5 @@
-import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent, Sandbox } from "../model/assignment.ts";
-import type { RepoRules } from "../model/assignment-rules.ts";
+import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent, Sandbox } from "../tasks/model/task.ts";
+import type { RepoRules } from "../tasks/model/rules.ts";
 import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
 
 /** One attempt as the workshop takes it up: new, or found again after whoever ran it had gone. */
@@ -72,9 +72,12 @@ export interface Desk {
   step(to: "running" | "committing" | "interrupted", progress?: Progress): Promise<void>;
   /** What happened, up to a line of the supervisor's log. */
   note(events: readonly NewTaskEvent[], progress?: Progress & { logSeq?: number }): Promise<void>;
-  /** Whether the agent waits for people now. */
+  /** Whether the agent waits for people now; not said for what is put to them by `permission` and `question`. */
   waiting(isWaiting: boolean): Promise<void>;
-  /** Asks once, however often it is said under the same `ref`; resolves when it is decided. */
+  /**
+   * Asks once, however often it is said under the same `ref`; resolves when it is decided. The task waits for people from
+   * then on, and not before there is anything that they can answer, until `waiting(false)`.
+   */
   permission(ref: string, wish: PermissionWish, signal: AbortSignal): Promise<PermissionDecision>;
   question(ref: string, wish: QuestionWish, signal: AbortSignal): Promise<QuestionAnswer>;
   /** A fresh `agent` key of this attempt; the one before is worth nothing any more. */

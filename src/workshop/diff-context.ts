@@ -1,4 +1,4 @@
-import type { LineComment } from "../model/assignment.ts";
+import type { LineComment } from "../tasks/model/task.ts";
 
 const LINES_AROUND = 3;
 

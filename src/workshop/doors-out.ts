@@ -74,8 +74,12 @@ export async function openDoorsOut({
   return {
     bridges: doors.map(({ port, socket }) => ({ port, socket })),
     env: {
-      ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: direct },
-      ...{ http_proxy: proxy, https_proxy: proxy, no_proxy: direct },
+      HTTP_PROXY: proxy,
+      HTTPS_PROXY: proxy,
+      NO_PROXY: direct,
+      http_proxy: proxy,
+      https_proxy: proxy,
+      no_proxy: direct,
     },
     ...urlsOf(mcpPort, modelPort),
     [Symbol.asyncDispose]: close,

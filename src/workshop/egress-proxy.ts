@@ -141,7 +141,11 @@ function forward(
   const { pathname, search, host: named } = new URL(request.url ?? "");
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
   const outside = plainRequest({
-    ...{ host: host.replace(/^\[|\]$/g, ""), port, lookup, method: request.method, path: pathname + search },
+    host: host.replace(/^\[|\]$/g, ""),
+    port,
+    lookup,
+    method: request.method,
+    path: pathname + search,
     headers: { ...headers, host: named },
     agent: false,
   });

@@ -1,7 +1,7 @@
 import { access, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
-import type { NewTaskEvent } from "../model/assignment.ts";
+import type { NewTaskEvent } from "../tasks/model/task.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { agentCalled, storeOf, type Bench } from "./bench.ts";
 import { listFolders } from "./commission.ts";
@@ -11,7 +11,7 @@ import { signalProcess } from "./processes.ts";
 import { claimOf } from "./supervisor-claim.ts";
 import { attach, killAttempt, readLog, startSupervisor, type Link } from "./supervise.ts";
 import type { SupervisorEnd, SupervisorLine, SupervisorOrder } from "./supervision.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "../lib/durable-files.ts";
 
 /** One run of the agent within an attempt: the first, or a resume. */
 export interface AgentRun {
@@ -40,7 +40,7 @@ export async function superviseAgent(bench: Bench, work: Work, desk: Desk, run: 
   const begun = await readBegun(folder);
   if (begun?.attemptId === attemptId && begun.resumes === run.resumes) {
     const found = await findSupervisor(bench, folder);
-    if (!("dead" in found)) return followWhole(found, bench, work, desk, run, begun);
+    if (!("dead" in found)) return followWhole(found, { bench, work, desk, run }, begun);
     const lines = await readLog(folder, begun.after);
     const teller = openTeller(desk, Math.max(begun.after, work.logSeq), run);
     for (const line of lines) await teller.tell(line);
@@ -56,7 +56,7 @@ export async function superviseAgent(bench: Bench, work: Work, desk: Desk, run: 
   await desk.step("running", { sandbox: order.sandbox });
   await rm(join(folder, "supervisor.json"), { force: true });
   await writeWhole(join(folder, BEGUN), JSON.stringify(mark));
-  return followWhole(await startSupervisor(order), bench, work, desk, run, mark);
+  return followWhole(await startSupervisor(order), { bench, work, desk, run }, mark);
 }
 
 /** Which run the supervisor of a folder was started for, and after which line of the log its own begin. */
@@ -83,21 +83,21 @@ export async function findSupervised(workDir: string): Promise<{ attemptId: stri
   return found;
 }
 
-async function followWhole(
-  link: Link,
-  bench: Bench,
-  work: Work,
-  desk: Desk,
-  run: AgentRun,
-  { after }: Begun,
-): Promise<RunEnd> {
+interface Followed {
+  bench: Bench;
+  work: Work;
+  desk: Desk;
+  run: AgentRun;
+}
+
+async function followWhole(link: Link, followed: Followed, { after }: Begun): Promise<RunEnd> {
   try {
-    const ended = await follow(link, bench, work, desk, run, after);
+    const ended = await follow(link, followed, after);
     if (ended) return { end: ended.end, survivors: ended.survivors ?? [] };
   } finally {
     link.close();
   }
-  return diedWithSupervisor(bench, work, "its supervisor was gone");
+  return diedWithSupervisor(followed.bench, followed.work, "its supervisor was gone");
 }
 
 /** What a jail holds died with the supervisor; the rest is ended here. */
@@ -174,12 +174,21 @@ async function orderOf(
   if ("why" in ready) throw new Error(ready.why);
   const env = passedEnv(bench, work.agent);
   return {
-    ...{ attemptId: work.attemptId, taskId: work.task.id, repo: work.repo.name, jobId: work.jobId },
-    ...{ stepId: `task:${work.task.slug}`, folder: work.folder, sandbox: ready.sandbox, env },
+    attemptId: work.attemptId,
+    taskId: work.task.id,
+    repo: work.repo.name,
+    jobId: work.jobId,
+    stepId: `task:${work.task.slug}`,
+    folder: work.folder,
+    sandbox: ready.sandbox,
+    env,
     store: storeOf(rules.workDir, work.repo.name),
     agent: settings,
-    ...{ message: run.message, resume: run.resume, sessionId: bench.newSessionId() },
-    ...{ serverUrl: bench.serverUrl(), key: await desk.newKey() },
+    message: run.message,
+    resume: run.resume,
+    sessionId: bench.newSessionId(),
+    serverUrl: bench.serverUrl(),
+    key: await desk.newKey(),
     egress: [...modelHosts(settings, env), ...rules.egress],
     limits: {
       workMs: rules.workMinutes * 60_000,
@@ -193,12 +202,10 @@ async function orderOf(
 /** Returns the last line; undefined when the supervisor went without one. */
 async function follow(
   link: Link,
-  { clock }: Bench,
-  work: Work,
-  desk: Desk,
-  run: AgentRun,
+  { bench, work, desk, run }: Followed,
   after: number,
 ): Promise<Extract<SupervisorLine, { type: "ended" }> | undefined> {
+  const { clock } = bench;
   const over = new AbortController();
   const leave = AbortSignal.any([desk.leaving, desk.ending, over.signal]);
   const letGo = (): void => link.close();
@@ -302,7 +309,7 @@ function eventsOf(line: SupervisorLine): NewTaskEvent[] {
 
 const ASK_AGAIN_MS = 2000;
 
-/** Puts to people what the agent wants, and tells it what they decide; knows whether it waits for anybody. */
+/** Puts to people what the agent wants, and tells it what they decide; says whether it waits for anybody. */
 function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSignal; clock: Clock }) {
   const open = new Map<string, Extract<SupervisorLine, { ref: string; wish: unknown }>>();
   const asked = new Set<string>();
@@ -320,11 +327,19 @@ function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSign
     }
   }
 
+  /** Says whether the agent waits for people. While anything of its own is put to them, the desk knows that it does. */
   async function settle(): Promise<void> {
-    const waits = open.size > 0 || calls > 0;
-    if (waits === isWaiting) return;
-    isWaiting = waits;
-    await desk.waiting(waits);
+    const waits = calls > 0;
+    if (!waits && open.size > 0) isWaiting = null;
+    else if (waits !== isWaiting) {
+      isWaiting = waits;
+      await desk.waiting(waits);
+    }
+  }
+
+  async function settleAnew(): Promise<void> {
+    isWaiting = null;
+    await settle();
   }
 
   function put(line: Extract<SupervisorLine, { ref: string; wish: unknown }>): void {
@@ -336,6 +351,8 @@ function openAsking(link: Link, desk: Desk, { leave, clock }: { leave: AbortSign
     decided
       .then(async (decision) => {
         if (leave.aborted) return;
+        // The agent took it back meanwhile, perhaps before the desk had asked it.
+        if (!open.has(ref)) await settleAnew();
         link.decide(ref, decision);
         await desk.note([{ type: "answer", data: { ref, ...decision } }]);
       })

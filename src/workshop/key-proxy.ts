@@ -55,7 +55,7 @@ export function keptKeyOf(agent: AgentSettings, env: Readonly<Record<string, str
 
 /**
  * Returns what stands in the model's place: it passes every request on that shows `token` where a key belongs, with the
- * key there (contract-assignment.md, section 6).
+ * key there (spec/assignment 6).
  */
 export function openKeyProxy({ key, url }: KeptKey, token: string): Server {
   const to = new URL(url);

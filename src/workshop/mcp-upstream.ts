@@ -26,7 +26,7 @@ class ServerAway extends Error {}
 
 /**
  * Sends one message to the server, as often as it takes until the server has answered it; every message may be repeated
- * (contract-mcp.md, section 4). Rejects only once `signal` is aborted.
+ * (spec/mcp 4). Rejects only once `signal` is aborted.
  */
 export async function askServer(
   upstream: McpUpstream,
@@ -60,7 +60,8 @@ async function send(
         "content-type": "application/json",
         authorization: `Bearer ${key}`,
       },
-      ...{ body, signal },
+      body,
+      signal,
     }),
   );
   const { status } = reply;

@@ -1,4 +1,4 @@
-import type { AgentRules } from "../model/assignment-rules.ts";
+import type { AgentRules } from "../tasks/model/rules.ts";
 import { agentCalled, type Bench } from "./bench.ts";
 
 const USUAL: Readonly<Record<string, readonly string[]>> = {

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../lib/clock.ts";
-import type { AssignmentRules } from "../model/assignment-rules.ts";
-import type { Sandbox } from "../model/assignment.ts";
-import type { OldRefs } from "../model/keep-work.ts";
+import type { AssignmentRules } from "../tasks/model/rules.ts";
+import type { Sandbox } from "../tasks/model/task.ts";
+import type { OldRefs } from "../tasks/model/keep-work.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";
 import { storeOf, type Bench } from "./bench.ts";
@@ -39,29 +39,97 @@ export interface WorkshopOptions {
 
 /** Opens the workshop of this machine. What it offers is looked into at once, and known when `opened` has resolved. */
 export function openWorkshop(options: WorkshopOptions) {
-  const { rules, dataDir, clock = systemClock } = options;
-  const repositories = new Map<string, Promise<Repository>>();
-  let sandbox: Sandbox | null = null;
-  let trouble: string | null = "it is still being looked into what this machine offers";
-  let agents: readonly FoundAgent[] = [];
+  const { rules, dataDir, env, clock = systemClock } = options;
+  const repositories = openRepositories(rules, clock);
+  const machine = lookAtMachine({ rules, dataDir, env, clock });
+  const bench: Bench = {
+    rules,
+    clock,
+    serverUrl: options.serverUrl,
+    env,
+    newSessionId: options.newSessionId,
+    repository: repositories.repository,
+    store: repositories.store,
+    readiness: machine.readiness,
+  };
+  return {
+    opened: machine.opened,
+    readiness: machine.readiness,
+    agents: machine.agents,
+    trouble: machine.trouble,
+    /** What people are told as long as it is so. */
+    sandboxNotice: () => (machine.sandbox() === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
+    repository: repositories.repository,
+    ...overRepositories(rules, repositories.repository),
+    ...overAttempts(bench),
+    ...overFolders(rules),
+  };
+}
+
+interface Repositories {
+  /** Opens a repository of the settings, once; one that could not be opened is tried anew. */
+  repository(name: string): Promise<Repository>;
+  /** Opens what is kept of a repository that is not here, or not any more. */
+  store(name: string): Promise<Repository>;
+}
+
+function openRepositories(rules: AssignmentRules, clock: Clock): Repositories {
+  const opened = new Map<string, Promise<Repository>>();
 
   function open(name: string, path: string | null): Promise<Repository> {
     const { branchPrefix, committer, author } = rules;
     return openRepository({
-      ...{ name, path, storeDir: storeOf(rules.workDir, name), branchPrefix, committer, author, clock },
+      name,
+      path,
+      storeDir: storeOf(rules.workDir, name),
+      branchPrefix,
+      committer,
+      author,
+      clock,
     });
   }
+  return {
+    repository(name) {
+      const known = opened.get(name);
+      if (known) return known;
+      const found = rules.repos.find((one) => one.name === name);
+      if (!found) return Promise.reject(new Error(`there is no repository called ${name} in the settings`));
+      const opening = open(name, found.path);
+      opened.set(name, opening);
+      // What a person has to put right is looked at anew each time.
+      opening.catch(() => opened.delete(name));
+      return opening;
+    },
+    store: (name) => open(name, null),
+  };
+}
 
-  function repository(name: string): Promise<Repository> {
-    const known = repositories.get(name);
-    if (known) return known;
-    const found = rules.repos.find((one) => one.name === name);
-    if (!found) return Promise.reject(new Error(`there is no repository called ${name} in the settings`));
-    const opened = open(name, found.path);
-    repositories.set(name, opened);
-    // What a person has to put right is looked at anew each time.
-    opened.catch(() => repositories.delete(name));
-    return opened;
+/** What this machine offers to agents; known when `opened` has resolved. */
+interface Machine {
+  opened: Promise<void>;
+  /** In which sandbox agents run here, or none; null until it is known. */
+  sandbox(): Sandbox | null;
+  /** Why no agent can be given work here; null where nothing is in the way. */
+  trouble(): string | null;
+  agents(): readonly FoundAgent[];
+  readiness(agent: string): { sandbox: Sandbox } | { why: string };
+}
+
+function lookAtMachine({
+  rules,
+  dataDir,
+  env,
+  clock,
+}: Pick<WorkshopOptions, "rules" | "dataDir" | "env"> & { clock: Clock }): Machine {
+  let sandbox: Sandbox | null = null;
+  let trouble: string | null = "it is still being looked into what this machine offers";
+  let agents: readonly FoundAgent[] = [];
+
+  /** Why an agent is not started here for the room it would have (spec/assignment 5). */
+  function refusalOf(needsSandbox: boolean): string | null {
+    if (sandbox === "bubblewrap" || rules.sandbox === "off") return null;
+    if (rules.sandbox === "require") return NO_SANDBOX;
+    return needsSandbox ? "needs a sandbox or assignment.sandbox: off" : null;
   }
 
   async function look(): Promise<void> {
@@ -72,51 +140,34 @@ export function openWorkshop(options: WorkshopOptions) {
     }
     const found = rules.sandbox === "off" ? null : await selfTest({ dataFolder: dataDir, clock });
     sandbox = found?.is === "bubblewrap" ? "bubblewrap" : "none";
-    agents = await findAgents(rules.agents, { env: options.env, clock, refusal: refusalOf });
+    agents = await findAgents(rules.agents, { env, clock, refusal: refusalOf });
     trouble = null;
   }
-
-  /** Why an agent is not started here for the room it would have (contract-assignment.md, section 5). */
-  function refusalOf(needsSandbox: boolean): string | null {
-    if (sandbox === "bubblewrap" || rules.sandbox === "off") return null;
-    if (rules.sandbox === "require") return NO_SANDBOX;
-    return needsSandbox ? "needs a sandbox or assignment.sandbox: off" : null;
-  }
-
-  function readiness(name: string): { sandbox: Sandbox } | { why: string } {
-    if (trouble !== null) return { why: trouble };
-    const agent = agents.find((one) => one.name === name);
-    if (!agent) return { why: `there is no agent called ${name} in the settings` };
-    return agent.works ? { sandbox: sandbox ?? "none" } : { why: agent.why ?? "it does not work here" };
-  }
-
-  const bench: Bench = {
-    ...{ rules, clock, serverUrl: options.serverUrl, env: options.env, newSessionId: options.newSessionId },
-    ...{ repository, store: (name) => open(name, null), readiness },
-  };
   return {
     opened: look().catch((error: unknown) => {
       trouble = error instanceof Error ? error.message : String(error);
     }),
-    readiness,
-    agents: () => agents,
-    /** What people are told as long as it is so. */
-    sandboxNotice: () => (sandbox === "none" && rules.sandbox !== "off" ? NO_SANDBOX : null),
+    sandbox: () => sandbox,
     trouble: () => trouble,
-    repository,
+    agents: () => agents,
+    readiness(name) {
+      if (trouble !== null) return { why: trouble };
+      const agent = agents.find((one) => one.name === name);
+      if (!agent) return { why: `there is no agent called ${name} in the settings` };
+      return agent.works ? { sandbox: sandbox ?? "none" } : { why: agent.why ?? "it does not work here" };
+    },
+  };
+}
+
+/** What is read from repositories, and what reviews and time change in them. */
+function overRepositories(rules: AssignmentRules, repository: Repositories["repository"]) {
+  return {
     /** Returns the base that work in a repository starts from; the store has it. Null for one that is not known here. */
     async base(name: string): Promise<string | null> {
       const found = rules.repos.find((one) => one.name === name);
       return found ? resolveBase(await repository(name), found.base) : null;
     },
     hasCommit: async (name: string, commit: string) => hasCommit((await repository(name)).store, commit),
-    run(given: Given, desk: Desk): Promise<void> {
-      const { task, attempt } = given;
-      const repo = rules.repos.find(({ name }) => name === task.repo);
-      if (repo) return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
-      const folder = folderOf(rules.workDir, { ...task, generation: attempt.generation });
-      return endWithoutRepository(bench, { ...attempt, folder }, desk);
-    },
 
     async diff(
       { repo, startSha, commitSha }: { repo: string; startSha: string; commitSha: string },
@@ -126,12 +177,6 @@ export function openWorkshop(options: WorkshopOptions) {
       const found = rules.repos.find((one) => one.name === repo);
       const from = against === "start" || !found ? startSha : await resolveBase(opened, found.base);
       return diff(opened, { from, to: commitSha });
-    },
-
-    async tree({ repo, slug, generation }: { repo: string; slug: string; generation: number }) {
-      const path = join(folderOf(rules.workDir, { repo, slug, generation }), "tree");
-      const bytes = await folderBytes(path);
-      return bytes === null ? null : { path, bytes };
     },
 
     /** Whether the repository that is here is the one in which the commit of an attempt was published. */
@@ -157,16 +202,24 @@ export function openWorkshop(options: WorkshopOptions) {
       }
     },
 
-    listFolders: () => listFolders(rules.workDir),
-
-    async remove({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
-      await removeTree(folderOf(rules.workDir, { repo, slug, generation }));
-    },
-
     async tidyRepository(name: string, old: OldRefs, signal: AbortSignal): Promise<void> {
       const opened = await repository(name);
       await sweepRefs(opened, old);
       if (!signal.aborted) await packStore(opened, { signal });
+    },
+  };
+}
+
+/** What is done with attempts: each is run, found again, and ended for certain. */
+function overAttempts(bench: Bench) {
+  const { rules } = bench;
+  return {
+    run(given: Given, desk: Desk): Promise<void> {
+      const { task, attempt } = given;
+      const repo = rules.repos.find(({ name }) => name === task.repo);
+      if (repo) return runAttempt(bench, workOf(rules.workDir, repo, given), desk);
+      const folder = folderOf(rules.workDir, { ...task, generation: attempt.generation });
+      return endWithoutRepository(bench, { ...attempt, folder }, desk);
     },
 
     findSupervised: () => findSupervised(rules.workDir),
@@ -175,9 +228,26 @@ export function openWorkshop(options: WorkshopOptions) {
       if (folder !== undefined) await endSupervisor(bench, folder);
       return (await killAttempt(attemptId, bench)).survivors;
     },
+  };
+}
+
+/** What is done with the folders of submissions. */
+function overFolders({ workDir }: AssignmentRules) {
+  return {
+    listFolders: () => listFolders(workDir),
+
+    async remove({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
+      await removeTree(folderOf(workDir, { repo, slug, generation }));
+    },
+
+    async tree({ repo, slug, generation }: { repo: string; slug: string; generation: number }) {
+      const path = join(folderOf(workDir, { repo, slug, generation }), "tree");
+      const bytes = await folderBytes(path);
+      return bytes === null ? null : { path, bytes };
+    },
 
     async clear({ repo, slug, generation }: { repo: string; slug: string; generation: number }): Promise<void> {
-      const folder = folderOf(rules.workDir, { repo, slug, generation });
+      const folder = folderOf(workDir, { repo, slug, generation });
       await removeTree(join(folder, "tree"));
       await removeTree(join(folder, "home"));
       await rm(join(folder, "order.json"), { force: true });

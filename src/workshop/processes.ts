@@ -25,7 +25,7 @@ const LOOK_AGAIN_MS = 50;
 
 /**
  * Every process of an attempt is gone, or named: each is asked to end, made to end after two seconds, and two looks in a
- * row have found none (contract-assignment.md, section 9). Takes ten seconds at most. Never ends the caller.
+ * row have found none (spec/assignment 9). Takes ten seconds at most. Never ends the caller.
  */
 export async function killAttempt(attemptId: string, { clock, session, atOnce = false }: SweepOptions): Promise<Swept> {
   const start = clock.monotonic();

@@ -27,7 +27,7 @@ export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 
 /**
  * Returns the command with what it needs: the program behind its links, the packages it is part of, the files among its
- * arguments, and the `node` that is found first (contract-assignment.md, section 5). A folder that holds one of
+ * arguments, and the `node` that is found first (spec/assignment 5). A folder that holds one of
  * `hidden`, or the user's home, is never among them; then it is the file alone.
  *
  * @throws {Error} when the program is not there

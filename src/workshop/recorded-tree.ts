@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Clock } from "../lib/clock.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "../lib/durable-files.ts";
 
 /** A process as `ps` knows it: another of the same number has begun at another time. */
 interface Listed {
@@ -20,7 +20,7 @@ const pathOf = (attemptId: string): string => join(tmpdir(), `parley-processes-$
 /**
  * Where no /proc says which processes carry an attempt's marker: looks each second at what `root` and its children have
  * started, and writes it down, so that a child whose parents have gone is found all the same, also by a later server
- * (contract-assignment.md, section 9).
+ * (spec/assignment 9).
  */
 export function recordTree(attemptId: string, root: number, clock: Clock): { close(): Promise<void> } {
   const closed = new AbortController();

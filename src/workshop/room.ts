@@ -4,6 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { AS_NODE } from "../lib/own-program.ts";
 import { ATTEMPT_VARIABLE, signalProcess, starttimeOf } from "./processes.ts";
 import { findProgram, needsOf, SYSTEM_PATH } from "./program-needs.ts";
 import { bwrapLine, JAIL, MOST_PROCESSES } from "./bwrap.ts";
@@ -45,7 +46,11 @@ export interface Started {
   kill(): void;
 }
 
-const LAUNCHER_FILES = ["workshop/launcher.ts", "lib/clock.ts"];
+/** Where the launcher and what it needs stand in the jail, and where they come from. */
+const LAUNCHER_FILES = {
+  "workshop/launcher.ts": new URL("./launcher.ts", import.meta.url),
+  "lib/clock.ts": new URL("../lib/clock.ts", import.meta.url),
+};
 
 /** The path of a socket has 108 bytes on Linux, and 104 elsewhere. */
 const LONGEST_TEMPORARY = 60;
@@ -67,9 +72,13 @@ export function furnish(folder: string): void {
     "etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "program/package.json": '{"type":"module"}\n',
   };
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
-  for (const name of LAUNCHER_FILES) {
-    copyFileSync(new URL(`../${name}`, import.meta.url), join(folder, "program", name));
+  for (const [name, text] of Object.entries(files)) {
+    // eslint-disable-next-line no-restricted-syntax -- a room is for one run, and no run outlives a loss of power
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  }
+  for (const [name, source] of Object.entries(LAUNCHER_FILES)) {
+    // eslint-disable-next-line no-restricted-syntax -- the same
+    copyFileSync(source, join(folder, "program", name));
     chmodSync(join(folder, "program", name), 0o600);
   }
 }
@@ -106,7 +115,12 @@ export async function startInside(
   stdin.on("error", () => {});
   control?.on("error", () => {});
   return {
-    ...{ pid, starttime: starttimeOf(pid), stdin, stdout, stderr, exited },
+    pid,
+    starttime: starttimeOf(pid),
+    stdin,
+    stdout,
+    stderr,
+    exited,
     interrupt: () => (control ? void control.write("interrupt\n") : signalProcess(pid, "SIGINT")),
     kill: () => void child.kill("SIGKILL"),
   };
@@ -127,7 +141,7 @@ function startJailed(
   env: Record<string, string>,
 ): ChildProcess {
   const { argv, reads } = needsOf(given, { path, hidden });
-  const launcher = [process.execPath, `${JAIL.program}/workshop/launcher.ts`];
+  const launcher = [process.execPath, ...AS_NODE, `${JAIL.program}/workshop/launcher.ts`];
   const line = bwrapLine(bwrap, { tree, home, store, run: join(folder, "run"), furniture: folder, reads }, launcher, {
     prlimit: findProgram("prlimit", SYSTEM_PATH),
     marker: [ATTEMPT_VARIABLE, attemptId],

@@ -1,13 +1,14 @@
 import { once } from "node:events";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
 import { base62 } from "../lib/id.ts";
+import { AS_NODE } from "../lib/own-program.ts";
 import { systemRandom } from "../lib/random.ts";
-import type { Sandbox } from "../model/assignment.ts";
+import type { Sandbox } from "../tasks/model/task.ts";
 import { closeServer, listen, openDoorsOut } from "./doors-out.ts";
 import { findProcesses, killAttempt } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
@@ -19,7 +20,7 @@ import { openSetupLog } from "./setup-log.ts";
 /** What this machine offers to keep an agent away from everything else on it; or why it offers nothing. */
 export type SandboxFound = { is: "bubblewrap" } | { is: "none"; why: string };
 
-/** What is said wherever it matters that there is no jail (contract-assignment.md, section 5). */
+/** What is said wherever it matters that there is no jail (spec/assignment 5). */
 export const NO_SANDBOX =
   "No sandbox: bubblewrap is missing or not permitted. Agents run as you, with your files and your network. Install bubblewrap, or set assignment.sandbox: off to accept this for all agents.";
 
@@ -38,7 +39,7 @@ const PROBE = `
 const { connect } = require("node:net");
 const { readdirSync } = require("node:fs");
 const { spawn } = require("node:child_process");
-const [folder, ...places] = process.argv.slice(1);
+const [folder, ...places] = process.argv.slice(2);
 try { readdirSync(folder); console.log("read"); } catch {}
 let left = places.length;
 const done = () => { if (--left === 0) console.log("ready"); };
@@ -50,13 +51,13 @@ for (const place of places) {
   socket.on("error", () => {});
   socket.on("close", done);
 }
-spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" });
+spawn("/bin/sh", ["-c", "while :; do sleep 1; done"], { detached: true, stdio: "ignore" });
 setInterval(() => {}, 1000);
 `;
 
 /**
  * Returns whether a jail can be made here that holds: a program in it could not read the data folder, reach this machine's
- * network, or outlive whoever started it (contract-assignment.md, section 5).
+ * network, or outlive whoever started it (spec/assignment 5).
  */
 export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTestOptions): Promise<SandboxFound> {
   if (process.platform !== "linux") return { is: "none", why: "bubblewrap is for Linux only" };
@@ -71,7 +72,11 @@ export async function selfTest({ dataFolder, clock, path = usualPath() }: SelfTe
     const room = await openTestRoom({ attemptId, bwrap, folder, path, dataFolder });
     const env = { PATH: pathInside(room), HOME: JAIL.home };
     const places = addressesHere().map((address) => `${address}|${port}`);
-    const probe = await startInside(room, { argv: [process.execPath, "-e", PROBE, dataFolder, ...places], env });
+    const program = join(folder, "probe.cjs");
+    // eslint-disable-next-line no-restricted-syntax -- a room is for one run, and no run outlives a loss of power
+    await writeFile(program, PROBE);
+    const argv: [string, ...string[]] = [process.execPath, ...AS_NODE, program, dataFolder, ...places];
+    const probe = await startInside(room, { argv, env });
     let said = "";
     let complaint = "";
     probe.stdout.on("data", (part: Buffer) => (said += part.toString()));
@@ -177,13 +182,21 @@ export async function runSetup(options: SetupOptions): Promise<{ code: number | 
     furnish(folder);
     const said = openSetupLog(log, onLine);
     await using doors = await openDoorsOut({
-      ...{ isJailed, folder, egress: options.egress ?? [], mcp: null, model: null },
+      isJailed,
+      folder,
+      egress: options.egress ?? [],
+      mcp: null,
+      model: null,
       onRefused: (place) => void said.append(`The sandbox let nothing through to ${harmless(place)}.`),
     });
     const room = { attemptId, bwrap, tree, home, store, folder, path, hidden: [tree, store], bridges: doors.bridges };
     const env = {
       ...options.env,
-      ...{ PATH: pathInside(room), HOME: isJailed ? JAIL.home : home, LANG: "C.UTF-8", TERM: "dumb", ...doors.env },
+      PATH: pathInside(room),
+      HOME: isJailed ? JAIL.home : home,
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      ...doors.env,
     };
     const started = await startInside(room, { argv: ["/bin/sh", "-c", command], env });
     started.stdin.end();

@@ -1,18 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import { linesOf } from "../lib/lines.ts";
+import { AS_NODE } from "../lib/own-program.ts";
 import type { PermissionDecision, QuestionAnswer } from "./agents/agent.ts";
 import { isAlive, signalProcess } from "./processes.ts";
 import { claimOf } from "./supervisor-claim.ts";
 import { readLog } from "./supervisor-log.ts";
 import type { SupervisorCommand, SupervisorLine, SupervisorMark, SupervisorOrder } from "./supervision.ts";
-import { writeWhole } from "./write-whole.ts";
+import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 
 export { killAttempt } from "./processes.ts";
 export { readLog } from "./supervisor-log.ts";
@@ -41,7 +42,18 @@ export interface NoLink {
 }
 
 /** What of the server's environment a supervisor has; what the agent gets stands in its order. */
-const PASSED = ["PATH", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+const PASSED = [
+  "PATH",
+  "LANG",
+  "TZ",
+  "TMPDIR",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  // Where Node keeps what it compiled (src/lib/compile-cache.ts).
+  "NODE_COMPILE_CACHE",
+  "NODE_DISABLE_COMPILE_CACHE",
+];
 const PROGRAM = fileURLToPath(new URL("./supervisor-main.ts", import.meta.url));
 const START_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
@@ -58,12 +70,12 @@ export async function startSupervisor(
   { clock = systemClock, program = PROGRAM }: { clock?: Clock; program?: string } = {},
 ): Promise<Link> {
   const { folder } = order;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const former = await readMark(folder);
   if (former && !isAlive(former.pid, former.starttime)) await removeRoom(former);
   await writeWhole(join(folder, "order.json"), JSON.stringify(order));
   const output = openSync(join(folder, "supervisor.out"), "a", 0o600);
-  const child = spawn(process.execPath, [program, folder], {
+  const child = spawn(process.execPath, [...AS_NODE, program, folder], {
     cwd: "/",
     detached: true,
     env: Object.fromEntries(

@@ -1,4 +1,9 @@
-import type { AttemptUsage, Sandbox } from "../model/assignment.ts";
+/**
+ * The words between a supervisor, the detached process that owns one agent, and whoever looks after the attempt: the
+ * server, or a worker elsewhere. Lines of JSON over a unix socket; every line the supervisor says is first in its
+ * `log.ndjson`, numbered from 1, and is replayed to whoever attaches (spec/assignment 10).
+ */
+import type { AttemptUsage, Sandbox } from "../tasks/model/task.ts";
 import type {
   AgentSettings,
   PermissionDecision,
@@ -6,12 +11,6 @@ import type {
   QuestionAnswer,
   QuestionWish,
 } from "./agents/agent.ts";
-
-/**
- * The words between a supervisor, the detached process that owns one agent, and whoever looks after the attempt: the
- * server, or a worker elsewhere. Lines of JSON over a unix socket; every line the supervisor says is first in its
- * `log.ndjson`, numbered from 1, and is replayed to whoever attaches (contract-assignment.md, section 10).
- */
 
 /** What a supervisor is started with: the file `order.json` of its folder, mode 0600. */
 export interface SupervisorOrder {

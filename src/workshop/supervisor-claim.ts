@@ -18,6 +18,7 @@ export function claimFolder(folder: string): boolean {
   const own: Claim = { pid: process.pid, starttime: starttimeOf(process.pid) };
   for (;;) {
     try {
+      // eslint-disable-next-line no-restricted-syntax -- it names a process, and none outlives a loss of power
       writeFileSync(pathOf(folder), JSON.stringify(own), { flag: "wx", mode: 0o600 });
       return true;
     } catch (error) {

@@ -13,7 +13,7 @@ const CARRY_STATE: readonly SupervisorFact["type"][] = [
   "waiting",
   "ended",
 ];
-/** So large the log may become (contract-assignment.md, section 11); the last part is for facts that carry state. */
+/** So large the log may become (spec/assignment 11); the last part is for facts that carry state. */
 const MOST_BYTES = 52_428_800;
 const RESERVED_BYTES = 10_485_760;
 const CUT_BYTES = 1024;
@@ -86,26 +86,8 @@ export function openSupervisorLog(folder: string, now: () => number, onFull: () 
   return {
     append,
     nextSeq: () => seq + 1,
-    async *follow(after, signal) {
-      const reader = await open(pathOf(folder), "r");
-      const stopped = Promise.withResolvers<void>();
-      const stop = () => stopped.resolve();
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        const read = linesFrom(reader);
-        while (!signal.aborted) {
-          // Subscribe, then read: what is appended meanwhile wakes.
-          const { promise } = wake;
-          const wasClosed = isClosed;
-          for await (const line of read()) if (seqOf(line) > after) yield line;
-          if (wasClosed) return;
-          await Promise.race([promise, stopped.promise]);
-        }
-      } finally {
-        signal.removeEventListener("abort", stop);
-        await reader.close();
-      }
-    },
+    follow: (after, signal) =>
+      followLines(folder, { after, signal }, { next: () => wake.promise, isClosed: () => isClosed }),
     close() {
       if (isClosed) return;
       isClosed = true;
@@ -113,6 +95,38 @@ export function openSupervisorLog(folder: string, now: () => number, onFull: () 
       wakeAll();
     },
   };
+}
+
+/** How a log that is being written changes. */
+interface Growth {
+  /** Resolves when a line has been added since this was called, or the log is closed. */
+  next(): Promise<void>;
+  isClosed(): boolean;
+}
+
+async function* followLines(
+  folder: string,
+  { after, signal }: { after: number; signal: AbortSignal },
+  growth: Growth,
+): AsyncGenerator<string> {
+  const reader = await open(pathOf(folder), "r");
+  const stopped = Promise.withResolvers<void>();
+  const stop = () => stopped.resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const read = linesFrom(reader);
+    while (!signal.aborted) {
+      // Subscribe, then read: what is appended meanwhile wakes.
+      const grown = growth.next();
+      const wasClosed = growth.isClosed();
+      for await (const line of read()) if (seqOf(line) > after) yield line;
+      if (wasClosed) return;
+      await Promise.race([grown, stopped.promise]);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await reader.close();
+  }
 }
 
 /** Returns what stands in an attempt's log after number `after`; nothing where there is no log. */

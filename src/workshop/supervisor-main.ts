@@ -1,5 +1,7 @@
-import { agentOf } from "./agents/agents.ts";
-import { runAsSupervisor } from "./supervisor-process.ts";
+import { keepCompiled } from "../lib/compile-cache.ts";
 
 /** The process that owns one agent: `node supervisor-main.ts <folder>`. */
+keepCompiled();
+const { agentOf } = await import("./agents/agents.ts");
+const { runAsSupervisor } = await import("./supervisor-process.ts");
 await runAsSupervisor(process.argv[2] ?? "", agentOf);

@@ -1,28 +1,28 @@
 import { rm } from "node:fs/promises";
+import type { Server } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { base62 } from "../lib/id.ts";
 import type { Random } from "../lib/random.ts";
-import type { AttemptUsage } from "../model/assignment.ts";
+import type { AttemptUsage } from "../tasks/model/task.ts";
 import { openAgentPipes } from "./agent-pipes.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
+import type { Agent, AgentEnd, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
-import { listen, openDoorsOut, type DoorsOut } from "./doors-out.ts";
+import { listen, openDoorsOut } from "./doors-out.ts";
 import { watchFolder } from "./folder-gone.ts";
 import { keptKeyOf, openKeyProxy } from "./key-proxy.ts";
 import { openPendingDecisions, type PendingDecisions } from "./pending-decisions.ts";
-import { ATTEMPT_VARIABLE, HAS_PROC, killAttempt, starttimeOf } from "./processes.ts";
-import { findProgram, SYSTEM_PATH } from "./program-needs.ts";
+import { HAS_PROC, killAttempt, starttimeOf } from "./processes.ts";
 import { examineWish } from "./examine-wish.ts";
 import { recordTree } from "./recorded-tree.ts";
-import { harmless, openRedaction, toShow } from "./redaction.ts";
-import { furnish, makeRoomFolder, pathInside, startInside, type Room, type Started } from "./room.ts";
-import { JAIL } from "./bwrap.ts";
-import { openSupervisorLog } from "./supervisor-log.ts";
+import { harmless, openRedaction, toShow, type Redaction } from "./redaction.ts";
+import { furnish, makeRoomFolder, startInside, type Started } from "./room.ts";
+import { openSupervisorLog, type SupervisorLog } from "./supervisor-log.ts";
+import { agentOrderOf, roomOf } from "./supervisor-room.ts";
 import { openStation } from "./supervisor-station.ts";
 import type { SupervisorEnd, SupervisorFact, SupervisorMark, SupervisorOrder } from "./supervision.ts";
-import { openWorkLimits } from "./work-limits.ts";
-import { writeWhole } from "./write-whole.ts";
+import { openWorkLimits, type WorkLimits } from "./work-limits.ts";
+import { writeWhole } from "../lib/durable-files.ts";
 
 export interface SupervisorParts {
   agent: Agent;
@@ -31,13 +31,15 @@ export interface SupervisorParts {
   fetch: typeof globalThis.fetch;
 }
 
-/** How long each step of ending an agent may take (contract-assignment.md, section 9). */
+/** How long each step of ending an agent may take (spec/assignment 9). */
 const PROTOCOL_INTERRUPT_MS = 3000;
 const SIGINT_MS = 5000;
 /** An agent that has done its work has so long to end by itself; one that has ended, for its adapter to see it. */
 const LAST_STEPS_MS = 5000;
 /** Whoever is attached has so long to read the last lines; they are in the log anyway. */
 const LAST_LINES_MS = 2000;
+/** Of places that an agent wants to reach and may not. */
+const MOST_REFUSED = 20;
 const CANCELED = "The attempt was ended.";
 const FULL = "The agent asked for so much that its log is full.";
 const RAW_CUT = "The agent has written more than 50 MiB: what follows is not kept in raw.log.";
@@ -45,35 +47,97 @@ const INTERRUPTED = "The agent was ended with the server.";
 
 /**
  * Owns one agent from its start until the last of its processes is gone: writes down whatever happens, passes decisions
- * on, stops it at its limits, ends it on demand (contract-assignment.md, sections 9 and 10). Resolves when `ended` is in
+ * on, stops it at its limits, ends it on demand (spec/assignment 9 and 10). Resolves when `ended` is in
  * the log and nothing is left to do.
  */
 export async function supervise(order: SupervisorOrder, parts: SupervisorParts): Promise<void> {
-  const { clock, random } = parts;
+  const { clock } = parts;
   const isJailed = order.sandbox === "bubblewrap";
   const folder = await makeRoomFolder();
-  const tokens = { station: base62(random, 43), mcp: base62(random, 43), model: base62(random, 43) };
-  const passed = order.agent.passEnv.flatMap((name) => (order.env[name] ? [[name, order.env[name]] as const] : []));
-  const redaction = openRedaction({
-    key: order.key,
-    token: tokens.station,
-    mcp: tokens.mcp,
-    model: tokens.model,
-    ...Object.fromEntries(passed),
-  });
-  let why: SupervisorEnd | null = null;
-  const stopped = Promise.withResolvers<void>();
-  const stop = (end: SupervisorEnd) => {
-    why ??= end;
-    stopped.resolve();
-  };
-  const full = () => stop({ is: "failed", error: FULL });
-  const log = openSupervisorLog(order.folder, () => clock.now(), full);
-  const append = (fact: SupervisorFact) => log.append(redaction.value(fact));
-
-  const over = new AbortController();
+  const post = openPost(order, parts);
+  const { log, limits, station, append, asked } = post;
   // Nobody comes back for an attempt whose folder was deleted.
-  void watchFolder(order.folder, clock, over.signal, () => stop({ is: "canceled" }));
+  const over = new AbortController();
+  void watchFolder(order.folder, clock, over.signal, () => asked.stop({ is: "canceled" }));
+
+  const run: Run = { usage: {}, session: undefined, tree: undefined };
+  let end: SupervisorEnd;
+  try {
+    end = await runAgent(order, parts, { folder, post, run });
+  } catch (error) {
+    limits.close();
+    end = asked.why() ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
+  }
+  over.abort();
+  await run.tree?.close();
+  const { survivors } = await killAttempt(order.attemptId, { clock, atOnce: isJailed, session: run.session });
+  append({
+    type: "ended",
+    end,
+    usage: { ...run.usage, workMs: limits.workedMs() },
+    ...(survivors.length > 0 && { survivors }),
+  });
+  log.close();
+  await rm(folder, { recursive: true, force: true });
+  const closed = new Promise<void>((resolve) => station.close(() => resolve()));
+  await Promise.race([closed, clock.sleep(LAST_LINES_MS)]);
+}
+
+/** What is known of an agent's run, also where it fails half way. */
+interface Run {
+  usage: AttemptUsage;
+  /** The session of its processes, outside of a jail. */
+  session: number | undefined;
+  /** The record of its processes, where the system keeps none. */
+  tree: ReturnType<typeof recordTree> | undefined;
+}
+
+/** Why an agent is to end before it is done; the first reason stands. */
+interface AskedToEnd {
+  why(): SupervisorEnd | null;
+  stop(end: SupervisorEnd): void;
+  /** Resolves once there is a reason. */
+  stopped: Promise<void>;
+}
+
+function openAskedToEnd(): AskedToEnd {
+  let why: SupervisorEnd | null = null;
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  return {
+    why: () => why,
+    stop(end) {
+      why ??= end;
+      resolve();
+    },
+    stopped,
+  };
+}
+
+/** What stands between an agent and everybody else. */
+interface Post {
+  /** Each proves to one door who comes to it. */
+  tokens: { station: string; mcp: string; model: string };
+  redaction: Redaction;
+  asked: AskedToEnd;
+  log: SupervisorLog;
+  append: (fact: SupervisorFact) => void;
+  limits: WorkLimits;
+  decisions: PendingDecisions;
+  station: Server;
+  mcp: ReturnType<typeof openAttemptMcp>;
+}
+
+function openPost(order: SupervisorOrder, { clock, random, fetch }: SupervisorParts): Post {
+  const tokens = { station: base62(random, 43), mcp: base62(random, 43), model: base62(random, 43) };
+  const redaction = redactionOf(order, tokens);
+  const asked = openAskedToEnd();
+  const { stop } = asked;
+  const log = openSupervisorLog(
+    order.folder,
+    () => clock.now(),
+    () => stop({ is: "failed", error: FULL }),
+  );
+  const append = (fact: SupervisorFact) => log.append(redaction.value(fact));
   const limits = openWorkLimits(clock, order.limits, (error) => stop({ is: "failed", error }));
   const waiting = { decisions: 0, calls: 0 };
   const wait = (change: Partial<typeof waiting>) => {
@@ -86,123 +150,107 @@ export async function supervise(order: SupervisorOrder, parts: SupervisorParts):
     onCount: (count) => wait({ decisions: count }),
   });
   const station = openStation({
-    ...{ token: tokens.station, log },
+    token: tokens.station,
+    log,
     onDecide: (ref, decision) => decisions.decide(ref, decision),
     onCancel: () => stop({ is: "canceled" }),
     onInterrupt: () => stop({ is: "died", error: INTERRUPTED, canResume: true }),
   });
   const mcp = openAttemptMcp({
-    ...{ token: tokens.mcp, serverUrl: order.serverUrl, key: order.key, clock, fetch: parts.fetch, isJailed },
+    token: tokens.mcp,
+    serverUrl: order.serverUrl,
+    key: order.key,
+    clock,
+    fetch,
+    isJailed: order.sandbox === "bubblewrap",
     onWaiting: (calls) => {
       wait({ calls });
       append({ type: "waiting", calls });
     },
   });
-
-  const usage: AttemptUsage = {};
-  let session: number | undefined;
-  let tree: ReturnType<typeof recordTree> | undefined;
-  let end: SupervisorEnd;
-  try {
-    furnish(folder);
-    const socket = join(folder, "supervisor.sock");
-    await listen(station, { path: socket });
-    const mark: SupervisorMark = {
-      ...{ pid: process.pid, starttime: starttimeOf(process.pid), socket, token: tokens.station },
-    };
-    await writeWhole(join(order.folder, "supervisor.json"), `${JSON.stringify(mark)}\n`);
-    const refused = new Set<string>();
-    const kept = keptKeyOf(order.agent, order.env);
-    await using doors = await openDoorsOut({
-      ...{ isJailed, folder, egress: order.egress, mcp },
-      model: kept && openKeyProxy(kept, tokens.model),
-      onRefused: (place) => {
-        if (refused.size >= 20 || refused.has(place)) return;
-        refused.add(place);
-        append({ type: "error", text: `The sandbox let nothing through to ${harmless(place)}.` });
-      },
-    });
-    const room = roomOf(order, folder, doors);
-    const agentOrder = agentOrderOf(order, room, doors, tokens.mcp, {
-      // Its own token is all that the agent knows of a key.
-      ...(kept && { [kept.keyName]: tokens.model, [kept.urlName]: doors.modelUrl }),
-    });
-    const launch = await parts.agent.launch(agentOrder);
-    const started = await startInside(room, launch);
-    if (!isJailed) session = started.pid;
-    if (!HAS_PROC) tree = recordTree(order.attemptId, started.pid, clock);
-    append(startedFact(started, launch));
-    using pipes = openAgentPipes(started, {
-      ...{ folder: order.folder, clock, redaction, heard: () => limits.heard() },
-      onCut: () => append({ type: "error", text: RAW_CUT }),
-    });
-    const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
-    const told = toldOf(append, decisions, {
-      examine: (wish) => examineWish(wish, looked),
-      onUsage(more) {
-        Object.assign(usage, more);
-        limits.used(usage);
-      },
-    });
-    const interrupt = new AbortController();
-    const talk = converse(parts.agent, agentOrder, pipes, told, interrupt.signal);
-    const ran = await untilOver(talk, pipes, stopped.promise, clock);
-    limits.close();
-    decisions.close(CANCELED);
-    await endAgent({ started, pipes, interrupt, hasEnd: ran !== null, clock, talk });
-    if (isJailed) started.kill();
-    end = ran ? endOf(ran, why, usage) : (why ?? { is: "canceled" });
-  } catch (error) {
-    limits.close();
-    end = why ?? { is: "failed", error: harmless(error instanceof Error ? error.message : String(error)) };
-  }
-  over.abort();
-  await tree?.close();
-  const { survivors } = await killAttempt(order.attemptId, { clock, atOnce: isJailed, session });
-  append({
-    ...{ type: "ended", end, usage: { ...usage, workMs: limits.workedMs() } },
-    ...(survivors.length > 0 && { survivors }),
-  });
-  log.close();
-  await rm(folder, { recursive: true, force: true });
-  const closed = new Promise<void>((resolve) => station.close(() => resolve()));
-  await Promise.race([closed, clock.sleep(LAST_LINES_MS)]);
+  return { tokens, redaction, asked, log, append, limits, decisions, station, mcp };
 }
 
-function roomOf(order: SupervisorOrder, folder: string, { bridges }: DoorsOut): Room {
-  const path = order.env["PATH"] ?? process.env["PATH"] ?? SYSTEM_PATH;
-  const bwrap = order.sandbox === "bubblewrap" ? findProgram("bwrap", `${path}:${SYSTEM_PATH}`) : null;
-  // What was to run in a jail never runs without one.
-  if (order.sandbox === "bubblewrap" && bwrap === null) throw new Error("bubblewrap is not on this machine any more");
-  return {
-    ...{ attemptId: order.attemptId, bwrap, store: order.store, folder, path, bridges },
-    ...{ tree: join(order.folder, "tree"), home: join(order.folder, "home") },
-    hidden: [order.folder, order.store],
+function redactionOf(order: SupervisorOrder, { station, mcp, model }: Post["tokens"]): Redaction {
+  const passed = order.agent.passEnv.flatMap((name) => (order.env[name] ? [[name, order.env[name]] as const] : []));
+  return openRedaction({ key: order.key, token: station, mcp, model, ...Object.fromEntries(passed) });
+}
+
+/** The post listens in `folder`, and whoever looks after the attempt can find it. */
+async function takePost({ folder: place }: SupervisorOrder, folder: string, { station, tokens }: Post): Promise<void> {
+  furnish(folder);
+  const socket = join(folder, "supervisor.sock");
+  await listen(station, { path: socket });
+  const mark: SupervisorMark = {
+    pid: process.pid,
+    starttime: starttimeOf(process.pid),
+    socket,
+    token: tokens.station,
   };
+  await writeWhole(join(place, "supervisor.json"), `${JSON.stringify(mark)}\n`);
 }
 
-function agentOrderOf(
+/** Starts the agent in its room and talks with it until it has ended, or was asked to. @returns how it ended */
+async function runAgent(
   order: SupervisorOrder,
-  room: Room,
-  doors: DoorsOut,
-  token: string,
-  instead: Readonly<Record<string, string>>,
-): AgentOrder {
-  const jailed = room.bwrap !== null;
-  const home = jailed ? JAIL.home : room.home;
-  return {
-    ...{ settings: order.agent, message: order.message, resume: order.resume, sessionId: order.sessionId, jailed },
-    ...{ tree: jailed ? JAIL.tree : room.tree, treeOutside: room.tree, home, homeOutside: room.home },
-    mcp: { url: doors.mcpUrl, token },
-    env: {
-      ...order.env,
-      ...{ PATH: pathInside(room), HOME: home, LANG: order.env["LANG"] ?? "C.UTF-8", TERM: "dumb" },
-      ...{ [ATTEMPT_VARIABLE]: order.attemptId, PARLEY_TASK: order.taskId, PARLEY_URL: order.serverUrl },
-      ...{ TASK_RELAY_JOB_ID: order.jobId, TASK_RELAY_STEP_ID: order.stepId },
-      ...doors.env,
-      ...instead,
+  { agent, clock }: SupervisorParts,
+  { folder, post, run }: { folder: string; post: Post; run: Run },
+): Promise<SupervisorEnd> {
+  const { tokens, redaction, asked, append, limits, decisions, mcp } = post;
+  const isJailed = order.sandbox === "bubblewrap";
+  await takePost(order, folder, post);
+  const kept = keptKeyOf(order.agent, order.env);
+  await using doors = await openDoorsOut({
+    isJailed,
+    folder,
+    egress: order.egress,
+    mcp,
+    model: kept && openKeyProxy(kept, tokens.model),
+    onRefused: tellOfRefused(append),
+  });
+  const room = roomOf(order, folder, doors);
+  const agentOrder = agentOrderOf(order, room, {
+    mcp: { url: doors.mcpUrl, token: tokens.mcp },
+    // Its own token is all that the agent knows of a key.
+    env: { ...doors.env, ...(kept && { [kept.keyName]: tokens.model, [kept.urlName]: doors.modelUrl }) },
+  });
+  const launch = await agent.launch(agentOrder);
+  const started = await startInside(room, launch);
+  if (!isJailed) run.session = started.pid;
+  if (!HAS_PROC) run.tree = recordTree(order.attemptId, started.pid, clock);
+  append(startedFact(started, launch));
+  using pipes = openAgentPipes(started, {
+    folder: order.folder,
+    clock,
+    redaction,
+    heard: () => limits.heard(),
+    onCut: () => append({ type: "error", text: RAW_CUT }),
+  });
+  const looked = { tree: agentOrder.treeOutside, isJailed, redaction };
+  const told = toldOf(append, decisions, {
+    examine: (wish) => examineWish(wish, looked),
+    onUsage(more) {
+      Object.assign(run.usage, more);
+      limits.used(run.usage);
     },
-    ...{ maxTurns: order.limits.turns, maxBudgetUsd: order.limits.maxBudgetUsd },
+  });
+  const interrupt = new AbortController();
+  const talk = endOfTalk(() => agent.converse(agentOrder, pipes, told, interrupt.signal));
+  const ran = await untilOver(talk, pipes, asked.stopped, clock);
+  limits.close();
+  decisions.close(CANCELED);
+  await endAgent({ started, pipes, interrupt, hasEnd: ran !== null, clock, talk });
+  if (isJailed) started.kill();
+  return ran ? endOf(ran, asked.why(), run.usage) : (asked.why() ?? { is: "canceled" });
+}
+
+/** Returns what writes down a place that the sandbox let nothing through to: each once, and only so many. */
+function tellOfRefused(append: Post["append"]): (place: string) => void {
+  const refused = new Set<string>();
+  return (place) => {
+    if (refused.size >= MOST_REFUSED || refused.has(place)) return;
+    refused.add(place);
+    append({ type: "error", text: `The sandbox let nothing through to ${harmless(place)}.` });
   };
 }
 
@@ -240,15 +288,9 @@ function toldOf(
   };
 }
 
-async function converse(
-  agent: Agent,
-  order: AgentOrder,
-  pipes: AgentPipes,
-  told: Told,
-  interrupt: AbortSignal,
-): Promise<AgentEnd> {
+async function endOfTalk(converse: () => Promise<AgentEnd>): Promise<AgentEnd> {
   try {
-    return await agent.converse(order, pipes, told, interrupt);
+    return await converse();
   } catch (error) {
     return { is: "failed", error: error instanceof Error ? error.message : String(error) };
   }

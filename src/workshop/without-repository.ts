@@ -1,4 +1,4 @@
-import type { Attempt } from "../model/assignment.ts";
+import type { Attempt } from "../tasks/model/task.ts";
 import type { Bench } from "./bench.ts";
 import { AttemptLost, type Desk } from "./desk.ts";
 import { endSupervisor } from "./follow.ts";

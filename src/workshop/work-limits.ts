@@ -9,7 +9,7 @@ export interface Limits {
   maxBudgetUsd: number | null;
 }
 
-/** Watches over what one attempt may use (contract-assignment.md, section 6). */
+/** Watches over what one attempt may use (spec/assignment 6). */
 export interface WorkLimits {
   /** The agent has said something. */
   heard(): void;

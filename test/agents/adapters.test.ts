@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createKey } from "../../src/verbs/create-key.ts";
+import { createKey } from "../../src/access/create-key.ts";
 import { ROOMY } from "../contract.ts";
 import { converse, type Talk } from "../conversation.ts";
 import { somebody } from "../deciders.ts";
@@ -175,7 +175,9 @@ describe("the real codex with the model it would choose itself", { skip: isMissi
     ]);
     const folder = mkdtempSync(join(root, "codex-"));
     const done = await converse({
-      ...{ folder, settings: codex.settings, message: "Do it." },
+      folder,
+      settings: codex.settings,
+      message: "Do it.",
       env: { OPENAI_API_KEY: "sk-key", OPENAI_BASE_URL: `${model.url}/v1` },
       decide: ({ resource }) => (resource === "touch no.txt" ? { allow: false, why: "no" } : { allow: true }),
     });

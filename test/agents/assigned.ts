@@ -85,9 +85,12 @@ export async function openAssigned({ policy, ...options }: SiteOptions & { polic
     return plays.get(name)?.[done.length] ?? { say: "That is all." };
   });
   const env = {
-    ...{ ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "x" },
-    ...{ OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "x" },
-    ...{ GOOGLE_GEMINI_BASE_URL: model.url, GEMINI_API_KEY: "x" },
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "x",
+    OPENAI_BASE_URL: `${model.url}/v1`,
+    OPENAI_API_KEY: "x",
+    GOOGLE_GEMINI_BASE_URL: model.url,
+    GEMINI_API_KEY: "x",
   };
   const own = { claude: /^ANTHROPIC/, codex: /^OPENAI/, gemini: /GEMINI/, opencode: /^ANTHROPIC/ };
   const agents = Object.entries(REAL_AGENTS).map(([name, { settings }]) => {

@@ -22,8 +22,15 @@ const AGENTS = {
     file: ".mcp.json",
     command: "claude",
     args: [
-      ...["-p", TASK, "--mcp-config", ".mcp.json", "--strict-mcp-config", "--model", "claude-sonnet-4-5"],
-      ...["--allowedTools", "mcp__parley__ask_human,mcp__parley__wait_for_human_responses"],
+      "-p",
+      TASK,
+      "--mcp-config",
+      ".mcp.json",
+      "--strict-mcp-config",
+      "--model",
+      "claude-sonnet-4-5",
+      "--allowedTools",
+      "mcp__parley__ask_human,mcp__parley__wait_for_human_responses",
     ],
     settings: () => ({}),
     env: (model: string) => ({

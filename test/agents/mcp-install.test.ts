@@ -35,11 +35,17 @@ describe("parley mcp install", () => {
       const folder = newFolder();
       mkdirSync(folder, { recursive: true });
       const env = {
-        ...{ PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter), HOME: folder },
-        ...{ PARLEY_URL: server.url, PARLEY_KEY: key, NO_COLOR: "1" },
-        ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
-        ...{ GEMINI_CLI_TRUST_WORKSPACE: "true", GEMINI_CLI_NO_RELAUNCH: "true" },
-        ...{ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
+        PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+        HOME: folder,
+        PARLEY_URL: server.url,
+        PARLEY_KEY: key,
+        NO_COLOR: "1",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        GEMINI_CLI_TRUST_WORKSPACE: "true",
+        GEMINI_CLI_NO_RELAUNCH: "true",
+        OPENCODE_DISABLE_AUTOUPDATE: "1",
+        OPENCODE_DISABLE_MODELS_FETCH: "1",
       };
       const where = { cwd: folder, env, timeout: LONGEST_MS };
       const listed = async (): Promise<string> => {

@@ -28,7 +28,7 @@ describe("permission prompts of an unmodified Claude Code", () => {
     server = await serve(dataDir);
     const store = { PARLEY_DATA_DIR: dataDir };
     key = (await parley(["keys", "create", "coder", "--scope", "agent"], store)).out.trim();
-    const mine = ["keys", "create", "phone", "--scope", "answer", "--person", "operator"];
+    const mine = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];
     inbox = { PARLEY_URL: server.url, PARLEY_KEY: (await parley(mine, store)).out.trim() };
   });
   after(() => stop(server));

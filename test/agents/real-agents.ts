@@ -8,7 +8,7 @@ import type { Step } from "./step-model.ts";
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
 const program = (name: string) => join(PROGRAMS, name);
 
-/** A real agent, pointed at a model of a test, and how its model says the same things (contract-assignment.md, 15). */
+/** A real agent, pointed at a model of a test, and how its model says the same things (spec/assignment 15). */
 export interface RealAgent {
   settings: Talk["settings"];
   version: string;
@@ -28,7 +28,9 @@ export interface RealAgent {
 export const REAL_AGENTS = {
   claude: {
     settings: { type: "claude", command: [program("claude")] },
-    ...{ version: "2.1.329", writes: "Write", runs: "Bash" },
+    version: "2.1.329",
+    writes: "Write",
+    runs: "Bash",
     surroundings: (model) => ({ env: { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "x" } }),
     write: (file_path, content) => ({ call: "Write", input: { file_path, content } }),
     run: (command) => ({ call: "Bash", input: { command, description: "Run it" } }),
@@ -40,7 +42,9 @@ export const REAL_AGENTS = {
   },
   codex: {
     settings: { type: "codex", command: [program("codex")] },
-    ...{ version: "0.169.0", writes: "fileChange", runs: "commandExecution" },
+    version: "0.169.0",
+    writes: "fileChange",
+    runs: "commandExecution",
     surroundings(model) {
       const provider = `{name="fake",base_url="${model}/v1",wire_api="responses",env_key="FAKE_KEY"}`;
       const settings = ['model="fake-model"', 'model_provider="fake"', `model_providers.fake=${provider}`];
@@ -59,7 +63,9 @@ export const REAL_AGENTS = {
   },
   gemini: {
     settings: { type: "acp", flavour: "gemini", command: [program("gemini"), "--acp"] },
-    ...{ version: "0.61.0", writes: "write_file", runs: "run_shell_command" },
+    version: "0.61.0",
+    writes: "write_file",
+    runs: "run_shell_command",
     spoilsYoungSessions: true,
     surroundings: (model) => ({ env: { GEMINI_API_KEY: "x", GOOGLE_GEMINI_BASE_URL: model } }),
     write: (file_path, content) => ({ call: "write_file", input: { file_path, content } }),
@@ -68,7 +74,9 @@ export const REAL_AGENTS = {
   },
   opencode: {
     settings: { type: "acp", flavour: "opencode", command: [program("opencode"), "acp"] },
-    ...{ version: "1.18.33", writes: "write", runs: "bash" },
+    version: "1.18.33",
+    writes: "write",
+    runs: "bash",
     surroundings: () => ({}),
     prepare(folder, model) {
       const models = { "fake-model": { name: "fake", tool_call: true, limit: { context: 100_000, output: 1000 } } };

@@ -80,7 +80,8 @@ describe("the packed SDK in other runtimes", () => {
 
   it("asks, listens, waits and cancels in workerd, the runtime of Cloudflare Workers", async () => {
     const edge = spawn(join(PROGRAMS, "workerd"), ["serve", "config.capnp", "--control-fd=3"], {
-      ...{ cwd: folder, env },
+      cwd: folder,
+      env,
       stdio: ["ignore", "inherit", "inherit", "pipe"],
     });
     try {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { openAssignments, type AssignmentWorld } from "./assignment-world.ts";
-import type { Visitor } from "./visitor.ts";
+import { atRest, type Visitor } from "./visitor.ts";
 
 /** A board as somebody finds it on an ordinary day. */
 export interface FilledBoard extends AssignmentWorld {
@@ -172,6 +172,5 @@ export const BOARD_VIEWS: readonly BoardView[] = [
 export async function showBoard(visitor: Visitor, filled: FilledBoard, view: BoardView): Promise<void> {
   await visitor.page.goto(view.path(filled));
   await view.open(visitor);
-  // Motion is over within 200 ms.
-  await visitor.page.waitForTimeout(250);
+  await atRest(visitor.page);
 }

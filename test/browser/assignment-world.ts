@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import type { TaskState } from "../../src/model/assignment.ts";
-import { createKey } from "../../src/verbs/create-key.ts";
-import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
-import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import type { TaskState } from "../../src/tasks/model/task.ts";
+import { createKey } from "../../src/access/create-key.ts";
+import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
+import { OPERATOR } from "../identities.ts";
 import { until } from "../contract.ts";
 import type { FakeStep } from "../fake-agents/play.ts";
 import { openWorld, type Reply, type World } from "../world.ts";
-import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server that gives work in one repository, and whoever sends it tasks. */
 export interface AssignmentWorld extends AsyncDisposable {
@@ -36,7 +36,7 @@ export interface AssignmentWorld extends AsyncDisposable {
 
 const E = "/assignment";
 /** Agents are processes, and start as fast as the machine lets them. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 240_000;
 
 const FILES: Readonly<Record<string, string>> = {
   "README.md": "# Shop\n\nSells things.\n",
@@ -60,7 +60,9 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
   const checkout = join(folder, "shop");
   const git = (...args: string[]): string =>
     execFileSync("git", args, {
-      ...{ cwd: checkout, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+      cwd: checkout,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1", ...AUTHOR },
     });
   for (const [path, text] of Object.entries(FILES)) {
@@ -92,7 +94,11 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
   };
   const read = async (id: string) => (await planner("GET", `${E}/tasks/${encodeURIComponent(id)}`)).body;
   return {
-    ...{ world, checkout, git, planner, read },
+    world,
+    checkout,
+    git,
+    planner,
+    read,
     async give(id, prompt, { does = [], dependencies = [] } = {}) {
       writeFileSync(join(steps, `${id}.json`), JSON.stringify(does));
       await planner("POST", E, { id, prompt, dependencies });
@@ -125,12 +131,11 @@ const AUTHOR = {
 export async function visitAssignments(
   browser: Browser,
   { world }: Pick<AssignmentWorld, "world">,
-  look: { screen: Screen; theme?: Theme },
+  look: Look,
   path = "/console/assignments",
 ): Promise<Visitor> {
   const { code } = await createSignInLink(world.server.ctx, OPERATOR);
   const visitor = await visit(browser, world.url, { ...look, path: `/console#start=${code}` });
-  visitor.context.setDefaultTimeout(10_000);
   await visitor.page.getByText("Signed in as operator (admin)").waitFor();
   await visitor.page.goto(path);
   return visitor;

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium, type Browser } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
 
 const FLAGS = [
   "--headless",
@@ -34,6 +34,9 @@ const SYSTEM_PATHS = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
+
+/** How long a page has for whatever a test waits for; it costs nothing where that comes, and a busy machine is waited for. */
+const WITHIN_MS = 90_000;
 
 interface Found {
   readonly path: string;
@@ -55,6 +58,7 @@ export async function launchBrowser(): Promise<Browser> {
       executablePath: path,
       args: FLAGS,
       chromiumSandbox: sandboxed,
+      timeout: WITHIN_MS,
       env: { ...process.env, ...env, TMPDIR: directory, HOME: directory },
     });
 
@@ -73,6 +77,13 @@ export async function launchBrowser(): Promise<Browser> {
     tidy();
     throw error;
   }
+}
+
+/** Opens a fresh profile, whose pages are waited for patiently. */
+export async function newProfile(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(WITHIN_MS);
+  return context;
 }
 
 async function findChromium(): Promise<Found> {

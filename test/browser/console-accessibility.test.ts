@@ -1,11 +1,9 @@
-import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "./chromium.ts";
 import { CONSOLE_VIEWS, fillConsole, showConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 import type { Screen, Visitor } from "./visitor.ts";
-import { smallTargets, WCAG_22_AA } from "./wcag.ts";
+import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 describe("every screen of the console", () => {
   let filled: FilledConsole;
@@ -15,7 +13,7 @@ describe("every screen of the console", () => {
     filled = await fillConsole();
     browser = await launchBrowser();
     for (const screen of ["phone", "desk"] as const) {
-      visitors.set(screen, await visitConsole(browser, filled, { screen }));
+      visitors.set(screen, await visitConsole(browser, filled, { screen, serviceWorkers: "block" }));
     }
   });
   after(async () => {
@@ -29,20 +27,8 @@ describe("every screen of the console", () => {
       for (const [screen, visitor] of visitors) {
         await showConsole(visitor, filled, view);
         const { page } = visitor;
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme });
-          const { violations } = await new AxeBuilder({ page }).withTags(WCAG_22_AA).analyze();
-          const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));
-          assert.deepEqual(found, [], `${screen}, ${colorScheme}`);
-        }
-        if (screen === "desk") continue;
-        assert.deepEqual(await smallTargets(page), []);
-        await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
-        const { wide, has } = await page.evaluate(() => ({
-          wide: document.documentElement.scrollWidth,
-          has: document.documentElement.clientWidth,
-        }));
-        assert.ok(wide <= has, `${wide} pixels of content on a screen of ${has}`);
+        await assertAccessible(page, screen);
+        if (screen === "phone") await assertMadeForThumbsAndLargeText(page);
       }
     });
   }

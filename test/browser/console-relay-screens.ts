@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { policyInput } from "../../src/model/policy.ts";
-import { FIRST_POLICY, parsePolicy } from "../../src/model/policy-text.ts";
-import { sql } from "../../src/store/sql.ts";
-import { transact } from "../../src/store/transact.ts";
-import { createKey } from "../../src/verbs/create-key.ts";
-import { grantStanding } from "../../src/verbs/policy-grants.ts";
-import { noteApproved } from "../../src/verbs/policy-proposals.ts";
-import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { policyInput } from "../../src/policy/model/policy.ts";
+import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { createKey } from "../../src/access/create-key.ts";
+import { grantStanding } from "../../src/policy/grants.ts";
+import { noteApproved } from "../../src/policy/proposals.ts";
+import { OPERATOR } from "../identities.ts";
 import { until } from "../contract.ts";
 import { newAsk } from "../relay.ts";
 import type { Reply, World } from "../world.ts";
@@ -54,12 +54,16 @@ export async function fillRelay(world: World): Promise<FilledRelay> {
   const said = { ask_id: question.ask_id, job_id: question.job_id, step_id: question.step_id };
   await answers("POST", "/answers", { type: "Answer", ...said, status: "ANSWERED", answer_text: "Euros." });
   const denied = await ask({
-    ...{ step_id: "hotfix", ask_type: "APPROVAL", prompt: "Write the hotfix to production?" },
+    step_id: "hotfix",
+    ask_type: "APPROVAL",
+    prompt: "Write the hotfix to production?",
     meta: { action: "write", env: "prod" },
   });
   await until(async () => (await executor("GET", `/asks/${denied.ask_id}/answer?wait=5`)).status === 200);
   const waiting = await ask({
-    ...{ step_id: "migrate", ask_type: "APPROVAL", prompt: MIGRATE },
+    step_id: "migrate",
+    ask_type: "APPROVAL",
+    prompt: MIGRATE,
     meta: { action: "migrate", resource: "orders" },
   });
   await withPeople(world, waiting.ask_id);

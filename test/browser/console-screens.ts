@@ -3,21 +3,21 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
-import { createKey } from "../../src/verbs/create-key.ts";
-import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
-import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { createKey } from "../../src/access/create-key.ts";
+import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
+import { OPERATOR } from "../identities.ts";
 import { openSink, type Sink } from "../channels/mail.ts";
 import { until } from "../contract.ts";
 import { fillRelay, type FilledRelay } from "./console-relay-screens.ts";
 import { openWorld, type Reply, type World } from "../world.ts";
-import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+import { atRest, type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people, keys, a mail account and agents' webhooks, as an admin finds it on an ordinary day. */
 export interface FilledConsole extends AsyncDisposable {
   world: World;
   mail: Sink;
-  /** The status with which agents' servers answer what they are told, and what they were told. */
-  agents: { status: number; told: string[] };
+  /** Says with which status agents' servers answer what they are told; and what they were told. */
+  agents: { answer: () => number | Promise<number>; told: string[] };
   /** Ids of people. */
   ana: string;
   gone: string;
@@ -31,13 +31,14 @@ const A2H = "/a2h/v1alpha1";
 
 export async function fillConsole(): Promise<FilledConsole> {
   const mail = await openSink();
-  const agents = { status: 200, told: [] as string[] };
+  const agents: FilledConsole["agents"] = { answer: () => 200, told: [] };
   const told = createServer((request, response) => {
     let text = "";
     request.setEncoding("utf8").on("data", (part: string) => (text += part));
     request.on("end", () => {
       agents.told.push(text);
-      response.writeHead(request.url === "/gone" ? 410 : agents.status).end();
+      const status = request.url === "/gone" ? 410 : agents.answer();
+      void Promise.resolve(status).then((code) => response.writeHead(code).end());
     });
   });
   told.listen(0, "127.0.0.1");
@@ -60,9 +61,7 @@ export async function fillConsole(): Promise<FilledConsole> {
   };
   const enrol = async (name: string, address: string, more: object = {}): Promise<string> => {
     const prioritizedContactChannels = [{ email: { address } }, { inbox: {} }];
-    const { id } = (await asAdmin("POST", `${A2H}/humans`, { name, prioritizedContactChannels, ...more })).body;
-    const { people } = (await asAdmin("GET", "/admin/people")).body;
-    return people.find(({ human }: { human: string }) => human === id).id;
+    return (await asAdmin("POST", `${A2H}/humans`, { name, prioritizedContactChannels, ...more })).body.id;
   };
   const ana = await enrol("Ana Ruiz", "ana@people.example", {
     role: "Finance lead",
@@ -87,7 +86,15 @@ export async function fillConsole(): Promise<FilledConsole> {
   });
   const relay = await fillRelay(world);
   return {
-    ...{ relay, world, mail, agents, ana, gone, key: key.id, endpoint: hears, asAdmin },
+    relay,
+    world,
+    mail,
+    agents,
+    ana,
+    gone,
+    key: key.id,
+    endpoint: hears,
+    asAdmin,
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
       await mail[Symbol.asyncDispose]();
@@ -101,12 +108,11 @@ export async function fillConsole(): Promise<FilledConsole> {
 export async function visitConsole(
   browser: Browser,
   { world }: FilledConsole,
-  look: { screen: Screen; theme?: Theme },
+  look: Look,
   path = "/console",
 ): Promise<Visitor> {
   const { code } = await createSignInLink(world.server.ctx, OPERATOR);
   const visitor = await visit(browser, world.url, { ...look, path: `/console#start=${code}` });
-  visitor.context.setDefaultTimeout(10_000);
   await visitor.page.getByText("Signed in as operator (admin)").waitFor();
   if (path !== "/console") await visitor.page.goto(path);
   return visitor;
@@ -271,6 +277,5 @@ export const CONSOLE_VIEWS: readonly ConsoleView[] = [
 export async function showConsole(visitor: Visitor, filled: FilledConsole, view: ConsoleView): Promise<void> {
   await visitor.page.goto(view.path(filled));
   await view.open(visitor);
-  // Motion is over within 200 ms.
-  await visitor.page.waitForTimeout(250);
+  await atRest(visitor.page);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { sql } from "../../src/store/sql.ts";
+import { sql } from "../../src/core/store/sql.ts";
 import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 import { launchBrowser } from "./chromium.ts";
 import { nameSomebody } from "./inbox-world.ts";
@@ -178,11 +178,14 @@ describe("the Console", () => {
     const [before, rows] = [filled.agents.told.length, page.getByRole("listitem").filter({ hasText: "attempt" })];
     await rows.first().waitFor();
     const known = await rows.count();
-    filled.agents.status = 500;
+    // The next attempt is not answered before this one has been seen to fail.
+    const { promise: answered, resolve: answer } = Promise.withResolvers<number>();
+    let attempts = 0;
+    filled.agents.answer = () => (++attempts === 1 ? 500 : answered);
     await button(page, "Send a test event").click();
     await rows.filter({ hasText: /Waiting.*1 attempt.*status 500.*next/ }).waitFor();
-    filled.agents.status = 200;
-    await rows.filter({ hasText: /Delivered.*2 attempts/ }).waitFor({ timeout: 20_000 });
+    answer(200);
+    await rows.filter({ hasText: /Delivered.*2 attempts/ }).waitFor();
     assert.equal(await rows.count(), known + 1);
     await button(page, "Tell it again").first().click();
     while (filled.agents.told.length < before + 3) await page.waitForTimeout(50);
@@ -254,7 +257,7 @@ describe("the Console", () => {
     await page.keyboard.press("j");
     await page.getByRole("heading", { name: "Ana Ruiz", level: 1 }).waitFor();
     await link(page, /Bo Lind/).waitFor();
-    assert.equal(await page.evaluate(() => document.activeElement?.hasAttribute("data-focus")), true);
+    await page.waitForFunction(() => document.activeElement?.hasAttribute("data-focus"));
     await page.keyboard.press("k");
     await page.getByRole("heading", { name: "operator", level: 1 }).waitFor();
     await page.getByLabel("May run this server").isDisabled();

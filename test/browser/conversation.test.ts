@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
-import { sql } from "../../src/store/sql.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { insertConversation, insertMessageIfNew } from "../../src/conversations/store/conversations.ts";
+import { askPeople, toPerson } from "../addressed.ts";
 import { accepted, callBody, contactBody } from "../a2h.ts";
 import { openTalking, type Talking } from "../conversations.ts";
 import type { Reply } from "../world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { nameSomebody } from "./inbox-world.ts";
-import { smallTargets, WCAG_22_AA } from "./wcag.ts";
+import { assertAccessible, smallTargets } from "./wcag.ts";
 
 const SETTINGS = `
 a2h:
@@ -16,9 +18,12 @@ a2h:
     support: { agent: support, inbox: true, about: Anything about orders }
     desk: { agent: desk, inbox: true }
 `;
+/** More than two pages hold. */
+const MANY = 120;
+
 const button = (page: Page, name: string) => page.getByRole("button", { name });
 
-describe("a conversation in the Inbox room", { timeout: 60_000 }, () => {
+describe("a conversation in the Inbox room", () => {
   let scene: Talking;
   let browser: Browser;
   before(async () => {
@@ -116,6 +121,64 @@ describe("a conversation in the Inbox room", { timeout: 60_000 }, () => {
     );
   });
 
+  it("reaches the first of many conversations, and the first words of a long one", async () => {
+    const { ctx } = scene.world.server;
+    const di = await nameSomebody(scene.world, "Di Moss");
+    const first = 50_001;
+    const numbers = Array.from({ length: MANY }, (_, i) => first + i);
+    await transact(ctx, async (tx) => {
+      const target = { via: "person", person: di.id } as const;
+      const of = { entry: "desk", agent: "agent:desk", channel: "inbox", person: di.id, opener: null, target } as const;
+      for (const number of numbers) await insertConversation(tx, { ...of, number });
+    });
+    // What waits for an answer stands before all that was said.
+    await askPeople(ctx, {
+      asker: "agent:desk",
+      conversation: first,
+      audience: toPerson(di.id),
+      title: "Shall it be green?",
+      digest: null,
+      form: { kind: "reply", options: [] },
+    });
+    await transact(ctx, async (tx) => {
+      const say = async (conversation: number, words: string) => {
+        const of = { agent: "agent:desk", raw: "{}", followUp: false, source: `test ${words}` };
+        await insertMessageIfNew(tx, { ...of, id: ctx.newId("nc"), conversation, words });
+      };
+      for (const number of numbers) await say(number, `Matter ${number}.`);
+      for (let i = 2; i <= MANY; i += 1) await say(first, `Word ${i}.`);
+    });
+    await using visitor = await di.visit(browser, { screen: "phone" });
+    const { page } = visitor;
+    await page.getByText(`${MANY} conversations`).tap();
+    const talks = page.getByRole("group").getByRole("listitem");
+    for (const read of [50, 100, MANY]) {
+      await talks.nth(read - 1).waitFor();
+      assert.equal(await talks.count(), read);
+      if (read < MANY) await button(page, "Show older").tap();
+    }
+    assert.equal(await button(page, "Show older").count(), 0);
+    assert.equal(
+      new Set(await talks.getByRole("link").evaluateAll((all) => all.map((one) => one.getAttribute("href")))).size,
+      MANY,
+    );
+    assert.deepEqual(await smallTargets(page), []);
+    await page.goto(`/inbox/talk-${first}`);
+    const said = page.getByRole("list", { name: "What was said" }).getByRole("listitem");
+    await said.getByText(`Word ${MANY}.`).waitFor();
+    assert.equal(await said.count(), 50);
+    await page.getByLabel("Your answer: Shall it be green?").waitFor();
+    for (const read of [100, MANY + 1]) {
+      await button(page, "Show earlier").focus();
+      await page.keyboard.press("Enter");
+      await said.nth(read - 1).waitFor();
+      assert.equal(await said.count(), read);
+      await page.waitForFunction(() => document.activeElement === document.querySelector("ol > li"));
+    }
+    assert.equal(await button(page, "Show earlier").count(), 0);
+    await said.getByRole("link", { name: "Answer" }).waitFor();
+  });
+
   it("holds nothing that axe finds, in either theme, and is made for thumbs", async () => {
     const cy = await nameSomebody(scene.world, "Cy Gray");
     await using visitor = await cy.visit(browser, { screen: "phone" });
@@ -128,15 +191,7 @@ describe("a conversation in the Inbox room", { timeout: 60_000 }, () => {
       await page.goto(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       if (path === "/inbox") await page.getByText("1 conversation").tap();
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        const { violations } = await new AxeBuilder({ page }).withTags(WCAG_22_AA).analyze();
-        assert.deepEqual(
-          violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`)),
-          [],
-          `${path}, ${colorScheme}`,
-        );
-      }
+      await assertAccessible(page, path);
       assert.deepEqual(await smallTargets(page), []);
     }
   });

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import type { Browser } from "playwright-core";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedAsk } from "../../src/model/addressed-ask.ts";
-import { consentText } from "../../src/model/consent.ts";
-import { tokensOf } from "../../src/verbs/delivery-tokens.ts";
-import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
-import { readDetails } from "../../src/verbs/read-addressed.ts";
+import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import { consentText } from "../../src/requests/model/consent.ts";
+import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf, toPerson } from "../addressed.ts";
 import type { World } from "../world.ts";
 import { nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
-import type { Screen, Theme, Visitor } from "./visitor.ts";
+import { atRest, type Visitor } from "./visitor.ts";
 
 /** People and what agents ask of them, such as an inbox holds on an ordinary day. */
 export interface FilledInbox {
@@ -128,7 +127,7 @@ const PARCEL = {
   },
 };
 
-/** One look of the room, and how to get there from the list. */
+/** One look of the room, and how to get there from the list; the last two leave nobody signed in. */
 export interface InboxView {
   name: string;
   open(visitor: Visitor, filled: FilledInbox): Promise<void>;
@@ -183,18 +182,18 @@ export const INBOX_VIEWS: readonly InboxView[] = [
     },
   },
   {
+    name: "link",
+    async open({ page }, { link }) {
+      await page.goto(link);
+      await page.getByRole("button", { name: "Continue" }).waitFor();
+    },
+  },
+  {
     name: "inbox-signed-out",
     async open(visitor) {
       await visitor.context.clearCookies();
       await visitor.page.goto("/inbox");
       await visitor.page.getByRole("heading", { name: "Sign in to see your inbox" }).waitFor();
-    },
-  },
-  {
-    name: "link",
-    async open({ page }, { link }) {
-      await page.goto(link);
-      await page.getByRole("button", { name: "Continue" }).waitFor();
     },
   },
   {
@@ -209,21 +208,9 @@ export const INBOX_VIEWS: readonly InboxView[] = [
   },
 ];
 
-/** Shows one view to Ana, in a profile of her own. */
-export async function showInbox(
-  browser: Browser,
-  filled: FilledInbox,
-  view: InboxView,
-  look: { screen: Screen; theme: Theme },
-): Promise<Visitor> {
-  const visitor = await filled.ana.visit(browser, look);
-  try {
-    await view.open(visitor, filled);
-    // Motion is over within 200 ms.
-    await visitor.page.waitForTimeout(250);
-    return visitor;
-  } catch (error) {
-    await visitor.context.close();
-    throw error;
-  }
+/** Shows one view in a tab that is signed in as Ana. */
+export async function showInbox(visitor: Visitor, filled: FilledInbox, view: InboxView): Promise<void> {
+  await visitor.page.goto("/inbox");
+  await view.open(visitor, filled);
+  await atRest(visitor.page);
 }

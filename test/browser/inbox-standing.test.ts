@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { parsePolicy } from "../../src/model/policy-text.ts";
-import { changeRole } from "../../src/verbs/change-role.ts";
-import { readAddressed } from "../../src/verbs/read-addressed.ts";
-import { requestCall, type CallWish } from "../../src/verbs/request-call.ts";
+import { parsePolicy } from "../../src/policy/model/text.ts";
+import { changeRole } from "../../src/access/change-role.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { requestCall, type CallWish } from "../../src/requests/request-call.ts";
 import { askPeople, callWish, toPerson } from "../addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";

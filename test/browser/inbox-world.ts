@@ -1,11 +1,11 @@
 import type { Browser } from "playwright-core";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
-import type { AddressedForm } from "../../src/model/addressed-ask.ts";
-import { consentText } from "../../src/model/consent.ts";
-import { createSignInLink } from "../../src/verbs/create-sign-in-link.ts";
+import type { AddressedForm } from "../../src/requests/model/request.ts";
+import { consentText } from "../../src/requests/model/consent.ts";
+import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { enrol } from "../addressed.ts";
 import { openWorld, type World } from "../world.ts";
-import { type Screen, type Theme, type Visitor, visit } from "./visitor.ts";
+import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people who have names, whose time runs. */
 export async function openInboxWorld(): Promise<World> {
@@ -23,7 +23,7 @@ export interface Named {
   /** A link that signs in once, and leads to the inbox. */
   link(): Promise<string>;
   /** Opens the inbox, or one ask in it, signed in. */
-  visit(browser: Browser, look: { screen: Screen; theme?: Theme; ask?: { id: string } | undefined }): Promise<Visitor>;
+  visit(browser: Browser, look: Look & { ask?: { id: string } | undefined }): Promise<Visitor>;
 }
 
 export async function nameSomebody(world: World, name: string, more: Parameters<typeof enrol>[3] = {}): Promise<Named> {
@@ -34,9 +34,8 @@ export async function nameSomebody(world: World, name: string, more: Parameters<
     id,
     name,
     link,
-    async visit(browser, { screen, theme = "light", ask }) {
-      const visitor = await visit(browser, world.url, { screen, theme, path: await link() });
-      visitor.context.setDefaultTimeout(10_000);
+    async visit(browser, { ask, ...look }) {
+      const visitor = await visit(browser, world.url, { ...look, path: await link() });
       await visitor.page.getByText(`Signed in as ${name}`).waitFor();
       if (ask) {
         await visitor.page.goto(`/inbox/${ask.id}`);

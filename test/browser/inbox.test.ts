@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { readAddressed } from "../../src/verbs/read-addressed.ts";
-import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../addressed.ts";
 import type { World } from "../world.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -11,6 +11,8 @@ import { readyForOffline, row, visit } from "./visitor.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 const dialog = (page: Page) => page.getByRole("dialog");
+/** Nothing decides before what decides has been on screen for a moment. */
+const canDecide = (page: Page) => dialog(page).locator("button[type=submit][aria-disabled=false]").waitFor();
 
 describe("the Inbox room", () => {
   let world: World;
@@ -200,7 +202,13 @@ describe("the Inbox room", () => {
     await button(page, "Send").tap();
     await page.getByText("Answered by you").waitFor();
     assert.deepEqual(JSON.parse((await outcomeOf(made.id))?.value ?? ""), {
-      ...{ gift: true, count: 3, weight: 2.5, speed: 7, notes: ["Ring twice"], contact: null, extra: { a: [1] } },
+      gift: true,
+      count: 3,
+      weight: 2.5,
+      speed: 7,
+      notes: ["Ring twice"],
+      contact: null,
+      extra: { a: [1] },
       address: { street: "Am Hang 3", zip: "12345" },
     });
   });
@@ -294,17 +302,29 @@ describe("the Inbox room", () => {
 
     await page.keyboard.press("a");
     await dialog(page).getByRole("heading", { name: "Approve first_call?" }).waitFor();
+    const closed = await page.evaluateHandle(() => {
+      const left = new Promise<number>((resolve) =>
+        addEventListener("close", ({ target }) => resolve((target as Element).childElementCount), { capture: true }),
+      );
+      return { left };
+    });
     await page.keyboard.press("Escape");
     await dialog(page).waitFor({ state: "hidden" });
+    assert.equal(
+      await closed.evaluate(({ left }) => left),
+      0,
+      "a closed dialog holds no field that would take the next key",
+    );
     assert.equal(await outcomeOf(first.id), null);
     await page.keyboard.press("a");
-    await dialog(page).waitFor();
+    await canDecide(page);
     await page.keyboard.press("Enter");
     await page.getByText("Approved by you").waitFor();
     await page.keyboard.press("Enter");
     await heading("second_call");
     await page.keyboard.press("r");
     await dialog(page).getByRole("heading", { name: "Reject second_call?" }).waitFor();
+    await canDecide(page);
     await page.keyboard.press("Enter");
     await page.getByText("Rejected by you").waitFor();
     await page.keyboard.press("Enter");
@@ -327,9 +347,9 @@ describe("the Inbox room", () => {
     await page.getByText("Something new came in.").waitFor();
     await ask({ audience, title: "A question?", digest: null, form: { kind: "reply", options: [] } });
     await row(page, "A question?").waitFor();
-    await page.getByLabel("Show").selectOption("Questions");
+    await page.getByLabel("Show").selectOption("kind:reply");
     await row(page, "new_call").waitFor({ state: "hidden" });
-    await page.getByLabel("Show").selectOption("Everything");
+    await page.getByLabel("Show").selectOption("");
 
     const responder = await responderOf(world.server.ctx.db, dora.id, "slack");
     await decideAsk(world.server.ctx, { askId: made.id, responder, decision: { kind: "reject" } });
@@ -347,7 +367,7 @@ describe("the Inbox room", () => {
     const { page } = visitor;
     await page.getByText("All 2 must approve; one rejection rejects.").waitFor();
     await page.keyboard.press("a");
-    await dialog(page).waitFor();
+    await canDecide(page);
     await page.keyboard.press("Enter");
     await page.getByText("You have approved. Others must agree too.").waitFor();
     await answerAsBo(made.id, { kind: "approve", digest: made.digest ?? "" });

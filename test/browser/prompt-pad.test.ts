@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { Browser, FrameLocator, Page } from "playwright-core";
 import { openAssignments, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
-import { launchBrowser } from "./chromium.ts";
+import { launchBrowser, newProfile } from "./chromium.ts";
 
 const BRIDGE = "/embed/prompt-pad.html";
 
@@ -141,7 +141,7 @@ describe("the bridge to Prompt Pad", () => {
   });
 
   it("is for admins", async () => {
-    const context = await browser.newContext();
+    const context = await newProfile(browser, {});
     const page = await context.newPage();
     await page.goto(shop.world.url + BRIDGE);
     await page.getByRole("heading", { name: "Nobody is signed in" }).waitFor();

@@ -3,7 +3,7 @@ import { People } from "@parley/sdk/people";
 import type { NewQuestion } from "@parley/sdk/wire";
 import type { Browser } from "playwright-core";
 import type { Served } from "./served.ts";
-import { type Screen, type Theme, type Visitor, readyForOffline, row, visit } from "./visitor.ts";
+import { atRest, type Look, type Visitor, readyForOffline, row, visit } from "./visitor.ts";
 
 /** Questions such as agents ask, the first three of which already have some answers. */
 const QUESTIONS: readonly NewQuestion[] = [
@@ -201,18 +201,12 @@ export const VIEWS: readonly View[] = [
 ];
 
 /** Shows one view to somebody with a fresh profile. */
-export async function show(
-  browser: Browser,
-  served: Served,
-  view: View,
-  look: { screen: Screen; theme: Theme },
-): Promise<Visitor> {
+export async function show(browser: Browser, served: Served, view: View, look: Look): Promise<Visitor> {
   const visitor = await visit(browser, served.url, look);
   try {
     await row(visitor.page, "").filter({ hasText: ORDER }).waitFor();
     await view.open(visitor, served);
-    // Motion is over within 200 ms.
-    await visitor.page.waitForTimeout(250);
+    await atRest(visitor.page);
     return visitor;
   } catch (error) {
     await visitor.context.close();

@@ -64,8 +64,9 @@ try {
     if (wanted(INBOX_VIEWS).length > 0) {
       const filled = await fillInbox();
       await using _world = filled.world;
+      await using visitor = await filled.ana.visit(browser, { screen, theme });
       for (const view of wanted(INBOX_VIEWS)) {
-        await using visitor = await showInbox(browser, filled, view, { screen, theme });
+        await showInbox(visitor, filled, view);
         await take(visitor, fileOf(view));
       }
     }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { reservePort } from "../ports.ts";
 
 /** A Parley server of its own process, as `npm start` starts it. */
 export interface Served extends AsyncDisposable {
@@ -18,18 +19,19 @@ export interface Served extends AsyncDisposable {
 }
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const START_WITHIN_MS = 20_000;
+const START_WITHIN_MS = 90_000;
 
 /** Starts a server on an empty data directory, which goes when it is disposed of. */
 export async function serve(env: Record<string, string> = {}): Promise<Served> {
   const directory = mkdtempSync(join(tmpdir(), "parley-served-"));
-  let running = await run(directory, "0", env);
+  const port = String(await reservePort());
+  let running = await run(directory, port, env);
   const served: Served = {
     url: running.url,
     newStartLink: () => link(directory, running.url, env),
     stop: () => running.stop(),
     async start() {
-      running = await run(directory, new URL(served.url).port, env);
+      running = await run(directory, port, env);
     },
     async [Symbol.asyncDispose]() {
       await running.stop();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { newProfile } from "./chromium.ts";
 
 /** Somebody in front of a screen, with a browser profile of their own. */
 export interface Visitor extends AsyncDisposable {
@@ -20,6 +21,14 @@ export const SCREENS = {
 export type Screen = keyof typeof SCREENS;
 export type Theme = "light" | "dark";
 
+/** How somebody looks at the app. */
+export interface Look {
+  screen: Screen;
+  theme?: Theme;
+  /** Where they are blocked, the profile does not fetch the whole app once more to have it without a network. */
+  serviceWorkers?: "allow" | "block";
+}
+
 /**
  * Opens the app in a fresh profile. Whatever the page does that it must not, such as breaking its own content security
  * policy or throwing, fails the test when the visitor leaves.
@@ -27,9 +36,15 @@ export type Theme = "light" | "dark";
 export async function visit(
   browser: Browser,
   url: string,
-  { screen, theme = "light", path = "/" }: { screen: Screen; theme?: Theme; path?: string },
+  { screen, theme = "light", path = "/", serviceWorkers = "allow" }: Look & { path?: string },
 ): Promise<Visitor> {
-  const context = await browser.newContext({ ...SCREENS[screen], colorScheme: theme, baseURL: url, locale: "en-GB" });
+  const context = await newProfile(browser, {
+    ...SCREENS[screen],
+    serviceWorkers,
+    colorScheme: theme,
+    baseURL: url,
+    locale: "en-GB",
+  });
   const troubles: string[] = [];
   let sent = 0;
   context.on("weberror", (error) => troubles.push(error.error().stack ?? error.error().message));
@@ -79,6 +94,22 @@ export async function readyForOffline(page: Page): Promise<void> {
   });
   // A page that was still loading when the worker started is left out of its first claim.
   if (!isTaken) await page.reload();
+}
+
+/** Resolves when nothing on the page moves any more; what moves without end, such as a sign that it loads, is left out. */
+export async function atRest(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const moving = () =>
+      document.getAnimations().filter(({ effect, playState }) => {
+        return playState === "running" && effect?.getComputedTiming().endTime !== Infinity;
+      });
+    do {
+      await Promise.allSettled(moving().map(({ finished }) => finished));
+      // What was drawn for the first time just now begins to move in the next frame.
+      for (let i = 0; i < 2; i += 1) await frame();
+    } while (moving().length > 0);
+  });
 }
 
 /** The row of a question in the list. */

@@ -40,19 +40,29 @@ interface Situation {
   outside?: Partial<EmailOutside>;
 }
 
+/** What hands a mail to the hook, signed as it asks. */
+function requestOf(raw: Buffer | string) {
+  const body = Buffer.from(raw);
+  const at = Math.floor(Date.now() / 1000);
+  const rawHeaders = [
+    "content-type",
+    "message/rfc822",
+    "webhook-id",
+    "msg_1",
+    "webhook-timestamp",
+    String(at),
+    "webhook-signature",
+    `v1,${webhookSignature(SECRET, "msg_1", at, body)}`,
+  ];
+  return { headers: { "content-type": "message/rfc822" }, rawHeaders, query: "", body, params: {} };
+}
+
 /** Hands a mail in, and returns what it was taken to answer, and how far that was proved. */
 async function trustIn(raw: Buffer | string, { dns = DNS, settings, outside }: Situation = {}) {
   const { heard, receive } = openEars();
   const channel = openChannel({ hookSecret: SECRET, ...settings }, { resolve: resolveIn(dns), ...outside });
   const [hook] = channel.inbound?.hooks ?? [];
-  const body = Buffer.from(raw);
-  const at = Math.floor(Date.now() / 1000);
-  const rawHeaders = [
-    ...["content-type", "message/rfc822", "webhook-id", "msg_1", "webhook-timestamp", String(at)],
-    ...["webhook-signature", `v1,${webhookSignature(SECRET, "msg_1", at, body)}`],
-  ];
-  const headers = { "content-type": "message/rfc822" };
-  const reply = await hook?.handle({ headers, rawHeaders, query: "", body, params: {} }, receive);
+  const reply = await hook?.handle(requestOf(raw), receive);
   assert.equal(reply?.status, 204);
   return { match: heard[0]?.match, trust: heard[0]?.trust };
 }
@@ -64,14 +74,7 @@ async function provedIn(raw: Buffer | string, situation: Situation = {}): Promis
   const { heard, receive } = openEars();
   const settings = { hookSecret: SECRET, entries: [SUPPORT], ...situation.settings };
   const channel = openChannel(settings, { resolve: resolveIn(situation.dns ?? DNS) });
-  const at = Math.floor(Date.now() / 1000);
-  const body = Buffer.from(raw);
-  const rawHeaders = [
-    ...["content-type", "message/rfc822", "webhook-id", "msg_1", "webhook-timestamp", String(at)],
-    ...["webhook-signature", `v1,${webhookSignature(SECRET, "msg_1", at, body)}`],
-  ];
-  const request = { headers: { "content-type": "message/rfc822" }, rawHeaders, query: "", body, params: {} };
-  await channel.inbound?.hooks?.[0]?.handle(request, receive);
+  await channel.inbound?.hooks?.[0]?.handle(requestOf(raw), receive);
   return heard[0]?.talk?.proved;
 }
 
@@ -164,7 +167,9 @@ describe("a reply proves nothing", () => {
     const raw = replyMail("approve");
     const key = { signingDomain: "people.example", selector: "s1", privateKey: keys.privateKey };
     const { signatures } = await dkimSign(raw, {
-      ...{ ...key, canonicalization: "relaxed/relaxed", headerList: SIGNED.split(":") },
+      ...key,
+      canonicalization: "relaxed/relaxed",
+      headerList: SIGNED.split(":"),
       signatureData: [{ ...key, maxBodyLength: 9 }],
     });
     assert.match(signatures, /\bl=9\b/);

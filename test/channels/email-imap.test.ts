@@ -1,22 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { ImapFlow } from "imapflow";
 import { pino } from "pino";
 import type { Heard, Receive } from "../../src/channels/channel.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { heldClock } from "../held-clock.ts";
-import { MAILBOX_USER, startDovecot, WITHOUT_DOVECOT, type Dovecot } from "./dovecot.ts";
+import { canUse, itWith } from "../parts.ts";
+import { MAILBOX_USER, startDovecot, type Dovecot } from "./dovecot.ts";
 import { ANA, openChannel, openEars, replyMail, TOKEN } from "./mail.ts";
 
 const REPLY_TO = `ask+${TOKEN}@parley.example`;
 /** The token stands nowhere but in the envelope: the mail server has to keep it. */
 const HIDDEN = { To: "undisclosed-recipients:;", "In-Reply-To": null };
 
-describe("a mailbox read by IMAP", { skip: WITHOUT_DOVECOT, timeout: 60_000 }, () => {
+const it = await itWith("Dovecot");
+
+describe("a mailbox read by IMAP", () => {
   let dovecot: Dovecot;
   before(async () => {
-    dovecot = await startDovecot();
+    if (await canUse("Dovecot")) dovecot = await startDovecot();
   });
   after(async () => {
     await dovecot?.[Symbol.asyncDispose]();

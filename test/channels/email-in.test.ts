@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import { pino } from "pino";
 import { heldClock } from "../held-clock.ts";
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../loopback-tls.ts";
 import {
   AGENT,
   ANA,
@@ -47,10 +47,27 @@ const bounceOf = (status: string, original: string): string =>
     "Content-Type": 'multipart/report; report-type=delivery-status; boundary="b"',
   }) +
   [
-    ...["--b", "Content-Type: text/plain", "", "Sorry.", "--b", "Content-Type: message/delivery-status", ""],
-    ...["Reporting-MTA: dns; people.example", "", `Final-Recipient: rfc822; ${ANA}`, "Action: failed"],
-    ...[`Status: ${status}`, "--b", "Content-Type: text/rfc822-headers", "", "Subject: x", `Message-ID: ${original}`],
-    ...["To: ana", "", "--b--", ""],
+    "--b",
+    "Content-Type: text/plain",
+    "",
+    "Sorry.",
+    "--b",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; people.example",
+    "",
+    `Final-Recipient: rfc822; ${ANA}`,
+    "Action: failed",
+    `Status: ${status}`,
+    "--b",
+    "Content-Type: text/rfc822-headers",
+    "",
+    "Subject: x",
+    `Message-ID: ${original}`,
+    "To: ana",
+    "",
+    "--b--",
+    "",
   ].join("\r\n");
 
 describe("a reply that comes by SMTP", () => {
@@ -65,8 +82,13 @@ describe("a reply that comes by SMTP", () => {
     assert.deepEqual(
       { ...one, id: "", at: 0 },
       {
-        ...{ provider: "email", id: "", at: 0, match: { token: TOKEN }, sender: { kind: "email", id: ANA } },
-        ...{ trust: "weak", said: { text: "Reject: too risky." } },
+        provider: "email",
+        id: "",
+        at: 0,
+        match: { token: TOKEN },
+        sender: { kind: "email", id: ANA },
+        trust: "weak",
+        said: { text: "Reject: too risky." },
       },
     );
   });
@@ -193,8 +215,12 @@ describe("the SMTP listener", () => {
     const large = replyMail(`${"x".repeat(70)}\n`.repeat(150_000));
     assert.equal(await deliver(listener.port, large), 552);
     const said = await speak(listener.port, [
-      ...["EHLO x", `MAIL FROM:<${ANA}> SIZE=99999999`],
-      ...[`MAIL FROM:<${ANA}>`, `RCPT TO:<${REPLY_TO}>`, "DATA", `${large}\r\n.`],
+      "EHLO x",
+      `MAIL FROM:<${ANA}> SIZE=99999999`,
+      `MAIL FROM:<${ANA}>`,
+      `RCPT TO:<${REPLY_TO}>`,
+      "DATA",
+      `${large}\r\n.`,
     ]);
     assert.match(said, /^552 /m);
     assert.deepEqual(heard, []);
@@ -235,8 +261,8 @@ describe("the SMTP listener", () => {
   it("encrypts where it has a certificate", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-mail-"));
     const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-    const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=parley.example"];
-    execFileSync("openssl", [...made, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" });
+    writeFileSync(certFile, LOOPBACK_CERTIFICATE);
+    writeFileSync(keyFile, LOOPBACK_KEY);
     const { heard, receive } = openEars();
     await using listener = await listening(receive, { certFile, keyFile });
     rmSync(folder, { recursive: true });

@@ -186,7 +186,7 @@ describe("a mail about an ask", () => {
     assert.equal(mail.subject, "May x\\u000d\\u000aBcc: evil@example.com\\u000d\\u000a\\u000d\\u000abody run?");
   });
 
-  it("lists what can be chosen, and the schema of a value", async () => {
+  it("lists what can be chosen, and says what a value has to be, in its schema only where words cannot", async () => {
     await using sink = await openSink();
     const channel = openChannel({ smtpUrl: sink.url });
     const options = [
@@ -195,10 +195,17 @@ describe("a mail about an ask", () => {
     ];
     await channel.send(noticeOf({ form: { kind: "reply", options }, title: "Where?", words: "Where to?" }), SIGNAL);
     await channel.send(noticeOf({ form: { kind: "value", schema: { type: "integer" } }, title: "How many?" }), SIGNAL);
-    const [reply, value] = sink.taken.map(({ mail }) => mail);
+    await channel.send(noticeOf({ form: { kind: "value", schema: { type: "array" } }, title: "Which?" }), SIGNAL);
+    const parcel = { type: "object", required: ["to"], properties: { to: { type: "string" }, size: { enum: [1, 2] } } };
+    await channel.send(noticeOf({ form: { kind: "value", schema: parcel }, title: "Where?" }), SIGNAL);
+    await channel.send(noticeOf({ form: { kind: "value", schema: { type: "boolean" } }, title: "So?" }), SIGNAL);
+    const [reply, value, list, fields, yesNo] = sink.taken.map(({ mail }) => mail);
     assert.ok(reply?.text?.includes("Ready-made answers:\n\n| #1 Only in the EU – as in May\n| #2 all\n"));
     assert.equal(reply?.subject, "Where?");
-    assert.ok(value?.text?.includes('JSON Schema:\n\n| {\n|   "type": "integer"\n| }\n'));
+    assert.ok(value?.text?.includes("The answer is:\n\n| a whole number\n"));
+    assert.ok(list?.text?.includes('JSON Schema:\n\n| {\n|   "type": "array"\n| }\n'));
+    assert.ok(fields?.text?.includes("these fields:\n\n| to: text\n| size: one of 1, 2, optional\n"));
+    assert.ok(yesNo?.text?.includes("Ready-made answers:\n\n| #1 Yes\n| #2 No\n"));
     assert.ok(!value?.text?.includes("code"));
   });
 

@@ -9,9 +9,10 @@ import { parseExactJson } from "../../src/lib/exact-json.ts";
 import { accepted, callBody, contactBody, openScene } from "../a2h.ts";
 import { until } from "../addressed.ts";
 import { openWorld } from "../world.ts";
-import { createKey } from "../../src/verbs/create-key.ts";
+import { createKey } from "../../src/access/create-key.ts";
 import { AGENT, ANA, noticeOf, openChannel, openSink, SIGNAL, targetOf } from "./mail.ts";
 
+const OURS = "https://parley.example";
 const exact = (json: string) => parseExactJson(Buffer.from(json), { maxDepth: 64 }) as Record<string, unknown>;
 const render = (source: string, values: Record<string, unknown> = {}) => renderTemplate(parseTemplate(source), values);
 const problem = (source: string): string => {
@@ -98,7 +99,17 @@ describe("an agent's template", () => {
     assert.ok(render(loops, { many }).length <= 200_001);
     assert.ok(render("{% for a in many %}{{ many }}{% endfor %}", { many }).length <= 300_000);
     const part = fc.constantFrom(
-      ...["{{", "}}", "{%", "%}", "{#", "#}", "-", "if a", "for a in b", "endif", "endfor"],
+      "{{",
+      "}}",
+      "{%",
+      "%}",
+      "{#",
+      "#}",
+      "-",
+      "if a",
+      "for a in b",
+      "endif",
+      "endfor",
       "a.b['c']",
       "'",
       "\n",
@@ -200,9 +211,9 @@ describe("a template in a mail", () => {
 
   it("hides nothing, and cannot grow without end", () => {
     const { view } = noticeOf();
-    assert.equal(templateWords("a\u202eb\u200b", view, false)?.text, "a\\u202eb\\u200b");
-    assert.equal(templateWords("<p> </p>", view, true), null);
-    const long = templateWords("x".repeat(90_000), view, true);
+    assert.equal(templateWords("a\u202eb\u200b", view, { isShaped: false, ours: OURS })?.text, "a\\u202eb\\u200b");
+    assert.equal(templateWords("<p> </p>", view, { isShaped: true, ours: OURS }), null);
+    const long = templateWords("x".repeat(90_000), view, { isShaped: true, ours: OURS });
     assert.deepEqual([long?.text.length, long?.html], [20_001, null]);
   });
 

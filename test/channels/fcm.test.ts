@@ -10,7 +10,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { jwtVerify } from "jose";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import { openFcm, readFcmAccount } from "../../src/channels/push/fcm.ts";
-import type { PushMessage, SendPush } from "../../src/model/push-message.ts";
+import type { PushMessage, SendPush } from "../../src/notices/model/push-message.ts";
 
 const MESSAGE: PushMessage = {
   title: "A question for you",

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
@@ -7,8 +7,8 @@ import type { Heard, Notice, Receive } from "../../src/channels/channel.ts";
 import { emailChannel, type EmailOutside, type EmailSettings } from "../../src/channels/email/email.ts";
 import { parseEmail, type EmailTarget } from "../../src/channels/email/target.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { AddressedAsk } from "../../src/model/addressed-ask.ts";
-import { viewOf } from "../../src/model/ask-view.ts";
+import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import { viewOf } from "../../src/requests/model/view.ts";
 
 export const SIGNAL = new AbortController().signal;
 export const DOMAIN = "parley.example";
@@ -188,13 +188,3 @@ let replies = 0;
 
 /** How our mail looks below a reply. */
 export const QUOTED = `\n\nOn Sat, 21 Nov 2026 at 08:00, Parley <${AGENT}> wrote:\n> The agent deploy-bot asks.\n>\n> Reference: ${DELIVERY}\n`;
-
-/** Returns a port of this computer that nothing listens at. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

@@ -59,8 +59,14 @@ export const TOKENS: Readonly<Record<string, string>> = {
 export const APP_TOKEN = "xapp-canary-socket-55d0";
 
 const fullMember = (id: string, more: object = {}) => ({
-  ...{ id, team_id: TEAM, name: id.toLowerCase(), deleted: false, is_bot: false },
-  ...{ is_restricted: false, is_ultra_restricted: false, ...more },
+  id,
+  team_id: TEAM,
+  name: id.toLowerCase(),
+  deleted: false,
+  is_bot: false,
+  is_restricted: false,
+  is_ultra_restricted: false,
+  ...more,
 });
 
 export async function openSlackDouble(): Promise<SlackDouble> {

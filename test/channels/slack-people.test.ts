@@ -12,30 +12,15 @@ import {
   aView,
   DELIVERY,
   openSlackScene,
-  type SlackScene,
+  say,
+  toldTo,
 } from "./slack-scene.ts";
 
 const EVENTS = "/hooks/slack/events";
-const INTERACTIONS = "/hooks/slack/interactions";
 const OPTIONS = [
   { name: "wrong", title: "Wrong account", interactive: false },
   { name: "less", title: "Less", interactive: true, promptFill: "At most 20 EUR" },
 ];
-
-/** Sends a payload and waits until all that it led to is over. */
-async function say(scene: SlackScene, payload: { type: string }): Promise<Heard | undefined> {
-  const before = scene.heard.length;
-  const path = payload.type === "event_callback" ? EVENTS : INTERACTIONS;
-  assert.equal((await scene.signed(path, payload)).status, 200);
-  const over = new AbortController();
-  over.abort();
-  await scene.channel.inbound?.listen?.(scene.receive, over.signal);
-  return scene.heard.slice(before)[0];
-}
-
-/** What a person alone was told, in order. */
-const toldTo = (scene: SlackScene) =>
-  scene.slack.of("chat.postEphemeral").map(({ form }) => `${form["user"]}: ${form["text"]}`);
 
 describe("a press on Slack", () => {
   it("to approve is heard as whose it is, of which delivery, and nothing else", async () => {
@@ -314,12 +299,19 @@ describe("words in a Slack thread", () => {
     assert.deepEqual([direct?.said, direct?.match], [{ text: "hello" }, { thread: "D0ANA/1.5" }]);
     assert.deepEqual(direct?.talk, {
       at: { channel: "slack", app: null },
-      ...{ begins: true, goesOn: true, proved: true, source: "slack D0ANA 1.5" },
-      ...{ threads: ["slack:D0ANA"], thread: "slack:D0ANA", target: { via: "slack", to: "U0ANA", settings: {} } },
+      begins: true,
+      goesOn: true,
+      proved: true,
+      source: "slack D0ANA 1.5",
+      threads: ["slack:D0ANA"],
+      thread: "slack:D0ANA",
+      target: { via: "slack", to: "U0ANA", settings: {} },
       raw: {
-        ...{ thread_ts: "1.5", channel_id: "D0ANA", team_id: TEAM },
+        thread_ts: "1.5",
+        channel_id: "D0ANA",
+        team_id: TEAM,
         events: [
-          ...[{ from_user_id: "U0ANA", channel_id: "D0ANA", content: "hello", message_id: "1.5", message_ts: "1.5" }],
+          { from_user_id: "U0ANA", channel_id: "D0ANA", content: "hello", message_id: "1.5", message_ts: "1.5" },
         ],
       },
     });
@@ -355,45 +347,5 @@ describe("words in a Slack thread", () => {
     scene.receive = receive;
     assert.equal((await scene.signed(EVENTS, mention)).status, 200);
     assert.equal(scene.heard.length, 1);
-  });
-});
-
-describe("what became of an answer on Slack", () => {
-  it("is nothing to hear again about", async () => {
-    await using scene = await openSlackScene();
-    scene.verdict = { is: "repeated", says: "This was heard before." };
-    await say(scene, aPress("parley:approve"));
-    assert.deepEqual(toldTo(scene), []);
-  });
-
-  it("is told as plain text, whatever is in it", async () => {
-    await using scene = await openSlackScene();
-    scene.verdict = { is: "already_decided", says: "This is over: approved by <!channel> *A*." };
-    await say(scene, aPress("parley:approve"));
-    const [note] = scene.slack.of("chat.postEphemeral");
-    assert.equal(note?.form["text"], "This is over: approved by &lt;!channel&gt; *A*.");
-    assert.deepEqual(note?.json("blocks"), [
-      { type: "section", text: { type: "plain_text", text: scene.verdict.says, emoji: false } },
-    ]);
-  });
-
-  it("is told as a failure where it could not be written down, and is heard when it is said again", async () => {
-    await using scene = await openSlackScene();
-    const { receive } = scene;
-    scene.receive = async () => {
-      throw new Error("the store is away");
-    };
-    const press = aPress("parley:approve");
-    await say(scene, press);
-    assert.deepEqual(toldTo(scene), ["U0ANA: This could not be recorded just now. Please try again."]);
-    scene.receive = receive;
-    assert.ok(await say(scene, press));
-  });
-
-  it("harms nothing where the person cannot be told", async () => {
-    await using scene = await openSlackScene();
-    scene.slack.answer("chat.postEphemeral", () => ({ body: { ok: false, error: "user_not_in_channel" } }));
-    assert.ok(await say(scene, aPress("parley:approve")));
-    assert.match(scene.logged.join(""), /"code":"user_not_in_channel"/);
   });
 });

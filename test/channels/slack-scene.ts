@@ -9,7 +9,8 @@ import type { SlackOutside, SlackSettings } from "../../src/channels/slack/setti
 import { slackChannel } from "../../src/channels/slack/slack.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import type { AskView } from "../../src/model/ask-view.ts";
+import type { AskView } from "../../src/requests/model/view.ts";
+import { shapeOf } from "../../src/requests/model/schema-shape.ts";
 import { heldClock } from "../held-clock.ts";
 import { openSlackDouble, type SlackDouble, TEAM } from "./slack-double.ts";
 
@@ -20,6 +21,8 @@ export const OTHER_SECRET = "canary-other-secret-aa08";
 export const DELIVERY = "dlv_4Jx0mT9bVq2Lr7Hs1Zc8Wd";
 export const LINK = "http://127.0.0.1:3415/r/canary-link-token";
 const CANARIES = /canary/;
+const EVENTS = "/hooks/slack/events";
+const INTERACTIONS = "/hooks/slack/interactions";
 
 export interface Reply {
   status: number;
@@ -154,6 +157,7 @@ export function aView(more: Partial<AskView> = {}): AskView {
     words: "The customer waited nine days.",
     options: [],
     schema: null,
+    shape: more.schema ? shapeOf(more.schema) : null,
     expiresAt: Date.UTC(2026, 10, 23, 10),
     onSilence: "If nobody answers in time it counts as rejected.",
     ...more,
@@ -251,3 +255,18 @@ export function aReply(text: string, more: Readonly<Record<string, unknown>> = {
     },
   };
 }
+
+/** Sends a payload and waits until all that it led to is over. */
+export async function say(scene: SlackScene, payload: { type: string }): Promise<Heard | undefined> {
+  const before = scene.heard.length;
+  const path = payload.type === "event_callback" ? EVENTS : INTERACTIONS;
+  assert.equal((await scene.signed(path, payload)).status, 200);
+  const over = new AbortController();
+  over.abort();
+  await scene.channel.inbound?.listen?.(scene.receive, over.signal);
+  return scene.heard.slice(before)[0];
+}
+
+/** What a person alone was told, in order. */
+export const toldTo = (scene: SlackScene) =>
+  scene.slack.of("chat.postEphemeral").map(({ form }) => `${form["user"]}: ${form["text"]}`);

@@ -3,11 +3,11 @@ import { execFile } from "node:child_process";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import { DeliveryError } from "../../src/channels/channel.ts";
 import { slackChannel } from "../../src/channels/slack/slack.ts";
+import type { AskView } from "../../src/requests/model/view.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { controlIn, elementsOf, shownIn, type ApiReply } from "./slack-double.ts";
+import { controlIn, elementsOf, shownIn } from "./slack-double.ts";
 import {
   aNotice,
   aQuestion,
@@ -25,7 +25,9 @@ import {
 const SLACK = new URL("../../src/channels/slack/slack.ts", import.meta.url).href;
 
 const target = (settings: SlackTarget["settings"] = {}, to = "C024BE91L"): SlackTarget => ({
-  ...{ via: "slack", to, settings },
+  via: "slack",
+  to,
+  settings,
 });
 
 async function blocksOf(scene: SlackScene, more: Parameters<typeof aNotice>[0] = {}) {
@@ -56,7 +58,9 @@ describe("an approval on Slack", () => {
     assert.equal(call.form["text"], "The agent support asks for a decision on issue_refund");
     assert.deepEqual(call.json("metadata"), { event_type: "parley_ask", event_payload: { delivery: DELIVERY } });
     assert.deepEqual(externalIds, {
-      ...{ channel: "C024BE91L", ts: "1763632800.000001", team: "T0PARLEY" },
+      channel: "C024BE91L",
+      ts: "1763632800.000001",
+      team: "T0PARLEY",
       thread: "C024BE91L/1763632800.000001",
     });
   });
@@ -145,7 +149,10 @@ describe("an approval on Slack", () => {
     await using scene = await openSlackScene();
     const long = (length: number) => "\\u200b*_`<!channel>&".repeat(length / 10).slice(0, length);
     const options = Array.from({ length: 25 }, (_, i) => ({
-      ...{ name: `o${i}`, title: i === 3 ? " " : long(400), description: long(500), interactive: i % 2 === 0 },
+      name: `o${i}`,
+      title: i === 3 ? " " : long(400),
+      description: long(500),
+      interactive: i % 2 === 0,
     }));
     const most = { words: long(40_000), title: long(998), run: long(2000), agent: long(500) };
     const argumentsText = long(2800);
@@ -190,10 +197,10 @@ describe("a question on Slack", () => {
     assert.doesNotMatch(JSON.stringify(blocks), /canary|7KQ2/);
   });
 
-  it("shows the schema that a value has to fit, and links to the form", async () => {
+  it("shows the schema of a value that no form can be drawn for, and links to the page", async () => {
     await using scene = await openSlackScene();
-    const blocks = await blocksOf(scene, { view: aQuestion({ kind: "value", schema: { enum: ["a", "b"] } }) });
-    assert.match(shownIn(blocks), /"enum"/);
+    const blocks = await blocksOf(scene, { view: aQuestion({ kind: "value", schema: { type: "array" } }) });
+    assert.match(shownIn(blocks), /"array"/);
     assert.match(JSON.stringify(blocks), /canary-link-token/);
   });
 });
@@ -212,7 +219,7 @@ describe("a Slack message in plain text", () => {
     assert.equal(form["parse"], "none");
     assert.match(form["text"] ?? "", /decision on issue_refund/);
     assert.match(form["text"] ?? "", /"to": "&lt;!channel&gt; ```&amp;amp;"/);
-    assert.match(form["text"] ?? "", /The agent's own words:\n\*Trust\* &lt;https:\/\/evil\.example\|me&gt;/);
+    assert.match(form["text"] ?? "", /The agent's own words:\n> \*Trust\* &lt;https:\/\/evil\.example\|me&gt;/);
     assert.match(form["text"] ?? "", /Decide on the page: <http:[^>]*canary-link-token> \(code 7KQ2\)$/);
   });
 
@@ -225,6 +232,35 @@ describe("a Slack message in plain text", () => {
     assert.match(question ?? "", /Answer in the thread of this message, or on the page: </);
     assert.match(approval ?? "", /Arguments: body\n3000 characters are on the page/);
     assert.doesNotMatch(approval ?? "", /yyy|nine days/);
+  });
+});
+
+describe("what may be answered to a Slack message in plain text", () => {
+  it("stands in it: ready-made answers and ways to reject by number, or what a value has to be", async () => {
+    await using scene = await openSlackScene();
+    const value = (shape: AskView["shape"], schema: object | null = {}) =>
+      aQuestion({ kind: "value", schema: schema as AskView["schema"], shape });
+    const field = { name: "n", label: "How <many>", required: true, nullable: false } as const;
+    const number = { is: "number", says: "a whole number, at least 3" } as const;
+    const yesOrNo = [
+      { name: "yes", title: "Approve", interactive: false },
+      { name: "no", title: "Reject", description: "It <stops>", interactive: false },
+    ];
+    for (const [view, says] of [
+      [aQuestion({ options: yesOrNo }), "Answers, by name or number:\n> #1 Approve\n> #2 Reject (It &lt;stops&gt;)\n"],
+      [aView({ options: [OPTION] }), "Ways to reject:\n> #1 EU\n"],
+      [
+        { ...value({ is: "decision", comment: "optional" }), options: yesOrNo },
+        "Answers, by name or number, and a comment after a comma:\n> #1 Approve\n",
+      ],
+      [value(number), "The answer is:\n> a whole number, at least 3\n"],
+      [value({ is: "object", fields: [{ ...field, of: number }] }), "has these fields:\n> How &lt;many&gt;\n"],
+      [value({ is: "json" }, { type: "array" }), 'has to fit this schema:\n> {\n>   "type": "array"\n> }\n'],
+    ] as const) {
+      await scene.channel.send(aNotice({ target: target({ plain: true }), view }), never());
+      const text = scene.slack.of("chat.postMessage").at(-1)?.form["text"] ?? "";
+      assert.ok(text.includes(says), `${JSON.stringify(text)} holds ${JSON.stringify(says)}`);
+    }
   });
 });
 
@@ -311,53 +347,5 @@ describe("the Slack channel", () => {
       console.log(before, loaded());`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
     assert.equal(stdout, "false true\n");
-  });
-});
-
-describe("a Slack message that cannot be sent", () => {
-  const PERMANENT = [
-    ...["channel_not_found", "not_in_channel", "is_archived", "user_not_found", "account_inactive", "invalid_auth"],
-    ...["token_revoked", "missing_scope", "restricted_action", "restricted_action_read_only_channel"],
-  ];
-  const cases: readonly [what: string, reply: ApiReply, retry: boolean, code: string, afterMs?: number][] = [
-    ...PERMANENT.map((error): [string, ApiReply, boolean, string] => [
-      ...([error, { body: { ok: false, error } }, false, error] as const),
-    ]),
-    ["429", { status: 429, headers: { "retry-after": "7" }, body: {} }, true, "ratelimited", 7000],
-    ["429 without a time", { status: 429, body: {} }, true, "unreachable"],
-    [
-      "ratelimited",
-      { headers: { "retry-after": "3" }, body: { ok: false, error: "ratelimited" } },
-      true,
-      "ratelimited",
-      3000,
-    ],
-    ["internal_error", { body: { ok: false, error: "internal_error" } }, true, "internal_error"],
-    ["503", { status: 503, body: "canary in a page" }, true, "http_503"],
-    ["a page", { headers: { "content-type": "text/html" }, body: "<p>canary</p>" }, true, "unreadable_reply"],
-    ["an empty reply", { body: { ok: true } }, true, "unreadable_reply"],
-  ];
-  for (const [what, reply, retry, providerCode, afterMs] of cases) {
-    it(`is ${retry ? "tried again" : "given up"} after ${what}, without a word of what was sent`, async () => {
-      await using scene = await openSlackScene();
-      scene.slack.answer("chat.postMessage", () => reply);
-      const error = await scene.channel.send(aNotice(), never()).then(
-        () => assert.fail("it was sent"),
-        (thrown: unknown) => thrown,
-      );
-      assert.ok(error instanceof DeliveryError);
-      assert.deepEqual([error.retry, error.providerCode, error.retryAfterMs], [retry, providerCode, afterMs]);
-      assert.equal(scene.slack.of("chat.postMessage").length, 1, "Slack's client tried again by itself");
-      assert.doesNotMatch(`${JSON.stringify(error)} ${error.stack} ${String(error.cause)}`, /canary|C024BE91L/);
-    });
-  }
-
-  it("is tried again when nobody answers, and ends when it is told to", async () => {
-    await using scene = await openSlackScene();
-    const gone = new AbortController();
-    gone.abort();
-    await assert.rejects(scene.channel.send(aNotice(), gone.signal), { retry: true, providerCode: "unreachable" });
-    await scene.slack.goAway();
-    await assert.rejects(scene.channel.send(aNotice(), never()), { retry: true, providerCode: "unreachable" });
   });
 });

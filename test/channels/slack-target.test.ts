@@ -22,7 +22,9 @@ describe("a Slack target", () => {
       }),
       {
         target: {
-          ...{ via: "slack", to: "G0PRIVATE", allowed: ["U2147483697", "W12"] },
+          via: "slack",
+          to: "G0PRIVATE",
+          allowed: ["U2147483697", "W12"],
           settings: { threadTs: "1763632800.000100", plain: true },
         },
       },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { until } from "../contract.ts";
 import { newFolder, post, serve, stop } from "../program.ts";
 import { APP_TOKEN, controlIn, openSlackDouble, shownIn, type SlackDouble } from "./slack-double.ts";
 import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, OTHER_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
@@ -35,7 +36,10 @@ interface Whole extends AsyncDisposable {
 async function openWhole(env: Record<string, string> = { PARLEY_SLACK_SIGNING_SECRET: SECRET }): Promise<Whole> {
   const slack = await openSlackDouble();
   const run = await serve(newFolder(), {
-    ...{ PARLEY_SLACK_BOT_TOKEN: BOT_TOKEN, PARLEY_SLACK_API_URL: slack.url, PARLEY_LOG_LEVEL: "debug", ...env },
+    PARLEY_SLACK_BOT_TOKEN: BOT_TOKEN,
+    PARLEY_SLACK_API_URL: slack.url,
+    PARLEY_LOG_LEVEL: "debug",
+    ...env,
   });
   const key = /PARLEY_KEY=(parley_agent_\w+)/.exec(run.out())?.[1] ?? "";
   const headers = { authorization: `Bearer ${key}` };
@@ -87,12 +91,7 @@ async function nextMessage({ slack }: Whole) {
 
 /** Waits until a call's message has come to a state, by asking again. */
 async function delivered(whole: Whole, id: string, state: string): Promise<void> {
-  for (let i = 0; i < 400; i += 1) {
-    const { status } = await whole.read(CALLS, id);
-    if (status.deliveries[0]?.state === state) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  assert.fail(`no delivery was ${state}`);
+  await until(async () => (await whole.read(CALLS, id)).status.deliveries[0]?.state === state);
 }
 
 describe("Parley with Slack, whole", () => {

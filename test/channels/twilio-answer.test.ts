@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import twilio from "twilio";
 import type { Channel } from "../../src/channels/channel.ts";
-import type { PhoneMemory } from "../../src/channels/twilio/settings.ts";
+import type { PhoneMemory, TwilioSettings } from "../../src/channels/twilio/settings.ts";
 import { twilioChannels } from "../../src/channels/twilio/twilio.ts";
-import { findAddressed } from "../../src/store/addressed-asks.ts";
-import { phoneMemory } from "../../src/verbs/phone-memory.ts";
+import type { ForeignSchema } from "../../src/requests/model/request.ts";
+import { findAddressed } from "../../src/requests/store/requests.ts";
+import { phoneMemory } from "../../src/requests/phone-memory.ts";
 import { askPeople, callWish, leaf } from "../addressed.ts";
+import { advanceUntil } from "../contract.ts";
 import { openWorld, type World } from "../world.ts";
 import { openTwilioDouble } from "./twilio-double.ts";
 
@@ -20,35 +22,44 @@ const SETTINGS = { accountSid: ACCOUNT, authToken: TOKEN, smsFrom: OURS, countri
 let sids = 0;
 const nextSid = () => `SM${String((sids += 1)).padStart(32, "f")}`;
 
+/** A server whose messages to phones go to a double of Twilio. */
+async function openPhoneWorld(settings: Partial<TwilioSettings> = {}) {
+  const double = await openTwilioDouble();
+  const here: { world?: World } = {};
+  // The channel is made before the server whose store it remembers in.
+  const later = () => phoneMemory((here.world ?? assert.fail()).server.ctx);
+  const memory: PhoneMemory = {
+    setOptedOut: (...given) => later().setOptedOut(...given),
+    isOptedOut: (...given) => later().isOptedOut(...given),
+    heardFrom: (...given) => later().heardFrom(...given),
+    hasWritten: (...given) => later().hasWritten(...given),
+    charge: (...given) => later().charge(...given),
+    isNew: (...given) => later().isNew(...given),
+  };
+  const made = twilioChannels(
+    { ...SETTINGS, ...settings, apiUrl: double.origin, publicUrl: PUBLIC_URL },
+    { fetch, now: () => here.world?.clock.now() ?? 0, memory, onFailed: async () => {} },
+  );
+  const world = (here.world = await openWorld({ on: "sqlite", channels: made as Channel[] }));
+  return {
+    double,
+    world,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await double[Symbol.asyncDispose]();
+    },
+  };
+}
+
 describe("an approval by text message", () => {
   it("counts once, with its code, however often Twilio repeats it", async () => {
-    await using double = await openTwilioDouble();
-    const here: { world?: World } = {};
-    // The channel is made before the server whose store it remembers in.
-    const later = () => phoneMemory((here.world ?? assert.fail()).server.ctx);
-    const memory: PhoneMemory = {
-      setOptedOut: (...given) => later().setOptedOut(...given),
-      isOptedOut: (...given) => later().isOptedOut(...given),
-      heardFrom: (...given) => later().heardFrom(...given),
-      hasWritten: (...given) => later().hasWritten(...given),
-      charge: (...given) => later().charge(...given),
-      isNew: (...given) => later().isNew(...given),
-    };
-    const made = twilioChannels(
-      { ...SETTINGS, apiUrl: double.origin, publicUrl: PUBLIC_URL },
-      { fetch, now: () => here.world?.clock.now() ?? 0, memory, onFailed: async () => {} },
-    );
-    await using opened = await openWorld({ on: "sqlite", channels: made as Channel[] });
-    here.world = opened;
+    await using opening = await openPhoneWorld();
+    const { double, world: opened } = opening;
     const { ctx } = opened.server;
 
     const audience = leaf({ via: "sms", to: ANA, settings: {} });
     const { id } = await askPeople(ctx, { ...callWish(), audience });
-    for (let i = 0; double.calls.length === 0; i += 1) {
-      assert.ok(i < 200, "nothing was sent");
-      await opened.advance(500);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await advanceUntil(opened, 500, () => double.calls.length > 0);
     const code = /YES ([0-9A-Z]{4}) or/.exec(double.calls[0]?.form["Body"] ?? "")?.[1] ?? assert.fail("no code");
     const say = async (fields: Record<string, string>, token = TOKEN) => {
       const signature = twilio.getExpectedTwilioSignature(token, `${PUBLIC_URL}/hooks/twilio/message`, fields);
@@ -73,5 +84,35 @@ describe("an approval by text message", () => {
     assert.deepEqual([outcome?.status, outcome?.approved, outcome?.by?.via], ["answered", true, "sms"]);
     await say(fields(`NO ${code}`));
     assert.equal((await state())?.approved, true);
+  });
+});
+
+describe("a template of WhatsApp", () => {
+  it("says what may be answered: ready-made answers by number, or what a value has to be", async () => {
+    const template = `HX${"0".repeat(32)}`;
+    await using opening = await openPhoneWorld({ whatsappFrom: OURS, whatsappTemplateSid: template });
+    const { double, world } = opening;
+    const choice = (name: string) => ({ name, title: name, interactive: false });
+    const value = (schema: ForeignSchema) => ({ kind: "value" as const, schema });
+    const approved = { type: "object", required: ["approved"] };
+    const members = { approved: { type: "boolean" }, comment: { type: "string" } };
+    for (const [form, says] of [
+      [{ kind: "reply" as const, options: [choice("Blue"), choice("Green")] }, "answers: #1 “Blue”, #2 “Green”."],
+      [{ kind: "reply" as const, options: [..."abcdefghij"].map(choice) }, "#9 “i”. More are on the page."],
+      [value({ enum: ["EUR", "USD"] }), "answers: #1 “EUR”, #2 “USD”."],
+      [value({ type: "boolean" }), "answers: #1 “Yes”, #2 “No”."],
+      [value({ ...approved, properties: members }), "#1 “Approve”, #2 “Reject”. A comment may follow after a comma."],
+      [value({ type: "integer", minimum: 3 }), "The answer is “a whole number, at least 3”."],
+      [value({ type: "object", properties: { n: { type: "integer" } } }), "It is filled in on the page."],
+    ] as const) {
+      const sent = double.calls.length;
+      const audience = leaf({ via: "whatsapp", to: ANA, settings: {} });
+      await askPeople(world.server.ctx, { title: "Which?", digest: null, form, audience });
+      await advanceUntil(world, 500, () => double.calls.length > sent);
+      const { ContentSid: sid, ContentVariables: text = "{}" } = double.calls.at(-1)?.form ?? {};
+      const asked = (JSON.parse(text) as Record<string, string>)["2"] ?? "";
+      assert.equal(sid, template);
+      assert.ok(asked.includes(says), `${asked} holds ${says}`);
+    }
   });
 });

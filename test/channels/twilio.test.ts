@@ -11,8 +11,8 @@ import {
 } from "../../src/channels/channel.ts";
 import type { TwilioOutside, TwilioSettings } from "../../src/channels/twilio/settings.ts";
 import { twilioChannels, type PhoneTarget } from "../../src/channels/twilio/twilio.ts";
-import { viewOf } from "../../src/model/ask-view.ts";
-import { phoneMemory } from "../../src/verbs/phone-memory.ts";
+import { viewOf } from "../../src/requests/model/view.ts";
+import { phoneMemory } from "../../src/requests/phone-memory.ts";
 import { askPeople } from "../addressed.ts";
 import { HOUR } from "../contract.ts";
 import { openWorld, type World } from "../world.ts";
@@ -101,8 +101,10 @@ describe("text messages and WhatsApp", () => {
     const url = sent.url ?? `${PUBLIC_URL}${path}${query && `?${query}`}`;
     const signature = twilio.getExpectedTwilioSignature(token, url, fields);
     const rawHeaders = sent.headers ?? [
-      ...["Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"],
-      ...["X-Twilio-Signature", signature],
+      "Content-Type",
+      "application/x-www-form-urlencoded; charset=UTF-8",
+      "X-Twilio-Signature",
+      signature,
     ];
     const body = Buffer.from(sent.body ?? new URLSearchParams(fields).toString());
     return hook.handle({ headers: {}, rawHeaders, query, body, params: {} }, async (one) => {
@@ -111,8 +113,13 @@ describe("text messages and WhatsApp", () => {
     });
   }
   const words = (Body: string, more: Record<string, string> = {}) => ({
-    ...{ MessageSid: nextSid(), AccountSid: ACCOUNT, From: ANA, To: OURS, NumMedia: "0" },
-    ...{ Body, ...more },
+    MessageSid: nextSid(),
+    AccountSid: ACCOUNT,
+    From: ANA,
+    To: OURS,
+    NumMedia: "0",
+    Body,
+    ...more,
   });
   const EMPTY = { status: 200, type: "text/xml", body: "<Response/>" };
 
@@ -149,7 +156,7 @@ describe("text messages and WhatsApp", () => {
     const view = viewOf(await askPeople(ctx, { kwargs: { order: "A-1007", letter: "x".repeat(5000) } }));
     await channels().sms?.send(await notice("sms", { view, whole: false }), NEVER);
     const { Body = "" } = double.calls[0]?.form ?? {};
-    assert.ok(Body.includes("Arguments: letter, order. 5030 characters are on the page."), Body);
+    assert.ok(Body.includes("Arguments:\n> letter, order\n5030 characters are on the page."), Body);
     assert.ok(Body.includes(`Decide here:\n${PUBLIC_URL}/r/token`));
     assert.doesNotMatch(Body, /7KQ2|xxxxx|A-1007/);
     assert.deepEqual([channels().sms?.wholeLimit, channels().whatsapp?.wholeLimit], [300, 900]);
@@ -289,8 +296,10 @@ describe("text messages and WhatsApp", () => {
     const body = JSON.stringify(words("YES 7KQ2"));
     const query = `bodySHA256=${twilio.getExpectedBodyHash(body)}`;
     const json = (url: string) => [
-      ...["Content-Type", "application/json"],
-      ...["X-Twilio-Signature", twilio.getExpectedTwilioSignature(TOKEN, url, {})],
+      "Content-Type",
+      "application/json",
+      "X-Twilio-Signature",
+      twilio.getExpectedTwilioSignature(TOKEN, url, {}),
     ];
     const url = `${PUBLIC_URL}/hooks/twilio/message?${query}`;
     assert.deepEqual(await post({}, { query, body, headers: json(url) }), EMPTY);

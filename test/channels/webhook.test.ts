@@ -1,7 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
@@ -10,12 +7,14 @@ import { webhookChannel, type WebhookDestination, type WebhookTarget } from "../
 import { openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.ts";
 import { sha256Digest } from "../../src/lib/exact-json.ts";
 import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
-import { viewOf } from "../../src/model/ask-view.ts";
-import { findAddressed } from "../../src/store/addressed-asks.ts";
-import { listDeliveries } from "../../src/store/deliveries.ts";
-import { findHuman } from "../../src/store/humans.ts";
+import { viewOf } from "../../src/requests/model/view.ts";
+import { findAddressed } from "../../src/requests/store/requests.ts";
+import { listDeliveries } from "../../src/requests/store/deliveries.ts";
+import { findHuman } from "../../src/access/store/humans.ts";
+import { advanceUntil } from "../contract.ts";
 import { askPeople, callWish, enrol, leaf } from "../addressed.ts";
 import { openWorld, type Reply, type World } from "../world.ts";
+import { openReceiver, type Receiver } from "./webhook-receiver.ts";
 
 const SECRET = `whsec_${Buffer.from("parley-webhook-test-key!canary-1").toString("base64")}`;
 const OTHER = `whsec_${Buffer.from("parley-webhook-test-key!canary-2").toString("base64")}`;
@@ -23,57 +22,37 @@ const AT_HOME: GuardRules = { allow: [], loopbackOnly: true };
 const DELIVERY = "dlv_4Jx0mT9bVq2Lr7Hs1Zc8Wd";
 const NEVER = new AbortController().signal;
 
-interface Arrived {
-  headers: IncomingHttpHeaders;
-  text: string;
-}
-
 describe("requests to the operator's own programs", () => {
-  let receiver: Server;
-  let origin = "";
-  const arrived: Arrived[] = [];
-  const replies: { status: number; headers?: Record<string, string> }[] = [];
+  let receiver: Receiver;
   let world: World | undefined;
   let people: string[] = [];
   let channel: Channel<WebhookTarget>;
 
   before(async () => {
-    receiver = createServer((request, response) => {
-      void (async () => {
-        let text = "";
-        for await (const part of request) text += String(part);
-        arrived.push({ headers: request.headers, text });
-        const { status, headers } = replies.shift() ?? { status: 200 };
-        response.writeHead(status, headers).end();
-      })();
-    });
-    receiver.listen(0, "127.0.0.1");
-    await once(receiver, "listening");
-    origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    receiver = await openReceiver();
   });
   beforeEach(async () => {
     await world?.[Symbol.asyncDispose]();
-    arrived.length = 0;
-    replies.length = 0;
+    receiver.arrived.length = 0;
+    receiver.replies.length = 0;
     // Whom the targets may speak for is known once they are enrolled; the channel reads the list when asks are made.
     people = [];
     channel = open({
-      desk: { url: `${origin}/desk`, secret: SECRET, humans: people },
-      other: { url: `${origin}/other`, secret: OTHER, humans: people },
+      desk: { url: `${receiver.origin}/desk`, secret: SECRET, humans: people },
+      other: { url: `${receiver.origin}/other`, secret: OTHER, humans: people },
     });
     world = await openWorld({ on: "sqlite", channels: [channel as Channel] });
   });
   after(async () => {
     await world?.[Symbol.asyncDispose]();
-    receiver.closeAllConnections();
-    receiver.close();
+    await receiver[Symbol.asyncDispose]();
   });
 
   /** The receivers' libraries check the time against this machine's, so messages to them are signed by it. */
   function open(destinations: Record<string, WebhookDestination>, rules = AT_HOME): Channel<WebhookTarget> {
     const publicUrl = () => "https://parley.example.com";
     const made = webhookChannel(destinations, {
-      guardedFetch: openGuardedFetch(rules),
+      guardedFetch: openGuardedFetch(() => rules),
       now: () => Date.now(),
       publicUrl,
     });
@@ -84,15 +63,21 @@ describe("requests to the operator's own programs", () => {
 
   async function notice(more: Parameters<typeof askPeople>[1] = {}): Promise<Notice<WebhookTarget>> {
     return {
-      ...{ delivery: DELIVERY, target: target(), view: viewOf(await askPeople(here().server.ctx, more)) },
-      ...{ link: "https://parley.example.com/r/canary-token", code: "7KQ2", replyToken: "a".repeat(26) },
-      ...{ whole: true, reminder: false, opening: null },
+      delivery: DELIVERY,
+      target: target(),
+      view: viewOf(await askPeople(here().server.ctx, more)),
+      link: "https://parley.example.com/r/canary-token",
+      code: "7KQ2",
+      replyToken: "a".repeat(26),
+      whole: true,
+      reminder: false,
+      opening: null,
     };
   }
 
   it("are signed so that both libraries for it believe them, and nobody else's", async () => {
     await channel.send(await notice(), NEVER);
-    const [{ headers, text } = assert.fail()] = arrived;
+    const [{ headers, text } = assert.fail()] = receiver.arrived;
     const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     assert.ok(new StandardWebhook(SECRET).verify(text, plain));
     assert.doesNotThrow(() => new SvixWebhook(SECRET).verify(text, plain));
@@ -128,7 +113,7 @@ describe("requests to the operator's own programs", () => {
     const form = { kind: "approval", fn: "issue_refund", kwargs: text, rejectOptions: [], editable: false } as const;
     const digest = sha256Digest(`{"fn":"issue_refund","kwargs":${text}}`);
     await channel.send(await notice({ form, digest }), NEVER);
-    const sent = arrived[0]?.text ?? "";
+    const sent = receiver.arrived[0]?.text ?? "";
     assert.ok(sent.includes(`"fn":"issue_refund","kwargs":${text},"consent_digest":"${digest}"`), sent);
     const { request, ...event } = JSON.parse(sent) as { request: Record<string, unknown> };
     const ask = (await notice()).view;
@@ -140,7 +125,16 @@ describe("requests to the operator's own programs", () => {
     });
     assert.match(String((event as Record<string, unknown>)["link"]), /^https:\/\/parley\.example\.com\/inbox\/ask_/);
     assert.deepEqual(Object.keys(request), [
-      ...["agent", "run", "kind", "title", "fn", "kwargs", "consent_digest", "msg", "options", "expires_at"],
+      "agent",
+      "run",
+      "kind",
+      "title",
+      "fn",
+      "kwargs",
+      "consent_digest",
+      "msg",
+      "options",
+      "expires_at",
     ]);
     assert.deepEqual([request["agent"], request["msg"]], [ask.agent, ask.words]);
     assert.doesNotMatch(sent, /canary-token|7KQ2/);
@@ -151,7 +145,7 @@ describe("requests to the operator's own programs", () => {
     const { view } = await notice();
     const sent = { externalIds: { delivery: DELIVERY } };
     await channel.close?.(target(), sent, { says: "Approved by Ana Ruiz.", at: Date.UTC(2026, 0, 2), view }, NEVER);
-    const [{ headers, text } = assert.fail()] = arrived;
+    const [{ headers, text } = assert.fail()] = receiver.arrived;
     assert.equal(headers["webhook-id"], `${DELIVERY}.closed`);
     assert.deepEqual(JSON.parse(text), {
       type: "ask.closed",
@@ -184,20 +178,20 @@ describe("requests to the operator's own programs", () => {
       [500, true],
       [503, true],
     ] as const) {
-      replies.push({ status, headers: { location: `${origin}/elsewhere` } });
+      receiver.replies.push({ status, headers: { location: `${receiver.origin}/elsewhere` } });
       assert.deepEqual(await failure(channel), [retry, String(status), undefined]);
     }
-    replies.push({ status: 503, headers: { "retry-after": "17" } });
+    receiver.replies.push({ status: 503, headers: { "retry-after": "17" } });
     assert.deepEqual(await failure(channel), [true, "503", 17_000]);
-    const before = arrived.length;
+    const before = receiver.arrived.length;
     const nowhere = open({ desk: { url: "http://127.0.0.1:1/", secret: SECRET, humans: [] } });
     assert.deepEqual(await failure(nowhere), [true, undefined, undefined]);
     const strict = open(
-      { desk: { url: `${origin}/desk`, secret: SECRET, humans: [] } },
+      { desk: { url: `${receiver.origin}/desk`, secret: SECRET, humans: [] } },
       { allow: [], loopbackOnly: false },
     );
     assert.deepEqual(await failure(strict), [false, "address_refused", undefined]);
-    assert.equal(arrived.length, before, "nothing was dialled, and no redirect followed");
+    assert.equal(receiver.arrived.length, before, "nothing was dialled, and no redirect followed");
   });
 
   it("go to targets that are configured, and agents give no address", () => {
@@ -212,7 +206,10 @@ describe("requests to the operator's own programs", () => {
     assert.deepEqual(refusal({ name: 5 }), ["/webhook/name type"]);
     assert.deepEqual(refusal({}), ["/webhook/name required"]);
     assert.deepEqual(refusal({ name: "desk", url: "https://evil.example.com" }), ["/webhook/url unknown_field"]);
-    const none = webhookChannel({}, { guardedFetch: openGuardedFetch(AT_HOME), now: () => 0, publicUrl: () => "" });
+    const none = webhookChannel(
+      {},
+      { guardedFetch: openGuardedFetch(() => AT_HOME), now: () => 0, publicUrl: () => "" },
+    );
     assert.equal(none, undefined);
   });
 
@@ -222,14 +219,9 @@ describe("requests to the operator's own programs", () => {
   ): Promise<{ askId: string; delivery: string; digest: string }> {
     const { ctx } = here().server;
     const { id } = await askPeople(ctx, { ...more, audience: leaf(target()) });
-    for (let i = 0; ; i += 1) {
-      const [sent] = await listDeliveries(ctx.db, id);
-      if (sent?.state === "sent") break;
-      assert.ok(i < 300, "nothing was sent");
-      await here().advance(500);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    const asked = arrived.findLast(({ text }) => text.includes(`/inbox/${id}"`)) ?? assert.fail("nothing arrived");
+    await advanceUntil(here(), 500, async () => (await listDeliveries(ctx.db, id))[0]?.state === "sent");
+    const asked =
+      receiver.arrived.findLast(({ text }) => text.includes(`/inbox/${id}"`)) ?? assert.fail("nothing arrived");
     const event = JSON.parse(asked.text) as { delivery: string; request: { consent_digest: string } };
     return { askId: id, delivery: event.delivery, digest: event.request.consent_digest };
   }
@@ -354,7 +346,7 @@ describe("requests to the operator's own programs", () => {
     const approve = { delivery, responder: { id }, approved: true, consent_digest: digest };
     assert.deepEqual(await callback(approve, { secret: OTHER }), [401, "unauthorized"]);
     assert.deepEqual(await callback(approve, { at: Date.now() - 301_000 }), [401, "unauthorized"]);
-    assert.deepEqual(await callback(approve, { at: Date.now() + 302_000 }), [401, "unauthorized"]);
+    assert.deepEqual(await callback(approve, { at: Date.now() + 330_000 }), [401, "unauthorized"]);
     assert.deepEqual(await callback(approve, { name: "nobody" }), [404, "not_found"]);
     const bare = await here().call("POST", "/hooks/webhook/desk", { body: approve });
     assert.equal(bare.status, 401);
@@ -376,8 +368,9 @@ describe("requests to the operator's own programs", () => {
       { delivery: DELIVERY, responder, approved: true, consent_digest: 5 },
       { delivery: DELIVERY, responder, approved: false, comment: 5 },
       { delivery: DELIVERY, responder },
+      { delivery: DELIVERY, responder, approved: false, many: Array.from({ length: 10_000 }, () => 0) },
     ]) {
-      assert.deepEqual(await callback(wrong), [422, "validation_failed"], JSON.stringify(wrong));
+      assert.deepEqual(await callback(wrong), [422, "validation_failed"], JSON.stringify(wrong).slice(0, 200));
     }
     assert.deepEqual(await callback({ delivery: DELIVERY, responder, approved: false }), [404, "not_found"]);
   });

@@ -8,7 +8,7 @@ import {
   RateLimitError,
   ValidationError,
 } from "@ask-a-human/sdk";
-import { createKey } from "../../src/verbs/create-key.ts";
+import { createKey } from "../../src/access/create-key.ts";
 import { fresh, HOUR, LABELS, ROOMY, sharedWorld, until } from "../contract.ts";
 
 const env = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ask, jobs, type JobEvent } from "@parley/sdk/executor";
-import { OPERATOR } from "../../src/verbs/prepare-first-start.ts";
+import { OPERATOR } from "../identities.ts";
 import { freshDatabase } from "../fresh-database.ts";
 import { newFolder, parley, post, serve, stop, until } from "../program.ts";
 import { DATABASES } from "../world.ts";

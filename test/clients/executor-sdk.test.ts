@@ -38,7 +38,10 @@ for (const on of DATABASES) {
     function asks(type: AskKind, prompt: string, options: AskOptions = {}) {
       const place = { ...relay(), ask_id: `ask-${randomUUID()}`, job_id: `J-${randomUUID()}`, step_id: "S-1" };
       const whole = { ...place, ...options };
-      return { id: whole.ask_id, job: whole.job_id, answer: ask(type, prompt, whole) };
+      const answer = ask(type, prompt, whole);
+      // It may be there, and be a refusal, before whoever answered has heard that it was taken.
+      answer.catch(() => undefined);
+      return { id: whole.ask_id, job: whole.job_id, answer };
     }
 
     it("brings what the policy says, and throws where it says no", async () => {
@@ -59,10 +62,11 @@ for (const on of DATABASES) {
       const { id, job, answer } = asks("CLARIFICATION", "Which currency?", {
         onPending: (stage) => stages.push(stage),
       });
-      await until(() => stages.length > 0, "a stage");
+      await until(() => stages.includes("people"), "the stage of people");
       await answers(job, { answer_text: "EUR for EU shops." });
       assert.deepEqual(await answer, { text: "EUR for EU shops.", askId: id, source: "person" });
-      assert.deepEqual(stages, ["people"]);
+      // Whoever looks early enough sees it before it was given to anybody.
+      assert.deepEqual(stages.at(0) === "intake" ? stages.slice(1) : stages, ["people"]);
     });
 
     it("passes on what its caller's own function throws", async () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { blocksOf } from "../documents.ts";
+import { itWith } from "../parts.ts";
 import { openWorld } from "../world.ts";
 
 const run = promisify(execFile);
@@ -15,9 +16,10 @@ const PYRIGHT = fileURLToPath(new URL("../../node_modules/pyright/index.js", imp
 
 const PACKAGE = fileURLToPath(new URL("../../sdk-python/", import.meta.url));
 const QUOTA = 4;
+const itWithPython = await itWith("Python 3");
 
 describe("the Python package", () => {
-  it("asks, waits, reads and fails as its own tests say, against this server", async () => {
+  itWithPython("asks, waits, reads and fails as its own tests say, against this server", async () => {
     await using world = await openWorld({
       on: "sqlite",
       running: true,

@@ -10,7 +10,7 @@ interface Options {
 type Json = Record<string, unknown>;
 
 /**
- * Asks as the executor SDK of mcp-task-relay 0.3.6 does (contract-relay.md, section 21): everything from the environment,
+ * Asks as the executor SDK of mcp-task-relay 0.3.6 does (spec/relay 21): everything from the environment,
  * no header but the type of the body, an envelope with its own hash, only the names in camelCase, no patience with errors.
  */
 export async function ask(
@@ -38,8 +38,15 @@ export async function ask(
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({
-      ...{ type: "Ask", ask_id: randomUUID(), job_id, step_id, ask_type: type, prompt },
-      ...{ context_hash: hash, context_envelope: envelope, role_id },
+      type: "Ask",
+      ask_id: randomUUID(),
+      job_id,
+      step_id,
+      ask_type: type,
+      prompt,
+      context_hash: hash,
+      context_envelope: envelope,
+      role_id,
       constraints: timeout_s === undefined && allowed_tools.length === 0 ? undefined : limits,
       meta: prompt_overrides && { prompt_overrides },
     }),

@@ -42,7 +42,10 @@ async function withModel(llms: ScriptedLlm[]): Promise<Record<string, string>> {
 function enter(origin: string, name: string): string {
   const job = fresh(name);
   Object.assign(process.env, {
-    ...{ ASK_ANSWER_ORIGIN: origin, TASK_RELAY_JOB_ID: job, TASK_RELAY_STEP_ID: "S-1", ASK_ANSWER_WAIT_SECONDS: "1" },
+    ASK_ANSWER_ORIGIN: origin,
+    TASK_RELAY_JOB_ID: job,
+    TASK_RELAY_STEP_ID: "S-1",
+    ASK_ANSWER_WAIT_SECONDS: "1",
   });
   return job;
 }

@@ -8,12 +8,21 @@ import { type Hands, type Json, loadSession, newSession, onMessages, play, send,
 const VERSION = "2.1.329";
 const { values } = parseArgs({
   options: {
-    ...{ version: { type: "boolean" }, print: { type: "boolean", short: "p" }, verbose: { type: "boolean" } },
-    ...{ "input-format": { type: "string" }, "output-format": { type: "string" }, model: { type: "string" } },
-    ...{ "permission-prompt-tool": { type: "string" }, "permission-mode": { type: "string" } },
-    ...{ "mcp-config": { type: "string" }, "strict-mcp-config": { type: "boolean" } },
-    ...{ "setting-sources": { type: "string" }, allowedTools: { type: "string" } },
-    ...{ "max-budget-usd": { type: "string" }, "session-id": { type: "string" }, resume: { type: "string" } },
+    version: { type: "boolean" },
+    print: { type: "boolean", short: "p" },
+    verbose: { type: "boolean" },
+    "input-format": { type: "string" },
+    "output-format": { type: "string" },
+    model: { type: "string" },
+    "permission-prompt-tool": { type: "string" },
+    "permission-mode": { type: "string" },
+    "mcp-config": { type: "string" },
+    "strict-mcp-config": { type: "boolean" },
+    "setting-sources": { type: "string" },
+    allowedTools: { type: "string" },
+    "max-budget-usd": { type: "string" },
+    "session-id": { type: "string" },
+    resume: { type: "string" },
   },
 });
 if (values.version) {

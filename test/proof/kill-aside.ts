@@ -1,19 +1,12 @@
-import type { DatabaseName } from "../world.ts";
 import { isRunning, openSite, type Process, type Site } from "./kill-process.ts";
-import type { Step, Story } from "./kill-story.ts";
-
-interface Aside {
-  on: DatabaseName;
-  step: Step;
-  story: Story;
-  report: (problems: readonly string[]) => void;
-}
+import type { Aside } from "./kill-story.ts";
 
 const MANY = 10_000;
 const ASKERS = 100;
 /** A machine that is busy with something else is given another chance. */
 const TRIES = 3;
-const READY_WITH_MANY_MS = 3000;
+/** R4 allows a start one second, and three with so many pending; of machines that differ, only the ratio can be held. */
+const TIMES_AN_EMPTY_START = 3;
 const HOUR_MS = 3_600_000;
 
 /** A first start that was killed anywhere is taken up by the next, which hands out the first key (D10). */
@@ -39,20 +32,24 @@ export async function firstStart({ on, step: { at }, story, report }: Aside): Pr
 /** Ready in time with 10,000 open questions, and with as many that came due while nobody was there (R4, T1). */
 export async function manyPending({ on, story, report }: Aside): Promise<void> {
   await using site = await openSite(on);
-  await killed(await startOn(site));
+  await using empty = await openSite(on);
+  for (const one of [site, empty]) await killed(await startOn(one));
   await fill(site);
 
-  const readyMs: number[] = [];
-  while (readyMs.length < TRIES && Math.min(...readyMs, Infinity) > READY_WITH_MANY_MS) {
-    const withMany = await startOn(site);
-    readyMs.push(withMany.readyMs);
-    await killed(withMany);
+  const readyMsOf = async (one: Site): Promise<number> => {
+    const server = await startOn(one);
+    await killed(server);
+    return server.readyMs;
+  };
+  const times: number[] = [];
+  while (times.length < TRIES && Math.min(...times, Infinity) > TIMES_AN_EMPTY_START) {
+    const emptyMs = await readyMsOf(empty);
+    story.readyWithManyMs = await readyMsOf(site);
+    times.push(story.readyWithManyMs / emptyMs);
   }
-  story.readyWithManyMs = Math.min(...readyMs);
-  if (story.readyWithManyMs > READY_WITH_MANY_MS) {
-    report([
-      `R4: with ${MANY} questions pending the server was never ready before ${Math.round(story.readyWithManyMs)} ms`,
-    ]);
+  if (Math.min(...times) > TIMES_AN_EMPTY_START) {
+    const best = Math.min(...times).toFixed(1);
+    report([`R4: with ${MANY} questions pending a start took at least ${best} times as long as with none`]);
   }
 
   await site.sleepFor(2 * HOUR_MS);

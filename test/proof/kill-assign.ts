@@ -2,17 +2,10 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gitIn } from "../git-in.ts";
-import { call, type DatabaseName, type Reply } from "../world.ts";
+import { call, type Reply } from "../world.ts";
 import { type Ended, isRunning, openSite, type Process, type Site } from "./kill-process.ts";
 import { ended, pause, started, until } from "./kill-steps.ts";
-import type { Step, Story } from "./kill-story.ts";
-
-interface Aside {
-  on: DatabaseName;
-  step: Step;
-  story: Story;
-  report: (problems: readonly string[]) => void;
-}
+import type { Aside, Story } from "./kill-story.ts";
 
 const WITHIN_MS = 60_000;
 const KEPT_MS = 31 * 86_400_000;
@@ -23,7 +16,7 @@ const CARDS = ["card-1", "card-2"] as const;
 /**
  * The server dies at a point of a task's life; after the next start every task has exactly one commit, which is published
  * exactly when the task is completed, its agent was started once, and people were asked for a review once
- * (invariants.md: G1, J1, J2, J7).
+ * (spec/invariants G1, J1, J2, J7).
  */
 export async function assignmentDay({ on, step: { at }, story, report }: Aside): Promise<void> {
   if (!at) throw new Error("a day of a task is for a point");
@@ -51,7 +44,7 @@ interface Day {
 
 async function dayOn(site: Site, { at, story, told, checkout }: Day): Promise<void> {
   await ended(await started(site), "SIGTERM");
-  const key = await site.run(["keys", "create", "planner", "--scope", "assign", "--person", "operator"]);
+  const key = await site.run(["keys", "create", "planner", "--scope", "assign", "--person", "1"]);
   const isRetention = at.point.startsWith("task-retention");
   let server = await started(site, isRetention ? undefined : at);
   const wasWhole = await live(server, key, told);
@@ -115,7 +108,8 @@ async function live({ url }: Process, key: string, told: (problem: string) => vo
 /** Rejects the task that builds on the other one. */
 async function reject({ url }: Process, key: string): Promise<boolean> {
   const reply = await askingAt(url, key)("POST", `/assignment/tasks/${CARDS[1]}/review`, {
-    ...{ verdict: "reject", attempt: 1 },
+    verdict: "reject",
+    attempt: 1,
   });
   return reply?.status === 200;
 }

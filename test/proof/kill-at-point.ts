@@ -1,18 +1,14 @@
 /**
  * Loaded before the server by `node --import`: ends the process the hard way at one line that the source marks with
- * `// point: <name>`, and lets its clock run ahead.
+ * `// point: <name>`, and goes by the clocks it is told of (`clock-told.ts`).
  *
  * The comment is replaced while Node loads the source, so that the product carries nothing but a comment, and a process
  * that is told no point is the shipped one.
  */
 import { registerHooks } from "node:module";
+import "./clock-told.ts";
 
-const { PROOF_POINT: point, PROOF_POINT_HIT: hit = "1", PROOF_CLOCK_AHEAD_MS: aheadMs = "0" } = process.env;
-
-if (Number(aheadMs) > 0) {
-  const now = Date.now.bind(Date);
-  Date.now = () => now() + Number(aheadMs);
-}
+const { PROOF_POINT: point, PROOF_POINT_HIT: hit = "1" } = process.env;
 
 if (point !== undefined) {
   let hits = 0;

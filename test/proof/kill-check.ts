@@ -65,7 +65,7 @@ export async function settleUnknown(crowd: Crowd, url: string, problems: string[
 
 async function findByPrompt(crowd: Crowd, url: string, entry: Asked): Promise<Question[]> {
   const headers = { "x-agent-id": entry.agent };
-  const reply = await send(crowd, url, "GET", "/agent/questions?limit=100&expand=meta", { headers });
+  const reply = await send(crowd, url, { method: "GET", path: "/agent/questions?limit=100&expand=meta", headers });
   return reply?.status === 200 ? shownIn(reply).filter(({ prompt }) => prompt === entry.body.prompt) : [];
 }
 
@@ -82,7 +82,7 @@ export async function checkLedger(
       const part = own.slice(i, i + BATCH);
       const ids = part.map(({ receipt }) => receipt?.question_id).join(",");
       const headers = { "x-agent-id": agent };
-      const reply = await send(crowd, url, "GET", `/agent/questions?expand=meta&ids=${ids}`, { headers });
+      const reply = await send(crowd, url, { method: "GET", path: `/agent/questions?expand=meta&ids=${ids}`, headers });
       if (reply?.status !== 200) {
         problems.push(`a batch of questions was answered ${reply?.status} ${reply?.text}`);
         continue;
@@ -140,7 +140,11 @@ function earnedOf(crowd: Crowd, name: string): Earned {
 export async function checkPoints(crowd: Crowd, url: string, problems: string[]): Promise<void> {
   for (const person of crowd.people) {
     const wanted = earnedOf(crowd, person.name);
-    const reply = await send(crowd, url, "GET", "/human/stats", { headers: headersOf(person.name, person) });
+    const reply = await send(crowd, url, {
+      method: "GET",
+      path: "/human/stats",
+      headers: headersOf(person.name, person),
+    });
     const { total_answers: answers, total_points: points } = reply?.body ?? {};
     if (!isDeepStrictEqual({ answers, points }, wanted)) {
       const told = `${wanted.points} points for ${wanted.answers} answers`;
@@ -167,10 +171,10 @@ export async function openWaiters(crowd: Crowd, url: string): Promise<Waiters> {
   const agent = "agent-who-waits";
   const headers = { "x-agent-id": agent };
   const body = { prompt: `Which one, at ${crowd.random()}?`, type: "text", timeout_seconds: 3600 };
-  const asked = await send(crowd, url, "POST", "/agent/questions", { body, headers });
+  const asked = await send(crowd, url, { method: "POST", path: "/agent/questions", body, headers });
   const path = `/agent/questions/${asked?.body.question_id}`;
 
-  const polls = [1, 2, 3].map(() => send(crowd, url, "GET", `${path}?wait=20`, { headers }));
+  const polls = [1, 2, 3].map(() => send(crowd, url, { method: "GET", path: `${path}?wait=20`, headers }));
   const streams = ["/agent/questions/events", `${path}/events`, "/human/events"].map(async (of) => {
     const response = await fetch(`${url}${of}`, { headers });
     return { of, last: lastFrame(response) };

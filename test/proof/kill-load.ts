@@ -62,9 +62,7 @@ export function openCrowd(ledger: Ledger, random: () => number): Crowd {
 export async function send(
   crowd: Crowd,
   url: string,
-  method: string,
-  path: string,
-  options: { body?: unknown; headers?: Record<string, string> },
+  { method, path, ...options }: { method: string; path: string; body?: unknown; headers?: Record<string, string> },
 ): Promise<Reply | null> {
   const reply = await call(`${url}${path}`, method, options).catch(() => null);
   if (method !== "GET" && toldBy(reply) === "acknowledged") crowd.acknowledged += 1;
@@ -79,7 +77,7 @@ export async function sendAsk(crowd: Crowd, url: string, entry: Asked): Promise<
   const body = { type: entry.body.options ? "multiple_choice" : "text", ...entry.body };
   const headers = { "x-agent-id": entry.agent };
   const keyed = entry.key === null ? body : { ...body, idempotency_key: entry.key };
-  const reply = await send(crowd, url, "POST", "/agent/questions", { body: keyed, headers });
+  const reply = await send(crowd, url, { method: "POST", path: "/agent/questions", body: keyed, headers });
   entry.told = toldBy(reply);
   if (entry.told === "acknowledged") entry.receipt ??= reply?.body as QuestionReceipt;
   return reply;
@@ -90,7 +88,7 @@ export async function sendAnswer(crowd: Crowd, url: string, entry: Answered): Pr
   const person = crowd.people.find(({ name }) => name === entry.person);
   const headers = { ...headersOf(entry.person, person), ...(entry.key !== null && { "idempotency-key": entry.key }) };
   const body = { question_id: entry.questionId, ...entry.given };
-  const reply = await send(crowd, url, "POST", "/human/responses", { body, headers });
+  const reply = await send(crowd, url, { method: "POST", path: "/human/responses", body, headers });
   entry.told = toldBy(reply);
   if (entry.told === "acknowledged") entry.receipt ??= reply?.body as AnswerReceipt;
   if (person?.keepsCredential) person.token = reply?.headers.get("x-participant-token") ?? person.token;
@@ -127,14 +125,14 @@ export function startLoad(crowd: Crowd, url: string): { stop(): Promise<void> } 
     if (chance < 0.5 || own === undefined) return sendAsk(crowd, url, ledger.ask(newQuestion(agent)));
     const headers = { "x-agent-id": agent };
     const many = ownOf(agent).slice(-20);
-    const get = async (query: string) => send(crowd, url, "GET", `/agent/questions${query}`, { headers });
+    const get = async (query: string) => send(crowd, url, { method: "GET", path: `/agent/questions${query}`, headers });
     const reply =
       chance < 0.68
         ? await get(`/${own}`)
         : chance < 0.78
           ? await get(`/${own}?wait=1&after=${Math.floor(random() * 3)}`)
           : chance < 0.86
-            ? await send(crowd, url, "DELETE", `/agent/questions/${own}`, { headers })
+            ? await send(crowd, url, { method: "DELETE", path: `/agent/questions/${own}`, headers })
             : await get(`?ids=${many.map((one) => one.question_id).join(",")}`);
     if (reply?.status === 200) for (const shown of shownIn(reply)) ledger.see(shown);
     return reply;
@@ -156,12 +154,16 @@ export function startLoad(crowd: Crowd, url: string): { stop(): Promise<void> } 
   async function personStep(person: Person): Promise<Reply | null> {
     const question = pick(openQuestions().filter(({ body }) => !person.tried.has(body.prompt)));
     const id = question?.receipt?.question_id;
-    const get = (path: string) => send(crowd, url, "GET", path, { headers: headersOf(person.name, person) });
+    const get = (path: string) => send(crowd, url, { method: "GET", path, headers: headersOf(person.name, person) });
     if (!question || id === undefined) return get("/human/questions");
     const chance = random();
     if (chance < 0.1) return get(`/human/questions/${id}`);
     if (chance < 0.15) {
-      return send(crowd, url, "POST", `/human/questions/${id}/skip`, { headers: headersOf(person.name, person) });
+      return send(crowd, url, {
+        method: "POST",
+        path: `/human/questions/${id}/skip`,
+        headers: headersOf(person.name, person),
+      });
     }
     if (chance < 0.22) return passBy(id, question);
     person.tried.add(question.body.prompt);
@@ -183,7 +185,7 @@ export function startLoad(crowd: Crowd, url: string): { stop(): Promise<void> } 
   async function passBy(questionId: string, question: Asked): Promise<Reply | null> {
     const person = `passer-by ${Math.floor(random() * 1e12)}`.replace(" ", "-");
     await sendAnswer(crowd, url, ledger.answer({ person, questionId, given: newAnswer(question), key: null }));
-    return send(crowd, url, "DELETE", "/human/me", { headers: headersOf(person) });
+    return send(crowd, url, { method: "DELETE", path: "/human/me", headers: headersOf(person) });
   }
 
   const clients = [

@@ -8,12 +8,14 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
-import { loadConfig } from "../../src/config.ts";
-import { examineFiles } from "../../src/store/doctor-engine.ts";
-import { openToExamine } from "../../src/store/open-store.ts";
-import { examineStore } from "../../src/verbs/examine-store.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { examineFiles } from "../../src/doctor/store/engine.ts";
+import { openToExamine } from "../../src/core/store/open-store.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
 import { databaseUrl } from "../postgres.ts";
 import type { DatabaseName } from "../world.ts";
+import type { ToldClock } from "./clock-told.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,6 +26,8 @@ const START_WITHIN_MS = 60_000;
 /** No limit is in the way, and what is settled is kept for a day. */
 const SETTINGS = {
   PARLEY_LOG_LEVEL: "error",
+  // The machine may be slow; `freeze` looks at what happens in time.
+  PARLEY_DATABASE_WAIT_MS: "30000",
   PARLEY_ASK_A_HUMAN_POINTS_DAILY_CAP: "1000000000",
   PARLEY_ASK_A_HUMAN_RETENTION_CLOSED_DAYS: "1",
   PARLEY_ASK_A_HUMAN_RETENTION_EXPIRED_DAYS: "1",
@@ -54,6 +58,8 @@ export interface Process {
   readonly url: string;
   /** The lines it greeted its operator with. */
   readonly greeting: string;
+  /** What it had to say besides, until now. */
+  readonly told: string;
   readonly ended: Promise<Ended>;
   signal(signal: NodeJS.Signals): void;
 }
@@ -63,6 +69,8 @@ export interface StartOptions {
   at?: { point: string; hit: number };
   /** Settings of this one server, where several are on the same data. */
   env?: Readonly<Record<string, string>>;
+  /** What `parley serve` is told on its command line. */
+  flags?: readonly string[];
 }
 
 /** A place for data, and the server that is started on it again and again. */
@@ -73,8 +81,12 @@ export interface Site extends AsyncDisposable {
   run(args: readonly string[]): Promise<string>;
   /** Starts a server; returns how it ended when it did so before it was ready. */
   start(options?: StartOptions): Promise<Process | Ended>;
-  /** Lets time pass for every later start, as if the machine had been off. */
-  sleepFor(ms: number): Promise<void>;
+  /** Lets time pass, as if the machine had been off or asleep; its wall clock is set by `wallMs` in the same moment. */
+  sleepFor(ms: number, more?: { wallMs?: number }): Promise<void>;
+  /** Sets the wall clock of the machine forward, or back, for the servers that run and for every later start. */
+  stepWall(ms: number): Promise<void>;
+  /** The machine was off: its uptime says nothing any more to servers that are started later. */
+  reboot(): void;
   /** The time of the site's clock. */
   now(): number;
   /** Runs one statement on the database itself, past the server. */
@@ -102,7 +114,13 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
   const dataDir = join(home, "data");
   const database = on === "postgres" ? await openDatabase() : null;
   const running = new Set<ChildProcess>();
-  let aheadMs = 0;
+  // A harness that breaks off ends its process without leaving this site.
+  const endAll = (): void => running.forEach((child) => child.kill("SIGKILL"));
+  process.on("exit", endAll);
+  const clock: ToldClock = { aheadMs: 0, wallMs: 0 };
+  let boots = 1;
+  const boot = () => `${home} ${boots}`;
+  const tellClock = () => Promise.all([...running].map((child) => tell(child, clock)));
 
   const settings = (): Record<string, string> => ({
     ...SETTINGS,
@@ -118,11 +136,18 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
   return {
     on,
     dataDir,
-    now: () => Date.now() + aheadMs,
-    async sleepFor(ms) {
-      aheadMs += Math.round(ms);
-      await database?.query(`UPDATE ahead SET ms = ${aheadMs}`);
+    now: () => Date.now() + clock.aheadMs,
+    async sleepFor(ms, { wallMs = 0 } = {}) {
+      clock.aheadMs += Math.round(ms);
+      clock.wallMs += wallMs;
+      await database?.query(`UPDATE ahead SET ms = ${clock.aheadMs}`);
+      await tellClock();
     },
+    async stepWall(ms) {
+      clock.wallMs += ms;
+      await tellClock();
+    },
+    reboot: () => void (boots += 1),
     async query(text) {
       if (database) return database.query(text);
       const connection = new DatabaseSync(join(dataDir, "parley.db"), { timeout: 5000 });
@@ -134,8 +159,14 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
     },
     async examine() {
       const config = loadConfig({ env: settings() });
-      const clock = { now: () => Date.now() + aheadMs, monotonic: () => performance.now(), sleep: async () => {} };
-      const db = await openToExamine(config, clock);
+      const { now, uptime } = systemClock;
+      const { aheadMs, wallMs } = clock;
+      const db = await openToExamine(config, {
+        ...systemClock,
+        boot: boot(),
+        now: () => now() + aheadMs + wallMs,
+        uptime: () => uptime() + aheadMs,
+      });
       try {
         const findings = [...(await examineStore({ db }, { quick: false })), examineFiles(config)];
         return findings
@@ -149,18 +180,20 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
       const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd: home, env: settings() });
       return stdout.trim();
     },
-    async start({ at, env } = {}) {
+    async start({ at, env, flags = [] } = {}) {
       const begun = performance.now();
-      const child = spawn(process.execPath, ["--import", PRELOAD, MAIN, "serve"], {
+      const child = spawn(process.execPath, ["--import", PRELOAD, MAIN, "serve", ...flags], {
         cwd: home,
         env: {
           ...settings(),
           ...env,
           ...plantedEnvironment(),
-          PROOF_CLOCK_AHEAD_MS: String(aheadMs),
+          PROOF_CLOCK_AHEAD_MS: String(clock.aheadMs),
+          PROOF_CLOCK_WALL_MS: String(clock.wallMs),
+          PROOF_CLOCK_BOOT: boot(),
           ...(at && { PROOF_POINT: at.point, PROOF_POINT_HIT: String(at.hit) }),
         },
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
       });
       running.add(child);
       const ended = once(child, "close").then(([code, signal]): Ended => {
@@ -168,7 +201,7 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
         return { code: code as number | null, signal: signal as NodeJS.Signals | null, told };
       });
       let told = "";
-      child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => (told += text));
       const ready = greetingOf(child);
       const late = setTimeout(() => child.kill("SIGKILL"), START_WITHIN_MS);
       const outcome = await Promise.race([ready, ended]);
@@ -177,21 +210,35 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
       return {
         pid: child.pid ?? 0,
         readyMs: performance.now() - begun,
-        readyAt: Date.now() + aheadMs,
+        readyAt: Date.now() + clock.aheadMs,
         url: /http:\/\/\S+/.exec(outcome)?.[0] ?? "",
         greeting: outcome,
+        get told() {
+          return told;
+        },
         ended,
         signal: (signal) => void child.kill(signal),
       };
     },
     async [Symbol.asyncDispose]() {
       const gone = [...running].map((child) => once(child, "close"));
-      for (const child of running) child.kill("SIGKILL");
+      endAll();
       await Promise.all(gone);
+      process.off("exit", endAll);
       await database?.drop();
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Resolves once the server goes by these clocks, or is no more. */
+async function tell(child: ChildProcess, clock: ToldClock): Promise<void> {
+  if (!child.connected) return;
+  const over = new AbortController();
+  const heard = ["message", "disconnect"].map((event) => once(child, event, { signal: over.signal }).catch(() => {}));
+  child.send(clock);
+  await Promise.race(heard);
+  over.abort();
 }
 
 /** Resolves with what the server prints once it listens; never, when it does not. */

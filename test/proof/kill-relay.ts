@@ -1,14 +1,7 @@
-import { call, type DatabaseName, type Reply } from "../world.ts";
+import { call, type Reply } from "../world.ts";
 import { isRunning, openSite, type Process } from "./kill-process.ts";
 import { ended, pause, started, until } from "./kill-steps.ts";
-import type { Step, Story } from "./kill-story.ts";
-
-interface Aside {
-  on: DatabaseName;
-  step: Step;
-  story: Story;
-  report: (problems: readonly string[]) => void;
-}
+import type { Aside } from "./kill-story.ts";
 
 /** What an executor knows: what was acknowledged, and the lease it was given. */
 interface Memory {
@@ -44,7 +37,7 @@ const ASK = { job_id: JOB, step_id: "S-1", ask_type: "CLARIFICATION", context_ha
 
 /**
  * The server dies at a point of a job's life; what its executor was told holds after the next start, and what it was not
- * told is done by sending the same again (invariants.md: D1, J1 to J5; contract-relay.md, section 22).
+ * told is done by sending the same again (spec/invariants D1, J1 to J5; spec/relay 22).
  */
 export async function relayDay({ on, step: { at }, story, report }: Aside): Promise<void> {
   if (!at) throw new Error("a day of the relay is for a point");

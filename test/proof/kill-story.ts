@@ -3,6 +3,7 @@ import { firstStart, manyPending } from "./kill-aside.ts";
 import { checkLedger, checkPoints, forgetAll, openWaiters, settleUnknown } from "./kill-check.ts";
 import { openCrowd, send, startLoad } from "./kill-load.ts";
 import { assignmentDay } from "./kill-assign.ts";
+import { conversationDay } from "./kill-conversation.ts";
 import { relayDay } from "./kill-relay.ts";
 import { type Ended, isRunning, openSite, type Process, type StartOptions } from "./kill-process.ts";
 import { type Asked, openLedger } from "./ledger.ts";
@@ -20,6 +21,7 @@ export interface Step {
     | "newer-schema" // the data is from a later version
     | "relay" // killed at a point of a job's life, on a site of its own
     | "assign" // killed at a point of a task's life, on a site of its own
+    | "conversation" // killed at a point of a conversation's life, on a site of its own
     | "many-pending"; // with 10,000 open questions, on a site of its own
   /** Left out, the time of the kill is random. */
   at?: { point: string; hit: number };
@@ -39,6 +41,14 @@ export interface Story {
   expired: number;
   latenessMs: number;
   stopMs: number;
+}
+
+/** What a part of the story that is told beside the others is given. */
+export interface Aside {
+  on: DatabaseName;
+  step: Step;
+  story: Story;
+  report: (problems: readonly string[]) => void;
 }
 
 export interface StoryOptions {
@@ -70,8 +80,18 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
   const ledger = openLedger();
   const crowd = openCrowd(ledger, random);
   const story: Story = {
-    ...{ cycles: 0, pointsHit: [], acknowledged: 0, unknown: 0, kept: 0, lost: 0, readyMs: [], expired: 0 },
-    ...{ readyWithManyMs: 0, readyAfterManyMs: 0, latenessMs: 0, stopMs: 0 },
+    cycles: 0,
+    pointsHit: [],
+    acknowledged: 0,
+    unknown: 0,
+    kept: 0,
+    lost: 0,
+    readyMs: [],
+    expired: 0,
+    readyWithManyMs: 0,
+    readyAfterManyMs: 0,
+    latenessMs: 0,
+    stopMs: 0,
   };
 
   for (const step of options.steps) {
@@ -111,6 +131,8 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
         return relayDay({ on, step, story, report });
       case "assign":
         return assignmentDay({ on, step, story, report });
+      case "conversation":
+        return conversationDay({ on, step, story, report });
       case "many-pending":
         return manyPending({ on, step, story, report });
     }
@@ -269,7 +291,7 @@ export async function tellStory(options: StoryOptions): Promise<Story> {
     else if (second.code !== 1 || !isOneSentence(second.told) || !second.told.includes("Another Parley server")) {
       report([`D8: the second server ended with ${second.code} and said ${JSON.stringify(second.told)}`]);
     }
-    const reply = await send(crowd, server.url, "GET", "/human/questions", {});
+    const reply = await send(crowd, server.url, { method: "GET", path: "/human/questions" });
     if (reply?.status !== 200) report(["D8: the first server was disturbed by the second"]);
     await end(server, "SIGKILL");
     await load.stop();

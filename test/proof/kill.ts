@@ -26,6 +26,8 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
   [/^(retention|trim|sweep)-/, { kind: "start-much-later", hits: 1 }],
   [/^(job|lease|artifact|relay|ask)-/, { kind: "relay", hits: 1 }],
   [/^(attempt|task|review)-/, { kind: "assign", hits: 1 }],
+  [/^conversation-between-(opening|words)-/, { kind: "conversation", hits: 2 }],
+  [/^conversation-/, { kind: "conversation", hits: 1 }],
   [/^(while-stopping|stopped-)/, { kind: "stop", hits: 1 }],
   [/^(highwater|erase)-/, { kind: "load", hits: 1 }],
   [/./, { kind: "load", hits: 40 }],
@@ -34,7 +36,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
 /**
  * The shipped process, under load, killed at random times and at every point the source marks; after each start,
  * everything that was acknowledged is there and equal, and what is unknown is retried to one result
- * (invariants.md: D1, D8, D10, T1, R4).
+ * (spec/invariants D1, D8, D10, T1, R4).
  */
 export const kill: Harness = {
   name: "kill",

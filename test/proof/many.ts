@@ -1,8 +1,8 @@
-import type { Decision } from "../../src/model/addressed-ask.ts";
+import type { Decision } from "../../src/requests/model/request.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { sql } from "../../src/store/sql.ts";
-import { decideAsk, responderOf } from "../../src/verbs/decide-ask.ts";
-import { readAddressed } from "../../src/verbs/read-addressed.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { readAddressed } from "../../src/requests/read.ts";
 import { askPeople, enrol, toPerson } from "../addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../world.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { readEvents } from "../../sdk/src/sse.ts";
-import { expireDueAsks } from "../../src/loops/expire.ts";
-import { sweep } from "../../src/loops/sweep.ts";
-import { examineStore } from "../../src/verbs/examine-store.ts";
+import { expireDueAsks } from "../../src/questions/loops/expire.ts";
+import { sweep } from "../../src/server/loops/sweep.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
 import { DATABASES, openWorld, type Reply, type World } from "../world.ts";
 import { ANY } from "./model-people.ts";
 import type { Expected } from "./model-rules.ts";
@@ -133,7 +133,7 @@ async function openSide(world: World): Promise<Side> {
     ids: new Map(),
     async step(ms) {
       await control?.query(`UPDATE held_clock SET ms = ms + ${Math.trunc(ms)}`);
-      world.clock.step(ms);
+      world.clock.oversleep(ms);
       asleepMs += ms;
     },
     async close() {

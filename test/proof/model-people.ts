@@ -43,7 +43,14 @@ function enter(model: Model, caller: Caller): { who: Who; zone: string; keep(): 
 
 const answerOf = (ask: Ask, who: Who | undefined) => ask.responses.find((response) => response.who === who);
 
-export function answer(model: Model, caller: Caller, id: string, given: Given, key?: string): Expected {
+/** An answer as somebody sends it. */
+export interface SentAnswer {
+  id: string;
+  given: Given;
+  key?: string | undefined;
+}
+
+export function answer(model: Model, caller: Caller, { id, given, key }: SentAnswer): Expected {
   const { answersPerHour } = model.rules;
   const somebody = known(model, caller);
   const bucket = (who: Who | undefined) => `answers ${[...model.people].find(([, one]) => one === who)?.[0]}`;
@@ -51,7 +58,7 @@ export function answer(model: Model, caller: Caller, id: string, given: Given, k
 
   const ask = model.asks.get(id);
   if (!ask) return model.unknown(id, peeked);
-  if (caller.asAgent === ask.agent) return refused(403, "SELF_ANSWER", ANY, peeked);
+  if (caller.asAgent === ask.agent) return refused(403, { code: "SELF_ANSWER", message: ANY }, peeked);
 
   const { who, zone, keep } = enter(model, caller);
   const meaning = JSON.stringify([id, given.answer, given.selected_option, given.confidence]);
@@ -63,7 +70,11 @@ export function answer(model: Model, caller: Caller, id: string, given: Given, k
   const before = answerOf(ask, who);
   if (before) {
     const details = { question_id: id, response_id: before.id };
-    return refused(409, "ALREADY_ANSWERED", "You have already answered this question.", peeked, details);
+    return refused(
+      409,
+      { code: "ALREADY_ANSWERED", message: "You have already answered this question.", details },
+      peeked,
+    );
   }
   if (model.isFinal(ask)) return model.closed(ask, peeked);
   const problems = problemsOf(ask, given);
@@ -131,16 +142,21 @@ function wholeProblem(field: string, value: unknown, min: number, max: number): 
 export function invalid(problems: readonly Problem[], headers: Headers): Expected {
   const facts = problems.map(({ message: _, ...rest }) => rest);
   const details = { ...facts[0], ...(problems.length > 1 && { errors: facts }) };
-  return refused(400, "VALIDATION_ERROR", problems[0]?.message ?? "", headers, details);
+  return refused(400, { code: "VALIDATION_ERROR", message: problems[0]?.message ?? "", details }, headers);
 }
 
 /** A question as somebody of the crowd sees it. */
 function offered(model: Model, ask: Ask) {
   const { prompt, type, options, audience } = ask;
   return {
-    ...{ question_id: ask.id, prompt, type, ...(options && { options }), audience },
+    question_id: ask.id,
+    prompt,
+    type,
+    ...(options && { options }),
+    audience,
     responses_needed: model.isFinal(ask) ? 0 : ask.min_responses - ask.responses.length,
-    ...{ created_at: wireTime(ask.createdAt), expires_at: wireTime(ask.expiresAt) },
+    created_at: wireTime(ask.createdAt),
+    expires_at: wireTime(ask.expiresAt),
     points: type === "text" ? 10 : 5,
   };
 }
@@ -163,7 +179,7 @@ export function results(model: Model, caller: Caller, id: string): Expected {
   const ask = model.asks.get(id);
   if (!ask) return model.unknown(id, headers);
   const who = known(model, caller);
-  if (!who || !answerOf(ask, who)) return refused(403, "ANSWER_FIRST", ANY, headers);
+  if (!who || !answerOf(ask, who)) return refused(403, { code: "ANSWER_FIRST", message: ANY }, headers);
   const { responses, min_responses: need } = ask;
   const counts = { required_responses: need, current_responses: responses.length };
   const shared = { ...tally(ask, responses), responses: responses.map(({ given }) => given) };
@@ -211,13 +227,16 @@ const ledgers = (model: Model) => new Map([...model.people.values()].map((who) =
 
 export function leaderboard(model: Model, caller: Caller, period: string, limit?: string): Expected {
   const headers = model.readHeaders;
-  if (!PERIODS.some((one) => one === period)) return refused(400, "VALIDATION_ERROR", ANY, headers);
+  if (!PERIODS.some((one) => one === period)) return refused(400, { code: "VALIDATION_ERROR", message: ANY }, headers);
   const who = known(model, caller);
   const all = standingsOf(ledgers(model), period, model.now);
   const shown = all.slice(0, Math.min(100, Math.max(1, Number(limit ?? 10))));
   const own = all.find((one) => who !== undefined && one.who === who);
   const entries = shown.map(({ rank, points, answers, who: one }) => ({
-    ...{ rank, points, answers, is_current_user: who !== undefined && one === who },
+    rank,
+    points,
+    answers,
+    is_current_user: who !== undefined && one === who,
   }));
   return ok({ period, entries, your_rank: own?.rank ?? null, your_points: own?.points ?? 0 }, headers);
 }

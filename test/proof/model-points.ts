@@ -1,5 +1,5 @@
 /**
- * Points, badges and streaks once more, written from the contract (section 5) and sharing nothing with the product:
+ * Points, badges and streaks once more, written from spec/ask-a-human 5 and sharing nothing with the product:
  * where the two differ, one of them is wrong.
  */
 
@@ -78,7 +78,12 @@ export function credit(ledger: Credit[], badges: Badge[], rules: PointRules, nex
   const points = sum(Object.values(entries));
   const hour = Math.floor(((at + (ZONES[next.zone] ?? 0)) % DAY) / HOUR);
   ledger.push({
-    ...{ at, points, capped, day, streak, category: question.audience[0] ?? "general" },
+    at,
+    points,
+    capped,
+    day,
+    streak,
+    category: question.audience[0] ?? "general",
     early: at - question.createdAt <= 2 * MINUTE,
     night: hour < 6,
     speedy: next.firstView !== undefined && at - next.firstView < 30_000,

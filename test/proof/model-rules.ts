@@ -67,7 +67,11 @@ type Headers = Expected["headers"];
 
 export const wireTime = (at: number): string => new Date(at - (at % 1000)).toISOString().replace(".000Z", "Z");
 
-export function refused(status: number, code: string, message: string, headers: Headers, details?: object): Expected {
+export function refused(
+  status: number,
+  { code, message, details }: { code: string; message: string; details?: object | undefined },
+  headers: Headers,
+): Expected {
   return { status, body: { error: { code, message, ...(details && { details }) } }, headers };
 }
 
@@ -122,7 +126,7 @@ export class Model {
     const retryAfter = Math.max(1, Math.ceil((held.openedAt + HOUR - this.now) / 1000));
     const details = { limit, window_seconds: 3600, retry_after: retryAfter };
     const headers = { ...this.peek(bucket, limit), "retry-after": String(retryAfter) };
-    return refused(429, "RATE_LIMITED", "Too many requests.", headers, details);
+    return refused(429, { code: "RATE_LIMITED", message: "Too many requests.", details }, headers);
   }
 
   count(bucket: string, limit: number): Headers {
@@ -175,7 +179,7 @@ export class Model {
       const nextEnd = Math.min(...open.map(({ expiresAt }) => expiresAt));
       const headers = { ...peeked, "retry-after": String(Math.max(1, Math.ceil((nextEnd - this.now) / 1000))) };
       const details = { limit: openQuestions, open: open.length };
-      return refused(403, "AGENT_QUOTA_EXCEEDED", "Too many open questions.", headers, details);
+      return refused(403, { code: "AGENT_QUOTA_EXCEEDED", message: "Too many open questions.", details }, headers);
     }
 
     const createdAt = this.now - (this.now % 1000);
@@ -189,7 +193,7 @@ export class Model {
 
   mismatch(headers: Headers): Expected {
     const message = "This idempotency key was used with a different request.";
-    return refused(409, "IDEMPOTENCY_MISMATCH", message, headers, { field: "idempotency_key" });
+    return refused(409, { code: "IDEMPOTENCY_MISMATCH", message, details: { field: "idempotency_key" } }, headers);
   }
 
   private receipt(status: number, ask: Ask, headers: Headers): Expected {
@@ -201,12 +205,16 @@ export class Model {
 
   unknown(id: string, headers: Headers): Expected {
     const message = "The requested question does not exist or has expired.";
-    return refused(404, "QUESTION_NOT_FOUND", message, headers, { question_id: id });
+    return refused(404, { code: "QUESTION_NOT_FOUND", message, details: { question_id: id } }, headers);
   }
 
   closed(ask: Ask, headers: Headers): Expected {
     const details = { question_id: ask.id, status: this.statusOf(ask) };
-    return refused(410, "QUESTION_CLOSED", "This question no longer accepts answers.", headers, details);
+    return refused(
+      410,
+      { code: "QUESTION_CLOSED", message: "This question no longer accepts answers.", details },
+      headers,
+    );
   }
 
   /** The poll body, as it is, or as it was with fewer answers. */
@@ -215,9 +223,16 @@ export class Model {
     const responses = ask.responses.slice(0, answers);
     const status = answers < ask.responses.length ? (answers === 0 ? "OPEN" : "PARTIAL") : this.statusOf(ask);
     return {
-      ...{ question_id: ask.id, status, prompt, type, ...(options && { options }), audience },
-      ...{ required_responses: need, current_responses: responses.length },
-      ...{ created_at: wireTime(createdAt), expires_at: wireTime(expiresAt) },
+      question_id: ask.id,
+      status,
+      prompt,
+      type,
+      ...(options && { options }),
+      audience,
+      required_responses: need,
+      current_responses: responses.length,
+      created_at: wireTime(createdAt),
+      expires_at: wireTime(expiresAt),
       ...(status === "CLOSED" && { closed_at: wireTime(ask.endedAt ?? 0) }),
       ...(status === "EXPIRED" && { expired_at: wireTime(ask.endedAt ?? expiresAt) }),
       ...(status === "EXPIRED" && ask.isCancelled && { cancelled: true }),

@@ -35,7 +35,7 @@ const range = (field: string, min: number, max: number) => ({
 export const TAGS = ["technical", "product", "ethics", "creative", "general"];
 const TYPES = ["text", "multiple_choice"];
 
-/** What is wrong with a body, and what is said of it (contract, section 10). */
+/** What is wrong with a body, and what is said of it (spec/ask-a-human 10). */
 const FLAWS: readonly { body: object; message?: string; details: object }[] = [
   {
     body: { prompt: "Too short" },
@@ -83,10 +83,7 @@ const FLAWS: readonly { body: object; message?: string; details: object }[] = [
 export async function create(
   story: Story,
   number: number,
-  sent: object,
-  meant: Question,
-  key?: string,
-  flaw?: object,
+  { sent, meant, key, flaw }: { sent: object; meant: Question; key?: string | undefined; flaw?: object },
 ): Promise<void> {
   const { model } = story;
   const name = story.agent(number);
@@ -108,21 +105,24 @@ export const asking = [
     "create",
     fc.record({ agent, question, key: sometimes(fc.constantFrom("k1", "k2"), 2) }),
     async (story, args) =>
-      create(
-        story,
-        args.agent,
-        { ...typed(args.question), idempotency_key: args.key },
-        meaningOf(args.question),
-        args.key,
-      ),
+      create(story, args.agent, {
+        sent: { ...typed(args.question), idempotency_key: args.key },
+        meant: meaningOf(args.question),
+        key: args.key,
+      }),
   ),
   steps(1, "create badly", fc.record({ agent, question, flaw: fc.constantFrom(...FLAWS) }), async (story, args) => {
     const { body, message, details } = args.flaw;
     const sent = { ...typed(args.question), idempotency_key: "k1", ...body };
-    return create(story, args.agent, sent, meaningOf(args.question), "k1", {
-      code: "VALIDATION_ERROR",
-      message,
-      details,
+    return create(story, args.agent, {
+      sent,
+      meant: meaningOf(args.question),
+      key: "k1",
+      flaw: {
+        code: "VALIDATION_ERROR",
+        message,
+        details,
+      },
     });
   }),
   steps(
@@ -140,7 +140,11 @@ export const asking = [
         body: { ...body, min_responses: changed.min_responses },
       };
       const number = story.agents.indexOf(keyed.agent);
-      await create(story, number, spelled[args.change], args.change === "body" ? changed : meant, keyed.key);
+      await create(story, number, {
+        sent: spelled[args.change],
+        meant: args.change === "body" ? changed : meant,
+        key: keyed.key,
+      });
     },
   ),
 ];

@@ -20,13 +20,13 @@ const BAD: readonly Given[] = [
   { answer: "Send.", selected_option: 0, confidence: 2.5 },
 ];
 
-async function give(story: Story, who: Caller, id: string, given: Given, key?: string): Promise<void> {
+async function give(story: Story, who: Caller, { id, given, key }: people.SentAnswer): Promise<void> {
   story.given.push({ who, id, given, key });
   const headers = { ...story.headersOf(who), ...(key !== undefined && { "idempotency-key": key }) };
   const body = { question_id: id, ...given };
   await story.exchange(
     { method: "POST", path: "/human/responses", headers, body },
-    () => people.answer(story.model, who, id, given, key),
+    () => people.answer(story.model, who, { id, given, key }),
     who.name,
   );
 }
@@ -37,7 +37,10 @@ export const answering = [
     12,
     "answer",
     fc.record({
-      ...{ caller, which, given: fc.constantFrom(...GOOD), key: sometimes(fc.constantFrom("a1", "a2"), 1) },
+      caller,
+      which,
+      given: fc.constantFrom(...GOOD),
+      key: sometimes(fc.constantFrom("a1", "a2"), 1),
       asAgent: sometimes(agent, 1),
     }),
     async (story, args) => {
@@ -45,7 +48,7 @@ export const answering = [
       if (id === undefined) return;
       // Now and then an agent's own tool answers.
       const asAgent = args.which % 5 === 0 && args.asAgent !== undefined ? { asAgent: story.agent(args.asAgent) } : {};
-      await give(story, { ...callerOf(story, args.caller), ...asAgent }, id, args.given, args.key);
+      await give(story, { ...callerOf(story, args.caller), ...asAgent }, { id, given: args.given, key: args.key });
     },
   ),
   steps(
@@ -54,7 +57,7 @@ export const answering = [
     fc.record({ caller, which, given: fc.constantFrom(...BAD), key: sometimes(fc.constant("a1")) }),
     async (story, args) => {
       const id = idOf(story, args.which);
-      if (id !== undefined) await give(story, callerOf(story, args.caller), id, args.given, args.key);
+      if (id !== undefined) await give(story, callerOf(story, args.caller), { id, given: args.given, key: args.key });
     },
   ),
   steps(
@@ -69,7 +72,7 @@ export const answering = [
       const ask = story.model.asks.get(before.id);
       if (ask && story.model.isOutlived(ask)) return;
       const given = args.change === "body" ? { ...before.given, confidence: 1 } : before.given;
-      await give(story, before.who, before.id, given, args.change === "key" ? undefined : before.key);
+      await give(story, before.who, { id: before.id, given, key: args.change === "key" ? undefined : before.key });
     },
   ),
   steps(
@@ -87,11 +90,11 @@ export const answering = [
       for (let i = 0; i < args.count; i += 1) {
         const sent = { prompt: "One of very many questions", type: "text", audience: [args.tag], min_responses: 1 };
         const before = story.asked.length;
-        await create(story, args.agent, sent, { ...sent, timeout_seconds: 3600, share_results: true });
+        await create(story, args.agent, { sent, meant: { ...sent, timeout_seconds: 3600, share_results: true } });
         const id = story.asked[before];
         if (id === undefined) return;
         if (args.views) await look(story, who, `/human/questions/${id}`, () => people.view(story.model, who, id));
-        await give(story, who, id, { answer: "Yes.", confidence: 5 });
+        await give(story, who, { id, given: { answer: "Yes.", confidence: 5 } });
       }
     },
   ),

@@ -48,8 +48,8 @@ interface Stage {
 
 /**
  * Random sequences of everything agents and people can do, over HTTP, on both databases at once, against a model of
- * maps; equal replies on both, and the shortest story where anything differs (invariants.md: A6, A7, I2-I4, T2, D12,
- * and points, badges and streaks).
+ * maps; equal replies on both, and the shortest story where anything differs
+ * (spec/invariants A6, A7, I2, I3, I4, T2, D12, and points, badges and streaks).
  */
 export const model: Harness = {
   name: "model",

@@ -1,4 +1,4 @@
-/** A bug on purpose: its harness must notice it (invariants.md, section 5). */
+/** A bug on purpose: its harness must notice it (spec/invariants 5). */
 export interface Plant {
   /** What is wrong with it, as a developer might have written it. */
   bug: string;
@@ -6,7 +6,7 @@ export interface Plant {
   /** Stands exactly once in the file. */
   find: string;
   put: string;
-  harness: "sim" | "kill" | "model" | "race" | "run";
+  harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
   /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */
@@ -16,7 +16,7 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     bug: "quorum by read, then write",
-    file: "src/store/asks.ts",
+    file: "src/questions/store/questions.ts",
     find: "SET n = n + 1, version",
     put: "SET n = (SELECT seen.n FROM questions seen WHERE seen.ask_id = questions.ask_id) + 1, version",
     harness: "race",
@@ -25,10 +25,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "key by look, then insert",
-    file: "src/verbs/create-ask.ts",
+    file: "src/questions/create.ts",
     find: `  const created = await transact(ctx, async (tx) => {
     const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));`,
-    put: `  const { sql } = await import("../store/sql.ts");
+    put: `  const { sql } = await import("../core/store/sql.ts");
   const [looked] = sameness ? await ctx.db.all<{ object_id: string; body_hash: string }>(
     sql\`SELECT object_id, body_hash FROM idempotency
       WHERE principal = \${input.asker} AND verb = 'ask' AND key = \${sameness.key} AND expires_at > parley_now()\`,
@@ -50,7 +50,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "key by look, then insert, in one statement",
-    file: "src/store/idempotency.ts",
+    file: "src/core/store/idempotency.ts",
     find: "WHERE idempotency.expires_at <= parley_now()",
     put: `WHERE NOT EXISTS (SELECT 1 FROM idempotency seen WHERE seen.principal = idempotency.principal
           AND seen.verb = idempotency.verb AND seen.key = idempotency.key AND seen.expires_at > parley_now())`,
@@ -60,7 +60,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "read before subscribe",
-    file: "src/verbs/read-ask.ts",
+    file: "src/questions/read.ts",
     find: "await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));",
     put: `using late = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
     await late.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));`,
@@ -70,7 +70,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "wake before COMMIT",
-    file: "src/store/transact.ts",
+    file: "src/core/store/transact.ts",
     find: "const { value, topics, told } = await ctx.db.transact(work);",
     put: `const { value, topics, told } = await ctx.db.transact((tx) => {
     const all: typeof tx.all = (statement) => tx.all(statement);
@@ -82,7 +82,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "deadline by the node's clock",
-    file: "src/verbs/expire-ask.ts",
+    file: "src/questions/expire.ts",
     find: "|| held.now < held.ask.expiresAt) return held?.ask;",
     put: "|| ctx.clock.now() < held.ask.expiresAt) return held?.ask;",
     harness: "sim",
@@ -92,7 +92,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "savepoint left out of the train",
-    file: "src/store/sqlite.ts",
+    file: "src/core/store/sqlite.ts",
     find: 'writer.exec("ROLLBACK TO passenger; RELEASE passenger");',
     put: 'writer.exec("RELEASE passenger");',
     harness: "sim",
@@ -102,7 +102,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "reply before COMMIT",
-    file: "src/store/sqlite.ts",
+    file: "src/core/store/sqlite.ts",
     find: "return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };",
     put: `if (topics.size === 0) return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };
       passenger.resolve({ value, topics, told });
@@ -113,7 +113,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "closed looked for before duplicate",
-    file: "src/verbs/answer-ask.ts",
+    file: "src/questions/answer.ts",
     find: `    await refuseIfAnswered(tx, found.ask.id, identity);
     const current = await heldIfDue(tx, found);
     if (current.state !== "open") throw await refusalOfSettled(tx, current);`,
@@ -126,7 +126,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "in_time ignored",
-    file: "src/verbs/answer-ask.ts",
+    file: "src/questions/answer.ts",
     find: "if (!counted?.inTime) {",
     put: "if (!counted) {",
     harness: "race",
@@ -134,7 +134,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "the loser of a deadline is told what the clock says",
-    file: "src/verbs/answer-ask.ts",
+    file: "src/questions/answer.ts",
     find: "  const held = await lockAsk(tx, ask.id);",
     put: "  const held = undefined as AskAt | undefined;",
     harness: "race",
@@ -142,7 +142,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "cancel and expiry read the row without holding it",
-    file: "src/store/asks.ts",
+    file: "src/questions/store/questions.ts",
     find: "sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,",
     put: "sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,",
     harness: "race",
@@ -150,7 +150,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "streams numbered by a sequence",
-    file: "src/store/streams.ts",
+    file: "src/core/store/streams.ts",
     find: `    sql\`INSERT INTO streams (id, seq, kept_from) VALUES (\${stream}, 1, 1)
       ON CONFLICT (id) DO UPDATE SET seq = streams.seq + 1 RETURNING seq\`,`,
     put: `    await (async () => {
@@ -167,7 +167,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "an event sent again on resuming",
-    file: "src/store/streams.ts",
+    file: "src/core/store/streams.ts",
     find: "AND seq > ${after} ORDER BY",
     put: "AND seq >= ${after} ORDER BY",
     harness: "sim",
@@ -176,7 +176,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "limits by read, then write",
-    file: "src/store/limit-windows.ts",
+    file: "src/core/store/limit-windows.ts",
     find: "ELSE limit_windows.used + excluded.used END",
     put: `ELSE (SELECT seen.used FROM limit_windows seen
             WHERE seen.bucket = limit_windows.bucket AND seen.subject = limit_windows.subject) + excluded.used END`,
@@ -185,7 +185,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "wake-ups stay at home",
-    file: "src/store/wake.ts",
+    file: "src/core/store/wake.ts",
     find: "carrier?.send(list);",
     put: "",
     harness: "race",
@@ -193,7 +193,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "status as the sweeper left it",
-    file: "src/verbs/read-ask.ts",
+    file: "src/questions/read.ts",
     find: "const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));",
     put: "const asks = found.map((one) => one.ask);",
     harness: "model",
@@ -201,7 +201,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "another body under a used key gets what the key stands for",
-    file: "src/verbs/create-ask.ts",
+    file: "src/questions/create.ts",
     find: "if (used && used.bodyHash !== key.bodyHash) throw",
     put: "if (false) throw",
     harness: "model",
@@ -209,7 +209,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "two servers on one file",
-    file: "src/store/server-lock.ts",
+    file: "src/core/store/server-lock.ts",
     find: "BEGIN EXCLUSIVE",
     put: "BEGIN",
     harness: "kill",
@@ -217,7 +217,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "reads served for a moment from a node's memory",
-    file: "src/verbs/read-ask.ts",
+    file: "src/questions/read.ts",
     find: "const found = await findAsk(ctx.db, askId);",
     put: `const kept = ((ctx as { kept?: Map<string, { found: AskAt | undefined; at: number }> }).kept ??= new Map());
   const last = kept.get(askId);
@@ -229,7 +229,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "work is reviewed without a look at whether it still waits for that",
-    file: "src/verbs/review-task.ts",
+    file: "src/tasks/review.ts",
     find: `if (state !== "review" || commit === null || held.attempt !== attempt) {`,
     put: "if (commit === null) {",
     harness: "run",
@@ -237,7 +237,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "dependants start when a dependency has begun",
-    file: "src/model/assignment.ts",
+    file: "src/tasks/model/task.ts",
     find: `: STATUS[state] === "completed";`,
     put: `: STATUS[state] !== "error";`,
     harness: "run",
@@ -246,10 +246,148 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: "the next attempt does not wait for the one before to be dead",
-    file: "src/store/aa-tasks.ts",
+    file: "src/tasks/store/tasks.ts",
     find: "AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)",
     put: "",
     harness: "run",
     says: /J9/,
+  },
+  {
+    bug: "whoever was lost still writes in the name of a job",
+    file: "src/asks/hold-job.ts",
+    find: "if (!external) checkLease(held, lease);",
+    put: "if (!external) void checkLease;",
+    harness: "run",
+    fast: true,
+    says: /J2: whoever lost ghost-\d+ went on writing/,
+  },
+  {
+    bug: "a trusted proxy does not count",
+    file: "src/lib/reach.ts",
+    find: 'return trustedProxies.length > 0 ? "PARLEY_TRUSTED_PROXIES is set" : null;',
+    put: "return null;",
+    harness: "reach",
+    fast: true,
+    says: /a stranger was let in/,
+  },
+  {
+    bug: "only the header that names the address is looked at",
+    file: "src/protocols/http/reach.ts",
+    find: 'raw.httpVersion === "1.0" || Object.keys(headers).some((name) => PROXY_HEADER.test(name))',
+    put: 'raw.httpVersion === "1.0" || headers["x-forwarded-for"] !== undefined',
+    harness: "reach",
+    says: /a stranger was let in/,
+  },
+  {
+    bug: "figures are shown by what is bound alone",
+    file: "src/protocols/ops/ops-routes.ts",
+    find: 'if (key?.scope !== "admin") refuseFromElsewhere(config, request);',
+    put: 'if (key?.scope !== "admin" && !config.loopbackOnly) refuseFromElsewhere(config, request);',
+    harness: "reach",
+    says: /a stranger was let in.* GET \/metrics/,
+  },
+  {
+    bug: "arguments on our own pages are escaped as loosely as words are",
+    file: "src/protocols/web/arguments.ts",
+    find: "import { printableLinesExactly }",
+    put: "import { printableLines as printableLinesExactly }",
+    harness: "unseen",
+    fast: true,
+    says: /^(U\+\w+ is shown as it is by|two calls that differ look alike on) (the page of a link|the inbox)$/,
+  },
+  {
+    bug: "a blank character that no property of Unicode tells is forgotten",
+    file: "src/lib/printable.ts",
+    find: String.raw`\p{Zp}\u{2800}\u{1d159}`,
+    put: String.raw`\p{Zp}\u{1d159}`,
+    harness: "unseen",
+    fast: true,
+    says: /^(U\+2800 is shown as it is|two calls that differ look alike)/,
+  },
+  {
+    bug: "a transaction whose server says nothing is never ended",
+    file: "src/core/store/postgres-connection.ts",
+    find: "    idle_in_transaction_session_timeout: part(waitMs, 1 / 2),\n",
+    put: "",
+    harness: "freeze",
+    fast: true,
+    says: /^R7: \d+ transactions of the frozen server/,
+  },
+  {
+    bug: "the head of the chain is held to the commit of what is recorded",
+    file: "src/core/store/audit.ts",
+    find: "  const at = await storeNow(tx);",
+    put: `  await tx.all(sql\`UPDATE audit_head SET seq = seq WHERE id = 1\`);
+  const at = await storeNow(tx);`,
+    harness: "freeze",
+    fast: true,
+    says: /^X5: while somebody held the head/,
+  },
+  {
+    bug: "entries are sealed from the last sealed one on, as if transactions committed in the order of their numbers",
+    file: "src/core/store/audit.ts",
+    find: "WHERE seq IS NULL ORDER BY id LIMIT",
+    put: "WHERE seq IS NULL AND id > (SELECT coalesce(max(id), 0) FROM audit WHERE seq IS NOT NULL) ORDER BY id LIMIT",
+    harness: "freeze",
+    says: /^X5: /,
+  },
+  {
+    bug: "deadlines go by the wall clock",
+    file: "src/core/store/store-clock.ts",
+    find: "return (given = Math.max(given, Math.floor(zeroMs + uptime)));",
+    put: "return (given = Math.max(0, Math.floor(clock.now())));",
+    harness: "clock",
+    fast: true,
+    says: /^sqlite: T3: .* ended (early|late)/,
+  },
+  {
+    bug: "a lease ends by the wall clock of the server that gave it",
+    file: "src/asks/store/jobs.ts",
+    find: "parley_now() + ${leaseMs},\n        updated_at = parley_now(), reason = NULL\n      WHERE job_id = (SELECT",
+    put: "parley_now() * 0 + ${Date.now()} + ${leaseMs},\n        updated_at = parley_now(), reason = NULL\n      WHERE job_id = (SELECT",
+    harness: "clock",
+    fast: true,
+    says: /T3: a lease ended (early|late)/,
+  },
+  {
+    bug: "a computer that slept loses its leases",
+    file: "src/asks/loops/expire-jobs.ts",
+    find: "if (jumpedMs > JUMP_MS)",
+    put: "if (jumpedMs > JUMP_MS && unseenMs === Number.MAX_SAFE_INTEGER)",
+    harness: "clock",
+    says: /T3: a lease ended although its holder said that it lives/,
+  },
+  {
+    bug: "whether leases were held while the machine slept is asked of its wall clock",
+    file: "src/asks/loops/expire-jobs.ts",
+    find: "store: await readClock(ctx)",
+    put: "store: ctx.clock.now()",
+    harness: "clock",
+    fast: true,
+    says: /T3: a lease ended although its holder said that it lives/,
+  },
+  {
+    bug: "a start goes by the wall clock, whatever the machine's uptime says",
+    file: "src/core/store/store-clock.ts",
+    find: "const isKnown = kept.boot !== null && ",
+    put: "const isKnown = kept.boot === null && ",
+    harness: "clock",
+    says: /^sqlite: T3: (the start was to say|the server did not start|the deadline)/,
+  },
+  {
+    bug: "a time of the future that was stored is taken for good",
+    file: "src/core/store/store-clock.ts",
+    find: "      given = Math.floor(clock.now());\n",
+    put: "      given = Math.max(given, Math.floor(clock.now()));\n",
+    harness: "clock",
+    says: /^sqlite: T3: /,
+  },
+  {
+    bug: "what was given under a clock that was ahead keeps its date when another is accepted",
+    file: "src/core/store/check-clock.ts",
+    find: "(tx) => moveDeadlines(tx, { wrongMs: lastMs, nowMs }));",
+    put: "() => Promise.resolve(0));",
+    harness: "clock",
+    says: /T3: a \w+ ended late/,
   },
 ];

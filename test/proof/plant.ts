@@ -14,15 +14,19 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   kill: 120_000,
   model: 60_000,
   race: 15_000,
+  unseen: 20_000,
+  freeze: 60_000,
   // The whole of it: what it finds only afterwards would be missed else.
   run: 120_000,
+  reach: 60_000,
+  clock: 90_000,
 };
 /** A harness that has not come back after this hangs. */
 const WITHIN_MS = 180_000;
 
 /**
  * Every planted bug makes its harness fail, and for its own reason: that is what makes the other reports worth reading
- * (invariants.md, section 5). `--seed 3` plants only the third of the list.
+ * (spec/invariants 5). `--seed 3` plants only the third of the list.
  */
 export const plant: Harness = {
   name: "plant",

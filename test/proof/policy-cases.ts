@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { evaluate, policyInputOf, policyInputOfCall, type PolicyInput } from "../../src/model/policy.ts";
-import { checkPolicy } from "../../src/model/policy-check.ts";
-import { lintPolicy } from "../../src/model/policy-lint.ts";
-import type { RelayAsk } from "../../src/model/relay.ts";
+import { evaluate, policyInputOf, policyInputOfCall, type PolicyInput } from "../../src/policy/model/policy.ts";
+import { checkPolicy } from "../../src/policy/model/check.ts";
+import { lintPolicy } from "../../src/policy/model/lint.ts";
+import type { RelayAsk } from "../../src/asks/model/ask.ts";
 import { decide, type Decided, type RawAsk, type RawGrant, type RawPolicy, type RawRule } from "./policy-model.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 
@@ -82,7 +82,7 @@ export function differenceOf(seed: number): Difference | null {
 
 function inputOf(ask: RawAsk): PolicyInput {
   if (!ask.call) return policyInputOf(relayAskOf(ask), ask.job, ask.tool === undefined ? {} : { tool: ask.tool });
-  const form = { ...{ kind: "approval" as const, fn: ask.call.fn, kwargs: "{}" }, rejectOptions: [], editable: false };
+  const form = { kind: "approval" as const, fn: ask.call.fn, kwargs: "{}", rejectOptions: [], editable: false };
   return policyInputOfCall({ asker: ask.principal, digest: ask.call.digest, form });
 }
 
@@ -112,7 +112,9 @@ function callRuleOf(dice: Dice, index: number): RawRule {
     ...((!fn || dice.chance(0.4)) && { agent: wantedOf(dice, "agent") }),
   });
   return {
-    ...{ id: `rule-${index}`, when: block(true), decision },
+    id: `rule-${index}`,
+    when: block(true),
+    decision,
     ...(dice.chance(0.3) && { unless: block(dice.chance(0.5)) }),
     ...(dice.chance(0.3) && { reason: `reason ${index}` }),
     ...(decision === "ESCALATE" && dice.chance(0.4) && { standing: dice.chance(0.3) }),
@@ -247,7 +249,10 @@ function relayAskOf(ask: RawAsk): Pick<RelayAsk, "type" | "roleId" | "meta" | "e
   };
   const hasEnvelope = Object.keys(snapshot).length > 0;
   return {
-    ...{ type: ask.type as RelayAsk["type"], roleId: ask.roleId, meta: ask.meta, principal: ask.principal },
+    type: ask.type as RelayAsk["type"],
+    roleId: ask.roleId,
+    meta: ask.meta,
+    principal: ask.principal,
     envelope: hasEnvelope ? { job_snapshot: snapshot, role: "default" } : null,
   };
 }

@@ -57,7 +57,7 @@ export interface Decided {
 const STAR = "\0";
 
 /**
- * Decides once more what `src/model/policy.ts` decides, from contract-relay.md section 8 alone and in the plainest way:
+ * Decides once more what `src/policy/model/policy.ts` decides, from spec/relay 8 alone and in the plainest way:
  * stars by trying every split, precedence by sorting everything that speaks of an ask.
  */
 export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawAsk): Decided {
@@ -75,7 +75,11 @@ export function decide(policy: RawPolicy, grants: readonly RawGrant[], ask: RawA
     grant?: string;
   }
   const voices: Voice[] = matched.map(({ rule, index }) => ({
-    ...{ rank: rankOf(rule), need: rule.need ?? 1, index, decision: rule.decision, rule },
+    rank: rankOf(rule),
+    need: rule.need ?? 1,
+    index,
+    decision: rule.decision,
+    rule,
   }));
   grants.forEach((grant, index) => {
     const isExact = ["action", "resource", "env", "tool", "repo", "agent", "digest"].every(
@@ -119,7 +123,7 @@ function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>):
     Object.entries(block).every(([name, wanted]) =>
       (Array.isArray(wanted) ? (wanted as unknown[]) : [wanted]).some((one) => agrees(name, one, values[name] ?? null)),
     );
-  // contract-a2h.md, section 8: only a rule that was written for the function decides a call.
+  // spec/a2h 8: only a rule that was written for the function decides a call.
   if (typeof values["fn"] === "string" && !("fn" in rule.when)) return false;
   return all(rule.when) && !(rule.unless !== undefined && all(rule.unless));
 }

@@ -7,7 +7,7 @@ const MAX_FAILURES = 5;
 
 /**
  * Random policies, asks and standing grants, decided by the engine and by a second implementation, and once more with the
- * rules in another order (invariants.md: P1).
+ * rules in another order (spec/invariants P1).
  */
 export const policy: Harness = {
   name: "policy",

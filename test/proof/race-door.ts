@@ -54,7 +54,10 @@ export function openDoor(urls: readonly string[], log: Log): Door {
     const error = reply.body["error"] as { code: string; details?: Record<string, unknown> } | undefined;
     const base: Base = {
       ...by,
-      ...{ start, end, wallStart, wallEnd },
+      start,
+      end,
+      wallStart,
+      wallEnd,
       status: reply.status,
       replayed: reply.headers["idempotency-replayed"] === "true",
       remaining: Number(reply.headers["x-ratelimit-remaining"] ?? NaN),

@@ -100,6 +100,8 @@ function serve(database: string, dataDir: string, number: number, complaints: st
       PARLEY_ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR: "1000000",
       PARLEY_ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR: "1000000",
       DATABASE_URL: database,
+      // What is raced for here must not depend on how fast the machine is; `freeze` looks at what happens in time.
+      PARLEY_DATABASE_WAIT_MS: "30000",
     },
   });
   const complain = (chunk: unknown) => void complaints.push(`node ${number}: ${String(chunk).trimEnd()}\n`);

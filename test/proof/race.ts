@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "../../src/lib/clock.ts";
-import { openPostgres } from "../../src/store/postgres.ts";
-import { examineStore } from "../../src/verbs/examine-store.ts";
+import { openPostgres } from "../../src/core/store/postgres.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { checkFeeds, checkStreams, checkWaits, eventsOf, waitLateness } from "./race-check-news.ts";
 import { checkKeys, checkPeople, checkQuota, checkWindows, longestReplayMs } from "./race-check-parties.ts";
@@ -38,7 +37,7 @@ interface Round {
   problems: string[];
 }
 
-/** Row 5 of invariants.md, section 3: what only real concurrency on real servers shows. */
+/** Row 5 of spec/invariants 3: what only real concurrency on real servers shows. */
 export const race: Harness = {
   name: "race",
   async run(options: HarnessOptions): Promise<HarnessReport> {
@@ -169,7 +168,7 @@ function slowReplays(log: Log): string[] {
 }
 
 async function examine(nodes: Nodes): Promise<string[]> {
-  const db = await openPostgres({ url: nodes.database, clock: systemClock, onError: () => {} });
+  const db = await openPostgres({ url: nodes.database, onError: () => {}, waitMs: 60_000 });
   try {
     const findings = await examineStore({ db }, { quick: false });
     return findings

@@ -57,7 +57,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
   const lives: Life[] = [];
   let server = await surely(begin(site, lives));
   const keys = await makeKeys();
-  await insist(keys.executor, "POST", "/asks", { ...bodyOf("ask-first", LONG_JOB, "policy") });
+  await insist(keys.executor, "POST", "/asks", { body: { ...bodyOf("ask-first", LONG_JOB, "policy") } });
   const follower = followForEver(() => server.url, `/jobs/${LONG_JOB}/events`, keys.executor);
 
   // Whatever one life of the server left undone is done in the next.
@@ -106,7 +106,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
         const id = `ask-${asked.length}-${i}`;
         const one: Asked = { id, end, job: end === "job" || i % 2 === 0 ? `J-${id}` : LONG_JOB };
         asked.push(one);
-        await insist(keys.executor, "POST", "/asks", bodyOf(id, one.job, end));
+        await insist(keys.executor, "POST", "/asks", { body: bodyOf(id, one.job, end) });
         await bringAbout(one);
         const answer = await heard(one);
         if (one.told && JSON.stringify(one.told) !== JSON.stringify(answer)) {
@@ -122,15 +122,15 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     const ids = { ask_id: id, job_id: job, step_id: "S-1" };
     if (end === "service") {
       const body = { ...ids, status: "ANSWERED", answer_text: `answer to ${id}` };
-      one.told = await insist(keys.service, "POST", "/answers", body);
+      one.told = await insist(keys.service, "POST", "/answers", { body });
     } else if (end === "person") {
       const body = { ...ids, status: "ANSWERED", answer_json: { approved: true } };
       // Until it has come to people, there is nothing that a person could decide.
-      one.told = await insist(keys.person, "POST", "/answers", body, [404]);
+      one.told = await insist(keys.person, "POST", "/answers", { body, notYet: [404] });
     } else if (end === "withdrawn") {
       await insist(keys.executor, "DELETE", `/asks/${id}`);
     } else if (end === "job") {
-      await insist(keys.executor, "POST", `/jobs/${job}/finish`, { state: "SUCCEEDED" });
+      await insist(keys.executor, "POST", `/jobs/${job}/finish`, { body: { state: "SUCCEEDED" } });
     }
   }
 
@@ -151,8 +151,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
     key: string,
     method: string,
     path: string,
-    body?: unknown,
-    notYet: readonly number[] = [],
+    { body, notYet = [] }: { body?: unknown; notYet?: readonly number[] } = {},
   ): Promise<Record<string, unknown>> {
     for (;;) {
       const reply = await fetch(`${server.url}${path}`, {

@@ -21,7 +21,7 @@ const POINTS: readonly { point: string; mostHits: number }[] = [
 /**
  * The shipped process with executors that ask and people, services and rules that answer, killed at each point of an
  * ask's life: whatever was acknowledged is there, every ask has one answer and the one that was told, deadlines hold, and
- * whoever follows a job sees every event once (contract-relay.md, section 22; invariants.md: D1, S1 to S4, T1).
+ * whoever follows a job sees every event once (spec/relay 22; spec/invariants D1, S1 to S4, T1).
  */
 export const relay: Harness = {
   name: "relay",
@@ -33,7 +33,11 @@ export const relay: Harness = {
     const stories = await Promise.all(
       DATABASES.map((on, i) =>
         relayStory({
-          ...{ on, cycles, points: POINTS, random: seededBy(seed + i), trace: options.trace },
+          on,
+          cycles,
+          points: POINTS,
+          random: seededBy(seed + i),
+          trace: options.trace,
           onProblem: (says) => failures.push({ says: `on ${on}: ${says}`, repeat }),
         }),
       ),

@@ -28,7 +28,7 @@ interface Found {
 /**
  * Every completed attempt has exactly one commit, on the commit it started from, in one repository, with its prompt and
  * what it left; that start holds every dependency's commit as it stood then; and of nothing else a ref was published
- * (invariants.md: G1, G3, G4, J2).
+ * (spec/invariants G1, G3, G4, J2).
  */
 export async function checkGit(site: RunSite, cards: readonly Card[], moves: readonly Move[], problem: Problem) {
   const attempts = await readAttempts(site);
@@ -146,9 +146,15 @@ async function readAttempts({ site }: RunSite): Promise<Attempt[]> {
       t.slug FROM aa_attempts a JOIN aa_tasks t ON t.repo = a.repo AND t.id = a.id ORDER BY a.repo, a.id, a.n`);
   const text = (value: unknown) => (value === null ? null : String(value));
   return rows.map((row) => ({
-    ...{ repo: String(row["repo"]), id: String(row["id"]), slug: String(row["slug"]), state: String(row["state"]) },
-    ...{ n: Number(row["n"]), generation: Number(row["generation"]), outcome: text(row["outcome"]) },
-    ...{ startSha: String(row["start_sha"]), commitSha: text(row["commit_sha"]) },
+    repo: String(row["repo"]),
+    id: String(row["id"]),
+    slug: String(row["slug"]),
+    state: String(row["state"]),
+    n: Number(row["n"]),
+    generation: Number(row["generation"]),
+    outcome: text(row["outcome"]),
+    startSha: String(row["start_sha"]),
+    commitSha: text(row["commit_sha"]),
   }));
 }
 

@@ -15,7 +15,7 @@ export interface Move {
   dependencies: Readonly<Record<string, string | null>>;
 }
 
-/** Where a task may go from each state (contract-assignment.md, section 3); the same id again may come from any. */
+/** Where a task may go from each state (spec/assignment 3); the same id again may come from any. */
 const MOVES: Readonly<Record<string, string>> = {
   blocked: "queued canceled",
   queued: "blocked preparing canceled",
@@ -59,7 +59,13 @@ export function readBoard(
       const data = JSON.parse(String(row["data_json"])) as { state: string; from?: string; commit?: string };
       const before = stands.get(id);
       const move: Move = {
-        ...{ repo, id, seq, attempt, from: before?.state ?? null, to: data.state, commit: data.commit ?? null },
+        repo,
+        id,
+        seq,
+        attempt,
+        from: before?.state ?? null,
+        to: data.state,
+        commit: data.commit ?? null,
         dependencies: Object.fromEntries(
           (cards.find((card) => card.id === id)?.dependencies ?? []).map((one) => [
             one,

@@ -64,7 +64,7 @@ export async function mend(scene: Scene, random: Random): Promise<void> {
     await pause(500);
     if (!scene.isHealing()) continue;
     for (const card of scene.cards) {
-      const reply = await scene.site.ask(anyServer(scene, random), "assign", "GET", pathOf(card));
+      const reply = await scene.site.ask(anyServer(scene, random), "assign", { method: "GET", path: pathOf(card) });
       if (reply?.status !== 404 && reply?.body.status !== "error") continue;
       if (reply.status !== 404) scene.trace(`${card.id} was ${reply.body.state}: ${reply.body.error}`);
       await give(scene, card, random);
@@ -80,7 +80,10 @@ async function give(scene: Scene, card: Card, random: Random): Promise<void> {
   const op = { ...idOf(card), token: body.token, known: "unknown" as const, from: performance.now(), to: Infinity };
   ledger.submissions.push(op);
   scene.trace(`give ${card.id} (${body.token})`);
-  const send = () => site.ask(anyServer(scene, random), "assign", "POST", `/assignment/${card.repo}`, body.wire, key);
+  const more = { "idempotency-key": key };
+  const path = `/assignment/${card.repo}`;
+  const send = () =>
+    site.ask(anyServer(scene, random), "assign", { method: "POST", path, body: body.wire, headers: more });
   for (const until = performance.now() + GIVE_UP_MS; performance.now() < until && !scene.isOver();) {
     const replies = await Promise.all(random() < 0.3 ? [send(), send()] : [send()]);
     for (const reply of replies) {
@@ -108,7 +111,11 @@ async function giveUnkeyed(scene: Scene, card: Card, random: Random): Promise<vo
   const op = { ...idOf(card), token: body.token, from: performance.now() };
   const entry = { ...op, known: "unknown" as ReturnType<typeof knownBy>, to: Infinity };
   ledger.submissions.push(entry);
-  const reply = await site.ask(anyServer(scene, random), "assign", "POST", `/assignment/${card.repo}`, body.wire);
+  const reply = await site.ask(anyServer(scene, random), "assign", {
+    method: "POST",
+    path: `/assignment/${card.repo}`,
+    body: body.wire,
+  });
   noteReply(scene, `the submission of ${card.id}`, reply);
   entry.known = knownBy(reply?.status);
   if (entry.known !== "unknown") entry.to = performance.now();
@@ -118,7 +125,7 @@ async function takeBack(scene: Scene, card: Card, random: Random): Promise<void>
   scene.trace(`take back ${card.id}`);
   const op = { ...idOf(card), known: "unknown" as ReturnType<typeof knownBy>, from: performance.now(), to: Infinity };
   scene.ledger.cancellings.push(op);
-  const reply = await scene.site.ask(anyServer(scene, random), "assign", "DELETE", pathOf(card));
+  const reply = await scene.site.ask(anyServer(scene, random), "assign", { method: "DELETE", path: pathOf(card) });
   noteReply(scene, `taking back ${card.id}`, reply);
   op.known = knownBy(reply?.status);
   if (op.known !== "unknown") op.to = performance.now();
@@ -135,7 +142,11 @@ async function closeCircle(scene: Scene, random: Random): Promise<void> {
     scene.ledger.submissions.some((one) => one.id === id && one.known === "acknowledged");
   if (!card || first === undefined || !given(card.id)) return;
   const body = { id: first, prompt: "Close the circle", dependencies: [card.id] };
-  const reply = await scene.site.ask(anyServer(scene, random), "assign", "POST", `/assignment/${card.repo}`, body);
+  const reply = await scene.site.ask(anyServer(scene, random), "assign", {
+    method: "POST",
+    path: `/assignment/${card.repo}`,
+    body,
+  });
   noteReply(scene, "a circle", reply);
   if (reply && reply.status !== 503 && reply.body.error?.code !== "DEPENDENCY_CYCLE") {
     scene.problem(`J8: a circle was answered ${reply.status} ${reply.text}`);

@@ -21,7 +21,10 @@ export async function review(scene: Scene, random: Random): Promise<void> {
   while (!scene.isOver()) {
     await pause(200 + random() * 400);
     const repo = pick(random, scene.cards).repo;
-    const reply = await scene.site.ask(anyServer(scene, random), "assign", "GET", `/assignment/${repo}`);
+    const reply = await scene.site.ask(anyServer(scene, random), "assign", {
+      method: "GET",
+      path: `/assignment/${repo}`,
+    });
     const tasks = (reply?.body.tasks ?? []) as { id: string; state: string; attempt: number; reviewUrl?: string }[];
     const up = tasks.filter(({ state }) => state === "review");
     if (up.length === 0) continue;
@@ -50,7 +53,11 @@ async function reviewTask(
 ): Promise<void> {
   const from = performance.now();
   const body = { verdict, attempt, comment: `Of ${attempt}` };
-  const reply = await scene.site.ask(anyServer(scene, random), "assign", "POST", `${pathOf(card)}/review`, body);
+  const reply = await scene.site.ask(anyServer(scene, random), "assign", {
+    method: "POST",
+    path: `${pathOf(card)}/review`,
+    body,
+  });
   noteReply(scene, `the review of ${card.id}`, reply);
   const known = knownBy(reply?.status);
   const status = reply?.status ?? 0;
@@ -67,7 +74,7 @@ async function reviewAsk(
   const verdict = pick(random, VERDICTS);
   const body = verdict === "request_changes" ? { text: `More of ${of.attempt}` } : { option: verdict };
   const path = `/people/me/asks/${of.ask}/decision`;
-  const reply = await scene.site.ask(anyServer(scene, random), "answer", "POST", path, body);
+  const reply = await scene.site.ask(anyServer(scene, random), "answer", { method: "POST", path, body });
   noteReply(scene, `the review of ${of.id} in the inbox`, reply);
   const known = knownBy(reply?.status);
   scene.trace(`review ${of.id} ${of.attempt} in the inbox: ${verdict}, ${reply?.status}`);
@@ -78,11 +85,11 @@ async function reviewAsk(
 export async function decide(scene: Scene, random: Random): Promise<void> {
   while (!scene.isOver()) {
     await pause(150 + random() * 300);
-    const list = await scene.site.ask(anyServer(scene, random), "answer", "GET", "/people/me/asks");
+    const list = await scene.site.ask(anyServer(scene, random), "answer", { method: "GET", path: "/people/me/asks" });
     const open = ((list?.body.asks ?? []) as Shown[]).filter(({ title }) => !title.startsWith("Review "));
     if (open.length === 0) continue;
     const path = `/people/me/asks/${pick(random, open).id}`;
-    const shown = await scene.site.ask(anyServer(scene, random), "answer", "GET", path);
+    const shown = await scene.site.ask(anyServer(scene, random), "answer", { method: "GET", path });
     if (shown?.status !== 200) continue;
     const ask = shown.body as Shown;
     const both = scene.isHealing() || random() < 0.5 ? 1 : 2;
@@ -94,7 +101,7 @@ async function decideOne(scene: Scene, ask: Shown, random: Random): Promise<void
   const said = sayingTo(ask, { random, gentle: scene.isHealing() });
   const body = { ...(ask.digest !== null && { digest: ask.digest }), ...said };
   const path = `/people/me/asks/${ask.id}/decision`;
-  const reply = await scene.site.ask(anyServer(scene, random), "answer", "POST", path, body);
+  const reply = await scene.site.ask(anyServer(scene, random), "answer", { method: "POST", path, body });
   noteReply(scene, `a decision of "${ask.title}"`, reply);
   const known = knownBy(reply?.status);
   scene.trace(`decide "${ask.title}": ${JSON.stringify(said)}, ${reply?.status}`);

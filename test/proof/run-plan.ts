@@ -42,7 +42,11 @@ export function drawCards(repo: RepoName, count: number, random: Random): Card[]
     const agent = dependencies.length < 2 && random() < 0.4 ? "claude" : "shell";
     const startDependentsOn = random() < 0.25 ? "approved" : "completed";
     cards.push({
-      ...{ repo, id: `${repo}-${i}`, dependencies, agent, startDependentsOn },
+      repo,
+      id: `${repo}-${i}`,
+      dependencies,
+      agent,
+      startDependentsOn,
       shares: agent === "shell" && random() < 0.25,
     });
   }

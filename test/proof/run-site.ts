@@ -53,9 +53,9 @@ export interface RunSite extends AsyncDisposable {
   /** Under which everything stands, processes' homes among it. */
   readonly home: string;
   readonly noteFile: string;
-  /** Asks a server as whoever gives work, or as a person; null when no reply came in time. */
-  ask(server: Server, as: "assign" | "answer", method: string, path: string, body?: unknown, key?: string): Asked;
-  readonly keys: Readonly<Record<"assign" | "answer", string>>;
+  /** Asks a server as whoever gives work or does it, or as a person; null when no reply came in time. */
+  ask(server: Server, as: Caller, asked: Asked): Promise<Reply | null>;
+  readonly keys: Readonly<Record<Caller, string>>;
   /** What the workers had to say. */
   said(): string;
   /** Whether an agent is at work for somebody. */
@@ -63,7 +63,13 @@ export interface RunSite extends AsyncDisposable {
   /** Everything that somebody holds is good no longer, as if nobody had heard of them for so long. */
   loseLeases(holder: string): Promise<void>;
 }
-type Asked = Promise<Reply | null>;
+interface Asked {
+  method: string;
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+type Caller = "assign" | "answer" | "executor";
 
 export async function openRunSite(on: DatabaseName): Promise<RunSite> {
   const site = await openSite(on, { PARLEY_LIMITS_LONG_POLLS: "1000" });
@@ -101,8 +107,8 @@ async function openIn(site: Site, home: string, forget: () => void): Promise<Run
   const [first] = servers;
   if (!first) throw new Error("there is no server");
   await first.start();
-  const keyOf = (scope: string) => site.run(["keys", "create", `${scope}s`, "--scope", scope, "--person", "operator"]);
-  const keys = { assign: await keyOf("assign"), answer: await keyOf("answer") };
+  const keyOf = (scope: string) => site.run(["keys", "create", `${scope}s`, "--scope", scope, "--person", "1"]);
+  const keys = { assign: await keyOf("assign"), answer: await keyOf("answer"), executor: await keyOf("executor") };
   for (const server of servers) if (!server.isUp) await server.start();
   const workers: Worker[] = [];
   for (const [i, { url }] of servers.entries()) {
@@ -117,14 +123,21 @@ async function openIn(site: Site, home: string, forget: () => void): Promise<Run
   }
 
   return {
-    ...{ on, site, servers, workers, checkout, home, keys, noteFile },
+    on,
+    site,
+    servers,
+    workers,
+    checkout,
+    home,
+    keys,
+    noteFile,
     notes: () =>
       readFileSync(noteFile, "utf8")
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => line.split(" ")),
-    async ask(server, as, method, path, body, key) {
-      const headers = { authorization: `Bearer ${keys[as]}`, ...(key !== undefined && { "idempotency-key": key }) };
+    async ask(server, as, { method, path, body, headers: more }) {
+      const headers = { authorization: `Bearer ${keys[as]}`, ...more };
       const signal = AbortSignal.timeout(REPLY_WITHIN_MS);
       return call(`${server.url}${path}`, method, { headers, signal, ...(body !== undefined && { body }) }).catch(
         () => null,
@@ -174,7 +187,9 @@ function newServer(site: Site, { name, home, config }: { name: string; home: str
     async start(at) {
       isRigged = at !== undefined;
       const env = {
-        ...{ PARLEY_CONFIG: config, PARLEY_PORT: port, TMPDIR: join(home, "tmp") },
+        PARLEY_CONFIG: config,
+        PARLEY_PORT: port,
+        TMPDIR: join(home, "tmp"),
         PARLEY_ASSIGNMENT_WORK_DIR: join(home, `work-${name}`),
       };
       const outcome = await site.start({ env, ...(at && { at }) });
@@ -209,12 +224,17 @@ function newWorker(of: {
   writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
   const args = ["work", "--url", url, "--repo", `far=${clone}`, "--data-dir", dataDir, "--parallel", String(PARALLEL)];
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, TMPDIR: join(home, "tmp"), PARLEY_KEY: key },
+    PATH: process.env["PATH"],
+    HOME: home,
+    TMPDIR: join(home, "tmp"),
+    PARLEY_KEY: key,
     ...plantedEnvironment(),
   };
   let running: { child: ChildProcess; ended: Promise<unknown> } | null = null;
   return {
-    ...{ name, clone, isRigged: false },
+    name,
+    clone,
+    isRigged: false,
     get isUp() {
       return running !== null;
     },

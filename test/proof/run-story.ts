@@ -6,6 +6,7 @@ import { checkGit } from "./run-check-git.ts";
 import { readBoard, readRows } from "./run-check-log.ts";
 import { checkStore } from "./run-check-store.ts";
 import { giveAll, meddle, mend, type Scene } from "./run-givers.ts";
+import { haunt } from "./run-ghosts.ts";
 import { openLedger } from "./run-ledger.ts";
 import { decide, review } from "./run-people.ts";
 import { drawCards, type Random } from "./run-plan.ts";
@@ -33,6 +34,8 @@ export interface RunStory extends Weather {
   reviews: number;
   decisions: number;
   remote: number;
+  /** Who lost a job, went on writing, and was refused each time. */
+  ghosts: number;
   /** Attempts that a worker was lost with. */
   lost: number;
   events: number;
@@ -76,7 +79,8 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   const weather = noWeather();
   const followers = site.servers.flatMap((_, i) =>
     REPOS.map((repo) => ({
-      ...{ name: `board of ${repo}`, count: `SELECT seq FROM aa_boards WHERE repo = '${repo}'` },
+      name: `board of ${repo}`,
+      count: `SELECT seq FROM aa_boards WHERE repo = '${repo}'`,
       ...followForEver(() => anyOf(site, i).url, `/assignment/${repo}/events`, site.keys.assign),
     })),
   );
@@ -99,6 +103,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
     ...["dana", "eve"].map((name) => review(scene, randomOf(`reviewer ${name}`))),
     ...["finn", "gil"].map((name) => decide(scene, randomOf(`decider ${name}`))),
   ];
+  const haunting = haunt(scene, randomOf("ghosts"));
   const storms = [
     ...site.servers.map((server) => stormOn(scene, weather, server, randomOf(server.name))),
     ...site.workers.map((worker) => stormOnWorker(scene, weather, worker, randomOf(worker.name))),
@@ -114,7 +119,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   const healedMs = performance.now() - healing;
   const isBrokenOff = plan.isOver();
   phase = "over";
-  const [looks] = await Promise.all([watching, ...taking]);
+  const [looks, ghosts] = await Promise.all([watching, haunting, ...taking]);
 
   if (!isBrokenOff) {
     await untilGone(scene);
@@ -133,7 +138,12 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   const { ledger } = scene;
   return {
     ...weather,
-    ...{ attempts: attempts.length, commits, submissions: ledger.submissions.length, looks, healedMs },
+    attempts: attempts.length,
+    ghosts,
+    commits,
+    submissions: ledger.submissions.length,
+    looks,
+    healedMs,
     reviews: ledger.reviews.filter(({ known }) => known === "acknowledged").length,
     decisions: ledger.decisions.filter(({ known }) => known === "acknowledged").length,
     lost: attempts.filter(({ outcome }) => outcome === "lost").length,

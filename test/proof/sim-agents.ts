@@ -1,8 +1,8 @@
 import { digestOf } from "../../src/lib/canonical-json.ts";
-import { TAGS } from "../../src/model/ask.ts";
-import { cancelAsk } from "../../src/verbs/cancel-ask.ts";
-import { type Created, createAsk } from "../../src/verbs/create-ask.ts";
-import { type AskReading, listOwnAsks, readAsk, readAsks, waitForAsk } from "../../src/verbs/read-ask.ts";
+import { TAGS } from "../../src/questions/model/question.ts";
+import { cancelAsk } from "../../src/questions/cancel.ts";
+import { type Created, createAsk } from "../../src/questions/create.ts";
+import { type AskReading, listOwnAsks, readAsk, readAsks, waitForAsk } from "../../src/questions/read.ts";
 import { call, insist, type Told } from "./sim-calls.ts";
 import { type AskEntry, type AskIntent, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
@@ -185,8 +185,8 @@ function judgeWait(
   }
   if (!disturbed && tookMs > waitMs + 250)
     world.broken("T4", `a wait of ${waitMs} ms for ${entry.id} took ${tookMs} ms`);
-  if (enough) judgeWake(world, entry, Math.min(ask.version, after + 2), node, taken.at);
-  else if (ask.state !== "open") judgeWake(world, entry, ask.version, node, taken.at);
+  if (enough) judgeWake(world, entry, { version: Math.min(ask.version, after + 2), node, since: taken.at });
+  else if (ask.state !== "open") judgeWake(world, entry, { version: ask.version, node, since: taken.at });
 }
 
 async function cancel(world: SimWorld, entry: AskEntry): Promise<void> {
@@ -215,8 +215,8 @@ async function lookAround(world: SimWorld, asker: string): Promise<void> {
   const taken = new Map(own.map((entry) => [entry.id, ledger.snapshot(entry)]));
   const ids = dice.shuffle(own.map(({ id }) => id)).slice(0, 20);
   const batch = dice.chance(0.5);
-  const told = await call(world, `${asker} looks around`, (node) =>
-    batch ? readAsks(node.ctx, ids, asker) : listOwnAsks(node.ctx, asker, { limit: 20 }),
+  const told = await call(world, `${asker} looks around`, async (node) =>
+    batch ? readAsks(node.ctx, ids, asker) : (await listOwnAsks(node.ctx, asker, { limit: 20 })).readings,
   );
   if (told.is === "done") {
     for (const reading of told.value) {

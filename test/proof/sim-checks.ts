@@ -1,6 +1,6 @@
-import { examineRows } from "../../src/store/doctor.ts";
-import { sql } from "../../src/store/sql.ts";
-import { FEED_TOPIC, streamTopic } from "../../src/store/wake.ts";
+import { examineRows } from "../../src/doctor/store/checks.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { FEED_TOPIC, streamTopic } from "../../src/core/store/wake.ts";
 import { NOON } from "../held-clock.ts";
 import { type AnswerIntent, type AskIntent, isOutlived } from "./sim-ledger.ts";
 import type { SimWorld } from "./sim-world.ts";
@@ -45,7 +45,8 @@ export async function checkRest(world: SimWorld): Promise<void> {
 async function checkCreations(world: SimWorld): Promise<void> {
   const { store, ledger, broken } = world;
   const rows = await store.truth.all<AskRow>(
-    sql`SELECT ask_id, asker, prompt, state, version, n, created_at FROM questions ORDER BY created_at, ask_id`,
+    sql`SELECT ask_id, asker, prompt, state, version, n, created_at - created_at % 1000 AS created_at FROM questions
+      ORDER BY questions.created_at, ask_id`,
   );
   const byId = new Map(rows.map((row) => [row.ask_id, row]));
   for (const entry of ledger.asks.values()) {
@@ -197,7 +198,7 @@ async function checkLimits(world: SimWorld): Promise<void> {
   }>(
     sql`SELECT w.bucket, w.subject, w.used,
         CASE w.bucket WHEN 'answers' THEN (SELECT count(*) FROM ledger l WHERE l.person = w.subject AND l.at >= w.opened_at)
-          ELSE (SELECT count(*) FROM questions a WHERE a.asker = w.subject AND a.created_at > w.opened_at) END AS least,
+          ELSE (SELECT count(*) FROM questions a WHERE a.asker = w.subject AND a.created_at - a.created_at % 1000 > w.opened_at) END AS least,
         CASE w.bucket WHEN 'answers' THEN (SELECT count(*) FROM ledger l WHERE l.person = w.subject AND l.at >= w.opened_at)
           ELSE (SELECT count(*) FROM questions a WHERE a.asker = w.subject AND a.created_at >= w.opened_at - w.opened_at % 1000) END AS most
       FROM limit_windows w

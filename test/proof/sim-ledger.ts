@@ -1,7 +1,7 @@
-import type { Ask, Form, Response, Tag } from "../../src/model/ask.ts";
-import { pollBody } from "../../src/protocols/door-question.ts";
-import type { AskReading } from "../../src/verbs/read-ask.ts";
-import type { AnswerReceipt } from "../../src/verbs/answer-ask.ts";
+import type { Ask, Form, Response, Tag } from "../../src/questions/model/question.ts";
+import { pollBody } from "../../src/protocols/http/question.ts";
+import type { AskReading } from "../../src/questions/read.ts";
+import type { AnswerReceipt } from "../../src/questions/answer.ts";
 import type { SimNode } from "./sim-node.ts";
 import type { Person } from "./sim-people.ts";
 import type { Read } from "./sim-reads.ts";
@@ -245,7 +245,11 @@ function inOrder(responses: readonly Response[]): boolean {
  * Judges how long whoever waited for `version` on `node` had to wait after it was to be had: at once where the same
  * node woke them, within a second by the fallback otherwise.
  */
-export function judgeWake(world: SimWorld, entry: AskEntry, version: number, node: SimNode, since: number): void {
+export function judgeWake(
+  world: SimWorld,
+  entry: AskEntry,
+  { version, node, since }: { version: number; node: SimNode; since: number },
+): void {
   const commit = world.ledger.commits.get(entry.id)?.[version - 2];
   if (!commit) return;
   const own = commit.node === node && commit.wokenAt !== null ? commit.wokenAt : null;

@@ -1,6 +1,6 @@
-import { DEFAULT_ADDRESSED_RULES } from "../../src/model/addressed-rules.ts";
-import { loadConfig } from "../../src/config.ts";
-import { DEFAULT_RELAY_RULES } from "../../src/model/relay-rules.ts";
+import { DEFAULT_ADDRESSED_RULES } from "../../src/requests/model/rules.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { DEFAULT_RELAY_RULES } from "../../src/asks/model/rules.ts";
 import { pino } from "pino";
 import type { Context } from "../../src/context.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -10,14 +10,15 @@ import { openSecretScan } from "../../src/lib/secret-scan.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import type { Keyring } from "../../src/lib/keyring.ts";
 import { type Loop, startLoop } from "../../src/lib/loop.ts";
-import { expireDueAsks } from "../../src/loops/expire.ts";
-import { openRecheck } from "../../src/loops/recheck.ts";
-import { sweep } from "../../src/loops/sweep.ts";
+import { expireDueAsks } from "../../src/questions/loops/expire.ts";
+import { openRecheck } from "../../src/server/loops/recheck.ts";
+import { sweep } from "../../src/server/loops/sweep.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { openReaders } from "../../src/store/readers.ts";
-import { openWake, type WakeCarrier } from "../../src/store/wake.ts";
-import { type FeedChanges, followFeed } from "../../src/verbs/follow-feed.ts";
-import { openReadLimits, type ReadLimits } from "../../src/verbs/read-limits.ts";
+import { openOwners } from "../../src/server/owners.ts";
+import { openReaders } from "../../src/core/store/readers.ts";
+import { openWake, type WakeCarrier } from "../../src/core/store/wake.ts";
+import { type FeedChanges, followFeed } from "../../src/questions/follow-feed.ts";
+import { openReadLimits, type ReadLimits } from "../../src/core/read-limits.ts";
 import { NOON } from "../held-clock.ts";
 import { disturb, type SimWorld } from "./sim-world.ts";
 
@@ -55,7 +56,7 @@ export interface SimNode {
   stop(): Promise<void>;
 }
 
-// As src/server.ts has them; retention is looked at more often, because a story is short.
+// As src/server/loops.ts has them; retention is looked at more often, because a story is short.
 const EXPIRE_EVERY_MS = 250;
 const MERGE_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
@@ -97,24 +98,28 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
       world.ledger.committed(node, topics);
     },
   });
+  const owned = {
+    newId: idMaker(dice.bytes),
+    addressed: DEFAULT_ADDRESSED_RULES,
+    assignment: loadConfig({ env: { HOME: "/nowhere" } }).assignment,
+    schemas: openForeignSchemas(),
+    secrets: openSecretScan({ canaries: [] }),
+  };
   const ctx: Context = {
+    ...owned,
+    owners: openOwners(owned),
     db,
     clock,
     keyring,
     random: dice.bytes,
-    newId: idMaker(dice.bytes),
     fetch: () => Promise.reject(new Error("there is no network in a simulation")),
     log: pino({ level: "silent" }),
     wake: openWake(carrierOf(world, () => node)),
     readers: openReaders(clock),
     crowd: world.rules,
-    addressed: DEFAULT_ADDRESSED_RULES,
     relay: DEFAULT_RELAY_RULES,
-    assignment: loadConfig({ env: { HOME: "/nowhere" } }).assignment,
     offer: () => undefined,
     tell: () => undefined,
-    schemas: openForeignSchemas(),
-    secrets: openSecretScan({ canaries: [] }),
     artifacts: openContainedFiles("/nowhere"),
     stopping: stopping.signal,
   };
@@ -198,6 +203,8 @@ function clockOf(world: SimWorld, nodeOf: () => SimNode): Clock {
   return {
     now: () => NOON + time.now() + nodeOf().machine.clockOffMs,
     monotonic: () => time.now(),
+    uptime: () => time.now(),
+    boot: null,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve();

@@ -1,12 +1,13 @@
 import { digestOf } from "../../src/lib/canonical-json.ts";
-import type { Caller } from "../../src/model/participant.ts";
-import { one } from "../../src/store/db.ts";
-import { sql } from "../../src/store/sql.ts";
-import { type Answered, answerAsk } from "../../src/verbs/answer-ask.ts";
-import { identifyForRead } from "../../src/verbs/identify.ts";
-import { REPORT_REASONS, reportQuestion, skipQuestion } from "../../src/verbs/mark-question.ts";
-import { type FeedBookmark, readFeed } from "../../src/verbs/read-feed.ts";
-import { viewQuestion } from "../../src/verbs/view-question.ts";
+import type { Caller } from "../../src/questions/model/participant.ts";
+import { one } from "../../src/core/store/db.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import type { Refusal } from "../../src/refusals.ts";
+import { type Answered, answerAsk } from "../../src/questions/answer.ts";
+import { identifyForRead } from "../../src/questions/identify.ts";
+import { REPORT_REASONS, reportQuestion, skipQuestion } from "../../src/questions/mark.ts";
+import { type FeedBookmark, readFeed } from "../../src/questions/read-feed.ts";
+import { viewQuestion } from "../../src/questions/view.ts";
 import { call, insist, type Told } from "./sim-calls.ts";
 import { type AnswerIntent, type AskEntry, judgeMissing } from "./sim-ledger.ts";
 import { isOver, type SimWorld } from "./sim-world.ts";
@@ -149,7 +150,7 @@ export async function tryAnswer(
   );
   if (told.is === "unknown") given.unknown += 1;
   if (told.is !== "refused") person.writes += 1;
-  if (told.is === "refused") judgeRefusal(world, entry, given, told.refusal.code, told.refusal.details);
+  if (told.is === "refused") judgeRefusal(world, entry, given, told.refusal);
   if (told.is !== "done") return told;
 
   const { receipt, replayed, issue, person: answeredAs } = told.value;
@@ -180,8 +181,7 @@ function judgeRefusal(
   world: SimWorld,
   entry: AskEntry,
   given: AnswerIntent,
-  code: string,
-  details: Readonly<Record<string, unknown>>,
+  { code, details }: { code: string; details: Refusal["details"] },
 ): void {
   const { broken, store, rules, ledger } = world;
   switch (code) {
@@ -317,8 +317,8 @@ export async function snipe(world: SimWorld, entry: AskEntry): Promise<void> {
 
 /**
  * Somebody walks through the whole feed, page by page and from node to node: nothing that was open before the first page
- * and is open after the last one was left out, except what they did something about (A12; contract-ask-a-human.md,
- * section 4.2).
+ * and is open after the last one was left out, except what they did something about
+ * (spec/invariants A12; spec/ask-a-human 4.2).
  */
 export async function walkFeed(world: SimWorld, person: Person | null): Promise<void> {
   const { ledger, store } = world;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { openKeyring } from "../../src/lib/keyring.ts";
-import { one } from "../../src/store/db.ts";
-import { sql } from "../../src/store/sql.ts";
-import { readAsk } from "../../src/verbs/read-ask.ts";
+import { one } from "../../src/core/store/db.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { readAsk } from "../../src/questions/read.ts";
 import { create, playAgent } from "./sim-agents.ts";
 import { call, insist } from "./sim-calls.ts";
 import { checkRest } from "./sim-checks.ts";

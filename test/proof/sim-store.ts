@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/lib/clock.ts";
 import { Refusal } from "../../src/refusals.ts";
-import type { Committed, Db, Tx } from "../../src/store/db.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import type { Sql } from "../../src/store/sql.ts";
-import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Committed, Db, Tx } from "../../src/core/store/db.ts";
+import { migrate } from "../../src/core/store/migrate.ts";
+import type { Sql } from "../../src/core/store/sql.ts";
+import { openSqlite } from "../../src/core/store/sqlite.ts";
+import { openStoreClock } from "../../src/core/store/store-clock.ts";
 import { NOON } from "../held-clock.ts";
 import type { Dice } from "./sim-dice.ts";
 import type { SimTime } from "./sim-time.ts";
@@ -49,10 +50,12 @@ export interface SimStore {
   truth: Db;
   /** What `parley_now()` says. */
   now(): number;
+  /** The store's machine wakes up so much later. */
+  oversleep(ms: number): void;
   /** Steps the store's wall clock. */
   step(ms: number): void;
-  /** Sets a wall clock that stands behind right again. */
-  catchUp(): void;
+  /** Sets the wall clock right again. */
+  setRight(): void;
   connect(link: StoreLink): Db;
   /** A transaction is at work that needs no time to pass. */
   isBusy(): boolean;
@@ -81,22 +84,21 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
   let underWay = 0;
   let isStalled = false;
   let offsetMs = 0;
-  let given = 0;
-  const wall = () => NOON + options.time().now() + offsetMs;
+  let sleptMs = 0;
   const clock: Clock = {
-    now: () => {
-      given = Math.max(given, wall());
-      return wall();
-    },
+    now: () => NOON + options.time().now() + sleptMs + offsetMs,
     monotonic: () => options.time().now(),
+    uptime: () => options.time().now() + sleptMs,
+    boot: null,
     sleep: (ms) => options.time().sleep(ms),
   };
+  const storeClock = openStoreClock(clock);
   const folder = options.inFile
     ? mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "parley-sim-"))
     : null;
   const truth = openSqlite({
     path: folder === null ? ":memory:" : join(folder, "sim.db"),
-    clock,
+    clock: storeClock,
     onFatal: (error) => {
       throw error;
     },
@@ -179,9 +181,10 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
 
   return {
     truth,
-    now: () => Math.max(given, wall()),
+    now: () => storeClock.now(),
     step: (ms) => void (offsetMs += ms),
-    catchUp: () => void (offsetMs += Math.max(0, given - wall())),
+    oversleep: (ms) => void (sleptMs += ms),
+    setRight: () => void (offsetMs = 0),
     connect,
     isBusy: () => underWay > 0 && !isStalled,
     async close() {

@@ -1,10 +1,10 @@
-import { sql } from "../../src/store/sql.ts";
-import { one } from "../../src/store/db.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { one } from "../../src/core/store/db.ts";
 import { Refusal } from "../../src/refusals.ts";
-import { streamOfAsker } from "../../src/store/streams.ts";
-import { type AskerEvent, followAsker } from "../../src/verbs/follow-asker.ts";
-import type { FeedChange } from "../../src/verbs/follow-feed.ts";
-import { type AskReading, followAsk } from "../../src/verbs/read-ask.ts";
+import { streamOfAsker } from "../../src/core/store/streams.ts";
+import { type AskerEvent, followAsker } from "../../src/questions/follow-asker.ts";
+import type { FeedChange } from "../../src/questions/follow-feed.ts";
+import { type AskReading, followAsk } from "../../src/questions/read.ts";
 import { type AskEntry, judgeMissing, judgeWake } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";
 import { readyNodes, type SimWorld } from "./sim-world.ts";
@@ -13,17 +13,17 @@ const RETRY_MOST_MS = 1500;
 /** Without any word of a change the feed is read again after five seconds. */
 const FEED_QUIET_MS = 5500;
 
+interface Stream<T> {
+  open: (node: SimNode, signal: AbortSignal) => AsyncGenerator<T>;
+  take: (item: T, node: SimNode) => Promise<void>;
+  until: Promise<unknown>;
+}
+
 /**
  * Reads a stream from some node until it ends, the node dies, or the connection is cut; what was in the pipe by then is
  * lost. Returns true when the stream ended by itself.
  */
-async function readStream<T>(
-  world: SimWorld,
-  what: string,
-  open: (node: SimNode, signal: AbortSignal) => AsyncGenerator<T>,
-  take: (item: T, node: SimNode) => Promise<void>,
-  until: Promise<unknown>,
-): Promise<boolean> {
+async function readStream<T>(world: SimWorld, what: string, { open, take, until }: Stream<T>): Promise<boolean> {
   const { time, dice, weather } = world;
   const ready = readyNodes(world);
   if (ready.length === 0) return false;
@@ -70,7 +70,7 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
       if (last !== undefined && ask.version !== last + 1) {
         world.broken("S1", `the stream of ${entry.id} went from version ${last} to ${ask.version}`);
       }
-      if (last !== undefined) judgeWake(world, entry, ask.version, node, connectedAt);
+      if (last !== undefined) judgeWake(world, entry, { version: ask.version, node, since: connectedAt });
       last = ask.version;
       entry.seen = Math.max(entry.seen, ask.version);
       if (ask.state !== "open") isOpen = false;
@@ -78,7 +78,11 @@ export async function followOne(world: SimWorld, entry: AskEntry): Promise<void>
     try {
       const open = (node: SimNode, signal: AbortSignal) =>
         followAsk(node.ctx, entry.id, asker, { signal, ...(from !== undefined && { since: from }) });
-      await readStream(world, `${asker} follows ${entry.id} from ${from ?? "-"}`, open, take, new Promise(() => {}));
+      await readStream(world, `${asker} follows ${entry.id} from ${from ?? "-"}`, {
+        open,
+        take,
+        until: new Promise(() => {}),
+      });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return judgeMissing(world, entry, error.code);
@@ -120,13 +124,11 @@ export async function followAll(world: SimWorld, asker: string): Promise<void> {
   void watch();
   while (!done) {
     const from = last;
-    await readStream(
-      world,
-      `${asker} follows all from ${from}`,
-      (node, signal) => followAsker(node.ctx, asker, { since: from, signal }),
+    await readStream(world, `${asker} follows all from ${from}`, {
+      open: (node, signal) => followAsker(node.ctx, asker, { since: from, signal }),
       take,
-      enough,
-    );
+      until: enough,
+    });
     if (!done) await time.sleep(dice.between(1, RETRY_MOST_MS));
   }
 
@@ -165,7 +167,11 @@ export async function followFeedPicture(world: SimWorld): Promise<void> {
       if (kind === "gone") opened.delete(askId);
       else opened.add(askId);
     };
-    await readStream(world, "somebody follows the feed", (node, signal) => node.feed.changes(signal), take, enough);
+    await readStream(world, "somebody follows the feed", {
+      open: (node, signal) => node.feed.changes(signal),
+      take,
+      until: enough,
+    });
     if (!done) await time.sleep(dice.between(1, RETRY_MOST_MS));
   }
 

@@ -1,11 +1,11 @@
-import { sql } from "../../src/store/sql.ts";
+import { sql } from "../../src/core/store/sql.ts";
 import { undisturbed, type SimWorld } from "./sim-world.ts";
 
 const LOOK_EVERY_MS = 100;
 
 /**
  * Watches deadlines until told to stop: while any node can, an ask is settled within a second of its own; when none
- * could, within two of the moment from which one can again (invariants.md, T1).
+ * could, within two of the moment from which one can again (spec/invariants T1).
  */
 export async function watchDeadlines(world: SimWorld, until: () => boolean): Promise<void> {
   const { time, store } = world;

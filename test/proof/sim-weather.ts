@@ -1,5 +1,5 @@
-import type { CrowdRules } from "../../src/model/crowd-rules.ts";
-import { DEFAULT_CROWD_RULES } from "../../src/model/crowd-rules.ts";
+import type { CrowdRules } from "../../src/questions/model/rules.ts";
+import { DEFAULT_CROWD_RULES } from "../../src/questions/model/rules.ts";
 import type { Dice } from "./sim-dice.ts";
 import type { SimNode } from "./sim-node.ts";
 import { disturb, guarded, type SimWorld, type Weather } from "./sim-world.ts";
@@ -93,10 +93,11 @@ const FAULTS: Record<string, Fault> = {
   },
   async "store clock steps"(world) {
     const { dice, store, time } = world;
-    if (dice.chance(0.5)) return store.step(Math.abs(someStep(dice)));
-    store.step(-Math.abs(someStep(dice)));
+    if (dice.chance(0.5)) return store.oversleep(Math.abs(someStep(dice)));
+    store.step(someStep(dice));
+    if (dice.chance(0.5)) return;
     await time.sleep(dice.between(100, 3000));
-    store.catchUp();
+    store.setRight();
   },
   async "loops die"(world) {
     const nodes = world.dice.chance(0.5) ? world.nodes : [someNode(world)];

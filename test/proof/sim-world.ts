@@ -1,4 +1,4 @@
-import type { CrowdRules } from "../../src/model/crowd-rules.ts";
+import type { CrowdRules } from "../../src/questions/model/rules.ts";
 import type { Dice } from "./sim-dice.ts";
 import type { Ledger } from "./sim-ledger.ts";
 import type { SimNode } from "./sim-node.ts";

@@ -22,7 +22,7 @@ interface FormerSeed {
 
 /**
  * Simulates three nodes, their clients and foul weather over one store, on virtual time, a story a seed
- * (invariants.md, section 3, harness 1).
+ * (spec/invariants 3, harness 1).
  *
  * The seeds that ever failed come first, then new ones; the first fifty are played twice and must leave the same trace.
  */

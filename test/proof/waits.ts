@@ -28,7 +28,7 @@ interface Wait {
 
 /**
  * Ten thousand MCP waits for one question: they hold little memory, each hears every ten seconds that it lives, and each
- * is woken once, with the answer (contract-mcp.md, section 9, row 12).
+ * is woken once, with the answer (spec/mcp 9, row 12).
  */
 export const waits: Harness = {
   name: "waits",
@@ -80,7 +80,9 @@ export const waits: Harness = {
 function park(url: string, id: string, localAddress: string): [wait: Wait, isHeard: Promise<void>] {
   const { hostname, port, host } = new URL(url);
   const body = JSON.stringify({
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
     params: {
       name: "wait_for_human_responses",
       arguments: { question_id: id, max_wait_seconds: 600 },
@@ -88,7 +90,12 @@ function park(url: string, id: string, localAddress: string): [wait: Wait, isHea
     },
   });
   const sent = request({
-    ...{ hostname, port, localAddress, method: "POST", path: "/mcp", agent: false },
+    hostname,
+    port,
+    localAddress,
+    method: "POST",
+    path: "/mcp",
+    agent: false,
     headers: { host, accept: "application/json, text/event-stream", "content-type": "application/json" },
   });
   const wait: Wait = { signs: 0, results: 0, isAnswered: false, sent };

@@ -22,7 +22,7 @@ export function startLive(): void {
   document.addEventListener("visibilitychange", listen);
   addEventListener("online", listen);
   setInterval(() => void trySending(), RETRY_MS);
-  onNews(refreshFigures);
+  onNews(() => refreshFigures("rest"));
   listen();
 }
 

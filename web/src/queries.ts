@@ -1,5 +1,14 @@
 import { ParleyError } from "@parley/sdk/errors";
-import type { FeedItem, FeedPage, HumanQuestion, Leaderboard, Period, QuestionResults, Stats } from "@parley/sdk/wire";
+import type {
+  Audience,
+  FeedItem,
+  FeedPage,
+  HumanQuestion,
+  Leaderboard,
+  Period,
+  QuestionResults,
+  Stats,
+} from "@parley/sdk/wire";
 import { QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
 import { recall, remember } from "./device.ts";
@@ -29,23 +38,74 @@ export const queries = new QueryClient({
 
 onNews(() => void queries.invalidateQueries({ queryKey: ["written"] }));
 
-/** Set while the list is read anew without anybody having asked for it. */
-let keepPlaces = false;
+/**
+ * What stays of the list when it is read anew: every row in its place while nobody asked for it, and after one's own
+ * answer the rows below the first page. Otherwise as many pages are read as were shown.
+ */
+let keep: "places" | "rest" | undefined;
 
 /** The list is read anew, but what is on screen stays where it is: new questions come last, closed ones are marked. */
 export async function refreshFeedInPlace(): Promise<void> {
-  keepPlaces = true;
-  await queries.invalidateQueries({ queryKey: ["feed"] });
-  keepPlaces = false;
+  keep = "places";
+  const read = queries.invalidateQueries({ queryKey: ["feed"] });
+  keep = undefined;
+  await read;
 }
 
-function inPlace(shown: ListedPage | undefined, page: ListedPage): ListedPage {
-  if (!keepPlaces || !shown) return page;
+/** What the first page does not show may stand further down: it has closed only where there is no other page. */
+function inPlace(shown: ListedPage, page: ListedPage): ListedPage {
   const fresh = new Map(page.questions.map((one) => [one.question_id, one]));
-  const known = shown.questions.map((one): ListedQuestion => fresh.get(one.question_id) ?? { ...one, gone: true });
-  const added = page.questions.filter((one) => !known.some((old) => old.question_id === one.question_id));
-  if (added.length > 0) announce(text.feed.opened);
-  return { ...page, questions: [...known, ...added] };
+  const isAll = page.next_cursor === null;
+  const known = shown.questions.map((one) => fresh.get(one.question_id) ?? (isAll ? { ...one, gone: true } : one));
+  const all = joined({ ...page, questions: known as ListedQuestion[] }, page);
+  const before = shown.last_created_at ?? "";
+  if (all.questions.slice(known.length).some((one) => one.created_at > before)) announce(text.feed.opened);
+  return all;
+}
+
+/** One page and what of the next it does not hold already. */
+function joined(page: ListedPage, next: ListedPage): ListedPage {
+  const known = new Set(page.questions.map((one) => one.question_id));
+  return { ...next, questions: [...page.questions, ...next.questions.filter((one) => !known.has(one.question_id))] };
+}
+
+const PAGE = 50;
+type ReadOptions = { signal?: AbortSignal; cursor?: string };
+
+function readPage(topic: string, options: ReadOptions): Promise<ListedPage> {
+  return people.feed({ audience: topic === "all" ? [] : [topic as Audience], limit: PAGE, ...options });
+}
+
+async function readFeed(topic: string, signal: AbortSignal): Promise<ListedPage> {
+  const kept = keep;
+  const shown = queries.getQueryData<ListedPage>(["feed", topic]);
+  let page = await readPage(topic, { signal });
+  if (shown && kept === "places") return inPlace(shown, page);
+  if (shown && kept === "rest" && page.next_cursor !== null) {
+    const rest = joined(page, { ...shown, questions: shown.questions.filter((one) => !one.gone) });
+    return { ...page, questions: rest.questions };
+  }
+  while (page.next_cursor !== null && page.questions.length < (shown?.questions.length ?? 0)) {
+    page = joined(page, await readPage(topic, { signal, cursor: page.next_cursor }));
+  }
+  return page;
+}
+
+/** The list shows one page more, where there is one. */
+export async function readOn(): Promise<void> {
+  const topic = audience.get();
+  const shown = (): ListedPage | undefined => queries.getQueryData(["feed", topic]);
+  const length = shown()?.questions.length ?? 0;
+  for (let cursor = shown()?.next_cursor; cursor && shown()?.questions.length === length;) {
+    const next = await readPage(topic, { cursor }).catch(async (error: unknown) => {
+      // Where a page ended is known for an hour.
+      if (codeOf(error) !== "VALIDATION_ERROR") throw error;
+      await refreshFeedInPlace();
+      return readPage(topic, { cursor: shown()?.next_cursor ?? "" });
+    });
+    queries.setQueryData<ListedPage>(["feed", topic], (page) => page && joined(page, next));
+    cursor = next.next_cursor;
+  }
 }
 
 /** What waits for answers, without what this device has already written. */
@@ -55,13 +115,10 @@ export function useFeed(): UseQueryResult<ListedPage> {
   return useQuery({
     queryKey: ["feed", topic],
     queryFn: async ({ signal }): Promise<ListedPage> => {
-      const page = await people.feed({
-        audience: topic === "all" ? [] : [topic],
-        limit: 50,
-        signal,
-      });
-      if (topic === "all") remember("feed", JSON.stringify(page));
-      return inPlace(queries.getQueryData(["feed", topic]), page);
+      const page = await readFeed(topic, signal);
+      const questions = page.questions.slice(0, PAGE);
+      if (topic === "all") remember("feed", JSON.stringify({ ...page, questions }));
+      return page;
     },
     // What was seen last can be answered without a connection.
     initialData: () =>
@@ -119,12 +176,17 @@ export function useWritten(): Written[] {
   );
 }
 
-/** After an answer, a skip or a report, everything that counts or lists is read anew, by a hidden page when it is seen. */
-export function refreshFigures(): void {
+/**
+ * Everything that counts or lists is read anew, by a hidden page when it is seen; after an answer, a skip or a report of
+ * one's own with the `rest` of the list kept.
+ */
+export function refreshFigures(kept?: "rest"): void {
   const refetchType = document.visibilityState === "visible" ? "active" : "none";
+  keep = kept;
   for (const kind of ["feed", "stats", "leaderboard"]) {
     void queries.invalidateQueries({ queryKey: [kind], refetchType });
   }
+  keep = undefined;
 }
 
 export function isUnreachable(error: unknown): boolean {

@@ -3,7 +3,6 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { AnswerRoom } from "./answer/answer-room.tsx";
-import { MePage } from "./answer/me.tsx";
 import { reachable } from "./api.ts";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { hasKeyboard, useKeys } from "./keys.ts";
@@ -16,6 +15,7 @@ import { text } from "./text.ts";
 import { useTitle } from "./title.ts";
 
 const Console = lazy(() => import("./console/console.tsx"));
+const MePage = lazy(() => import("./answer/me.tsx"));
 const Leaderboard = lazy(() => import("./answer/leaderboard.tsx"));
 const Inbox = lazy(() => import("./inbox/inbox.tsx"));
 

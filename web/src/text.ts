@@ -33,6 +33,9 @@ const en = {
     general: "General",
   } satisfies Record<Audience | "label" | "all", string>,
 
+  more: "Show more",
+  moreFailed: "The rest could not be loaded. Try again in a moment.",
+
   feed: {
     title: "Questions",
     needed: (n: number) => `${count(n, "answer", "answers")} needed`,

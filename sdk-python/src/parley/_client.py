@@ -15,6 +15,25 @@ _HOLD_SECONDS = 25
 """How long the server is asked to hold one long-poll: its own default limit."""
 
 
+_A2H_PATHS = ("/a2h/v1alpha1", "/humanlayer/v1")
+"""Where those addresses of A2H begin that stand below a server's own."""
+
+
+def _place(url: Optional[str]) -> tuple[Optional[str], Optional[str]]:
+    """Returns the server's address, with the one given before all others, and the key that the environment has for it.
+
+    Parley's variables and A2H's are never mixed, so that no key goes to a server that it is not for.
+    """
+    ours, key = url or os.environ.get("PARLEY_URL"), os.environ.get("PARLEY_KEY")
+    if ours or key:
+        return ours, key
+    theirs = os.environ.get("A2H_BASE_URL", "").rstrip("/")
+    for path in _A2H_PATHS:
+        if theirs.endswith(path):
+            theirs = theirs[: -len(path)]
+    return theirs, os.environ.get("A2H_API_KEY")
+
+
 class Parley:
     """Asks people, waits, and reads what they said.
 
@@ -23,8 +42,8 @@ class Parley:
     >>> for response in client.wait_for_responses(question.id, timeout=300):
     ...     print(response.answer)
 
-    Without `url` and `key` it takes `PARLEY_URL` and `PARLEY_KEY` from the environment; the server on this computer
-    needs no key.
+    Without `url` and `key` it takes `PARLEY_URL` and `PARLEY_KEY` from the environment or, where neither says anything,
+    `A2H_BASE_URL` and `A2H_API_KEY`; the server on this computer needs no key.
     """
 
     def __init__(
@@ -36,14 +55,14 @@ class Parley:
         retries: int = 4,
         timeout: float = 30.0,
     ) -> None:
-        key = key if key is not None else os.environ.get("PARLEY_KEY")
+        address, known_key = _place(url)
+        key = key if key is not None else known_key
         headers: dict[str, str] = {}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         if agent_id:
             headers["X-Agent-Id"] = agent_id
-        address = url or os.environ.get("PARLEY_URL") or "http://127.0.0.1:3415"
-        self._connection = Connection(address, headers, retries=retries, timeout=timeout)
+        self._connection = Connection(address or "http://127.0.0.1:3415", headers, retries=retries, timeout=timeout)
 
     def ask(
         self,

@@ -26,7 +26,7 @@ interface Judge {
  * Proved is a DKIM signature that we checked over the raw bytes: of a domain aligned with the one `From` (by the
  * domain's DMARC record, where it has one), over the whole body, and over what names our message, so that a signed
  * "ok" about something else cannot be sent here again. SPF does not count, since mail may have been relayed. Else the
- * word of a mail server that the operator named (channels.md, section 5.4).
+ * word of a mail server that the operator named (spec/channels 5.4).
  */
 export async function provedReference(raw: Buffer, mail: ReadMail, judge: Judge): Promise<Reference | undefined> {
   const quoted = quotedReferenceIn(`${mail.text ?? ""}\n${mail.html ?? ""}`);

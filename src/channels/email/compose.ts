@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
 import { printable, printableLines } from "../../lib/printable.ts";
+import { quoted, withoutForgery } from "../../requests/model/agent-words.ts";
+import type { AskView } from "../../requests/model/view.ts";
+import type { Field } from "../../requests/model/schema-shape.ts";
 import type { Notice, Sent } from "../channel.ts";
 import { escapedHtml as escaped } from "./html-text.ts";
 import { messageIdOf, replyAddress } from "./names.ts";
@@ -34,14 +37,17 @@ type Block = { says: string } | { head: string } | { quoted: string; shaped?: st
 
 /**
  * Returns one recipient's copy of a mail about an ask. Its text and its HTML are made of the same blocks, so that they
- * say the same; foreign words stand behind a bar in both, so that none can pass for ours (channels.md, section 5.4).
+ * say the same; foreign words stand behind a bar in both, so that none can pass for ours (spec/channels 5.4).
  *
  * A copy for somebody who is told and not asked has no link, no code and no reply address.
  */
 export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Outgoing {
   const { target, view, delivery } = notice;
   const { settings, informed } = target;
-  const subject = printable(settings.subject ?? (view.fn === null ? view.title : `May ${view.fn} run?`));
+  const subject =
+    view.fn === null || settings.subject !== undefined
+      ? withoutForgery(printable(settings.subject ?? view.title), notice.link)
+      : `May ${view.fn} run?`;
   // A mail that nobody sent: what is about one ask names it, and so stands together in people's programs.
   const root = `<${view.askId}.ask@${frame.domain}>`;
   return {
@@ -49,7 +55,7 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
     to: settings.to,
     cc: settings.cc,
     ...(!informed && { replyTo: replyAddress(notice.replyToken, frame.domain) }),
-    subject: notice.reminder ? `Re: ${subject}` : subject,
+    subject: subjectOf(notice.reminder ? `Re: ${subject}` : subject),
     messageId: messageIdOf(delivery, notice.reminder ? "r" : "1", frame.domain),
     ...(settings.inReplyTo !== undefined && { inReplyTo: settings.inReplyTo }),
     references: [...new Set([settings.references, settings.inReplyTo, root].filter((id) => id !== undefined))],
@@ -66,13 +72,23 @@ export function composeTell(target: EmailTarget, { externalIds }: Sent, words: s
     recipient: target.to,
     to: [target.to],
     cc: [],
-    subject: `Re: ${printable(subject)}`,
+    subject: subjectOf(`Re: ${printable(subject)}`),
     messageId: messageIdOf(delivery ?? "dlv_0", `t${said}`, frame.domain),
     ...(thread !== undefined && { inReplyTo: thread }),
     references: thread === undefined ? [] : [thread],
     ...render(wordsOf(words)),
   };
 }
+
+/**
+ * Returns a subject that fits on one line: a word is never broken into two, and a line has 998 octets at most (RFC 5322).
+ * One that is cut ends in what is no ASCII, and so is encoded in pieces.
+ */
+function subjectOf(text: string): string {
+  return text.length <= MOST_SUBJECT ? text : `${text.slice(0, MOST_SUBJECT - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+const MOST_SUBJECT = 900;
 
 /** A line that is a link of ours stays one; the rest is shown and nothing more. */
 function wordsOf(words: string): Block[] {
@@ -89,9 +105,7 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
     { says: `The agent ${view.agent}${run}, a program, ${asks[view.kind]}.` },
     ...callBlocks(notice),
     ...wordBlocks(notice, frame),
-    ...(view.schema === null
-      ? []
-      : [{ head: "The answer has to fit this JSON Schema" }, { quoted: shown(JSON.stringify(view.schema, null, 2)) }]),
+    ...valueBlocks(notice),
     ...optionBlocks(notice),
     { says: `${view.expiresAt === null ? "" : `Answer before ${inWords(view.expiresAt)}. `}${view.onSilence}` },
     ...(target.informed
@@ -114,18 +128,42 @@ function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
 }
 
 /** What the agent says of its call or question. Its template may say the same, and then stands alone. */
-function wordBlocks({ view, target }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
+function wordBlocks({ view, target, link }: Notice<EmailTarget>, { isShaped }: MailFrame): Block[] {
   const { template } = target.settings;
-  const said = template === undefined ? null : templateWords(template, view, isShaped);
+  const said = template === undefined ? null : templateWords(template, view, { isShaped, ours: link });
   const isSaid = said !== null && oneSpace(said.text).includes(oneSpace(view.words));
-  const quoted: Block[] = [
+  const blocks: Block[] = [
     ...(view.words === "" || isSaid ? [] : [{ quoted: view.words }]),
     ...(said ? [{ quoted: said.text, ...(said.html !== null && { shaped: said.html }) }] : []),
   ];
-  return quoted.length === 0 ? [] : [{ head: "In the agent's own words" }, ...quoted];
+  return blocks.length === 0 ? [] : [{ head: "In the agent's own words" }, ...blocks];
 }
 
 const oneSpace = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+/** What a value has to be, in words; its schema only where no form can be drawn for it. */
+function valueBlocks({ view: { schema, shape } }: Notice<EmailTarget>): Block[] {
+  switch (shape?.is) {
+    case "number":
+    case "text":
+      return [{ head: "The answer is" }, { quoted: shape.says }];
+    case "object":
+      return [{ head: "The answer has these fields" }, { quoted: shape.fields.map(fieldLine).join("\n") }];
+    case "json":
+      return [{ head: "The answer has to fit this JSON Schema" }, { quoted: shown(JSON.stringify(schema, null, 2)) }];
+    case "choice":
+    case "decision":
+    case undefined:
+      return [];
+  }
+}
+
+function fieldLine({ name, label, required, of, description }: Field): string {
+  const what = of.is === "choice" ? `one of ${of.offers.map((offer) => offer.label).join(", ")}` : of.says;
+  const called = label === printable(name) ? label : `${label} (${printable(name)})`;
+  const about = description === undefined ? "" : ` \u2013 ${description}`;
+  return `${called}: ${what}${required ? "" : ", optional"}${about}`;
+}
 
 function optionBlocks({ view }: Notice<EmailTarget>): Block[] {
   if (view.options.length === 0) return [];
@@ -139,7 +177,7 @@ function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: M
   const page: Block[] = [{ head: "To answer on the page" }, { link }];
   const forYou = { says: "This mail is for you alone: whoever has it can answer in your name." };
   if (view.kind !== "approval") {
-    const how = view.options.length > 0 ? "with #1, #2 and so on, or in your own words" : "with your answer";
+    const how = howToReply(view);
     return [...page, { head: "To answer by mail" }, { says: `Reply ${how}, above the quoted text.` }, forYou];
   }
   const reject = "reply with reject and your reason, or with the number of a way to reject, above the quoted text.";
@@ -155,6 +193,13 @@ function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: M
   ];
 }
 
+function howToReply({ options, shape }: AskView): string {
+  if (shape?.is === "decision") return "with yes or no, and a comment after a comma";
+  if (shape?.is === "choice") return "with #1, #2 and so on, or with the words beside it";
+  if (shape?.is === "object" || shape?.is === "json") return "with JSON, or fill in the page";
+  return options.length > 0 ? "with #1, #2 and so on, or in your own words" : "with your answer";
+}
+
 function render(blocks: readonly Block[]): { text: string; html: string } {
   return {
     text: `${blocks.map(asText).join("\n\n")}\n`,
@@ -163,7 +208,7 @@ function render(blocks: readonly Block[]): { text: string; html: string } {
 }
 
 function asText(block: Block): string {
-  if ("quoted" in block) return block.quoted.replace(/^/gm, "| ");
+  if ("quoted" in block) return quoted(block.quoted, "| ");
   if ("link" in block) return block.link;
   return "head" in block ? `${block.head}:` : block.says;
 }

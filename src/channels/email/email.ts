@@ -50,7 +50,7 @@ export interface EmailOutside {
 /**
  * Returns the mail channel, or nothing while the settings lack the server to send through or the address to write from.
  * Each way in is open where its own setting is there; libraries are loaded when they are first needed
- * (channels.md, section 5.4).
+ * (spec/channels 5.4).
  */
 export function emailChannel(settings: EmailSettings, outside: EmailOutside): Channel<EmailTarget> | undefined {
   const { smtpUrl, listen, imapUrl, hookSecret, trustedAuthservIds, entries = [] } = settings;
@@ -63,7 +63,13 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   const frame: MailFrame = { domain, approvesByReply, isShaped: templates === "sanitized" };
   const post = openSmtp(smtpUrl, from);
   const take = openInbox({
-    ...{ domain, agent: from.address, entries, approvesByReply, trustedAuthservIds, clock, log },
+    domain,
+    agent: from.address,
+    entries,
+    approvesByReply,
+    trustedAuthservIds,
+    clock,
+    log,
     resolve: outside.resolve ?? systemDns(),
     onFailed: outside.onFailed,
   });

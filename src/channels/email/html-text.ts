@@ -27,8 +27,30 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const UNSEEN = new Set(["style", "script", "head", "title", "template", "noscript"]);
 /** What may stand in a mail as it is: it shapes words, and does nothing else. */
 const SHAPES = new Set([
-  ...["p", "div", "span", "b", "strong", "i", "em", "u", "h1", "h2", "h3", "h4", "ul", "ol", "li", "pre", "code"],
-  ...["blockquote", "table", "thead", "tbody", "tr", "th", "td"],
+  "p",
+  "div",
+  "span",
+  "b",
+  "strong",
+  "i",
+  "em",
+  "u",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "ul",
+  "ol",
+  "li",
+  "pre",
+  "code",
+  "blockquote",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
 ]);
 const MOST_OPEN = 50;
 

@@ -30,7 +30,7 @@ interface Inbox {
 
 /**
  * Returns what all ways in have in common: a mail is read, dropped if a program wrote it, matched to the message it
- * answers, and handed on as words of its author, proved or not (channels.md, section 5.4).
+ * answers, and handed on as words of its author, proved or not (spec/channels 5.4).
  *
  * What cannot be read, or neither answers anything of ours nor is for an agent's own address, is dropped without a word to anybody: an answer would go to whoever
  * a forger names.
@@ -67,7 +67,10 @@ export function openInbox(inbox: Inbox): TakeMail {
     const words = await replyText(mail);
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
     await receive({
-      ...{ provider: "email", id: mail.id, at: clock.now(), sender: { kind: "email", id: from } },
+      provider: "email",
+      id: mail.id,
+      at: clock.now(),
+      sender: { kind: "email", id: from },
       match: proved ?? named ?? { thread: `<${mail.id}>` },
       trust: proved ? "verified" : "weak",
       said: { text: words },

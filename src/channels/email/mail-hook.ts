@@ -6,7 +6,7 @@ import { LARGEST_MAIL_BYTES } from "./smtp-listener.ts";
 
 /**
  * Returns the entry for mails that another server passes on: the raw mail as `message/rfc822`, signed as Standard
- * Webhooks says. It answers 204 once what the mail changed is on disk (channels.md, section 4).
+ * Webhooks says. It answers 204 once what the mail changed is on disk (spec/channels 4).
  */
 export function mailHook(secret: string, take: TakeMail, clock: Clock): Hook {
   return {

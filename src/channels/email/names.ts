@@ -5,7 +5,7 @@ const MESSAGE_ID = /<(dlv_[0-9A-Za-z]{1,64})\.([0-9A-Za-z]{1,32})@([^<>\s@]+)>/g
 /** Which of a delivery's mails one is: the same mail that is sent again has the same id. */
 export type MailPart = "1" | "r" | `t${string}`;
 
-/** Returns the Message-ID of a delivery's mail (channels.md, section 5.4). */
+/** Returns the Message-ID of a delivery's mail (spec/channels 5.4). */
 export function messageIdOf(delivery: string, part: MailPart, domain: string): string {
   return `<${delivery}.${part}@${domain}>`;
 }

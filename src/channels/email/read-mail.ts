@@ -1,6 +1,8 @@
-import type { Attachment, Email } from "postal-mime";
+import type { Attachment } from "postal-mime";
+import { openBoundedThread } from "../../lib/bounded-thread.ts";
 import { sha256Hex } from "../../lib/keyring.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
+import type { ParsedMail } from "./mail-worker.ts";
 import { deliveriesIn } from "./names.ts";
 
 /** A mail as it came in, by whichever way. */
@@ -40,12 +42,17 @@ export interface ReadMail {
   ours: boolean;
 }
 
-const DEEPEST = 32;
+/** A mail of 10 MB in lines of a few words takes its parser seconds, and nobody else has to wait for that. */
+const thread = openBoundedThread<Uint8Array, { mail?: ParsedMail }>(new URL("./mail-worker.ts", import.meta.url), {
+  mostCpuMs: 2000,
+  mostHeapMb: 256,
+});
 
-/** Reads a mail. @throws {Error} for one whose parts nest without end */
+/** Reads a mail. @throws {Error} for one whose parts nest without end, or that takes too long to read */
 export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
-  const { addressParser, default: PostalMime } = await import("postal-mime");
-  const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
+  const { addressParser } = await import("postal-mime");
+  const { mail: email } = (await thread.work(raw)) ?? {};
+  if (!email) throw new Error("a mail cannot be read");
   const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
   const first = (name: string) => plainValue(header(name)[0] ?? "");
 
@@ -81,7 +88,7 @@ function plainValue(value: string): string {
 }
 
 /** Which mail of ours did not arrive: the report carries its headers (RFC 3462, RFC 3464). */
-function bounceIn({ attachments }: Email, domain: string): Bounce | undefined {
+function bounceIn({ attachments }: ParsedMail, domain: string): Bounce | undefined {
   const status = attachments.find(({ mimeType }) => mimeType === "message/delivery-status");
   const original = attachments.find(({ mimeType }) => /^(message\/rfc822|text\/rfc822-headers)$/.test(mimeType));
   const code = /^status\s*:\s*([245]\.\d{1,3}\.\d{1,3})/im.exec(textOf(status))?.[1];

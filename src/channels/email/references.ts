@@ -9,7 +9,7 @@ const ROUTES = ["delivered-to", "x-original-to", "envelope-to"] as const;
 
 /**
  * Returns what a mail answers by what its headers say: a reply address, else a mail it follows, the newest first
- * (channels.md, section 5.4). Subjects and free text never count.
+ * (spec/channels 5.4). Subjects and free text never count.
  */
 export function referenceIn(
   header: (name: string) => readonly string[],

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
-import type { SMTPServerError, SMTPServerSession } from "smtp-server";
+import type { SMTPServerDataStream, SMTPServerError, SMTPServerSession } from "smtp-server";
 import type { Receive } from "../channel.ts";
 import type { TakeMail } from "./inbound.ts";
 import { tokensIn } from "./names.ts";
@@ -27,7 +27,7 @@ export interface ListenerSettings {
 /**
  * Takes mail by SMTP until aborted: for addresses of agents and well-formed reply addresses only, so that it can never
  * pass mail on to somebody else. A mail is accepted once what it changed is on disk; where that fails the other side is
- * asked to come again (channels.md, section 5.4).
+ * asked to come again (spec/channels 5.4).
  *
  * @throws {Error} when the port cannot be had
  */
@@ -57,13 +57,9 @@ export async function listenForMail(
       done(isOurs ? null : refusal(550, "No such recipient here"));
     },
     onData(stream, session, done) {
-      const chunks: Buffer[] = [];
-      stream.on("data", (chunk: Buffer) => {
-        if (!stream.sizeExceeded) chunks.push(chunk);
-      });
-      stream.on("end", () => {
-        if (stream.sizeExceeded) return done(refusal(552, "The mail is too large"));
-        accept(Buffer.concat(chunks), session).then(
+      readWhole(stream, (raw) => {
+        if (raw === "too large") return done(refusal(552, "The mail is too large"));
+        accept(raw, session).then(
           () => done(null, "Taken"),
           (error: unknown) => {
             log.error({ err: error }, "a mail could not be taken");
@@ -95,6 +91,15 @@ export async function listenForMail(
   settings.onListening(typeof at === "object" && at !== null ? at.port : port);
   await aborted(signal);
   await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** Gives a mail on when its last byte is here; none of it is kept beyond what a mail may be. */
+function readWhole(stream: SMTPServerDataStream, onWhole: (raw: Buffer | "too large") => void): void {
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => {
+    if (!stream.sizeExceeded) chunks.push(chunk);
+  });
+  stream.on("end", () => onWhole(stream.sizeExceeded ? "too large" : Buffer.concat(chunks)));
 }
 
 function refusal(responseCode: number, says: string): SMTPServerError {

@@ -48,7 +48,10 @@ export function openSmtp(url: string, from: Mailbox): SendMail {
   async function open(): Promise<Transporter> {
     const { createTransport } = await import("nodemailer");
     return createTransport({
-      ...{ host, port, secure, ...(auth && { auth }) },
+      host,
+      port,
+      secure,
+      ...(auth && { auth }),
       requireTLS: !loopback,
       ignoreTLS: loopback,
       connectionTimeout: CONNECT_WITHIN_MS,

@@ -28,9 +28,13 @@ export function talkOf(
   const followed = [...new Set([...idsIn("in-reply-to"), ...references.toReversed()])].slice(0, FOLLOWED_MOST);
   const subject = oneLine(mail.header("subject")[0] ?? "");
   const target: EmailTarget = {
-    ...{ via: "email", to: mail.from, informed: false },
+    via: "email",
+    to: mail.from,
+    informed: false,
     settings: {
-      ...{ to: [mail.from], cc: [], inReplyTo: messageId },
+      to: [mail.from],
+      cc: [],
+      inReplyTo: messageId,
       ...(subject && { subject: `Re: ${subject.replace(/^(re:\s*)+/i, "")}` }),
       ...(references[0] !== undefined && { references: references[0] }),
     },
@@ -46,10 +50,16 @@ export function talkOf(
     begins: entries.length > 0,
     goesOn: true,
     threads: followed.map((id) => `email:${id}`),
-    ...{ thread: `email:${messageId}`, source: `email ${mail.id}`, proved, target },
+    thread: `email:${messageId}`,
+    source: `email ${mail.id}`,
+    proved,
+    target,
     opening: [subject, words].filter((part) => part !== "").join("\n\n"),
     raw: {
-      ...{ from_address: mail.from, to_address: entries[0] ?? "", subject, message_id: messageId },
+      from_address: mail.from,
+      to_address: entries[0] ?? "",
+      subject,
+      message_id: messageId,
       body: (isFresh ? written.slice(0, BODY_MOST) : words).toWellFormed(),
       raw_email: isFresh && raw.length <= RAW_MOST_BYTES ? raw.toString("utf8") : "",
     },

@@ -1,5 +1,5 @@
 import { mailAddress } from "../../lib/mail-address.ts";
-import type { Target } from "../../model/addressed-ask.ts";
+import type { Target } from "../../requests/model/request.ts";
 import type { FieldDoc, FieldError } from "../channel.ts";
 import { parseTemplate, TemplateError } from "./template.ts";
 import type { Templates } from "./template-words.ts";
@@ -36,9 +36,16 @@ export const EMAIL_FIELDS: Readonly<Record<string, FieldDoc>> = {
 };
 
 const KNOWN = new Set([
-  ...["address", "context_about_user", "additional_recipients", "subject", "in_reply_to_message_id"],
-  ...["references_message_id", "experimental_subject_line", "experimental_in_reply_to_message_id"],
-  ...["experimental_references_message_id", "template"],
+  "address",
+  "context_about_user",
+  "additional_recipients",
+  "subject",
+  "in_reply_to_message_id",
+  "references_message_id",
+  "experimental_subject_line",
+  "experimental_in_reply_to_message_id",
+  "experimental_references_message_id",
+  "template",
 ]);
 const KNOWN_OF_RECIPIENTS = new Set(["address", "context_about_user", "field"]);
 const MOST_RECIPIENTS = 20;
@@ -50,9 +57,17 @@ const MESSAGE_ID = /^<?([!-;=?-~]{1,900})>?$/;
 
 type Input = Readonly<Record<string, unknown>>;
 
+/** Notes that a field is wrong, by its path below `/email`; what could not be read is nothing. */
+type Refuse = (path: string, code: FieldError["code"], message: string) => undefined;
+
+interface Recipient {
+  address: string;
+  field: "to" | "cc" | "bcc";
+}
+
 /**
  * Checks a mail channel as an agent sent it. The target is the main recipient's copy; `others` are those of the further
- * recipients, each a copy of its own (contract-a2h.md, section 5.3).
+ * recipients, each a copy of its own (spec/a2h 5.3).
  *
  * Both spellings of a threading field are taken, and the plain one wins. Where templates are off, one is checked for its
  * length only.
@@ -62,72 +77,20 @@ export function parseEmail(
   templates: Templates = "off",
 ): { target: EmailTarget; others: readonly EmailTarget[] } | { errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const refuse = (path: string, code: FieldError["code"], message: string) => {
+  const refuse: Refuse = (path, code, message) => {
     errors.push({ path: `/email/${path}`, code, message });
     return undefined;
   };
-  const text = (from: Input, key: string, path: string, most: number): string | undefined => {
-    const value = from[key] ?? undefined;
-    if (value === undefined) return undefined;
-    if (typeof value !== "string") return refuse(path, "type", "must be a string");
-    return value.length > most ? refuse(path, "too_long", `must be at most ${most} characters`) : value;
-  };
-  const address = (from: Input, path: string): string | undefined => {
-    const value = from["address"] ?? undefined;
-    if (value === undefined) return refuse(path, "required", "is required");
-    const found = typeof value === "string" ? mailAddress(value) : undefined;
-    return found ?? refuse(path, "pattern", "must be one mail address");
-  };
   const either = (name: string, alias: string): string => (isGiven(input, name) ? name : alias);
-  const subject = (name: string): string | undefined => {
-    const value = text(input, name, name, LONGEST_SUBJECT);
-    if (value === undefined || value.trim() === "") return undefined;
-    return isOneLine(value) ? value : refuse(name, "pattern", "must be one line");
-  };
-  const messageId = (name: string): string | undefined => {
-    const value = text(input, name, name, LONGEST_SUBJECT);
-    if (value === undefined || value === "") return undefined;
-    const id = MESSAGE_ID.exec(value)?.[1];
-    return id === undefined ? refuse(name, "pattern", "must be one Message-ID") : `<${id}>`;
-  };
 
   for (const key of Object.keys(input)) if (!KNOWN.has(key)) refuse(key, "unknown_field", "is not a field of email");
-  const main = address(input, "address");
-  text(input, "context_about_user", "context_about_user", LONGEST_CONTEXT);
-  const template = text(input, "template", "template", LONGEST_TEMPLATE_BYTES);
-  if (template !== undefined && Buffer.byteLength(template) > LONGEST_TEMPLATE_BYTES)
-    refuse("template", "too_long", `must be at most ${LONGEST_TEMPLATE_BYTES} bytes`);
-  const isShown = template !== undefined && templates !== "off";
-  const wrong = isShown ? templateProblem(template) : undefined;
-  if (wrong !== undefined) refuse("template", "pattern", wrong);
-  const given = {
-    subject: subject(either("subject", "experimental_subject_line")),
-    inReplyTo: messageId(either("in_reply_to_message_id", "experimental_in_reply_to_message_id")),
-    references: messageId(either("references_message_id", "experimental_references_message_id")),
-  };
-
-  const more: { address: string; field: "to" | "cc" | "bcc" }[] = [];
-  const list = input["additional_recipients"] ?? [];
-  if (!Array.isArray(list)) refuse("additional_recipients", "type", "must be a list");
-  else if (list.length > MOST_RECIPIENTS)
-    refuse("additional_recipients", "too_long", `must be at most ${MOST_RECIPIENTS} recipients`);
-  else for (const [i, one] of list.entries()) readRecipient(one, `additional_recipients/${i}`);
-
-  function readRecipient(one: unknown, path: string): void {
-    if (typeof one !== "object" || one === null || Array.isArray(one)) {
-      refuse(path, "type", "must be an object");
-      return;
-    }
-    const recipient = one as Input;
-    for (const key of Object.keys(recipient))
-      if (!KNOWN_OF_RECIPIENTS.has(key)) refuse(`${path}/${key}`, "unknown_field", "is not a field of a recipient");
-    text(recipient, "context_about_user", `${path}/context_about_user`, LONGEST_CONTEXT);
-    const field = recipient["field"] ?? "to";
-    const found = address(recipient, `${path}/address`);
-    if (field !== "to" && field !== "cc" && field !== "bcc")
-      refuse(`${path}/field`, "pattern", "must be to, cc or bcc");
-    else if (found !== undefined) more.push({ address: found, field });
-  }
+  const main = addressIn(input, "address", refuse);
+  textIn(input, "context_about_user", { path: "context_about_user", most: LONGEST_CONTEXT }, refuse);
+  const template = shownTemplate(input, templates, refuse);
+  const subject = subjectIn(input, either("subject", "experimental_subject_line"), refuse);
+  const inReplyTo = messageIdIn(input, either("in_reply_to_message_id", "experimental_in_reply_to_message_id"), refuse);
+  const references = messageIdIn(input, either("references_message_id", "experimental_references_message_id"), refuse);
+  const more = moreRecipients(input, refuse);
 
   if (main === undefined || errors.length > 0) return { errors };
   const once = more.filter((one, i) => one.address !== main && more.findIndex((o) => o.address === one.address) === i);
@@ -135,15 +98,78 @@ export function parseEmail(
   const settings: MailSettings = {
     to: [main, ...inField("to")],
     cc: inField("cc"),
-    ...(given.subject !== undefined && { subject: given.subject }),
-    ...(given.inReplyTo !== undefined && { inReplyTo: given.inReplyTo }),
-    ...(given.references !== undefined && { references: given.references }),
-    ...(isShown && { template }),
+    ...(subject !== undefined && { subject }),
+    ...(inReplyTo !== undefined && { inReplyTo }),
+    ...(references !== undefined && { references }),
+    ...(template !== undefined && { template }),
   };
   return {
     target: { via: "email", to: main, informed: false, settings },
     others: once.map(({ address, field }) => ({ via: "email", to: address, informed: field === "bcc", settings })),
   };
+}
+
+/** Returns a text of at most so many characters, by its key; `path` is what it is called when it is refused. */
+function textIn(from: Input, key: string, { path, most }: { path: string; most: number }, refuse: Refuse) {
+  const value = from[key] ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") return refuse(path, "type", "must be a string");
+  return value.length > most ? refuse(path, "too_long", `must be at most ${most} characters`) : value;
+}
+
+function addressIn(from: Input, path: string, refuse: Refuse): string | undefined {
+  const value = from["address"] ?? undefined;
+  if (value === undefined) return refuse(path, "required", "is required");
+  const found = typeof value === "string" ? mailAddress(value) : undefined;
+  return found ?? refuse(path, "pattern", "must be one mail address");
+}
+
+function subjectIn(input: Input, name: string, refuse: Refuse): string | undefined {
+  const value = textIn(input, name, { path: name, most: LONGEST_SUBJECT }, refuse);
+  if (value === undefined || value.trim() === "") return undefined;
+  return isOneLine(value) ? value : refuse(name, "pattern", "must be one line");
+}
+
+/** Returns a Message-ID with its brackets, whether or not it was given with them. */
+function messageIdIn(input: Input, name: string, refuse: Refuse): string | undefined {
+  const value = textIn(input, name, { path: name, most: LONGEST_SUBJECT }, refuse);
+  if (value === undefined || value === "") return undefined;
+  const id = MESSAGE_ID.exec(value)?.[1];
+  return id === undefined ? refuse(name, "pattern", "must be one Message-ID") : `<${id}>`;
+}
+
+/** Checks a template, and returns it where templates are shown. */
+function shownTemplate(input: Input, templates: Templates, refuse: Refuse): string | undefined {
+  const template = textIn(input, "template", { path: "template", most: LONGEST_TEMPLATE_BYTES }, refuse);
+  if (template === undefined) return undefined;
+  if (Buffer.byteLength(template) > LONGEST_TEMPLATE_BYTES)
+    refuse("template", "too_long", `must be at most ${LONGEST_TEMPLATE_BYTES} bytes`);
+  if (templates === "off") return undefined;
+  const wrong = templateProblem(template);
+  if (wrong !== undefined) refuse("template", "pattern", wrong);
+  return template;
+}
+
+function moreRecipients(input: Input, refuse: Refuse): Recipient[] {
+  const list = input["additional_recipients"] ?? [];
+  if (!Array.isArray(list)) refuse("additional_recipients", "type", "must be a list");
+  else if (list.length > MOST_RECIPIENTS)
+    refuse("additional_recipients", "too_long", `must be at most ${MOST_RECIPIENTS} recipients`);
+  else return list.flatMap((one: unknown, i) => recipientIn(one, `additional_recipients/${i}`, refuse) ?? []);
+  return [];
+}
+
+function recipientIn(one: unknown, path: string, refuse: Refuse): Recipient | undefined {
+  if (typeof one !== "object" || one === null || Array.isArray(one)) return refuse(path, "type", "must be an object");
+  const recipient = one as Input;
+  for (const key of Object.keys(recipient))
+    if (!KNOWN_OF_RECIPIENTS.has(key)) refuse(`${path}/${key}`, "unknown_field", "is not a field of a recipient");
+  textIn(recipient, "context_about_user", { path: `${path}/context_about_user`, most: LONGEST_CONTEXT }, refuse);
+  const field = recipient["field"] ?? "to";
+  const address = addressIn(recipient, `${path}/address`, refuse);
+  if (field !== "to" && field !== "cc" && field !== "bcc")
+    return refuse(`${path}/field`, "pattern", "must be to, cc or bcc");
+  return address === undefined ? undefined : { address, field };
 }
 
 /** Returns what is wrong with a template, and in which line. */

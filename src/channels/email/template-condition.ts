@@ -16,95 +16,141 @@ const MOST_TOKENS = 200;
 const MOST_INDENT = 8;
 const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(-?\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(==|!=|[.|()=[\]]))/y;
 const WORDS: Readonly<Record<string, boolean | null>> = {
-  ...{ true: true, True: true, false: false, False: false },
-  ...{ none: null, None: null },
+  true: true,
+  True: true,
+  false: false,
+  False: false,
+  none: null,
+  None: null,
 };
 
 type Token = { is: "text" | "number" | "name" | "sign"; text: string };
 
 /** Reads what stands between the braces of a template, or says what is wrong with it. */
 export function readCondition(text: string): { condition: Condition } | { wrong: string } {
+  const notUnderstood = `“${text.trim().slice(0, 60)}” is not understood`;
   const tokens = split(text);
-  if (tokens === null) return { wrong: `“${text.trim().slice(0, 60)}” is not understood` };
+  if (tokens === null) return { wrong: notUnderstood };
   if (tokens.length > MOST_TOKENS) return { wrong: "is too long" };
-  let at = 0;
-  const isNext = (...texts: string[]) => {
-    const token = tokens[at];
-    return token !== undefined && token.is !== "text" && texts.includes(token.text);
-  };
-  const take = (sign: string): boolean => {
-    if (!isNext(sign)) return false;
-    at += 1;
-    return true;
-  };
-  class Wrong extends Error {}
-  const wrong = (): never => {
-    throw new Wrong(`“${text.trim().slice(0, 60)}” is not understood`);
-  };
+  try {
+    return { condition: new ConditionParser(tokens).whole() };
+  } catch (error) {
+    if (error instanceof Unexpected) return { wrong: notUnderstood };
+    throw error;
+  }
+}
 
-  const joined = (word: "or" | "and", part: () => Condition): Condition => {
+/** What stands there is no part of a condition. */
+class Unexpected extends Error {}
+
+/** Reads a condition from left to right, each operator by a method that reads those which bind closer. */
+class ConditionParser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  /** @throws {Unexpected} where the tokens are no condition, or more than one */
+  whole(): Condition {
+    const condition = this.#either();
+    if (this.#at < this.#tokens.length) throw new Unexpected();
+    return condition;
+  }
+
+  #isNext(...texts: string[]): boolean {
+    const token = this.#tokens[this.#at];
+    return token !== undefined && token.is !== "text" && texts.includes(token.text);
+  }
+
+  #take(sign: string): boolean {
+    if (!this.#isNext(sign)) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #require(sign: string): void {
+    if (!this.#take(sign)) throw new Unexpected();
+  }
+
+  #next(): Token {
+    const token = this.#tokens[this.#at];
+    if (!token) throw new Unexpected();
+    this.#at += 1;
+    return token;
+  }
+
+  #either(): Condition {
+    return this.#joined("or", () => this.#joined("and", () => this.#negated()));
+  }
+
+  #joined(word: "or" | "and", part: () => Condition): Condition {
     const of = [part()];
-    while (take(word)) of.push(part());
+    while (this.#take(word)) of.push(part());
     const [only, ...more] = of;
     return only !== undefined && more.length === 0 ? only : { is: word, of };
-  };
-  const either = (): Condition => joined("or", () => joined("and", negated));
-  const negated = (): Condition => (take("not") ? { is: "not", of: negated() } : compared());
-  function compared(): Condition {
-    const one = filtered();
-    if (!isNext("==", "!=")) return one;
-    const differs = tokens?.[at]?.text === "!=";
-    at += 1;
-    return { is: "equal", one, other: filtered(), differs };
   }
-  function filtered(): Condition {
-    let of = single();
-    while (take("|")) {
-      if (!take("tojson")) wrong();
-      let indent = 0;
-      if (take("(")) {
-        if (take("indent")) {
-          if (!take("=")) wrong();
-          indent = Math.min(MOST_INDENT, Number(tokens?.[at]?.is === "number" ? tokens[at]?.text : wrong()));
-          at += 1;
-        }
-        if (!take(")")) wrong();
-      }
-      of = { is: "json", of, indent };
+
+  #negated(): Condition {
+    return this.#take("not") ? { is: "not", of: this.#negated() } : this.#compared();
+  }
+
+  #compared(): Condition {
+    const one = this.#filtered();
+    if (!this.#isNext("==", "!=")) return one;
+    const differs = this.#next().text === "!=";
+    return { is: "equal", one, other: this.#filtered(), differs };
+  }
+
+  #filtered(): Condition {
+    let of = this.#single();
+    while (this.#take("|")) {
+      this.#require("tojson");
+      of = { is: "json", of, indent: this.#take("(") ? this.#indent() : 0 };
     }
     return of;
   }
-  function single(): Condition {
-    const token = tokens?.[at] ?? wrong();
-    at += 1;
+
+  /** Reads the arguments of `tojson`, after their opening bracket. */
+  #indent(): number {
+    let indent = 0;
+    if (this.#take("indent")) {
+      this.#require("=");
+      const token = this.#next();
+      if (token.is !== "number") throw new Unexpected();
+      indent = Math.min(MOST_INDENT, Number(token.text));
+    }
+    this.#require(")");
+    return indent;
+  }
+
+  #single(): Condition {
+    const token = this.#next();
     if (token.is === "text") return { is: "value", value: token.text };
     if (token.is === "number") return { is: "value", value: Number(token.text) };
     if (token.text === "(") {
-      const inner = either();
-      return take(")") ? inner : wrong();
+      const inner = this.#either();
+      this.#require(")");
+      return inner;
     }
-    if (token.is === "sign" || ["or", "and", "not", "in"].includes(token.text)) return wrong();
+    if (token.is === "sign" || ["or", "and", "not", "in"].includes(token.text)) throw new Unexpected();
     const word = Object.hasOwn(WORDS, token.text) ? WORDS[token.text] : undefined;
     if (word !== undefined) return { is: "value", value: word };
-    const steps: (string | number)[] = [token.text];
-    while (isNext(".", "[")) {
-      const isDot = take(".");
-      if (!isDot) at += 1;
-      const step = tokens?.[at] ?? wrong();
-      at += 1;
-      if (isDot ? step.is !== "name" : step.is !== "text" && step.is !== "number") wrong();
-      steps.push(step.is === "number" ? Number(step.text) : step.text);
-      if (!isDot && !take("]")) wrong();
-    }
-    return { is: "path", steps };
+    return { is: "path", steps: this.#stepsFrom(token.text) };
   }
 
-  try {
-    const condition = either();
-    return at === tokens.length ? { condition } : { wrong: wrong() };
-  } catch (error) {
-    if (error instanceof Wrong) return { wrong: error.message };
-    throw error;
+  /** Reads what is taken out of a name: `.name`, `["name"]` and `[0]`, as often as they come. */
+  #stepsFrom(name: string): (string | number)[] {
+    const steps: (string | number)[] = [name];
+    while (this.#isNext(".", "[")) {
+      const isDot = this.#next().text === ".";
+      const step = this.#next();
+      if (isDot ? step.is !== "name" : step.is !== "text" && step.is !== "number") throw new Unexpected();
+      steps.push(step.is === "number" ? Number(step.text) : step.text);
+      if (!isDot) this.#require("]");
+    }
+    return steps;
   }
 }
 

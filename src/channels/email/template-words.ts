@@ -1,6 +1,7 @@
 import { parseExactJson } from "../../lib/exact-json.ts";
 import { printableLines } from "../../lib/printable.ts";
-import type { AskView } from "../../model/ask-view.ts";
+import { withoutForgery } from "../../requests/model/agent-words.ts";
+import type { AskView } from "../../requests/model/view.ts";
 import { pageText, shapedPage } from "./html-text.ts";
 import { parseTemplate, renderTemplate } from "./template.ts";
 import type { Values } from "./template-condition.ts";
@@ -19,13 +20,21 @@ export interface TemplateWords {
   html: string | null;
 }
 
-/** Returns what a template that was checked says; nothing where it says nothing. */
-export function templateWords(source: string, view: AskView, isShaped: boolean): TemplateWords | null {
+/**
+ * Returns what a template that was checked says; nothing where it says nothing. `ours` is an address of this server: what
+ * could pass for one, or for a code, is left out, and then the template keeps no shape in which it might hide.
+ */
+export function templateWords(
+  source: string,
+  view: AskView,
+  { isShaped, ours }: { isShaped: boolean; ours: string },
+): TemplateWords | null {
   const page = renderTemplate(parseTemplate(source), valuesOf(view));
-  const said = printableLines(pageText(page)).join("\n");
+  const written = printableLines(pageText(page)).join("\n");
+  const said = withoutForgery(written, ours);
   if (said === "") return null;
-  const isWhole = said.length <= MOST_CHARACTERS;
-  const text = isWhole ? said : `${said.slice(0, MOST_CHARACTERS)}…`;
+  const isWhole = said.length <= MOST_CHARACTERS && said === written;
+  const text = said.length <= MOST_CHARACTERS ? said : `${said.slice(0, MOST_CHARACTERS)}…`;
   return { text, html: isShaped && isWhole ? shapedPage(page) : null };
 }
 

@@ -1,4 +1,4 @@
-import { indented } from "../../model/ask-view.ts";
+import { indented } from "../../requests/model/view.ts";
 import { canonicalExact, isExactNumber } from "../../lib/exact-json.ts";
 import { escapedHtml } from "./html-text.ts";
 import { isTrue, readCondition, valueAt, type Condition, type Values } from "./template-condition.ts";

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { importPKCS8, SignJWT } from "jose";
 import { retryAfterMs } from "../../lib/retry-after.ts";
-import type { PushDevice, PushMessage, SendPush } from "../../model/push-message.ts";
+import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
 import type { PushOutside } from "./push.ts";
 import { gone } from "./web-push.ts";
@@ -48,6 +47,7 @@ export function openFcm(
   /** Returns a token, a new one where the last is about to end (Google's OAuth 2.0 for service accounts, RFC 7523). */
   async function signIn(signal: AbortSignal): Promise<string> {
     if (token && now() < token.endsAt - SPARE_MS) return token.text;
+    const { importPKCS8, SignJWT } = await import("jose");
     const issuedAt = Math.floor(now() / 1000);
     const assertion = await new SignJWT({ scope: SCOPE })
       .setProtectedHeader({ alg: "RS256", typ: "JWT" })

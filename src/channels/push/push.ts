@@ -1,5 +1,5 @@
 import type { GuardedFetch } from "../../lib/guarded-fetch.ts";
-import type { SendPush } from "../../model/push-message.ts";
+import type { SendPush } from "../../notices/model/push-message.ts";
 import { type FcmAccount, openFcm } from "./fcm.ts";
 import { openWebPush, type VapidDetails } from "./web-push.ts";
 
@@ -19,7 +19,7 @@ export interface PushOutside {
   now: () => number;
 }
 
-/** Returns the sender of messages to devices: Web Push, and FCM where it is set up (channels.md, section 5.2). */
+/** Returns the sender of messages to devices: Web Push, and FCM where it is set up (spec/channels 5.2). */
 export function openPush(settings: PushServerSettings, outside: PushOutside): SendPush {
   const toBrowser = openWebPush(settings, outside);
   const toFcm = settings.fcm && openFcm(settings.fcm, settings.publicUrl, outside);

@@ -1,7 +1,6 @@
-import webPush from "web-push";
 import { AddressRefused, type GuardedReply } from "../../lib/guarded-fetch.ts";
 import { retryAfterMs } from "../../lib/retry-after.ts";
-import type { PushDevice, PushMessage, SendPush } from "../../model/push-message.ts";
+import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
 import type { PushOutside } from "./push.ts";
 
@@ -22,7 +21,7 @@ export function openWebPush(
   { guardedFetch, now }: Pick<PushOutside, "guardedFetch" | "now">,
 ): SendPush {
   return async (device, message, signal) => {
-    const sealed = seal(device, payloadOf(message, settings.publicUrl()), message, settings.vapid);
+    const sealed = await seal(device, payloadOf(message, settings.publicUrl()), message, settings.vapid);
     let reply: GuardedReply;
     try {
       reply = await guardedFetch(device.address, { ...sealed, signal });
@@ -62,9 +61,10 @@ function payloadOf(message: PushMessage, publicUrl: string): string {
   return JSON.stringify({ web_push: 8030, notification });
 }
 
-function seal(device: PushDevice, payload: string, message: PushMessage, vapid: VapidDetails) {
+async function seal(device: PushDevice, payload: string, message: PushMessage, vapid: VapidDetails) {
   const { address, keys } = device;
   if (!keys) throw gone("the subscription holds no keys");
+  const { default: webPush } = await import("web-push");
   try {
     const details = webPush.generateRequestDetails({ endpoint: address, keys }, payload, {
       vapidDetails: vapid,

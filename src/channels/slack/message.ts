@@ -1,5 +1,6 @@
 import { printableLines } from "../../lib/printable.ts";
-import type { AskView } from "../../model/ask-view.ts";
+import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
+import type { AskView } from "../../requests/model/view.ts";
 import type { Closing, Notice } from "../channel.ts";
 import {
   type Block,
@@ -19,12 +20,23 @@ import type { SlackTarget } from "./target.ts";
 /** The longest arguments shown whole, as they are shown; beyond it no message decides. */
 export const WHOLE_LIMIT = 2800;
 const MOST_WORDS = 3000;
+/** A name that is cut could pass for another; a question is on the page. */
+const MOST_TITLE = 1000;
 /** Of name, arguments and words together: Slack refuses a message that is much longer in all. */
 const MOST_TOGETHER = 5500;
 const MOST_HELP = 500;
 const MOST_SCHEMA = 1000;
 const MOST_OPENING = 600;
 const MOST_NAMES = 1000;
+/** Of what may be answered in plain text: one of it, and all of it. */
+const MOST_LINE = 200;
+const MOST_CHOICES = 2000;
+/** Of the words where there are no blocks: `&`, `<` and `>` take up to five characters, and Slack takes 40,000. */
+const MOST_PLAIN_WORDS = 2000;
+/** Of what is said of the value that is wanted. */
+const MOST_SAYS = 1000;
+/** Of all entries of a menu. */
+const MOST_MENU = 5000;
 const MOST_RUN = 150;
 /** More ready-made answers than this become one menu. */
 const MOST_BUTTONS = 5;
@@ -40,7 +52,7 @@ export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message
   const { view, whole } = notice;
   if (notice.target.settings.plain) return { text: plainText(notice) };
   const pressed = hears && whole;
-  const linked = !pressed || view.words.length > roomForWords(view) || view.kind === "value";
+  const linked = !pressed || view.words.length > roomForWords(view) || isLong(view);
   return {
     text: headline(view),
     blocks: [
@@ -70,7 +82,7 @@ export function closedMessage(view: AskView, { says, at }: Closing, { settings }
 
 /** One line, as notifications show it. */
 function headline({ kind, agent, fn, title }: AskView): string {
-  const what = kind === "approval" ? `asks for a decision on ${fn}` : `asks: ${title}`;
+  const what = kind === "approval" ? `asks for a decision on ${fn}` : `asks: ${inQuotes(title)}`;
   return escaped(cut(`The agent ${agent} ${what}`, 300));
 }
 
@@ -83,7 +95,7 @@ function opening({ opening: words, reminder }: Notice): Block[] {
 
 /** What is asked, by whom and until when; the agent's own words stand last, and are marked as such. */
 function body(view: AskView, whole: boolean): Block[] {
-  const subject = view.fn ?? view.title;
+  const subject = view.fn ?? inQuotes(cut(view.title, MOST_TITLE));
   return [
     // A name that is cut could pass for another.
     subject.length <= MOST_HEADER ? { type: "header", text: plain(subject) } : section(subject),
@@ -92,12 +104,25 @@ function body(view: AskView, whole: boolean): Block[] {
     ...(view.words === "" || !whole
       ? []
       : [small("The agent's own words:"), quote(cut(view.words, roomForWords(view)))]),
-    ...(view.schema ? [small("The answer has to fit this schema:"), preformatted(schemaText(view.schema))] : []),
+    ...answerBlocks(view),
   ];
 }
 
-function roomForWords({ fn, title, argumentsText }: AskView): number {
-  const taken = (fn ?? title).length + (argumentsText?.length ?? 0);
+/** A value that is more than a press or a line is easier to give on the page. */
+function isLong({ kind, shape }: AskView): boolean {
+  return kind === "value" && (shape === null || shape.is === "object" || shape.is === "json");
+}
+
+/** What of an answer no button says. */
+function answerBlocks({ schema, shape }: AskView): Block[] {
+  if (shape?.is === "number" || shape?.is === "text") return [small(`The answer is ${cut(shape.says, MOST_SAYS)}.`)];
+  if (schema === null || shape?.is !== "json") return [];
+  return [small("The answer has to fit this schema:"), preformatted(schemaText(schema))];
+}
+
+function roomForWords({ fn, title, argumentsText, options }: AskView): number {
+  const inMenu = options.length > MOST_BUTTONS ? menuLabels(options).join("").length : 0;
+  const taken = (fn ?? cut(title, MOST_TITLE)).length + (argumentsText?.length ?? 0) + inMenu;
   return Math.min(MOST_WORDS, Math.max(300, MOST_TOGETHER - taken));
 }
 
@@ -126,12 +151,12 @@ function help({ options }: AskView): Block[] {
   const said = options.flatMap(({ title, name, description }) =>
     description ? [`${title ?? name}: ${description}`] : [],
   );
-  return said.length === 0 ? [] : [small("The agent says of the choices:"), section(cut(said.join("\n"), MOST_HELP))];
+  return said.length === 0 ? [] : [small("The agent says of the choices:"), quote(cut(said.join("\n"), MOST_HELP))];
 }
 
 /** The buttons; each carries the delivery's id, and a menu's entries their place too. */
 function actions({ view, delivery }: Notice): Block {
-  const { kind, options } = view;
+  const { kind, options, shape } = view;
   const button = (action: string, text: string, style?: string) => ({
     type: "button",
     action_id: `parley:${action}`,
@@ -139,18 +164,29 @@ function actions({ view, delivery }: Notice): Block {
     value: delivery,
     ...(style && { style }),
   });
-  const labels = options.map(({ title, name }, i) => (title ?? name).trim() || `#${i + 1}`);
   const choices =
     options.length <= MOST_BUTTONS
-      ? labels.map((label, i) => button(`opt:${i}`, label))
-      : [menu(delivery, labels, kind === "approval" ? "Reject because…" : "Choose an answer")];
+      ? options.map((option, i) => button(`opt:${i}`, labelOf(option, i)))
+      : [menu(delivery, menuLabels(options), kind === "approval" ? "Reject because…" : "Choose an answer")];
   return {
     type: "actions",
     elements:
       kind === "approval"
         ? [button("approve", "Approve", "primary"), ...choices, button("reject", "Reject…", "danger")]
-        : [...choices, button("answer", options.length > 0 ? "Something else…" : "Answer…")],
+        : shape && options.length > 0
+          ? choices
+          : [...choices, button("answer", options.length > 0 ? "Something else…" : "Answer…")],
   };
+}
+
+function labelOf({ title, name }: AskView["options"][number], place: number): string {
+  return (title ?? name).trim() || `#${place + 1}`;
+}
+
+/** The entries of a menu, which all together have a place in the message. */
+function menuLabels(options: AskView["options"]): string[] {
+  const most = Math.min(MOST_BUTTON, Math.floor(MOST_MENU / options.length));
+  return options.map((option, i) => cut(labelOf(option, i), most));
 }
 
 function menu(delivery: string, labels: readonly string[], placeholder: string): object {
@@ -176,20 +212,53 @@ function plainText(notice: Notice<SlackTarget>): string {
   const until = expiresAt === null ? "No deadline" : `Until ${timeText(expiresAt)}`;
   return [
     ...(reminder ? ["Reminder: this still waits for an answer."] : []),
-    ...(words ? ["The agent says, in its own words:", escaped(cut(words, MOST_OPENING)), ""] : []),
+    ...(words ? ["The agent says, in its own words:", quoted(escaped(cut(words, MOST_OPENING))), ""] : []),
     headline(view),
     `${until}${run === null ? "" : `, run ${escaped(cut(run, MOST_RUN))}`}. ${onSilence}`,
     ...argumentLines(view, whole),
-    ...(view.words === "" || !whole ? [] : ["", "The agent's own words:", escaped(cut(view.words, MOST_WORDS))]),
+    ...(view.words === "" || !whole
+      ? []
+      : ["", "The agent's own words:", quoted(escaped(cut(view.words, MOST_PLAIN_WORDS)))]),
+    ...answerLines(view),
     "",
     `${kind === "approval" ? "Decide" : "Answer in the thread of this message, or"} on the page: <${link}>${codeOf(notice)}`,
   ].join("\n");
 }
 
+/** What may be answered, where there is nothing to press. */
+function answerLines({ kind, options, schema, shape }: AskView): string[] {
+  const each = options.map(({ title, name, description }, i) => {
+    const about = description ? ` (${description})` : "";
+    return cut(`#${i + 1} ${title ?? name}${about}`, MOST_LINE);
+  });
+  const head =
+    kind === "approval"
+      ? "Ways to reject:"
+      : shape?.is === "decision"
+        ? "Answers, by name or number, and a comment after a comma:"
+        : "Answers, by name or number:";
+  if (each.length > 0) return ["", head, quoted(escaped(cut(each.join("\n"), MOST_CHOICES)))];
+  switch (shape?.is) {
+    case "number":
+    case "text":
+      return ["", "The answer is:", quoted(escaped(cut(shape.says, MOST_SAYS)))];
+    case "object": {
+      const labels = shape.fields.map(({ label }) => cut(label, MOST_LINE)).join("\n");
+      return ["", "The answer has these fields:", quoted(escaped(cut(labels, MOST_CHOICES)))];
+    }
+    case "json":
+      return schema === null ? [] : ["", "The answer has to fit this schema:", quoted(escaped(schemaText(schema)))];
+    case "choice":
+    case "decision":
+    case undefined:
+      return [];
+  }
+}
+
 function argumentLines(view: AskView, whole: boolean): string[] {
   if (view.argumentsText === null) return [];
   const shown = whole && view.argumentsText.length <= WHOLE_LIMIT;
-  return ["", escaped(shown ? `Arguments:\n${view.argumentsText}` : missing(view))];
+  return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText))] : [escaped(missing(view))])];
 }
 
 /** The page asks for it before a call is decided; it is never in the link. */

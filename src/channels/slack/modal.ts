@@ -1,5 +1,6 @@
-import type { AskView } from "../../model/ask-view.ts";
-import type { Choice } from "../channel.ts";
+import type { AskView } from "../../requests/model/view.ts";
+import type { Field } from "../../requests/model/schema-shape.ts";
+import type { Said } from "../channel.ts";
 import { type Block, cut, MOST_BUTTON, plain, section } from "./blocks.ts";
 import { at, textAt } from "./web.ts";
 
@@ -7,6 +8,10 @@ import { at, textAt } from "./web.ts";
 export type Purpose = { is: "reject" } | { is: "answer" } | { is: "option"; index: number };
 
 const MOST_INPUT = 3000;
+const MOST_LABEL = 150;
+const MOST_HINT = 500;
+/** Slack takes no larger view. */
+const MOST_VIEW_BYTES = 250_000;
 
 /**
  * Returns the editor for an ask as `views.open` takes it. `private_metadata` is the delivery's id and nothing else; where
@@ -17,30 +22,64 @@ export function modalFor(purpose: Purpose, view: AskView, delivery: string, chan
   const title = option?.title ?? option?.name;
   const isRejection = view.kind === "approval";
   const words = option?.promptFill;
-  const about: Block = section(cut(view.fn ?? view.title, MOST_INPUT));
-  return {
-    type: "modal",
-    callback_id: purpose.is === "option" ? `parley:opt:${purpose.index}` : `parley:${purpose.is}`,
-    private_metadata: delivery,
-    title: plain(isRejection ? "Reject" : "Answer"),
-    submit: plain(isRejection ? "Reject" : "Send"),
-    close: plain("Back"),
-    blocks: [
-      about,
-      {
-        type: "input",
-        block_id: channel,
-        optional: purpose.is === "reject",
-        label: plain(title ? cut(title, MOST_BUTTON) : isRejection ? "Why? The agent reads this." : "Your answer"),
-        element: {
-          type: "plain_text_input",
-          action_id: "parley:text",
-          multiline: true,
-          max_length: MOST_INPUT,
-          ...(words && { initial_value: words.slice(0, MOST_INPUT) }),
-        },
+  const fields = purpose.is === "answer" && view.shape?.is === "object" ? view.shape.fields : [];
+  const form = modalOf(fields.map((field, i) => fieldBlock(field, i, channel)));
+  // What is too large for a form is written as JSON.
+  const isDrawn = fields.length > 0 && Buffer.byteLength(JSON.stringify(form)) <= MOST_VIEW_BYTES;
+  return isDrawn ? form : modalOf([wordsBlock()]);
+
+  function modalOf(inputs: readonly Block[]): object {
+    return {
+      type: "modal",
+      callback_id: purpose.is === "option" ? `parley:opt:${purpose.index}` : `parley:${purpose.is}`,
+      private_metadata: delivery,
+      title: plain(isRejection ? "Reject" : "Answer"),
+      submit: plain(isRejection ? "Reject" : "Send"),
+      close: plain("Back"),
+      blocks: [section(cut(view.fn ?? view.title, MOST_INPUT)), ...inputs],
+    };
+  }
+
+  function wordsBlock(): Block {
+    const asked = fields.length > 0 ? "Your answer, as JSON" : "Your answer";
+    const isOptional = view.shape?.is === "decision" && view.shape.comment === "optional";
+    return {
+      type: "input",
+      block_id: channel,
+      optional: purpose.is === "reject" || isOptional,
+      label: plain(title ? cut(title, MOST_BUTTON) : isRejection ? "Why? The agent reads this." : asked),
+      element: {
+        type: "plain_text_input",
+        action_id: "parley:text",
+        multiline: true,
+        max_length: MOST_INPUT,
+        ...(words && { initial_value: words.slice(0, MOST_INPUT).replace(/[\ud800-\udbff]$/, "") }),
       },
-    ],
+    };
+  }
+}
+
+/** One field of a form; its place stands in its names, because Slack sends nothing else of it back. */
+function fieldBlock({ label, description, required, nullable, of }: Field, place: number, channel: string): Block {
+  const action = { action_id: `parley:field:${place}` };
+  const hint = [...(description === undefined ? [] : [description]), ...(of.is === "choice" ? [] : [of.says])];
+  return {
+    type: "input",
+    block_id: `${channel}:${place}`,
+    optional: !required || nullable,
+    label: plain(label, MOST_LABEL),
+    ...(hint.length > 0 && { hint: plain(cut(hint.join("; "), MOST_HINT)) }),
+    element:
+      of.is === "choice"
+        ? {
+            type: "static_select",
+            ...action,
+            options: of.offers.map((offer, i) => ({
+              text: plain(offer.label.trim() || `#${i + 1}`, MOST_BUTTON),
+              value: String(i),
+            })),
+          }
+        : { type: "plain_text_input", ...action, max_length: MOST_INPUT },
   };
 }
 
@@ -48,17 +87,31 @@ export function modalFor(purpose: Purpose, view: AskView, delivery: string, chan
 export interface Entered {
   delivery: string;
   channel: string;
-  said: { choice: Choice } | { text: string };
+  said: Said;
 }
 
 /** Returns what was entered, or nothing where the view is none of ours. */
 export function readEntered(view: unknown): Entered | null {
   const delivery = textAt(view, "private_metadata");
   const purpose = purposeOf(textAt(view, "callback_id"));
-  const [channel, fields] = Object.entries(at(view, "state", "values") ?? {})[0] ?? [];
-  const text = textAt(fields, "parley:text", "value").trim();
+  const values = Object.entries(at(view, "state", "values") ?? {});
+  const channel = values[0]?.[0].split(":")[0];
   if (!purpose || channel === undefined || delivery === "") return null;
-  return { delivery, channel, said: saidBy(purpose, text) };
+  const fields = filledFields(values);
+  if (fields.length > 0) return { delivery, channel, said: { fields } };
+  return { delivery, channel, said: saidBy(purpose, textAt(values[0]?.[1], "parley:text", "value").trim()) };
+}
+
+function filledFields(values: readonly [string, unknown][]): (string | null)[] {
+  const fields: (string | null)[] = [];
+  for (const [, block] of values) {
+    for (const [name, input] of Object.entries(block ?? {})) {
+      const place = /^parley:field:(\d{1,2})$/.exec(name)?.[1];
+      if (place === undefined) continue;
+      fields[Number(place)] = textAt(input, "value") || textAt(input, "selected_option", "value") || null;
+    }
+  }
+  return Array.from(fields, (field) => field ?? null);
 }
 
 /** Returns what an action is about to ask in an editor; nothing where it decides at once, or is none of ours. */
@@ -69,7 +122,7 @@ export function purposeOf(name: string): Purpose | null {
   return name === "parley:answer" ? { is: "answer" } : null;
 }
 
-function saidBy(purpose: Purpose, text: string): Entered["said"] {
+function saidBy(purpose: Purpose, text: string): Said {
   switch (purpose.is) {
     case "reject":
       return { choice: { is: "reject", ...(text !== "" && { comment: text }) } };

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
-import type { AskView } from "../../model/ask-view.ts";
+import type { AskView } from "../../requests/model/view.ts";
 
 /** One Slack app: its token, and what proves that something comes from it. */
 export interface SlackApp {

@@ -5,7 +5,7 @@ import type { RawRequest } from "../channel.ts";
 const WITHIN_S = 300;
 
 /**
- * Returns which of the secrets signed a request as Slack signs (channels.md, section 4), or nothing.
+ * Returns which of the secrets signed a request as Slack signs (spec/channels 4), or nothing.
  *
  * The signature covers the very bytes that came, so they are checked before anything in them is read. A clock that is
  * ahead is no better than one that is behind, and a header given twice says nothing.

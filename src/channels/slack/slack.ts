@@ -1,4 +1,4 @@
-import { isSlackUser } from "../../model/audience.ts";
+import { isSlackUser } from "../../requests/model/audience.ts";
 import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
 import { escaped } from "./blocks.ts";
 import { openInbound } from "./inbound.ts";
@@ -8,13 +8,13 @@ import { threadName } from "./payload.ts";
 import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
 import { aborted, keepSocket } from "./socket.ts";
 import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
-import { at, checkInstalled, openCalls, textAt } from "./web.ts";
+import { at, type Call, checkInstalled, openCalls, textAt } from "./web.ts";
 
 /** Nothing in a text is made into a link, a mention or a preview. */
 const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link_names: false };
 
 /**
- * Returns the Slack channel (channels.md, section 5.3), or nothing while there is no bot token: then it is inert.
+ * Returns the Slack channel (spec/channels 5.3), or nothing while there is no bot token: then it is inert.
  *
  * Slack's own libraries are loaded when something is sent or listened to. Buttons are offered only where a press can be
  * heard: by an app whose signing secret or app token is configured.
@@ -30,20 +30,7 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
   const inbound = openInbound(apps, call, openMembers(call, outside), outside);
   const sockets = apps.flatMap((app) => (app.appToken ? [{ app, appToken: app.appToken }] : []));
 
-  /** @throws {DeliveryError} when the token that came with the ask is gone */
-  async function tokenFor({ settings: { botToken: reference, app: appId } }: SlackTarget): Promise<string> {
-    if (appId !== undefined) return apps.find((app) => app.appId === appId)?.botToken ?? mainToken ?? "";
-    if (reference === undefined) return mainToken ?? "";
-    const token = await outside.openToken?.(reference);
-    if (token === undefined) {
-      throw new DeliveryError("The bot token is not kept any more", { retry: false, providerCode: "no_token" });
-    }
-    return token;
-  }
-
-  function isHeard(token: string): boolean {
-    return apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken));
-  }
+  const posts = openPosts(call, openTokens(apps, outside));
 
   return {
     name: "slack",
@@ -51,7 +38,50 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
     fields: FIELDS,
     wholeLimit: WHOLE_LIMIT,
     parse: (input) => parseTarget(input, settings.defaultUser),
+    ...posts,
+    inbound: {
+      hooks: inbound.hooks,
+      async listen(receive, signal) {
+        const listening = sockets.map(({ app, appToken: token }) =>
+          keepSocket(token, (payload) => inbound.take(app, payload, receive), { settings, outside, signal }),
+        );
+        await Promise.all([aborted(signal), ...listening]);
+        await inbound.settled();
+      },
+    },
+  };
+}
 
+/** By whose token a message is sent, and whether what is pressed on it can be heard. */
+interface Tokens {
+  /** @throws {DeliveryError} when the token that came with the ask is gone */
+  tokenFor(target: SlackTarget): Promise<string>;
+  isHeard(token: string): boolean;
+}
+
+/** The first of the apps is the one that speaks where nothing else is said. */
+function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
+  const mainToken = apps[0]?.botToken ?? "";
+  return {
+    async tokenFor({ settings: { botToken: reference, app: appId } }) {
+      if (appId !== undefined) return apps.find((app) => app.appId === appId)?.botToken ?? mainToken;
+      if (reference === undefined) return mainToken;
+      const token = await outside.openToken?.(reference);
+      if (token === undefined) {
+        throw new DeliveryError("The bot token is not kept any more", { retry: false, providerCode: "no_token" });
+      }
+      return token;
+    },
+    isHeard: (token) => apps.some((app) => app.botToken === token && Boolean(app.signingSecret ?? app.appToken)),
+  };
+}
+
+/** What the channel does with Slack's Web API: looking whether somebody can be asked, sending, closing and telling. */
+function openPosts(
+  call: Call,
+  { tokenFor, isHeard }: Tokens,
+): Required<Pick<Channel<SlackTarget>, "check" | "send" | "close" | "tell">> {
+  return {
     async check(target, signal) {
       // A token that comes with an ask is kept when the ask is, and not for looking.
       if (target.settings.botToken !== undefined) return [];
@@ -81,25 +111,14 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
         metadata: { event_type: "parley_ask", event_payload: { delivery: notice.delivery } },
         ...(threadTs !== undefined && { thread_ts: threadTs }),
       };
-      const posted = await call(token, "chat.postMessage", args, signal);
-      const ts = textAt(posted, "ts");
-      if (channel === "" || ts === "") {
-        throw new DeliveryError("Slack did not say where it posted", { retry: true, providerCode: "unreadable_reply" });
-      }
-      const team = textAt(posted, "message", "team");
-      const thread = threadName(channel, threadTs ?? ts);
-      return { externalIds: { channel, ts, thread, ...(threadTs && { threadTs }), ...(team && { team }) } };
+      return { externalIds: postedAs(await call(token, "chat.postMessage", args, signal), channel, threadTs) };
     },
 
     async close(target, { externalIds: { channel, ts } }, closing, signal) {
       if (channel === undefined || ts === undefined) return;
       const token = await tokenFor(target);
-      await call(
-        token,
-        "chat.update",
-        { channel, ts, ...wireOf(closedMessage(closing.view, closing, target)) },
-        signal,
-      );
+      const args = { channel, ts, ...wireOf(closedMessage(closing.view, closing, target)) };
+      await call(token, "chat.update", args, signal);
     },
 
     async tell(target, { externalIds: { channel, ts, threadTs } }, words, signal) {
@@ -108,18 +127,18 @@ export function slackChannel(settings: SlackSettings, outside: SlackOutside): Ch
       const args = { channel, thread_ts: threadTs ?? ts, ...wireOf({ text: escaped(words) }) };
       await call(token, "chat.postMessage", args, signal);
     },
-
-    inbound: {
-      hooks: inbound.hooks,
-      async listen(receive, signal) {
-        const listening = sockets.map(({ app, appToken: token }) =>
-          keepSocket(token, (payload) => inbound.take(app, payload, receive), { settings, outside, signal }),
-        );
-        await Promise.all([aborted(signal), ...listening]);
-        await inbound.settled();
-      },
-    },
   };
+}
+
+/** Returns what a posted message is known by. @throws {DeliveryError} where Slack did not say it */
+function postedAs(posted: unknown, channel: string, threadTs: string | undefined): Readonly<Record<string, string>> {
+  const ts = textAt(posted, "ts");
+  if (channel === "" || ts === "") {
+    throw new DeliveryError("Slack did not say where it posted", { retry: true, providerCode: "unreadable_reply" });
+  }
+  const team = textAt(posted, "message", "team");
+  const thread = threadName(channel, threadTs ?? ts);
+  return { channel, ts, thread, ...(threadTs && { threadTs }), ...(team && { team }) };
 }
 
 function wireOf(message: Message): Record<string, unknown> {

@@ -21,10 +21,15 @@ export function talkIn({ appId }: SlackApp, wanted: Extract<Wanted, { is: "say" 
     at: { channel: "slack", app: appId ?? null },
     begins: is === "address",
     goesOn: is === "say" || threadTs === null,
-    ...{ threads: [thread], thread, target, proved: true },
+    threads: [thread],
+    thread,
+    target,
+    proved: true,
     source: `slack ${by.channel} ${ts}`,
     raw: {
-      ...{ thread_ts: root, channel_id: by.channel, ...(by.team && { team_id: by.team }) },
+      thread_ts: root,
+      channel_id: by.channel,
+      ...(by.team && { team_id: by.team }),
       events: [{ ...event, message_id: ts, message_ts: ts }],
     },
   };

@@ -1,5 +1,5 @@
-import type { Target } from "../../model/addressed-ask.ts";
-import { isSlackUser } from "../../model/audience.ts";
+import type { Target } from "../../requests/model/request.ts";
+import { isSlackUser } from "../../requests/model/audience.ts";
 import type { FieldDoc, FieldError } from "../channel.ts";
 
 /** A Slack user or channel, as it is stored: what `settings` holds is for this channel alone. */
@@ -67,7 +67,7 @@ function responderIds(value: unknown): ReturnType<Rule> {
 }
 
 /**
- * Returns the target an agent named, or what is wrong with it (contract-a2h.md, section 5.3). A token is checked here and
+ * Returns the target an agent named, or what is wrong with it (spec/a2h 5.3). A token is checked here and
  * kept out: whoever posts the ask stores it and puts a reference into the settings.
  */
 export function parseTarget(

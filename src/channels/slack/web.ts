@@ -4,10 +4,28 @@ import type { SlackOutside, SlackSettings } from "./settings.ts";
 
 /** What Slack says where trying again cannot help: the address, the credential or the message itself is no good. */
 const PERMANENT: ReadonlySet<string> = new Set([
-  ...["channel_not_found", "not_in_channel", "is_archived", "user_not_found", "users_not_found", "user_disabled"],
-  ...["account_inactive", "invalid_auth", "not_authed", "token_revoked", "token_expired", "missing_scope"],
-  ...["cannot_dm_bot", "user_not_visible", "messages_tab_disabled", "no_permission", "thread_not_found"],
-  ...["message_not_found", "cant_update_message", "edit_window_closed", "invalid_blocks", "msg_blocks_too_long"],
+  "channel_not_found",
+  "not_in_channel",
+  "is_archived",
+  "user_not_found",
+  "users_not_found",
+  "user_disabled",
+  "account_inactive",
+  "invalid_auth",
+  "not_authed",
+  "token_revoked",
+  "token_expired",
+  "missing_scope",
+  "cannot_dm_bot",
+  "user_not_visible",
+  "messages_tab_disabled",
+  "no_permission",
+  "thread_not_found",
+  "message_not_found",
+  "cant_update_message",
+  "edit_window_closed",
+  "invalid_blocks",
+  "msg_blocks_too_long",
 ]);
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 /** Calls that nobody is waiting for with a signal of their own. */

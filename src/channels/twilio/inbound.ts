@@ -1,5 +1,5 @@
-import type { Choice, Heard, Talk } from "../../model/heard.ts";
-import { phoneCommand } from "../../model/reply-grammar.ts";
+import type { Choice, Heard, Talk } from "../../requests/model/heard.ts";
+import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
 import { fieldOf, verifiedForm, type Form } from "./signature.ts";
@@ -23,7 +23,7 @@ interface Party {
 /** Sends words to a number, as far as its hour allows. */
 export type SendWords = (kind: PhoneKind, to: string, words: string) => Promise<void>;
 
-/** The entries for what people write, and for what became of messages (channels.md, sections 4 and 5.5). */
+/** The entries for what people write, and for what became of messages (spec/channels 4 and 5.5). */
 export function twilioHooks(
   account: TwilioAccount,
   ours: Readonly<Partial<Record<PhoneKind, string>>>,
@@ -93,8 +93,14 @@ export function twilioHooks(
 function talkOf(from: Party, to: Party, sid: string, countries: readonly string[]): Talk {
   const thread = `${from.address}|${to.address}`;
   return {
-    ...{ at: { channel: from.kind }, begins: countries.some((prefix) => from.number.startsWith(prefix)), goesOn: true },
-    ...{ threads: [thread], thread, source: `twilio ${sid}`, proved: true, raw: {} },
+    at: { channel: from.kind },
+    begins: countries.some((prefix) => from.number.startsWith(prefix)),
+    goesOn: true,
+    threads: [thread],
+    thread,
+    source: `twilio ${sid}`,
+    proved: true,
+    raw: {},
     target: { via: from.kind, to: from.number, settings: {} },
   };
 }

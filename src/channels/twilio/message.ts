@@ -1,4 +1,5 @@
-import type { AskView } from "../../model/ask-view.ts";
+import { inQuotes, quoted } from "../../requests/model/agent-words.ts";
+import type { AskView } from "../../requests/model/view.ts";
 import type { Notice } from "../channel.ts";
 import type { PhoneKind } from "./settings.ts";
 
@@ -6,46 +7,173 @@ import type { PhoneKind } from "./settings.ts";
 export const WHOLE_LIMIT: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
 const WORDS_MOST: Readonly<Record<PhoneKind, number>> = { sms: 300, whatsapp: 900 };
 const OPTIONS_MOST = 9;
+/** Of one answer, in a template, and where a message is long. */
+const OPTION_MOST = 60;
+const LEAST_WORDS = 200;
+/** Of a name, a title and the like, where nothing is approved by what the message shows. */
+const LEAST_NAME = 100;
+/** Twilio takes no longer message, in UTF-16 units (its errors 21617 and 21658). */
+const MESSAGE_MOST = 1600;
+/** WhatsApp takes no longer message of a template: its own words with all that is filled in (Twilio's error 63021). */
+const TEMPLATE_MOST = 1024;
+/** So much of that is left to the words of the template itself (docs/phones.md). */
+const TEMPLATE_WORDS = 200;
 
-/** Returns a whole message: who asks, what, until when, how to answer by words, and the page. */
+/** How much is shown of what an agent says: of its words, of what it said before, of each answer it offers, of names. */
+interface Room {
+  words: number;
+  opening: number;
+  /** 0 where the answers are on the page alone. */
+  option: number;
+  name: number;
+}
+
+/** From all that a message shows to the least: a call that may be approved is in each but the last. */
+const roomsOf = (kind: PhoneKind): readonly Room[] => [
+  { words: WORDS_MOST[kind], opening: Infinity, option: Infinity, name: Infinity },
+  { words: LEAST_WORDS, opening: LEAST_WORDS, option: OPTION_MOST, name: Infinity },
+  { words: 0, opening: LEAST_WORDS, option: 0, name: Infinity },
+  LEAST,
+];
+const LEAST: Room = { words: 0, opening: LEAST_NAME, option: 0, name: LEAST_NAME };
+
+/** Returns the first text that is not too long, of those that say less and less. */
+function longestTaken(texts: readonly string[], most = MESSAGE_MOST): string {
+  return texts.find(({ length }) => length <= most) ?? texts.at(-1) ?? "";
+}
+
+/** Where a message is approved by its code, what is approved is not cut: `showsWhole` says that it need not be. */
+const mayCut = ({ view, whole }: Notice): boolean => view.kind !== "approval" || !whole;
+
+/**
+ * Returns whether each message that may go out shows the function and all of its arguments: with a template of WhatsApp
+ * also that.
+ */
+export function showsWhole(kind: PhoneKind, notice: Notice, hasTemplate: boolean): boolean {
+  if (textOf(kind, notice).length > MESSAGE_MOST) return false;
+  return kind !== "whatsapp" || !hasTemplate || askedIn(notice).length <= roomInTemplate(notice);
+}
+
+/**
+ * Returns a whole message: who asks, what, until when, how to answer by words, and the page. Every line that is not ours
+ * begins with a mark. Where it would be longer than Twilio takes, the agent's words and the answers it offers make room.
+ */
 export function textOf(kind: PhoneKind, notice: Notice): string {
+  const rooms = roomsOf(kind).filter((room) => room !== LEAST || mayCut(notice));
+  return longestTaken(rooms.map((room) => textIn(room, notice)));
+}
+
+function textIn(room: Room, notice: Notice): string {
   const { view, link, opening, reminder } = notice;
   return lines(
     reminder && "Reminder:",
-    opening,
-    `${view.agent} (a program) asks: ${view.title}`,
-    ...callLines(notice),
-    view.words && cut(view.words, WORDS_MOST[kind]),
-    ...optionLines(view),
+    ...(opening ? ["The program says:", quoted(cut(opening, room.opening))] : []),
+    `${cut(view.agent, room.name)} (a program) asks:`,
+    quoted(cut(view.title, room.name)),
+    ...callLines(notice, room),
+    ...wordLines(view.words, room),
+    ...optionLines(view, room),
+    (view.shape?.is === "number" || view.shape?.is === "text") && `The answer is ${cut(view.shape.says, room.name)}.`,
     view.expiresAt !== null && `Until ${timeOf(view.expiresAt)}.`,
     howToAnswer(notice),
     link,
   );
 }
 
-/** Returns the variables of a WhatsApp template; their values must be single lines. */
+/**
+ * Returns the variables of a WhatsApp template; their values must be single lines. What may be answered is said whole
+ * while WhatsApp takes it, and the agent's words make room for it.
+ */
 export function templateVariables(notice: Notice): Readonly<Record<string, string>> {
-  const { view, code, link, delivery } = notice;
-  const asked = lines(view.title, ...callLines(notice), view.words && cut(view.words, WORDS_MOST.whatsapp));
-  const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
-  return { "1": oneLine(view.agent), "2": oneLine(asked), "3": code, "4": link, "5": delivery };
+  const { code, link, delivery } = notice;
+  return { "1": agentIn(notice), "2": askedIn(notice), "3": code, "4": link, "5": delivery };
 }
 
-function callLines({ view, whole }: Notice): readonly (string | null)[] {
-  if (view.fn === null) return [];
-  if (whole) return [`Function: ${view.fn}`, view.argumentsText];
-  const names = view.argumentNames.join(", ");
-  return [`Function: ${view.fn}`, `Arguments: ${cut(names, 200)}. ${view.argumentsLength} characters are on the page.`];
+const agentIn = ({ view }: Notice): string => oneLine(cut(view.agent, LEAST_NAME));
+
+/** What a template has for what is asked. The last variable stands in buttons, which are counted for themselves. */
+function roomInTemplate(notice: Notice): number {
+  return TEMPLATE_MOST - TEMPLATE_WORDS - [agentIn(notice), notice.code, notice.link].join("").length;
 }
 
-function optionLines({ options }: AskView): string[] {
-  const shown = options.slice(0, OPTIONS_MOST).map((option, i) => `#${i + 1} ${option.title ?? option.name}`);
+function askedIn(notice: Notice): string {
+  const { view } = notice;
+  const answers = answersIn(view);
+  const forWords = Math.max(LEAST_WORDS, WORDS_MOST.whatsapp - answers.join(" ").length);
+  const call = (most: number) =>
+    view.fn === null
+      ? []
+      : [`Function: ${said(cut(view.fn, most))}. Arguments: ${said(argumentsOf(notice, most))}`, restOf(notice)];
+  const words = (most: number) => (view.words ? [`It says: ${said(cut(view.words, most))}`] : []);
+  const asked = (most: number, ...parts: readonly string[]) =>
+    oneLine([said(cut(view.title, most)), ...call(most), ...parts].join(" "));
+  return longestTaken(
+    [
+      asked(Infinity, ...answers, ...words(forWords)),
+      asked(Infinity, ...answers, ...words(LEAST_WORDS)),
+      asked(Infinity, ...answers, ...(view.words ? [ON_PAGE] : [])),
+      asked(Infinity, ON_PAGE),
+      ...(mayCut(notice) ? [asked(LEAST_NAME, ON_PAGE)] : []),
+    ],
+    roomInTemplate(notice),
+  );
+}
+
+const ON_PAGE = "More is on the page.";
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+const said = (text: string): string => inQuotes(oneLine(text));
+
+function wordLines(words: string, room: Room): string[] {
+  if (!words) return [];
+  return room.words === 0 ? [ON_PAGE] : ["It says:", quoted(cut(words, room.words))];
+}
+
+function callLines(notice: Notice, { name }: Room): readonly string[] {
+  const { fn } = notice.view;
+  if (fn === null) return [];
+  return ["Function:", quoted(cut(fn, name)), "Arguments:", quoted(argumentsOf(notice, name)), restOf(notice)];
+}
+
+/** The arguments where all of them fit, else their names. */
+function argumentsOf({ view, whole }: Notice, most: number): string {
+  return whole ? (view.argumentsText ?? "") : cut(view.argumentNames.join(", "), Math.min(200, most));
+}
+
+function restOf({ view, whole }: Notice): string {
+  return whole ? "" : `${view.argumentsLength} characters are on the page.`;
+}
+
+function optionLines({ kind, options }: AskView, room: Room): string[] {
+  if (options.length === 0) return [];
+  if (room.option === 0) return [`${headOf(kind)} on the page.`];
+  const each = options
+    .slice(0, OPTIONS_MOST)
+    .map((option, i) => quoted(`#${i + 1} ${cut(option.title ?? option.name, room.option)}`));
+  const shown = [headOf(kind), ...each];
   return options.length > OPTIONS_MOST ? [...shown, "More are on the page."] : shown;
 }
 
+/** What may be answered, as part of a line. */
+function answersIn({ kind, options, shape }: AskView): string[] {
+  if (shape?.is === "number" || shape?.is === "text") return [`The answer is ${said(shape.says)}.`];
+  if (shape?.is === "object" || shape?.is === "json") return ["It is filled in on the page."];
+  if (options.length === 0) return [];
+  const each = options
+    .slice(0, OPTIONS_MOST)
+    .map(({ title, name }, i) => `#${i + 1} ${said(cut(title ?? name, OPTION_MOST))}`);
+  const comment = shape?.is === "decision" && shape.comment !== "none" ? " A comment may follow after a comma." : "";
+  const more = options.length > OPTIONS_MOST ? " More are on the page." : "";
+  return [`${headOf(kind)} ${each.join(", ")}.${comment}${more}`];
+}
+
+const headOf = (kind: AskView["kind"]): string => (kind === "approval" ? "Ways to reject:" : "Ready-made answers:");
+
 function howToAnswer({ view, whole, code }: Notice): string {
   if (view.kind === "approval") return whole ? `Reply YES ${code} or NO ${code}, or decide here:` : "Decide here:";
-  return `Reply with your answer (${code} first if several requests wait), or answer here:`;
+  const { shape } = view;
+  if (shape?.is === "object" || shape?.is === "json") return "Fill it in here:";
+  const what = shape?.is === "decision" ? "YES or NO, and a comment after a comma" : "your answer";
+  return `Reply with ${what} (${code} first if several requests wait), or answer here:`;
 }
 
 function timeOf(at: number): string {

@@ -1,4 +1,4 @@
-/** What the operator says about text messages (channels.md, section 7). */
+/** What the operator says about text messages (spec/channels 7). */
 export interface TwilioSettings {
   accountSid?: string | undefined;
   authToken?: string | undefined;

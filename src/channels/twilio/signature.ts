@@ -8,7 +8,7 @@ export type Form = ReadonlyMap<string, readonly string[]>;
  * Returns the fields of a request that Twilio signed for this address, or nothing for any other request: HMAC-SHA1 over
  * the public URL as it was configured and the sorted fields, or, for JSON, over the URL that holds the body's SHA-256.
  *
- * Twilio signs no time, so whoever calls this drops the message ids it has seen (channels.md, section 4).
+ * Twilio signs no time, so whoever calls this drops the message ids it has seen (spec/channels 4).
  */
 export function verifiedForm(request: RawRequest, url: string, authToken: string): Form | undefined {
   const signature = onlyHeader(request.rawHeaders, "x-twilio-signature");

@@ -1,7 +1,7 @@
 import { DeliveryError, type Channel, type FieldDoc, type FieldError } from "../channel.ts";
 import { createMessage } from "./api.ts";
 import { STATUS_PATH, twilioHooks } from "./inbound.ts";
-import { templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
+import { showsWhole, templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside, TwilioSettings } from "./settings.ts";
 
 export interface PhoneTarget {
@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<string, FieldDoc>> = {
 
 /**
  * Returns the channels for text messages and WhatsApp, as far as they are set up: without an account, its token, allowed
- * countries and a public URL there is neither, and their entries answer nobody (channels.md, section 5.5).
+ * countries and a public URL there is neither, and their entries answer nobody (spec/channels 5.5).
  *
  * Two HTTP calls and one HMAC, written out: Twilio's own package is 21 MB, and what it does not do (a header given
  * twice, the URL as configured) would have to be written beside it all the same. It computes what the tests expect.
@@ -81,6 +81,7 @@ function phoneChannel(
     via: kind,
     fields: FIELDS,
     wholeLimit: WHOLE_LIMIT[kind],
+    showsWhole: (notice) => showsWhole(kind, notice, account.whatsappTemplateSid !== undefined),
     parse: (input) => parsePhone(kind, input, account.countries),
     async send(notice, signal) {
       const { to } = notice.target;

@@ -1,5 +1,6 @@
+import { parseProviderJson } from "../../lib/json-body.ts";
 import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
-import type { Choice, Heard, Verdict } from "../../model/heard.ts";
+import type { Choice, Heard, Verdict } from "../../requests/model/heard.ts";
 import type { Hook, HookReply } from "../channel.ts";
 import type { WebhookDestination } from "./webhook.ts";
 
@@ -12,7 +13,7 @@ export function callbackPath(name: string): string {
 
 /**
  * Returns the entry for the answers that targets bring: signed as Standard Webhooks says, with the secret of that very
- * target. What comes back says what became of it (channels.md, sections 4 and 5.6).
+ * target. What comes back says what became of it (spec/channels 4 and 5.6).
  */
 export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now: () => number): Hook {
   return {
@@ -43,7 +44,7 @@ export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now
   };
 }
 
-/** In the words of A2H's errors, which whoever builds on Parley knows already (contract-a2h.md, section 3.1). */
+/** In the words of A2H's errors, which whoever builds on Parley knows already (spec/a2h 3.1). */
 const REFUSALS = {
   not_understood: [422, "validation_failed"],
   needs_page: [422, "validation_failed"],
@@ -81,7 +82,7 @@ interface Callback {
 function readCallback(bytes: Buffer): Callback | string {
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString("utf8"));
+    body = parseProviderJson(bytes.toString("utf8"));
   } catch {
     return "the body is not JSON";
   }

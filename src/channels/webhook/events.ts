@@ -1,9 +1,9 @@
-import type { ResponseOption } from "../../model/addressed-ask.ts";
+import type { ResponseOption } from "../../requests/model/request.ts";
 import type { Closing, Notice } from "../channel.ts";
 
 /**
  * Returns the event that asks, as JSON. The function and its arguments are the very bytes whose digest is approved: a
- * number keeps every digit, so they are written into the text and not through a value (channels.md, section 5.6).
+ * number keeps every digit, so they are written into the text and not through a value (spec/channels 5.6).
  */
 export function deliveredEvent(notice: Notice, link: string, replyTo: string): string {
   const { view, delivery, reminder, opening } = notice;

@@ -5,7 +5,7 @@ import { DeliveryError, type Channel, type FieldError } from "../channel.ts";
 import { callbackHook, callbackPath } from "./callback.ts";
 import { closedEvent, deliveredEvent } from "./events.ts";
 
-/** A program of the operator's that passes requests on to people (channels.md, section 5.6). */
+/** A program of the operator's that passes requests on to people (spec/channels 5.6). */
 export interface WebhookDestination {
   url: string;
   /** `whsec_…`: signs both ways. */
@@ -100,6 +100,8 @@ function parseTarget(
   else {
     const destination = known.get(name);
     if (!destination) refuse("name", "recipient_not_allowed", "is no target of this server");
+    else if (destination.humans.length === 0)
+      refuse("name", "recipient_not_allowed", "is a target that speaks for nobody who is still here");
     else if (errors.length === 0) return { target: { via: "webhook", to: name, people: destination.humans } };
   }
   return { errors };

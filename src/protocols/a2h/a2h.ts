@@ -1,6 +1,5 @@
 import { Refusal } from "../../refusals.ts";
-import type { Door, DoorContext } from "../door.ts";
-import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
+import type { Door, DoorContext } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
 import { callRoutes } from "./call-routes.ts";
 import { channelRoutes } from "./channel-routes.ts";
@@ -12,7 +11,7 @@ import { routeOptions, type Mount } from "./route.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 import { A2H_VERSION, serverRoutes } from "./server-routes.ts";
 
-/** Where the protocol is served, and how much of it (contract-a2h.md, section 1). */
+/** Where the protocol is served, and how much of it (spec/a2h 1). */
 const MOUNTS = [
   { prefix: "", full: false, documented: false },
   { prefix: "/a2h/v1alpha1", full: true, documented: true },
@@ -21,16 +20,21 @@ const MOUNTS = [
 
 /** Paths of the full set that clients ask for at the root when their base address is wrong. */
 const FULL_ONLY = [
-  ...["/contact_requests", "/contact_requests/:id", "/project", "/contact_channel/:id", "/audit"],
-  ...["/webhook_endpoints", "/webhook_endpoints/:id"],
+  "/contact_requests",
+  "/contact_requests/:id",
+  "/project",
+  "/contact_channel/:id",
+  "/audit",
+  "/webhook_endpoints",
+  "/webhook_endpoints/:id",
   ...["function_calls", "human_contacts"].flatMap((kind) =>
     ["pending", ":id/respond", ":id/escalate_email", ":id/cancel"].map((rest) => `/agent/${kind}/${rest}`),
   ),
 ];
 
 /**
- * The A2H door: the draft's families at the root, everything under the two prefixes (contract-a2h.md). It parses, calls
- * one verb and prints; it decides nothing.
+ * The A2H door: the draft's families at the root, everything under the two prefixes (docs/spec/a2h.md). It parses,
+ * calls one verb and prints; it decides nothing.
  */
 export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Promise<void> {
   return async (app) => {
@@ -38,7 +42,6 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
       await app.register(
         async (mounted) => {
           answerOwnErrors(mounted, door);
-          const taken = noteRoutes(mounted);
           const mount: Mount = { app: mounted, door, prefix, known, ...more };
           callRoutes(mount);
           messageRoutes(mount);
@@ -51,7 +54,6 @@ export function a2h(door: DoorContext, known: KnownChannels): (app: Door) => Pro
           } else {
             rootRoutes(mount);
           }
-          refuseOtherMethods(mounted, withoutPrefix(taken, prefix));
         },
         { prefix },
       );
@@ -63,10 +65,6 @@ function answerOwnErrors(app: Door, { ctx }: DoorContext): void {
   app.setErrorHandler((error, request, reply) => sendA2hError(ctx, error, request, reply));
   if (app.prefix === "") return;
   app.setNotFoundHandler((request, reply) => sendA2hError(ctx, new Refusal("route_not_found"), request, reply));
-}
-
-function withoutPrefix(taken: ReadonlyMap<string, Set<string>>, prefix: string): Map<string, Set<string>> {
-  return new Map([...taken].map(([url, methods]) => [url.slice(prefix.length), methods]));
 }
 
 function rootRoutes(mount: Mount): void {

@@ -1,13 +1,15 @@
 import type { Context } from "../../context.ts";
-import type { AddressedForm, Audience, Identity, Target } from "../../model/addressed-ask.ts";
-import { isSlackUser } from "../../model/audience.ts";
+import type { AddressedForm, Audience, Identity, Target } from "../../requests/model/request.ts";
+import { isSlackUser } from "../../requests/model/audience.ts";
 import { Refusal } from "../../refusals.ts";
-import { isEnrolled, readHuman } from "../../verbs/enroll-human.ts";
-import { keepSecret } from "../../verbs/keep-secret.ts";
-import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../verbs/read-conversations.ts";
-import type { UsualAudience } from "../door.ts";
+import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
+import { audienceOfCalled, findGroup, personLeaf } from "../../access/find-called.ts";
+import { keepSecret } from "../../core/keep-secret.ts";
+import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
+import type { UsualAudience } from "../http/door.ts";
 import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
+import { idNumber } from "../http/query.ts";
 
 /** Whoever sees all there is in the inbox. */
 const EVERYBODY: Audience = { is: "leaf", target: { via: "inbox" } };
@@ -41,7 +43,7 @@ type Decides = AddressedForm["kind"];
 
 /**
  * Returns whom a request asks: those it names, else those of its key, else the usual ones, else everybody who sees all
- * there is (contract-a2h.md, section 8).
+ * there is (spec/a2h 8).
  *
  * @throws {Refusal} `human_unknown`, `channel_not_found`, `invalid_input`; `scope_missing` where a key of one
  *   conversation would ask somewhere else
@@ -81,12 +83,13 @@ function idOf({ tree }: Pick<ReadChannel, "tree">): string | null {
 }
 
 async function conversationOf(ctx: Context, { principal }: Asker, id: string): Promise<Conversation | undefined> {
-  return /^[1-9]\d{0,14}$/.test(id) ? findConversationOf(ctx, { agent: principal }, Number(id)) : undefined;
+  const number = idNumber(id);
+  return number === null ? undefined : findConversationOf(ctx, { agent: principal }, number);
 }
 
 /**
  * Whoever began a conversation answers in it; calls are decided by humans who are enrolled, and the inbox is theirs alone
- * (section 9).
+ * (spec/a2h 9).
  */
 async function placeIn(ctx: Context, asker: Asker, conversation: Conversation, decides: Decides): Promise<Audience> {
   const needsHuman = decides === "approval" || conversation.channel === "inbox";
@@ -115,7 +118,7 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
 /**
  * Returns whom a channel asks, with the people it names looked up and the tokens that came with it stored.
  *
- * Where several have to agree, only enrolled humans count, so whoever is named there has to be one (section 12).
+ * Where several have to agree, only enrolled humans count, so whoever is named there has to be one (spec/a2h 12).
  *
  * @throws {Refusal} `human_unknown`, `channel_not_found`, `invalid_input`; `scope_missing` where a key of one
  *   conversation would ask somewhere else
@@ -145,7 +148,7 @@ async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean)
       return anyOf(tree.targets);
     }
     case "human":
-      return personLeaf(ctx, tree.id, () => new Refusal("human_unknown", { id: tree.id, loc: tree.loc }));
+      return humanLeaf(ctx, tree.id, () => new Refusal("human_unknown", { id: tree.id, loc: tree.loc }));
     case "id":
       return resolveId(ctx, of, tree, joint);
     case "any": {
@@ -163,7 +166,7 @@ async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean)
   }
 }
 
-/** Returns whom an id asks: a name that the operator wrote down, a human, or whoever began a conversation. */
+/** Returns whom an id asks: a channel or a group that the operator wrote down, a human, or whoever began a conversation. */
 async function resolveId(
   ctx: Context,
   of: For,
@@ -179,8 +182,10 @@ async function resolveId(
     }
     return resolve(ctx, of, named.tree, joint);
   }
+  const group = await findGroup(ctx, id);
+  if (group && group.length > 0) return audienceOfCalled({ is: "group", group: id, humans: group });
   const conversation = await conversationOf(ctx, of.asker, id);
-  if (!conversation) return personLeaf(ctx, id, () => new Refusal("channel_not_found", { id, loc }));
+  if (!conversation) return humanLeaf(ctx, id, () => new Refusal("channel_not_found", { id, loc }));
   const audience = await placeIn(ctx, of.asker, conversation, of.decides);
   if (joint && conversation.person === null) await refuseStrangers(ctx, [conversation.target], loc);
   return audience;
@@ -193,10 +198,11 @@ function anyOf(targets: readonly Target[]): Audience {
   return { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
 }
 
-async function personLeaf(ctx: Context, id: string, unknown: () => Refusal): Promise<Audience> {
-  const human = /^[1-9]\d{0,14}$/.test(id) ? await readHuman(ctx, Number(id)).catch(notFound) : null;
+async function humanLeaf(ctx: Context, id: string, unknown: () => Refusal): Promise<Audience> {
+  const number = idNumber(id);
+  const human = number === null ? null : await readHuman(ctx, number).catch(notFound);
   if (!human) throw unknown();
-  return { is: "leaf", target: { via: "person", person: human.person } };
+  return personLeaf(human);
 }
 
 function notFound(error: unknown): null {

@@ -1,8 +1,9 @@
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelAddressed, escalateAddressed } from "../../verbs/end-addressed.ts";
-import { listPending, readAddressed, readDetails } from "../../verbs/read-addressed.ts";
-import type { FastifyReply, FastifyRequest } from "../door.ts";
+import { cancelAddressed, escalateAddressed } from "../../requests/end.ts";
+import { listPending, readAddressed, readDetails } from "../../requests/read.ts";
+import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
 import type { ChannelRules } from "./contact-channel.ts";
@@ -10,10 +11,11 @@ import { createCall, createContact } from "./create.ts";
 import { escalationTargets, readEscalation } from "./escalation.ts";
 import { checked, optional, text } from "./fields.ts";
 import { printRequest } from "./print.ts";
-import { awaited, findRequest, tellingWho, type RefKind } from "./requests.ts";
+import { awaited, findRequest, tellingWho } from "./requests.ts";
 import { respond } from "./respond.ts";
 import { bodyOf, queryNumber, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readCall, readContact } from "./specs.ts";
+import { selectionOf, type RefKind } from "./written.ts";
 
 interface WithId {
   Params: { id: string };
@@ -25,7 +27,7 @@ const FAMILIES = [
   { path: "contact_requests", kind: "contact", full: true, called: "human contact, by its older name" },
 ] as const satisfies readonly { path: string; kind: RefKind; full: boolean; called: string }[];
 
-/** Creating, reading, answering, cancelling and escalating calls and contacts (contract-a2h.md, section 6). */
+/** Creating, reading, answering, cancelling and escalating calls and contacts (spec/a2h 6). */
 export function callRoutes(mount: Mount): void {
   for (const family of FAMILIES) {
     if (mount.full || !family.full) createAndRead(mount, family);
@@ -55,6 +57,7 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
+      await turnAfter(request.body as Buffer);
       const rules = rulesFor(mount, caller);
       const { ask, replayed } =
         kind === "call"
@@ -94,7 +97,10 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
 
 /** Where templates are off one is taken and not used, which the reply says. */
 function hasTemplate({ wire }: AddressedAsk): boolean {
-  const { channel, escalation } = JSON.parse(String(wire["spec"])) as Record<string, unknown>;
+  const spec = String(wire["spec"]);
+  // Most have none, and are not read again for it.
+  if (!spec.includes('"template"')) return false;
+  const { channel, escalation } = JSON.parse(spec) as Record<string, unknown>;
   const isMailed = (at: unknown): boolean => {
     if (typeof at !== "object" || at === null) return false;
     const { email } = at as { email?: { template?: unknown } };
@@ -110,21 +116,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
   app.get(
     `/agent/${path}/pending`,
     routeOptions(mount, { noun: "call", summary: `Every open ${called}, oldest first` }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
-      const limit = queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 });
-      const offset = queryNumber(request, "offset", { min: 0, max: 1_000_000, usual: 0 });
-      const whose =
-        caller.scope === "agent"
-          ? { asker: caller.principal, ...(caller.conversation !== null && { conversation: caller.conversation }) }
-          : caller.scope === "answer"
-            ? { person: caller.person }
-            : {};
-      const { items, total } = await listPending(ctx, { ...whose, refStart: `${kind}:` }, { limit, offset });
-      const texts = await Promise.all(items.map(async (ask) => printRequest(ask, await readDetails(ctx, ask))));
-      const rest = JSON.stringify({ total, limit, offset, has_more: offset + items.length < total });
-      return sendJson(reply, `{"items":[${texts.join(",")}],${rest.slice(1)}`);
-    },
+    async (request, reply) => sendJson(reply, await pendingPage(door, request, kind)),
   );
 
   app.post<WithId>(
@@ -148,10 +140,10 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     `/agent/${path}/:id/cancel`,
     routeOptions(mount, { noun: "call", summary: `Withdraw a ${called}`, body: "cancel", bodyOptional: true }),
     async (request, reply) => {
-      const { ask, by } = await ownOrAny(request);
+      const { ask, by } = await ownOrAny(door, request, kind);
       const body = bodyOf(request);
       const reason = checked((problems) => ({
-        text: optional(body, "reason", text({ max: 500 }), ["body"], problems),
+        text: optional(body, "reason", text({ max: 500 }), { loc: ["body"], problems }),
       })).text;
       const over = await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, reason));
       return sendJson(reply, printRequest(over, await readDetails(ctx, over)));
@@ -162,24 +154,48 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     `/agent/${path}/:id/escalate_email`,
     routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "escalation" }),
     async (request, reply) => {
-      const { ask, by, caller } = await ownOrAny(request);
-      // It asks by mail, which is another place than its conversation.
-      if (caller.scope === "agent" && caller.conversation !== null)
-        throw new Refusal("scope_missing", { scope: "agent" });
-      const body = bodyOf(request);
-      const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
-      const { words, targets } = checked((problems) => {
-        const escalation = readEscalation(body, problems, ask);
-        return escalation && escalationTargets(escalation, problems, rules);
-      });
-      const escalated = await tellingWho(door, ask, () => escalateAddressed(ctx, ask.id, { targets, words, by }));
+      const escalated = await escalate(mount, request, kind);
       return sendJson(reply, printRequest(escalated, await readDetails(ctx, escalated)));
     },
   );
+}
 
-  async function ownOrAny(request: FastifyRequest<WithId>) {
-    const caller = await callerFrom(door, request, ["agent", "admin"]);
-    const ask = await findRequest(door, caller, kind, request.params.id);
-    return { ask, caller, by: actorOf(caller) };
-  }
+/** Returns a page of the open requests of a kind as JSON text: an agent's own, a person's, or for admins everybody's. */
+async function pendingPage(door: DoorContext, request: FastifyRequest, kind: RefKind): Promise<string> {
+  const { ctx } = door;
+  const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
+  const limit = queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 });
+  const offset = queryNumber(request, "offset", { min: 0, max: 1_000_000, usual: 0 });
+  const whose =
+    caller.scope === "agent"
+      ? { asker: caller.principal, ...(caller.conversation !== null && { conversation: caller.conversation }) }
+      : caller.scope === "answer"
+        ? { person: caller.person }
+        : {};
+  const { items, total } = await listPending(ctx, { ...whose, kinds: selectionOf(kind) }, { limit, offset });
+  const texts = await Promise.all(items.map(async (ask) => printRequest(ask, await readDetails(ctx, ask))));
+  const rest = JSON.stringify({ total, limit, offset, has_more: offset + items.length < total });
+  return `{"items":[${texts.join(",")}],${rest.slice(1)}`;
+}
+
+/** Has more people asked by mail, as the body says; returns the request as it is then. */
+async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: RefKind): Promise<AddressedAsk> {
+  const { door } = mount;
+  const { ask, by, caller } = await ownOrAny(door, request, kind);
+  // It asks by mail, which is another place than its conversation.
+  if (caller.scope === "agent" && caller.conversation !== null) throw new Refusal("scope_missing", { scope: "agent" });
+  const body = bodyOf(request);
+  const rules = { ...rulesFor(mount, caller), joint: false, composite: false };
+  const { words, targets } = checked((problems) => {
+    const escalation = readEscalation(body, problems, ask);
+    return escalation && escalationTargets(escalation, problems, rules);
+  });
+  return tellingWho(door, ask, () => escalateAddressed(door.ctx, ask.id, { targets, words, by }));
+}
+
+/** Returns the request that the path names, for the agent whose it is and for admins, and who is calling. */
+async function ownOrAny(door: DoorContext, request: FastifyRequest<WithId>, kind: RefKind) {
+  const caller = await callerFrom(door, request, ["agent", "admin"]);
+  const ask = await findRequest(door, caller, kind, request.params.id);
+  return { ask, caller, by: actorOf(caller) };
 }

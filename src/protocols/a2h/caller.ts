@@ -1,8 +1,8 @@
 import { Refusal } from "../../refusals.ts";
-import type { DoorContext, FastifyRequest } from "../door.ts";
-import { keyHolder, personOfSession, showsKey, type Administrator } from "../door-principals.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
+import { keyHolder, personOfSession, showsKey, type Administrator } from "../http/principals.ts";
 
-/** Who speaks, as far as this protocol knows (contract-a2h.md, section 2). */
+/** Who speaks, as far as this protocol knows (spec/a2h 2). */
 export type A2hCaller =
   | {
       scope: "agent";

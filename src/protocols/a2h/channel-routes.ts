@@ -1,13 +1,13 @@
-import type { Target } from "../../model/addressed-ask.ts";
-import { OUTSIDE_CHANNELS } from "../../model/channel-catalogue.ts";
+import type { Target } from "../../requests/model/request.ts";
+import { OUTSIDE_CHANNELS } from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
-import { goneSignal, type FastifyReply } from "../door.ts";
+import { goneSignal, type FastifyReply } from "../http/door.ts";
 import { audienceOf } from "./addressees.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { readChannel, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
-import { queryText } from "../door-query.ts";
+import { queryText } from "../http/query.ts";
 import { bodyOf, routeOptions, type Mount } from "./route.ts";
 
 const HUMAN_FIELDS = { id: { type: "string", description: "ID from GET /humans", required: true } } as const;
@@ -18,7 +18,7 @@ interface ChannelError {
   message: string;
 }
 
-/** Which ways to reach people there are, and whether one is written as it must be (contract-a2h.md, section 16). */
+/** Which ways to reach people there are, and whether one is written as it must be (spec/a2h 16). */
 export function channelRoutes(mount: Mount): void {
   const { app, door } = mount;
 

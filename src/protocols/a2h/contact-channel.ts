@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Target } from "../../model/addressed-ask.ts";
-import { OUTSIDE_CHANNELS, type ChannelCatalogue, type OutsideChannel } from "../../model/channel-catalogue.ts";
+import type { Target } from "../../requests/model/request.ts";
+import {
+  OUTSIDE_CHANNELS,
+  type ChannelCatalogue,
+  type OutsideChannel,
+} from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
 import {
   complain,
@@ -14,6 +18,7 @@ import {
   type Problem,
   type Rule,
 } from "./fields.ts";
+import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** Whom to ask, as it was written: people are not looked up yet. */
 export type ChannelTree =
@@ -49,15 +54,24 @@ const MOST_LEAVES = 25;
 const MOST_DEPTH = 5;
 const MOST_TIMEOUT_S = 2_592_000;
 
-/** What a member of a channel may hold, in the words of this protocol (contract-a2h.md, section 5.3). */
+/** What a member of a channel may hold, in the words of this protocol (spec/a2h 5.3). */
 const MEMBERS: Readonly<Record<OutsideChannel, readonly string[]>> = {
   slack: [
-    ...["channel_or_user_id", "context_about_channel_or_user", "allowed_responder_ids", "thread_ts"],
-    ...["experimental_slack_blocks", "bot_token"],
+    "channel_or_user_id",
+    "context_about_channel_or_user",
+    "allowed_responder_ids",
+    "thread_ts",
+    "experimental_slack_blocks",
+    "bot_token",
   ],
   email: [
-    ...["address", "context_about_user", "additional_recipients", "subject", "in_reply_to_message_id"],
-    ...["references_message_id", "template"],
+    "address",
+    "context_about_user",
+    "additional_recipients",
+    "subject",
+    "in_reply_to_message_id",
+    "references_message_id",
+    "template",
   ],
   sms: ["phone_number", "context_about_user"],
   whatsapp: ["phone_number", "context_about_user"],
@@ -97,6 +111,22 @@ export function folded(given: JsonObject, known: (name: string) => boolean, loc:
   return Object.fromEntries(found);
 }
 
+/** What one reading of a channel goes by, and what it has found so far. */
+interface Reading {
+  rules: ChannelRules;
+  problems: Problem[];
+  tokens: string[];
+  leaves: number;
+}
+
+/** A part of a channel that was read. */
+interface ReadPart {
+  echo: JsonObject;
+  tree: ChannelTree;
+}
+
+type Composite = (typeof COMPOSITES)[number];
+
 /** Reads a contact channel; nothing where no member is given. */
 export function readChannel(
   value: unknown,
@@ -104,141 +134,166 @@ export function readChannel(
   problems: Problem[],
   rules: ChannelRules,
 ): ReadChannel | undefined {
-  const tokens: string[] = [];
-  let leaves = 0;
-  const found = read(value, loc, 1);
-  if (leaves > MOST_LEAVES) complain(problems, loc, "too_long", `may name at most ${MOST_LEAVES} addressees`);
-  return found && { ...found, tokens };
+  const reading: Reading = { rules, problems, tokens: [], leaves: 0 };
+  const found = readPart(reading, value, loc, 1);
+  if (reading.leaves > MOST_LEAVES) complain(problems, loc, "too_long", `may name at most ${MOST_LEAVES} addressees`);
+  return found && { ...found, tokens: reading.tokens };
+}
 
-  function read(given: unknown, at: Loc, depth: number): { echo: JsonObject; tree: ChannelTree } | undefined {
-    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
-    if (depth > MOST_DEPTH) return complain(problems, at, "too_long", `may be nested ${MOST_DEPTH} deep`);
-    const members = folded(given, (name) => NAMES.has(name) || COMPOSITES.some((one) => one === name), at, problems);
-    const [only, ...others] = Object.keys(members);
-    if (only === undefined) return undefined;
-    const composite = COMPOSITES.find((one) => Object.hasOwn(members, one));
-    if (composite === undefined) return readMembers(members, at);
-    if (others.length > 0) return complain(problems, at, "pattern", `may hold nothing beside ${composite}`);
-    if (!rules.composite) return complain(problems, [...at, composite], "pattern", "may not be asked for here");
-    if (composite !== "any_of" && !rules.joint) {
-      return complain(problems, [...at, composite], "pattern", "may be asked for function calls only");
-    }
-    return readComposite(composite, members[composite], [...at, composite], depth);
+function readPart(reading: Reading, given: unknown, at: Loc, depth: number): ReadPart | undefined {
+  const { problems, rules } = reading;
+  if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+  if (depth > MOST_DEPTH) return complain(problems, at, "too_long", `may be nested ${MOST_DEPTH} deep`);
+  const members = folded(given, (name) => NAMES.has(name) || COMPOSITES.some((one) => one === name), at, problems);
+  const [only, ...others] = Object.keys(members);
+  if (only === undefined) return undefined;
+  const composite = COMPOSITES.find((one) => Object.hasOwn(members, one));
+  if (composite === undefined) return readMembers(reading, members, at);
+  if (others.length > 0) return complain(problems, at, "pattern", `may hold nothing beside ${composite}`);
+  if (!rules.composite) return complain(problems, [...at, composite], "pattern", "may not be asked for here");
+  if (composite !== "any_of" && !rules.joint) {
+    return complain(problems, [...at, composite], "pattern", "may be asked for function calls only");
   }
+  const branch = branchRule(reading, composite, depth + 1);
+  return composite === "quorum"
+    ? readQuorum(reading, members[composite], [...at, composite], branch)
+    : readList(reading, { name: composite, given: members[composite], at: [...at, composite] }, branch);
+}
 
-  function readComposite(name: (typeof COMPOSITES)[number], given: unknown, at: Loc, depth: number) {
-    const entry: Rule<{ echo: unknown; tree: ChannelTree; afterSeconds: number }> = (one, here) => {
-      const timed = name === "any_of" ? timedBranch(one, here) : undefined;
-      const inner = read(timed?.channel ?? one, timed ? [...here, "channel"] : here, depth + 1);
-      if (!inner) return isJsonObject(one) ? complain(problems, here, "required", "must name somebody") : undefined;
-      const afterSeconds = timed?.timeout ?? 0;
-      return { ...inner, afterSeconds, echo: timed ? { timeout: timed.timeout, channel: inner.echo } : inner.echo };
-    };
-    const rule = list(entry, { min: 1, max: MOST_LEAVES });
-    if (name !== "quorum") {
-      const of = rule(given, at, problems);
-      if (!of) return undefined;
-      const echo = { [name]: of.map((one) => one.echo) };
-      const tree: ChannelTree =
-        name === "all_of"
-          ? { is: "all", of: of.map((one) => one.tree) }
-          : { is: "any", of: of.map(({ tree: node, afterSeconds }) => ({ afterSeconds, node })) };
-      return { echo, tree };
-    }
-    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
-    const members = folded(given, (field) => field === "min" || field === "of", at, problems);
-    const of = rule(members["of"], [...at, "of"], problems);
-    const min = integer(1, of?.length ?? MOST_LEAVES)(members["min"], [...at, "min"], problems);
-    if (!of || min === undefined) return undefined;
-    const tree: ChannelTree = { is: "quorum", min, of: of.map((one) => one.tree) };
-    return { echo: { quorum: { min, of: of.map((one) => one.echo) } }, tree };
-  }
+/** A branch of a composite; its own place in time where it is one of several that are asked one after another. */
+type Branch = Rule<{ echo: unknown; tree: ChannelTree; afterSeconds: number }>;
 
-  function timedBranch(one: unknown, at: Loc): { timeout: number; channel: unknown } | undefined {
-    if (!isJsonObject(one) || !Object.hasOwn(one, "timeout")) return undefined;
-    const members = folded(one, (name) => name === "timeout" || name === "channel", at, problems);
-    const timeout = integer(0, MOST_TIMEOUT_S)(members["timeout"], [...at, "timeout"], problems);
-    return { timeout: timeout ?? 0, channel: members["channel"] ?? {} };
-  }
+function branchRule(reading: Reading, name: Composite, depth: number): Branch {
+  const { problems } = reading;
+  return (one, here) => {
+    const timed = name === "any_of" ? timedBranch(one, here, problems) : undefined;
+    const inner = readPart(reading, timed?.channel ?? one, timed ? [...here, "channel"] : here, depth);
+    if (!inner) return isJsonObject(one) ? complain(problems, here, "required", "must name somebody") : undefined;
+    const afterSeconds = timed?.timeout ?? 0;
+    return { ...inner, afterSeconds, echo: timed ? { timeout: timed.timeout, channel: inner.echo } : inner.echo };
+  };
+}
 
-  function readMembers(members: JsonObject, at: Loc): { echo: JsonObject; tree: ChannelTree } | undefined {
-    const echo: Record<string, unknown> = {};
-    const nodes: ChannelTree[] = [];
-    for (const [name, given] of Object.entries(members)) {
-      leaves += 1;
-      const found = readMember(name, given, [...at, name]);
-      if (!found) continue;
-      echo[name] = found.echo;
-      nodes.push(found.tree);
-    }
-    const [first, ...more] = nodes;
-    if (!first) return undefined;
-    if (more.length === 0) return { echo, tree: first };
-    return { echo, tree: { is: "any", of: nodes.map((node) => ({ afterSeconds: 0, node })) } };
-  }
+function timedBranch(one: unknown, at: Loc, problems: Problem[]): { timeout: number; channel: unknown } | undefined {
+  if (!isJsonObject(one) || !Object.hasOwn(one, "timeout")) return undefined;
+  const members = folded(one, (name) => name === "timeout" || name === "channel", at, problems);
+  const timeout = integer(0, MOST_TIMEOUT_S)(members["timeout"], [...at, "timeout"], problems);
+  return { timeout: timeout ?? 0, channel: members["channel"] ?? {} };
+}
 
-  function readMember(name: string, given: unknown, at: Loc): { echo: unknown; tree: ChannelTree } | undefined {
-    if (name === "channel_id") {
-      const id = typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? String(given) : given;
-      const rule = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
-      const found = rule(id, at, problems);
-      return found === undefined ? undefined : { echo: given, tree: { is: "id", id: found, loc: at } };
-    }
-    if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
-    if (name === "inbox") {
-      folded(given, () => false, at, problems);
-      return { echo: {}, tree: { is: "targets", targets: [{ via: "inbox" }], loc: at } };
-    }
-    if (name === "human") {
-      const fields = folded(given, (field) => field === "id", at, problems);
-      if (fields["id"] === undefined) return complain(problems, [...at, "id"], "required", "is required");
-      const id = Number.isSafeInteger(fields["id"]) ? String(fields["id"]) : fields["id"];
-      const found = text({ max: 64 })(id, [...at, "id"], problems);
-      return found === undefined ? undefined : { echo: fields, tree: { is: "human", id: found, loc: at } };
-    }
-    return readOutside(name as OutsideChannel, given, at);
-  }
+function readList(
+  { problems }: Reading,
+  { name, given, at }: { name: "all_of" | "any_of"; given: unknown; at: Loc },
+  branch: Branch,
+): ReadPart | undefined {
+  const of = list(branch, { min: 1, max: MOST_LEAVES })(given, at, problems);
+  if (!of) return undefined;
+  const echo = { [name]: of.map((one) => one.echo) };
+  if (name === "all_of") return { echo, tree: { is: "all", of: of.map((one) => one.tree) } };
+  return { echo, tree: { is: "any", of: of.map(({ tree: node, afterSeconds }) => ({ afterSeconds, node })) } };
+}
 
-  function readOutside(name: OutsideChannel, given: JsonObject, at: Loc) {
-    if (rules.isOpen) throw new Refusal("scope_missing", { scope: "agent" });
-    const isKnown = (field: string) => MEMBERS[name].includes(field) || (name === "email" && field in ALIASES);
-    const input: Record<string, unknown> = { ...folded(given, isKnown, at, problems) };
-    const more = input["additional_recipients"];
-    if (Array.isArray(more)) {
-      input["additional_recipients"] = more.map((one: unknown, i) =>
-        isJsonObject(one)
-          ? folded(one, (field) => RECIPIENT.includes(field), [...at, "additional_recipients", i], problems)
-          : one,
-      );
-    }
-    const configured = rules.catalogue.list();
-    if (!configured.some((one) => one.name === name)) {
-      const available = ["inbox", "human", ...configured.map((one) => one.name)];
-      const message = `${dotted(at)} is not configured on this server`;
-      problems.push({ loc: at, code: "channel_unavailable", message, facts: { channel: name, available } });
-      return undefined;
-    }
-    const parsed = rules.catalogue.parse(name, input);
-    if ("errors" in parsed) {
-      const above = at.slice(0, -1);
-      for (const { path, code, message } of parsed.errors) problems.push(channelProblem(above, path, code, message));
-      return undefined;
-    }
-    const targets = parsed.targets.map((one) => ({ ...one, via: name }) as Target);
-    for (const [i, target] of targets.entries()) {
-      if (isWritable(target, rules.recipients)) continue;
-      const field = i === 0 ? [MEMBERS[name][0] ?? ""] : ["additional_recipients"];
-      const message = "This server does not write to that recipient.";
-      problems.push({ loc: [...at, ...field], code: "recipient_not_allowed", message, bare: message });
-    }
-    const { bot_token: token, ...echo } = input;
-    if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } as const };
-    const place = tokens.push(token) - 1;
-    return {
-      echo,
-      tree: { is: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } as const,
-    };
+function readQuorum({ problems }: Reading, given: unknown, at: Loc, branch: Branch): ReadPart | undefined {
+  if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+  const members = folded(given, (field) => field === "min" || field === "of", at, problems);
+  const of = list(branch, { min: 1, max: MOST_LEAVES })(members["of"], [...at, "of"], problems);
+  const min = integer(1, of?.length ?? MOST_LEAVES)(members["min"], [...at, "min"], problems);
+  if (!of || min === undefined) return undefined;
+  const tree: ChannelTree = { is: "quorum", min, of: of.map((one) => one.tree) };
+  return { echo: { quorum: { min, of: of.map((one) => one.echo) } }, tree };
+}
+
+/** Several members beside one another are asked at once, and any of them answers. */
+function readMembers(reading: Reading, members: JsonObject, at: Loc): ReadPart | undefined {
+  const echo: Record<string, unknown> = {};
+  const nodes: ChannelTree[] = [];
+  for (const [name, given] of Object.entries(members)) {
+    reading.leaves += 1;
+    const found = readMember(reading, name, given, [...at, name]);
+    if (!found) continue;
+    echo[name] = found.echo;
+    nodes.push(found.tree);
   }
+  const [first, ...more] = nodes;
+  if (!first) return undefined;
+  if (more.length === 0) return { echo, tree: first };
+  return { echo, tree: { is: "any", of: nodes.map((node) => ({ afterSeconds: 0, node })) } };
+}
+
+function readMember(
+  reading: Reading,
+  name: string,
+  given: unknown,
+  at: Loc,
+): { echo: unknown; tree: ChannelTree } | undefined {
+  const { problems } = reading;
+  if (name === "channel_id") {
+    const id = typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? String(given) : given;
+    const rule = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
+    const found = rule(id, at, problems);
+    return found === undefined ? undefined : { echo: given, tree: { is: "id", id: found, loc: at } };
+  }
+  if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
+  if (name === "inbox") {
+    folded(given, () => false, at, problems);
+    return { echo: {}, tree: { is: "targets", targets: [{ via: "inbox" }], loc: at } };
+  }
+  if (name === "human") {
+    const fields = folded(given, (field) => field === "id", at, problems);
+    if (fields["id"] === undefined) return complain(problems, [...at, "id"], "required", "is required");
+    const id = Number.isSafeInteger(fields["id"]) ? String(fields["id"]) : fields["id"];
+    const found = text({ max: 64 })(id, [...at, "id"], problems);
+    return found === undefined ? undefined : { echo: fields, tree: { is: "human", id: found, loc: at } };
+  }
+  return readOutside(reading, name as OutsideChannel, given, at);
+}
+
+/** Reads a member that leads outside, as its channel says; a token is taken out of it. */
+function readOutside(
+  { rules, problems, tokens }: Reading,
+  name: OutsideChannel,
+  given: JsonObject,
+  at: Loc,
+): ReadPart | undefined {
+  if (rules.isOpen) throw new Refusal("scope_missing", { scope: "agent" });
+  const input = foldedMember(name, given, at, problems);
+  const configured = rules.catalogue.list();
+  if (!configured.some((one) => one.name === name)) {
+    const available = ["inbox", "human", ...configured.map((one) => one.name)];
+    const message = `${dotted(at)} is not configured on this server`;
+    problems.push({ loc: at, code: "channel_unavailable", message, facts: { channel: name, available } });
+    return undefined;
+  }
+  const parsed = rules.catalogue.parse(name, input);
+  if ("errors" in parsed) {
+    const above = at.slice(0, -1);
+    for (const { path, code, message } of parsed.errors) problems.push(channelProblem(above, path, code, message));
+    return undefined;
+  }
+  const targets = parsed.targets.map((one) => ({ ...one, via: name }) as Target);
+  for (const [i, target] of targets.entries()) {
+    if (isWritable(target, rules.recipients)) continue;
+    const field = i === 0 ? [MEMBERS[name][0] ?? ""] : ["additional_recipients"];
+    const message = "This server does not write to that recipient.";
+    problems.push({ loc: [...at, ...field], code: "recipient_not_allowed", message, bare: message });
+  }
+  const { bot_token: token, ...echo } = input;
+  if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } };
+  const place = tokens.push(token) - 1;
+  return { echo, tree: { is: "targets", targets: targets.map((one) => withToken(one, place)), loc: at } };
+}
+
+/** Returns a member that leads outside with its fields, and those of further recipients, in snake_case. */
+function foldedMember(name: OutsideChannel, given: JsonObject, at: Loc, problems: Problem[]): JsonObject {
+  const isKnown = (field: string) => MEMBERS[name].includes(field) || (name === "email" && field in ALIASES);
+  const input = folded(given, isKnown, at, problems);
+  const more = input["additional_recipients"];
+  if (!Array.isArray(more)) return input;
+  const isOfRecipient = (field: string) => RECIPIENT.includes(field);
+  const recipients = more.map((one: unknown, i) =>
+    isJsonObject(one) ? folded(one, isOfRecipient, [...at, "additional_recipients", i], problems) : one,
+  );
+  return { ...input, additional_recipients: recipients };
 }
 
 /** True where several have to agree. */
@@ -277,7 +332,7 @@ function withToken(target: Target, place: number): Target {
 /** Returns what a channel found wrong, in the words of a request. */
 export function channelProblem(above: Loc, path: string, code: string, message: string): Problem {
   const steps = path.split("/").filter((step) => step !== "");
-  const loc = [...above, ...steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step))];
+  const loc = [...above, ...steps.map((step) => wholeNumber(step, { min: 0, max: MOST_WHOLE }) ?? step)];
   const isPhrase = /^[a-z]/.test(message) && !message.startsWith(String(loc.at(-1)));
   return { loc, code, message: isPhrase ? `${dotted(loc)} ${message}` : message, bare: message };
 }

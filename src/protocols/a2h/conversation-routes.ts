@@ -1,12 +1,12 @@
-import { ackSaid, readConversation, readOneSaid, readSaid } from "../../verbs/read-conversations.ts";
-import { LimitRefusal } from "../../verbs/limits.ts";
-import type { DoorContext } from "../door.ts";
-import { held } from "../door-held.ts";
+import { ackSaid, readConversation, readOneSaid, readSaid } from "../../conversations/read.ts";
+import { LimitRefusal } from "../../core/limits.ts";
+import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { held } from "../http/held.ts";
 import { Refusal } from "../../refusals.ts";
 import { callerFrom, ownOf } from "./caller.ts";
 import { given } from "./fields.ts";
 import { newConversation } from "./print-conversation.ts";
-import { queryText } from "../door-query.ts";
+import { idNumber, queryText } from "../http/query.ts";
 import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 interface WithUid {
@@ -18,7 +18,7 @@ interface WithId {
 
 const MOST_WAIT_S = 55;
 
-/** What people begin with an agent, to be pulled (contract-a2h.md, section 14). */
+/** What people begin with an agent, to be pulled (spec/a2h 14). */
 export function conversationRoutes(mount: Mount): void {
   const { app, door, full } = mount;
   const { ctx } = door;
@@ -29,21 +29,7 @@ export function conversationRoutes(mount: Mount): void {
       noun: "conversation",
       summary: "What people said and is not acknowledged, oldest first; all of it with ?all=true; held with ?wait=",
     }),
-    async (request, reply) => {
-      const caller = await callerFrom(door, request, ["agent"]);
-      const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
-      const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
-      const all = queryText(request.query, "all") ?? "false";
-      if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
-      using place = waitS === 0 ? null : parkedFor(door, caller.principal);
-      const { items, hasMore } = await held(door, request, reply, (signal) =>
-        readSaid(ctx, ownOf(caller), {
-          ...given({ after: queryText(request.query, "after") }),
-          ...{ all: all === "true", limit, waitMs: place ? waitS * 1000 : 0, signal },
-        }),
-      );
-      return { items: items.map(newConversation), has_more: hasMore };
-    },
+    async (request, reply) => pullSaid(door, request, reply),
   );
 
   app.get<WithUid>(
@@ -58,7 +44,9 @@ export function conversationRoutes(mount: Mount): void {
   app.post<WithUid>(
     "/conversations/:uid/ack",
     routeOptions(mount, {
-      ...{ noun: "conversation", summary: "Take it, so that it is not listed again", writes: true },
+      noun: "conversation",
+      summary: "Take it, so that it is not listed again",
+      writes: true,
       replies: { 204: "Taken" },
     }),
     async (request, reply) => {
@@ -74,12 +62,32 @@ export function conversationRoutes(mount: Mount): void {
     routeOptions(mount, { noun: "channel", summary: "A conversation of the calling agent" }),
     async (request) => {
       const caller = await callerFrom(door, request, ["agent"]);
-      const { id } = request.params;
-      if (!/^[1-9]\d{0,14}$/.test(id)) throw new Refusal("request_not_found");
-      const { number, channel, agent } = await readConversation(ctx, ownOf(caller), Number(id));
+      const id = idNumber(request.params.id);
+      if (id === null) throw new Refusal("request_not_found");
+      const { number, channel, agent } = await readConversation(ctx, ownOf(caller), id);
       return { id: number, channel_type: channel, agent_name: agent.slice(agent.indexOf(":") + 1), status: "ready" };
     },
   );
+}
+
+/** Returns what people said, at once where there is some, or when there is, or when the wait is over. */
+async function pullSaid(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+  const caller = await callerFrom(door, request, ["agent"]);
+  const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
+  const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });
+  const all = queryText(request.query, "all") ?? "false";
+  if (all !== "true" && all !== "false") throw badQuery("all", "must be true or false");
+  using place = waitS === 0 ? null : parkedFor(door, caller.principal);
+  const { items, hasMore } = await held(door, request, reply, (signal) =>
+    readSaid(door.ctx, ownOf(caller), {
+      ...given({ after: queryText(request.query, "after") }),
+      all: all === "true",
+      limit,
+      waitMs: place ? waitS * 1000 : 0,
+      signal,
+    }),
+  );
+  return { items: items.map(newConversation), has_more: hasMore };
 }
 
 /** Too many waits are not held. */

@@ -1,13 +1,15 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import type { AddressedAsk, AddressedForm } from "../../model/addressed-ask.ts";
-import { reminderSeconds } from "../../model/addressed-rules.ts";
-import { consentText } from "../../model/consent.ts";
-import type { Policy } from "../../model/policy.ts";
-import { titleOf } from "../../model/title.ts";
-import { addressAsk, type AddressedWish } from "../../verbs/address-ask.ts";
-import { secretName } from "../../verbs/keep-secret.ts";
-import { requestCall } from "../../verbs/request-call.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
+import { reminderSeconds } from "../../requests/model/rules.ts";
+import { consentText } from "../../requests/model/consent.ts";
+import type { Policy } from "../../policy/model/policy.ts";
+import { titleOf } from "../../core/model/title.ts";
+import { addressAsk, type AddressedWish } from "../../requests/address-ask.ts";
+import { secretName } from "../../core/keep-secret.ts";
+import { requestCall } from "../../requests/request-call.ts";
+import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
@@ -19,16 +21,24 @@ type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
  * Asks policy, and people for what it leaves to them, whether a function call may run; the ask is bound to the digest of
  * exactly these arguments.
  *
- * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `key_required` for a credential as an id, `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function createCall(ctx: Context, policy: Policy, by: Asker, call: ReadCall): Created {
+  refuseKeyAsName(call.runId, call.callId);
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
   const kwargs = canonicalExact(call.kwargs);
+  await turnAfter(kwargs);
   const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
+  const sameHash = sameHashOf(ctx, call, { run_id: runId });
+  await turnAfter(kwargs);
   return requestCall(ctx, policy, {
-    ...(await timed(ctx, by, call, "approval", ctx.addressed.approvalTimeoutSeconds)),
-    ...{ door: DOOR, asker: by.principal, ref: `call:${callId}`, title: fn, words: "" },
-    sameHash: sameHashOf(ctx, call, { run_id: runId }),
+    ...(await timed(ctx, by, call, { decides: "approval", usualSeconds: ctx.addressed.approvalTimeoutSeconds })),
+    door: DOOR,
+    asker: by.principal,
+    ref: `call:${callId}`,
+    title: fn,
+    words: "",
+    sameHash,
     form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
     digest: sha256Digest(consentText(fn, kwargs)),
     wire: { run_id: runId, call_id: callId, spec: JSON.stringify(call.echo) },
@@ -38,13 +48,19 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
 /**
  * Asks people for a reply.
  *
- * @throws {Refusal} `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `key_required` for a credential as an id, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`,
+ *   `rate_limited`, `quota_exceeded`
  */
 export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
   const { runId, callId, msg, subject, options } = contact;
+  refuseKeyAsName(runId, callId);
   return addressAsk(ctx, {
-    ...(await timed(ctx, by, contact, "reply", null)),
-    ...{ door: DOOR, asker: by.principal, ref: `contact:${callId}`, title: titleOf(subject || msg), words: msg },
+    ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null })),
+    door: DOOR,
+    asker: by.principal,
+    ref: `contact:${callId}`,
+    title: titleOf(subject || msg),
+    words: msg,
     sameHash: sameHashOf(ctx, contact, { run_id: runId }),
     form: { kind: "reply", options },
     digest: null,
@@ -55,14 +71,17 @@ export async function createContact(ctx: Context, by: Asker, contact: ReadContac
 /**
  * Asks people for a value that fits a schema, or for any words where there is none.
  *
- * @throws {Refusal} `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
+ * @throws {Refusal} `key_required` for a credential as an id, `schema_refused`, `human_unknown`, `channel_not_found`, `scope_missing`, `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function createMessage(ctx: Context, by: Asker, message: ReadMessage): Created {
   refuseBadSchema(ctx.schemas, "response_schema", message.schema);
   const uid = message.uid ?? ctx.newId("m");
   return addressAsk(ctx, {
-    ...(await timed(ctx, by, message, "value", null)),
-    ...{ door: DOOR, asker: by.principal, ref: `message:${uid}`, title: titleOf(message.message) },
+    ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null })),
+    door: DOOR,
+    asker: by.principal,
+    ref: `message:${uid}`,
+    title: titleOf(message.message),
     words: message.message,
     sameHash: sameHashOf(ctx, message, {}),
     form: { kind: "value", schema: message.schema ?? null },
@@ -77,13 +96,12 @@ function sameHashOf(ctx: Context, { echo, channel }: ReadSpec, more: object): st
   return sha256Digest(canonicalExact({ ...more, spec: echo, tokens }));
 }
 
-/** Returns whom a request asks and when (contract-a2h.md, sections 8 and 11). */
+/** Returns whom a request asks and when (spec/a2h 8 and 11). */
 async function timed(
   ctx: Context,
   by: Asker,
   { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
-  decides: AddressedForm["kind"],
-  usualSeconds: number | null,
+  { decides, usualSeconds }: { decides: AddressedForm["kind"]; usualSeconds: number | null },
 ): Promise<
   Pick<AddressedWish, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
 > {
@@ -96,7 +114,8 @@ async function timed(
   }
   return {
     ...route,
-    ...{ rounds, timeoutSeconds: keep ? null : seconds },
+    rounds,
+    timeoutSeconds: keep ? null : seconds,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
   };
 }

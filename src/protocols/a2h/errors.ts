@@ -1,7 +1,7 @@
 import type { Context } from "../../context.ts";
 import { Refusal, type RefusalCode } from "../../refusals.ts";
-import type { FastifyReply, FastifyRequest } from "../door.ts";
-import { refusalFrom } from "../door-errors.ts";
+import type { FastifyReply, FastifyRequest } from "../http/door.ts";
+import { logFailure, refusalFrom } from "../http/errors.ts";
 import type { Loc, Problem } from "./fields.ts";
 
 /** What a route is about, for the sentences of its errors. */
@@ -34,7 +34,7 @@ const as =
   (status: number, code: string, message: string): Print =>
   () => ({ status, code, message });
 
-const time = (at: unknown): string => new Date(Number(at)).toISOString();
+const time = (at: unknown): string => new Date(at as number).toISOString();
 
 const invalid: Print = ({ message, details }) => {
   const problems = (details["problems"] as Problem[] | undefined) ?? [
@@ -45,52 +45,69 @@ const invalid: Print = ({ message, details }) => {
 };
 
 const unauthorized: Print = (_, { hasToken }) => ({
-  ...{ status: 401, code: "unauthorized", message: "A valid bearer key is required." },
+  status: 401,
+  code: "unauthorized",
+  message: "A valid bearer key is required.",
   headers: { "www-authenticate": `Bearer realm="parley"${hasToken ? ', error="invalid_token"' : ""}` },
 });
 
 const scopeMissing: Print = ({ details }) => {
   const scope = String(details["scope"] ?? "agent");
   return {
-    ...{ status: 403, code: "insufficient_scope", message: `This needs a key with scope ${scope}.`, facts: { scope } },
+    status: 403,
+    code: "insufficient_scope",
+    message: `This needs a key with scope ${scope}.`,
+    facts: { scope },
     headers: { "www-authenticate": `Bearer realm="parley", error="insufficient_scope", scope="${scope}"` },
   };
 };
 
 const missing: Print = ({ details }, { noun }) => ({
-  ...{ status: 404, code: "not_found", message: `There is no such ${noun}.` },
+  status: 404,
+  code: "not_found",
+  message: `There is no such ${noun}.`,
   ...(typeof details["hint"] === "string" && { facts: { hint: details["hint"] } }),
 });
 
 const limited: Print = ({ details }) => {
-  const seconds = Number(details["retry_after"] ?? 60);
+  const seconds = (details["retry_after"] as number | undefined) ?? 60;
   return {
-    ...{ status: 429, code: "rate_limited", message: "Too many requests are being created." },
+    status: 429,
+    code: "rate_limited",
+    message: "Too many requests are being created.",
     facts: { retry_after_seconds: seconds },
     headers: { "retry-after": String(seconds) },
   };
 };
 
-const taken: Print = ({ details }, { noun }) => ({
-  ...(noun === "message"
-    ? { status: 409, code: "uid_conflict", message: "This uid was already used for a different message." }
-    : { status: 409, code: "call_id_conflict", message: "This call_id was already used for a different request." }),
-  ...(details["requested_at"] !== undefined && { facts: { requested_at: time(details["requested_at"]) } }),
-});
+const taken: Print = ({ details }, { noun }) => {
+  if (noun === "message") {
+    return { status: 409, code: "uid_conflict", message: "This uid was already used for a different message." };
+  }
+  return {
+    status: 409,
+    code: "call_id_conflict",
+    message: "This call_id was already used for a different request.",
+    ...(details["requested_at"] !== undefined && { facts: { requested_at: time(details["requested_at"]) } }),
+  };
+};
 
 const resolved =
   (code: string, message: string): Print =>
   ({ details }) => ({ status: 409, code, message, facts: { resolved_at: time(details["resolved_at"]) } });
 
-/** Everything that can be declined, as this protocol says it (contract-a2h.md, section 3.1). */
+/** Everything that can be declined, as this protocol says it (spec/a2h 3.1). */
 const WIRE: Record<RefusalCode, Print> = {
   invalid_json: as(400, "invalid_json", "The body is not valid JSON."),
   body_not_object: () => ({
-    ...{ status: 422, code: "validation_failed", message: "the body must be an object" },
+    status: 422,
+    code: "validation_failed",
+    message: "the body must be an object",
     detail: [{ loc: ["body"], msg: "the body must be an object", type: "value_error" }],
   }),
   invalid_input: invalid,
   key_required: unauthorized,
+  passed_on: (refusal, about) => ({ ...unauthorized(refusal, about), message: refusal.message }),
   sign_in_refused: unauthorized,
   wrong_scope: scopeMissing,
   scope_missing: scopeMissing,
@@ -102,7 +119,9 @@ const WIRE: Record<RefusalCode, Print> = {
   answer_first: as(403, "responder_not_allowed", "This person was not asked."),
   code_missing: as(403, "responder_not_allowed", "This person was not asked."),
   recipient_refused: ({ details }) => ({
-    ...{ status: 403, code: "recipient_not_allowed", message: "This server does not write to that recipient." },
+    status: 403,
+    code: "recipient_not_allowed",
+    message: "This server does not write to that recipient.",
     facts: { path: details["path"] },
   }),
   ask_not_found: missing,
@@ -129,6 +148,7 @@ const WIRE: Record<RefusalCode, Print> = {
   artifact_not_found: missing,
   feature_disabled: missing,
   job_id_taken: taken,
+  job_external: invalid,
   job_closed: as(409, "already_responded", "This request has already been answered."),
   fenced: as(409, "already_responded", "This request has already been answered."),
   answer_mismatch: taken,
@@ -142,12 +162,15 @@ const WIRE: Record<RefusalCode, Print> = {
   ref_taken: taken,
   idempotency_mismatch: taken,
   ref_ambiguous: ({ details }) => ({
-    ...{ status: 409, code: "call_id_ambiguous" },
+    status: 409,
+    code: "call_id_ambiguous",
     message: "Several agents use this call_id; address it by ask id.",
     facts: { ask_ids: details["ask_ids"] },
   }),
   already_decided: ({ details }) => ({
-    ...{ status: 409, code: "already_responded", message: "This request has already been answered." },
+    status: 409,
+    code: "already_responded",
+    message: "This request has already been answered.",
     facts: {
       responded_at: time(details["responded_at"]),
       ...(details["approved"] !== undefined && { approved: details["approved"] }),
@@ -159,28 +182,47 @@ const WIRE: Record<RefusalCode, Print> = {
   request_expired: resolved("expired", "This request expired before it was answered."),
   request_cancelled: resolved("cancelled", "This request was cancelled by its agent."),
   digest_mismatch: ({ details }) => ({
-    ...{ status: 409, code: "digest_mismatch", message: "What was shown is not what would run." },
+    status: 409,
+    code: "digest_mismatch",
+    message: "What was shown is not what would run.",
     facts: { expected: details["expected"] },
   }),
   escalation_limit: as(409, "escalation_limit", "A request can be escalated 10 times."),
   body_too_large: () => ({
-    ...{ status: 413, code: "too_large", message: `The body is over ${A2H_BODY_BYTES} bytes.` },
+    status: 413,
+    code: "too_large",
+    message: `The body is over ${A2H_BODY_BYTES} bytes.`,
     facts: { limit: A2H_BODY_BYTES },
+  }),
+  too_many_values: ({ message, details }) => ({
+    status: 413,
+    code: "too_large",
+    message,
+    facts: { max_values: details["max_values"] },
   }),
   unsupported_media_type: as(415, "unsupported_media_type", "Send application/json."),
   channel_unavailable: ({ details }) => ({
-    ...{ status: 422, code: "channel_unavailable" },
+    status: 422,
+    code: "channel_unavailable",
     message: `${CHANNEL_NAMES[String(details["channel"])] ?? String(details["channel"])} is not configured on this server.`,
     facts: { channel: details["channel"], available: details["available"] },
   }),
   channel_not_found: ({ details }) => ({
-    ...{ status: 422, code: "unknown_channel", message: "No channel has this id.", facts: { id: details["id"] } },
+    status: 422,
+    code: "unknown_channel",
+    message: "No channel has this id.",
+    facts: { id: details["id"] },
   }),
   human_unknown: ({ details }) => ({
-    ...{ status: 422, code: "unknown_human", message: "No human has this id.", facts: { id: details["id"] } },
+    status: 422,
+    code: "unknown_human",
+    message: "No human has this id.",
+    facts: { id: details["id"] },
   }),
   unknown_option: ({ details }) => ({
-    ...{ status: 422, code: "unknown_option", message: "This option was not offered." },
+    status: 422,
+    code: "unknown_option",
+    message: "This option was not offered.",
     facts: { options: details["options"] },
   }),
   not_editable: as(422, "not_editable", "This request does not take edited arguments."),
@@ -197,15 +239,26 @@ const WIRE: Record<RefusalCode, Print> = {
     const path = String(details["path"]);
     const loc = ["body", ...path.split("/").filter((step) => step !== "")];
     return {
-      ...{ status: 422, code: "schema_invalid", message, facts: { path } },
+      status: 422,
+      code: "schema_invalid",
+      message,
+      facts: { path },
       detail: [{ loc, msg: message, type: "value_error" }],
     };
   },
   rate_limited: limited,
   quota_exceeded: limited,
   store_unavailable: () => ({
-    ...{ status: 503, code: "unavailable", message: "The server is restarting." },
+    status: 503,
+    code: "unavailable",
+    message: "The server is restarting.",
     headers: { "retry-after": "1" },
+  }),
+  store_full: ({ message }) => ({
+    status: 503,
+    code: "unavailable",
+    message,
+    headers: { "retry-after": "5" },
   }),
   bad_http: as(400, "invalid_json", "The body is not valid JSON."),
   headers_too_large: as(431, "too_large", "The headers of the request are too large."),
@@ -229,7 +282,7 @@ export function sendA2hError(
 ): FastifyReply | Promise<FastifyReply> {
   const refusal = refusalFrom(error);
   if (!refusal) {
-    ctx.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
+    logFailure(ctx, error, request);
     return send(reply, {
       status: 500,
       code: "internal",

@@ -1,4 +1,4 @@
-import type { AddressedAsk, Target } from "../../model/addressed-ask.ts";
+import type { AddressedAsk, Target } from "../../requests/model/request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
 import {
   complain,
@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type Problem,
 } from "./fields.ts";
+import { writtenOf } from "./written.ts";
 
 /** A mail that asks again, with whom it goes to. */
 export interface Escalation {
@@ -20,13 +21,13 @@ export interface Escalation {
 
 /**
  * Reads an escalation: to the mail member of its own channel, else of the request's; further recipients are those of
- * all three (contract-a2h.md, section 11).
+ * all three (spec/a2h 11).
  */
 export function readEscalation(body: JsonObject, problems: Problem[], ask: AddressedAsk): Escalation | undefined {
-  const words = required(body, "escalation_msg", text({ min: 1, max: 5000 }), ["body"], problems);
-  const channel = optional(body, "channel", object, ["body"], problems);
+  const words = required(body, "escalation_msg", text({ min: 1, max: 5000 }), { loc: ["body"], problems });
+  const channel = optional(body, "channel", object, { loc: ["body"], problems });
   const own = memberOf(channel, "email");
-  const spec = JSON.parse(String(ask.wire["spec"])) as JsonObject;
+  const spec = JSON.parse(writtenOf(ask).spec) as JsonObject;
   const original = memberOf(memberOf(spec, "channel"), "email");
   const primary = own ?? original;
   if (words === undefined) return undefined;

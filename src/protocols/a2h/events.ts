@@ -1,9 +1,9 @@
 import type { Context } from "../../context.ts";
-import type { WebhookFormat } from "../../model/webhook-events.ts";
+import type { WebhookFormat } from "../../notices/model/webhook-events.ts";
 import { Refusal } from "../../refusals.ts";
-import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
-import type { WebhookEndpoint, WebhookEvent } from "../../verbs/webhook-endpoints.ts";
-import { findTold, keyOf } from "../../verbs/read-conversations.ts";
+import { readAddressed, readDetails } from "../../requests/read.ts";
+import type { WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
+import { findTold, keyOf } from "../../conversations/read.ts";
 import { conversationCreated, newConversation, rawOf } from "./print-conversation.ts";
 import { printMessage, printRequest, wireTime } from "./print.ts";
 import { API_VERSION } from "./specs.ts";
@@ -62,7 +62,7 @@ async function printSaid(
   return { body: JSON.stringify(conversationCreated(told, key)), secret: key !== null };
 }
 
-/** Puts a call or a contact, as JSON text, into the shape of a format (contract-a2h.md, section 17). */
+/** Puts a call or a contact, as JSON text, into the shape of a format (spec/a2h 17). */
 function wrapped(format: WebhookFormat, event: string, request: string, isTest: boolean): string {
   switch (format) {
     case "v1beta1":

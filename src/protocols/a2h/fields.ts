@@ -1,4 +1,4 @@
-import { lengthOf } from "../../model/field-problem.ts";
+import { lengthOf } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
 
 /** Where something stands in a request, as clients of this protocol are told: `["body", "spec", "fn"]`. */
@@ -47,15 +47,21 @@ export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
 
+/** Where an object stands in a request, and where what is wrong with its members is written down. */
+interface Place {
+  loc: Loc;
+  problems: Problem[];
+}
+
 /** Reads a member that has to be there. */
-export function required<T>(object: JsonObject, name: string, rule: Rule<T>, loc: Loc, problems: Problem[]) {
+export function required<T>(object: JsonObject, name: string, rule: Rule<T>, { loc, problems }: Place) {
   const value = member(object, name);
   const here = [...loc, name];
   return value === undefined ? complain(problems, here, "required", "is required") : rule(value, here, problems);
 }
 
 /** Reads a member that may be left out. */
-export function optional<T>(object: JsonObject, name: string, rule: Rule<T>, loc: Loc, problems: Problem[]) {
+export function optional<T>(object: JsonObject, name: string, rule: Rule<T>, { loc, problems }: Place) {
   const value = member(object, name);
   return value === undefined ? undefined : rule(value, [...loc, name], problems);
 }

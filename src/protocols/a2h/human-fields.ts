@@ -1,6 +1,10 @@
 import { mailAddress } from "../../lib/mail-address.ts";
-import { OUTSIDE_CHANNELS, type ChannelCatalogue, type OutsideChannel } from "../../model/channel-catalogue.ts";
-import type { Human, HumanChannel, HumanWish } from "../../verbs/enroll-human.ts";
+import {
+  OUTSIDE_CHANNELS,
+  type ChannelCatalogue,
+  type OutsideChannel,
+} from "../../requests/model/channel-catalogue.ts";
+import type { Human, HumanChannel, HumanWish } from "../../access/enroll-human.ts";
 import { channelProblem, folded } from "./contact-channel.ts";
 import {
   complain,
@@ -21,15 +25,15 @@ import { wireTime } from "./print.ts";
 const BODY: Loc = ["body"];
 const NAME = text({ min: 1, max: 200, pattern: /\S/, says: "name must not be empty" });
 
-/** Reads a human as an admin writes one down (contract-a2h.md, section 15). */
+/** Reads a human as an admin writes one down (spec/a2h 15). */
 export function readHumanWish(
   body: JsonObject,
   problems: Problem[],
   catalogue: ChannelCatalogue,
 ): HumanWish | undefined {
-  const name = required(body, "name", NAME, BODY, problems);
+  const name = required(body, "name", NAME, { loc: BODY, problems });
   const rule = list(channelRule(catalogue), { min: 1, max: 10 });
-  const channels = required(body, "prioritizedContactChannels", rule, BODY, problems);
+  const channels = required(body, "prioritizedContactChannels", rule, { loc: BODY, problems });
   const rest = readRest(body, problems);
   if (name === undefined || !channels) return undefined;
   return {
@@ -47,9 +51,9 @@ export function readHumanChange(
   problems: Problem[],
   catalogue: ChannelCatalogue,
 ): (human: Human) => HumanWish {
-  const name = optional(body, "name", NAME, BODY, problems);
+  const name = optional(body, "name", NAME, { loc: BODY, problems });
   const rule = list(channelRule(catalogue), { min: 1, max: 10 });
-  const channels = optional(body, "prioritizedContactChannels", rule, BODY, problems);
+  const channels = optional(body, "prioritizedContactChannels", rule, { loc: BODY, problems });
   const rest = readRest(body, problems);
   return (human) => ({
     name: name?.trim() ?? human.name,
@@ -62,9 +66,9 @@ export function readHumanChange(
 
 function readRest(body: JsonObject, problems: Problem[]) {
   return {
-    description: optional(body, "description", text({ max: 2000 }), BODY, problems),
-    title: optional(body, "role", text({ max: 100 }), BODY, problems),
-    inboxScope: optional(body, "inboxScope", word(["addressed", "all"]), BODY, problems),
+    description: optional(body, "description", text({ max: 2000 }), { loc: BODY, problems }),
+    title: optional(body, "role", text({ max: 100 }), { loc: BODY, problems }),
+    inboxScope: optional(body, "inboxScope", word(["addressed", "all"]), { loc: BODY, problems }),
   };
 }
 
@@ -85,15 +89,14 @@ function channelRule(catalogue: ChannelCatalogue): Rule<HumanChannel> {
     if (!isJsonObject(fields)) return complain(problems, at, "type", "must be an object");
     if (name === "inbox") return { channel: "inbox", target: {}, given: {} };
     const input = folded(fields, (field) => !REFUSED.includes(field), at, problems);
-    const target = targetOf(catalogue, name as OutsideChannel, input, at, problems);
+    const target = targetOf(catalogue, { name: name as OutsideChannel, input }, at, problems);
     return target && { channel: name as OutsideChannel, target, given: input };
   };
 }
 
 function targetOf(
   catalogue: ChannelCatalogue,
-  name: OutsideChannel,
-  input: JsonObject,
+  { name, input }: { name: OutsideChannel; input: JsonObject },
   at: Loc,
   problems: Problem[],
 ): Record<string, unknown> | undefined {
@@ -110,12 +113,13 @@ function targetOf(
 type Plain = (input: JsonObject, at: Loc, problems: Problem[]) => Record<string, unknown> | undefined;
 
 const slackId = text({
-  ...{ max: 64, pattern: /^[CGDUW][A-Z0-9]{2,}$/ },
+  max: 64,
+  pattern: /^[CGDUW][A-Z0-9]{2,}$/,
   says: "Use an ID such as U024BE91L, not a name.",
 });
 
 const phone: Plain = (input, at, problems) => {
-  const given = required(input, "phone_number", text({ max: 40 }), at, problems);
+  const given = required(input, "phone_number", text({ max: 40 }), { loc: at, problems });
   const to = given?.replace(/[\s.()-]/g, "");
   if (to === undefined) return undefined;
   if (!/^\+[1-9]\d{6,14}$/.test(to)) {
@@ -127,11 +131,11 @@ const phone: Plain = (input, at, problems) => {
 /** How people are written down on a server where their channel is not configured yet. */
 const PLAIN: Readonly<Record<OutsideChannel, Plain>> = {
   slack: (input, at, problems) => {
-    const to = required(input, "channel_or_user_id", slackId, at, problems);
+    const to = required(input, "channel_or_user_id", slackId, { loc: at, problems });
     return to === undefined ? undefined : { to, settings: {} };
   },
   email: (input, at, problems) => {
-    const address = required(input, "address", text({ max: 320 }), at, problems);
+    const address = required(input, "address", text({ max: 320 }), { loc: at, problems });
     if (address === undefined) return undefined;
     const to = mailAddress(address);
     if (to === undefined) return complain(problems, [...at, "address"], "pattern", "must be one mail address");
@@ -140,7 +144,7 @@ const PLAIN: Readonly<Record<OutsideChannel, Plain>> = {
   sms: phone,
   whatsapp: phone,
   webhook: (input, at, problems) => {
-    const to = required(input, "name", text({ min: 1, max: 64 }), at, problems);
+    const to = required(input, "name", text({ min: 1, max: 64 }), { loc: at, problems });
     return to === undefined ? undefined : { to, people: [] };
   },
 };
@@ -153,7 +157,9 @@ export function agentView({ number, name, description }: Human): object {
 /** Returns a human as admins see one. */
 export function adminView(human: Human): object {
   return {
-    ...{ id: String(human.number), name: human.name, description: human.description ?? "" },
+    id: String(human.number),
+    name: human.name,
+    description: human.description ?? "",
     ...given({ role: human.title ?? undefined }),
     inboxScope: human.seesAll ? "all" : "addressed",
     prioritizedContactChannels: human.channels.map((one) => ({ [one.channel]: camel(one.given ?? {}) })),

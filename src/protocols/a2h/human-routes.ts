@@ -6,19 +6,22 @@ import {
   readHumans,
   removeHuman,
   searchHumans,
-} from "../../verbs/enroll-human.ts";
-import type { FastifyRequest } from "../door.ts";
+  type HumanWish,
+} from "../../access/enroll-human.ts";
+import { listGroups } from "../../access/find-called.ts";
+import { refuseKeyAsName } from "../http/key-as-name.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { checked } from "./fields.ts";
 import { adminView, agentView, readHumanChange, readHumanWish } from "./human-fields.ts";
-import { queryText } from "../door-query.ts";
+import { idNumber, queryText } from "../http/query.ts";
 import { badQuery, bodyOf, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 interface WithId {
   Params: { id: string };
 }
 
-/** Humans: agents see whom they can ask and never how they are reached; admins write them down (section 15). */
+/** Humans: agents see whom they can ask and never how they are reached; admins write them down (spec/a2h 15). */
 export function humanRoutes(mount: Mount): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
@@ -27,18 +30,20 @@ export function humanRoutes(mount: Mount): void {
 
   app.get("/humans", about("Humans who can be asked"), async (request) => {
     const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
-    const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
-    const after = queryNumber(request, "cursor", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 });
-    const { humans, next } = await readHumans(ctx, { after, limit });
-    return { humans: humans.map(view), ...(next !== null && { nextCursor: String(next) }) };
+    return printPage(await readHumans(ctx, pageOf(request)), view);
   });
 
   app.get("/humans/search", about("Humans whose name or description holds every word of ?q="), async (request) => {
     const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
     const words = queryText(request.query, "q");
     if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
-    const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
-    return { humans: (await searchHumans(ctx, words, limit)).map(view) };
+    return printPage(await searchHumans(ctx, words, pageOf(request)), view);
+  });
+
+  app.get("/groups", about("Groups whose people are asked together, by name"), async (request) => {
+    await callerFrom(door, request, ["agent", "admin"]);
+    const groups = await listGroups(ctx);
+    return { groups: groups.map(({ name, humans }) => ({ name, humans: humans.map(agentView) })) };
   });
 
   app.get<WithId>("/humans/:id", about("One human; admins see how they are reached"), async (request) => {
@@ -52,23 +57,21 @@ export function humanRoutes(mount: Mount): void {
     about("Enroll a human", { body: "human", replies: { 201: "Enrolled" } }),
     async (request, reply) => {
       const { by } = await callerFrom(door, request, ["admin"]);
-      const body = bodyOf(request);
-      const wish = checked((problems) => readHumanWish(body, problems, door.channels));
-      const human = await enrollHuman(ctx, wish, by);
+      const human = await enrollHuman(ctx, wishIn(request, door), by);
       return reply.code(201).header("location", `${prefix}/humans/${human.number}`).send(adminView(human));
     },
   );
 
   app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "human" }), async (request) => {
     const { by } = await callerFrom(door, request, ["admin"]);
-    const body = bodyOf(request);
-    const wish = checked((problems) => readHumanWish(body, problems, door.channels));
+    const wish = wishIn(request, door);
     return adminView(await changeHuman(ctx, numberOf(request), () => wish, by));
   });
 
   app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "human" }), async (request) => {
     const { by } = await callerFrom(door, request, ["admin"]);
     const body = bodyOf(request);
+    refuseKeyAsName(body["name"]);
     const change = checked((problems) => readHumanChange(body, problems, door.channels));
     return adminView(await changeHuman(ctx, numberOf(request), change, by));
   });
@@ -87,6 +90,24 @@ export function humanRoutes(mount: Mount): void {
   );
 }
 
+/** Returns the human that a body describes, whole. @throws {Refusal} */
+function wishIn(request: FastifyRequest, { channels }: DoorContext): HumanWish {
+  const body = bodyOf(request);
+  refuseKeyAsName(body["name"]);
+  return checked((problems) => readHumanWish(body, problems, channels));
+}
+
+function pageOf(request: FastifyRequest): { after: number; limit: number } {
+  return {
+    limit: queryNumber(request, "limit", { min: 1, max: 200, usual: 100 }),
+    after: queryNumber(request, "cursor", { min: 0, max: Number.MAX_SAFE_INTEGER, usual: 0 }),
+  };
+}
+
+function printPage({ humans, next }: Awaited<ReturnType<typeof readHumans>>, view: typeof agentView): object {
+  return { humans: humans.map(view), ...(next !== null && { nextCursor: String(next) }) };
+}
+
 function viewFor(caller: A2hCaller, request: FastifyRequest): typeof agentView {
   const wanted = queryText(request.query, "view");
   if (wanted !== undefined && wanted !== "admin" && wanted !== "agent")
@@ -99,6 +120,7 @@ function viewFor(caller: A2hCaller, request: FastifyRequest): typeof agentView {
 /** What cannot be a human's number is unknown. */
 function numberOf(request: FastifyRequest<WithId>): number {
   const { id } = request.params;
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw new Refusal("human_not_found", { id });
-  return Number(id);
+  const number = idNumber(id);
+  if (number === null) throw new Refusal("human_not_found", { id });
+  return number;
 }

@@ -1,6 +1,6 @@
-import type { DoorContext } from "../door.ts";
+import type { DoorContext } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
-import { readChannel, type ChannelRules, type ReadChannel } from "./contact-channel.ts";
+import { readChannel, type ChannelRules, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { isJsonObject, type Problem } from "./fields.ts";
 
 /**
@@ -8,7 +8,7 @@ import { isJsonObject, type Problem } from "./fields.ts";
  *
  * @throws {Error} one sentence for each mistake
  */
-export function readKnownChannels({ config, channels }: DoorContext): KnownChannels {
+export function readKnownChannels({ ctx, config, channels }: DoorContext): KnownChannels {
   const { channels: written, defaultChannel } = config.contacts;
   const rules: ChannelRules = { catalogue: channels, recipients: null, isOpen: false, joint: true, composite: true };
   const mistakes: string[] = [];
@@ -18,12 +18,20 @@ export function readKnownChannels({ config, channels }: DoorContext): KnownChann
       return read ? [[name, read] as const] : [];
     }),
   );
-  const names = new Set(Object.keys(written));
+  const groups = [...ctx.addressed.groups.keys()];
+  for (const name of groups.filter((one) => named.has(one))) {
+    mistakes.push(
+      `${name} is the name of a channel in a2h.channels and of a group in people.groups; call one otherwise.`,
+    );
+  }
+  const names = new Set([...Object.keys(written), ...groups]);
   const isPlain = typeof defaultChannel === "string" || typeof defaultChannel === "number";
   const wanted = isPlain ? { channel_id: defaultChannel } : defaultChannel;
   const usual = wanted === undefined ? undefined : one("a2h.default_channel", wanted, { ...rules, joint: false });
   if (isPlain && !/^\d+$/.test(String(defaultChannel)) && !names.has(String(defaultChannel))) {
-    mistakes.push(`a2h.default_channel names ${String(defaultChannel)}, which is not among a2h.channels.`);
+    mistakes.push(
+      `a2h.default_channel names ${String(defaultChannel)}, which is neither among a2h.channels nor among people.groups.`,
+    );
   }
   if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
   return { named, usual };
@@ -37,5 +45,30 @@ export function readKnownChannels({ config, channels }: DoorContext): KnownChann
     // A token belongs into the settings of Slack, where it is kept out of everybody's sight.
     if (read && read.tokens.length > 0) mistakes.push(`${where} may hold no token of its own.`);
     return read;
+  }
+}
+
+/** Returns the ids of people that these channels name, each with its place in the settings. */
+export function peopleIn({ named, usual }: KnownChannels): { where: string; id: string }[] {
+  const trees = [
+    ...[...named].map(([name, { tree }]) => ({ where: `a2h.channels.${name}`, tree })),
+    ...(usual ? [{ where: "a2h.default_channel", tree: usual.tree }] : []),
+  ];
+  return trees.flatMap(({ where, tree }) => idsIn(tree).map((id) => ({ where, id })));
+}
+
+function idsIn(tree: ChannelTree): string[] {
+  switch (tree.is) {
+    case "targets":
+      return [];
+    case "human":
+      return [tree.id];
+    case "id":
+      return /^\d+$/.test(tree.id) ? [tree.id] : [];
+    case "any":
+      return tree.of.flatMap(({ node }) => idsIn(node));
+    case "all":
+    case "quorum":
+      return tree.of.flatMap(idsIn);
   }
 }

@@ -1,7 +1,8 @@
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
-import { cancelAddressed } from "../../verbs/end-addressed.ts";
-import { readAddressed, readDetails } from "../../verbs/read-addressed.ts";
-import type { FastifyReply } from "../door.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import { cancelAddressed } from "../../requests/end.ts";
+import { readAddressed, readDetails } from "../../requests/read.ts";
+import type { FastifyReply } from "../http/door.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import { createMessage } from "./create.ts";
@@ -15,7 +16,7 @@ interface WithUid {
   Params: { uid: string };
 }
 
-/** Messages, answered by a value that fits a schema (contract-a2h.md, section 14). */
+/** Messages, answered by a value that fits a schema (spec/a2h 14). */
 export function messageRoutes(mount: Mount): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
@@ -23,12 +24,15 @@ export function messageRoutes(mount: Mount): void {
   app.post(
     "/messages",
     routeOptions(mount, {
-      ...{ noun: "message", summary: "Send people a message", body: "message" },
+      noun: "message",
+      summary: "Send people a message",
+      body: "message",
       replies: { 200: "It was sent before", 201: "It is sent" },
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
+      await turnAfter(request.body as Buffer);
       const message = checked((problems) => readMessage(body, problems, rulesFor(mount, caller)));
       const { ask, replayed } = await createMessage(ctx, askerOf(mount, caller), message);
       if (replayed) reply.header("idempotency-replayed", "true");
@@ -55,7 +59,7 @@ export function messageRoutes(mount: Mount): void {
       const ask = await findRequest(door, caller, "message", request.params.uid);
       const body = bodyOf(request);
       const said = checked((problems) => ({
-        reason: optional(body, "reason", text({ max: 500 }), ["body"], problems),
+        reason: optional(body, "reason", text({ max: 500 }), { loc: ["body"], problems }),
       }));
       return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, actorOf(caller), said.reason)));
     },

@@ -1,15 +1,19 @@
-import { agentName } from "../../model/ask-view.ts";
-import type { Told } from "../../verbs/read-conversations.ts";
+import { agentName } from "../../requests/model/view.ts";
+import type { Told } from "../../conversations/read.ts";
 import { given } from "./fields.ts";
 import { API_VERSION } from "./specs.ts";
 
-/** Returns something that somebody said, as the agent is told (contract-a2h.md, sections 5.6 and 14). */
+/** Returns something that somebody said, as the agent is told (spec/a2h 5.6 and 14). */
 export function newConversation({ message, conversation, entry }: Told): object {
   const { uid, words, followUp } = message;
   return {
-    ...{ apiVersion: API_VERSION, kind: "NewConversation", metadata: { uid } },
+    apiVersion: API_VERSION,
+    kind: "NewConversation",
+    metadata: { uid },
     spec: given({
-      ...{ message: words, user_message: words, channel_id: String(conversation.number) },
+      message: words,
+      user_message: words,
+      channel_id: String(conversation.number),
       agent_name: agentName(conversation.agent),
       response_schema: entry?.responseSchema ?? undefined,
       raw: { ...rawOf(message), follow_up: followUp },
@@ -20,7 +24,8 @@ export function newConversation({ message, conversation, entry }: Told): object 
 /** Returns the event of format `v1beta3`, whose key is good for this conversation alone. */
 export function conversationCreated({ message, conversation }: Told, key: string | null): object {
   return {
-    ...{ is_test: false, type: "conversation.created" },
+    is_test: false,
+    type: "conversation.created",
     ...(key !== null && { channel_api_key: key }),
     event: {
       user_message: message.words,

@@ -1,9 +1,11 @@
-import { NO_DEADLINE, type AddressedAsk, type DecidedBy, type Via } from "../../model/addressed-ask.ts";
-import { agentName, optionsOf } from "../../model/ask-view.ts";
-import { isJoint, leavesOf } from "../../model/audience.ts";
-import type { AddressedDetails } from "../../verbs/read-addressed.ts";
+import { readExactJson } from "../../lib/exact-json.ts";
+import { NO_DEADLINE, type AddressedAsk, type DecidedBy, type Via } from "../../requests/model/request.ts";
+import { agentName, optionsOf } from "../../requests/model/view.ts";
+import { isJoint, leavesOf } from "../../requests/model/audience.ts";
+import type { AddressedDetails } from "../../requests/read.ts";
 import { given } from "./fields.ts";
 import { API_VERSION } from "./specs.ts";
+import { writtenOf } from "./written.ts";
 
 const MOST_DELIVERIES = 20;
 
@@ -12,20 +14,21 @@ export function wireTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (contract-a2h.md, 5.4). */
+/** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
 export function printRequest(ask: AddressedAsk, details: AddressedDetails): string {
-  const { run_id, call_id, spec } = ask.wire;
+  const { run_id, id: call_id, spec } = writtenOf(ask);
   const status = {
     ...statusOf(ask, details),
     ...(ask.form.kind === "approval" ? callStatus(ask, details) : replyOf(ask)),
   };
   const head = JSON.stringify({ run_id, call_id });
-  return `${head.slice(0, -1)},"spec":${String(spec)},"status":${withArguments(ask, status)}}`;
+  return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(ask, status)}}`;
 }
 
-/** Returns a message as JSON text (contract-a2h.md, section 14). */
+/** Returns a message as JSON text (spec/a2h 14). */
 export function printMessage(ask: AddressedAsk, details: AddressedDetails): string {
-  const head = JSON.stringify({ apiVersion: API_VERSION, kind: "Message", metadata: { uid: ask.wire["uid"] } });
+  const { id: uid, spec } = writtenOf(ask);
+  const head = JSON.stringify({ apiVersion: API_VERSION, kind: "Message", metadata: { uid } });
   const { outcome } = ask;
   const status =
     ask.state === "open" && !ask.refused
@@ -37,12 +40,12 @@ export function printMessage(ask: AddressedAsk, details: AddressedDetails): stri
           user_info: userOf(ask, outcome?.by, details),
           failed_validation_details: failureOf(ask, details),
         });
-  return `${head.slice(0, -1)},"spec":${String(ask.wire["spec"])},"status":${JSON.stringify(status)}}`;
+  return `${head.slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
 
 function responseOf({ form, outcome }: AddressedAsk): unknown {
   if (form.kind !== "value" || form.schema === null || outcome?.value === undefined) return undefined;
-  return JSON.parse(outcome.value) as unknown;
+  return readExactJson(outcome.value);
 }
 
 const settledAt = (ask: AddressedAsk) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
@@ -118,7 +121,7 @@ function callStatus(ask: AddressedAsk, details: AddressedDetails): Record<string
   });
 }
 
-/** A rejection always has words, because clients cannot do without; they are nobody's (contract-a2h.md, section 19). */
+/** A rejection always has words, because clients cannot do without; they are nobody's (spec/a2h 19). */
 function commentOf(ask: AddressedAsk): string | undefined {
   const { outcome } = ask;
   switch (ask.state) {
@@ -201,8 +204,11 @@ function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: Addressed
       const human = details.humans.get(by.id);
       const email = via === "email" ? emailOf(ask, by, details) : undefined;
       return given({
-        ...{ id: human && String(human.number), name: human?.name ?? "somebody", role: human?.title ?? undefined },
-        ...{ email, via },
+        id: human && String(human.number),
+        name: human?.name ?? "somebody",
+        role: human?.title ?? undefined,
+        email,
+        via,
       });
     }
     case "address": {
@@ -241,7 +247,7 @@ function emailOf(ask: AddressedAsk, by: DecidedBy, { decisions }: AddressedDetai
   return decided?.responder.identities.find(({ kind, value }) => kind === "email" && written.has(value))?.value;
 }
 
-/** Words of somebody who had no right to answer are not kept, and so cannot be told (contract-a2h.md, section 5.5). */
+/** Words of somebody who had no right to answer are not kept, and so cannot be told (spec/a2h 5.5). */
 function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): object | undefined {
   const { refused } = ask;
   if (!refused || ask.state !== "open") return undefined;

@@ -1,4 +1,4 @@
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import {
   readAddressed,
@@ -7,18 +7,15 @@ import {
   readDetails,
   readInInbox,
   waitForAddressed,
-} from "../../verbs/read-addressed.ts";
-import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
-import { held } from "../door-held.ts";
-import { LimitRefusal } from "../../verbs/limits.ts";
+} from "../../requests/read.ts";
+import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { held } from "../http/held.ts";
+import { LimitRefusal } from "../../core/limits.ts";
 import type { A2hCaller, AgentCaller } from "./caller.ts";
-import { DOOR } from "./create.ts";
 import { nameOf } from "./print.ts";
 import { queryNumber } from "./route.ts";
 import { CALL_ID } from "./specs.ts";
-
-/** The three kinds of request, as their refs begin. */
-export type RefKind = "call" | "contact" | "message";
+import { isOfKind, refsOf, type RefKind } from "./written.ts";
 
 const ASK_ID = /^ask_[0-9A-Za-z]{1,60}$/;
 const MOST_WAIT_S = 55;
@@ -36,28 +33,32 @@ export async function findRequest(
   id: string,
 ): Promise<AddressedAsk> {
   if (!CALL_ID.test(id)) throw new Refusal("request_not_found");
-  const ref = `${kind}:${id}`;
-  if (caller.scope === "agent") return within(ours(await readByRef(ctx, caller.principal, ref), kind), caller);
-  const ask = ours(ASK_ID.test(id) ? await readByEither() : await readAnyByRef(ctx, ref), kind);
-  return caller.scope === "answer" ? readInInbox(ctx, caller.person, ask.id) : ask;
-
-  function readByEither(): Promise<AddressedAsk> {
-    return readAddressed(ctx, id).catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === "request_not_found") return readAnyByRef(ctx, ref);
-      throw error;
-    });
+  const refs = refsOf(kind, id);
+  if (caller.scope === "agent") {
+    const ways = refs.map((ref) => () => readByRef(ctx, caller.principal, ref));
+    return within(await firstOf(kind, ways), caller);
   }
+  const byId = ASK_ID.test(id) ? [() => readAddressed(ctx, id)] : [];
+  const ask = await firstOf(kind, [...byId, ...refs.map((ref) => () => readAnyByRef(ctx, ref))]);
+  return caller.scope === "answer" ? readInInbox(ctx, caller.person, ask.id) : ask;
+}
+
+/** Returns what the first of these ways leads to that leads to anything of this kind. @throws {Refusal} `request_not_found` */
+async function firstOf(kind: RefKind, ways: readonly (() => Promise<AddressedAsk>)[]): Promise<AddressedAsk> {
+  for (const way of ways) {
+    try {
+      const ask = await way();
+      if (isOfKind(ask, kind)) return ask;
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
+    }
+  }
+  throw new Refusal("request_not_found");
 }
 
 /** A key of one conversation sees nothing of the others. */
 function within(ask: AddressedAsk, { conversation }: AgentCaller): AddressedAsk {
   if (conversation !== null && ask.conversation !== conversation) throw new Refusal("request_not_found");
-  return ask;
-}
-
-/** Other doors' requests are nobody's here. */
-function ours(ask: AddressedAsk, kind: RefKind): AddressedAsk {
-  if (ask.door !== DOOR || !ask.ref.startsWith(`${kind}:`)) throw new Refusal("request_not_found");
   return ask;
 }
 

@@ -1,15 +1,16 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
-import type { AddressedAsk, Decision, Responder } from "../../model/addressed-ask.ts";
+import type { AddressedAsk, Decision, Responder } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { decideAsk, responderOf, type Decided } from "../../verbs/decide-ask.ts";
+import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
+import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
 import { checked, complain, flag, given, member, object, optional, required, text, type JsonObject } from "./fields.ts";
 
 const BODY = ["body"] as const;
 
 /**
- * Records what an answer key's person, or an agent that may answer itself, decided (contract-a2h.md, section 9). A whole
+ * Records what an answer key's person, or an agent that may answer itself, decided (spec/a2h 9). A whole
  * status may be posted: what is not the decision is passed over.
  *
  * @throws {Refusal} `self_response`, `invalid_input`, `not_editable`, and what `decideAsk` throws
@@ -20,7 +21,8 @@ export async function respond(
   ask: AddressedAsk,
   body: JsonObject,
 ): Promise<Decided> {
-  if (caller.scope === "agent" && !caller.selfRespond) throw new Refusal("self_response");
+  // What an agent asked by a tool no key of its own answers (spec/mcp 9).
+  if (caller.scope === "agent" && (!caller.selfRespond || ask.door === TOOL_DOOR)) throw new Refusal("self_response");
   const decision = ask.form.kind === "approval" ? callDecision(ask, body) : replyDecision(body);
   const responder: Responder =
     caller.scope === "agent"
@@ -31,11 +33,11 @@ export async function respond(
 
 function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
   const said = checked((problems) => ({
-    approved: required(body, "approved", flag, BODY, problems),
-    comment: optional(body, "comment", text({ max: 5000 }), BODY, problems),
-    option: optional(body, "reject_option_name", text({ max: 64 }), BODY, problems),
-    kwargs: optional(body, "kwargs", object, BODY, problems),
-    digest: optional(body, "consent_digest", text({ max: 100 }), BODY, problems),
+    approved: required(body, "approved", flag, { loc: BODY, problems }),
+    comment: optional(body, "comment", text({ max: 5000 }), { loc: BODY, problems }),
+    option: optional(body, "reject_option_name", text({ max: 64 }), { loc: BODY, problems }),
+    kwargs: optional(body, "kwargs", object, { loc: BODY, problems }),
+    digest: optional(body, "consent_digest", text({ max: 100 }), { loc: BODY, problems }),
   }));
   const { comment, digest } = said;
   if (said.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
@@ -48,8 +50,8 @@ function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
 
 function replyDecision(body: JsonObject): Decision {
   return checked((problems) => {
-    const words = optional(body, "response", text({ max: 40_000 }), BODY, problems);
-    const option = optional(body, "response_option_name", text({ max: 64 }), BODY, problems);
+    const words = optional(body, "response", text({ max: 40_000 }), { loc: BODY, problems });
+    const option = optional(body, "response_option_name", text({ max: 64 }), { loc: BODY, problems });
     const hasWords = words !== undefined && words.trim() !== "";
     if (!hasWords && option === undefined && member(body, "response") !== undefined && words === undefined) {
       return undefined;

@@ -1,11 +1,11 @@
 import type { RouteShorthandOptions } from "fastify";
 import { z } from "zod";
-import { BadJson } from "../../lib/json-body.ts";
 import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
-import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
-import { queryText, wholeNumber } from "../door-query.ts";
+import { readJson } from "../http/body.ts";
+import { queryNumber as numberIn } from "../http/query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
 import { BODIES } from "./wire-schemas.ts";
 import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
@@ -50,12 +50,15 @@ export function routeOptions(
   return {
     ...(body && { bodyLimit: A2H_BODY_BYTES }),
     config: {
-      ...{ noun, ownMethods: true },
+      noun,
+      ownMethods: true,
       ...(body ? { takesBody: true, maxBodyBytes: A2H_BODY_BYTES, bodyOptional: bodyOptional ?? false } : {}),
       ...(body === undefined && !writes && { alwaysAnswers: true }),
     },
     schema: {
-      ...{ tags: ["a2h"], summary, hide: !documented },
+      tags: ["a2h"],
+      summary,
+      hide: !documented,
       ...(body && documented && { body: z.unknown().meta(BODIES[body]) }),
       response: Object.fromEntries(
         Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
@@ -67,18 +70,12 @@ export function routeOptions(
 /**
  * Returns the JSON object of a body, its integers exact. Call it after the credentials have been looked at.
  *
- * @throws {Refusal} `invalid_json`, `body_not_object`
+ * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`
  */
 export function bodyOf(request: FastifyRequest): JsonObject {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
-  let value: unknown;
-  try {
-    value = parseExactJson(bytes, { maxDepth: MOST_DEPTH });
-  } catch (error) {
-    if (error instanceof BadJson) throw new Refusal("invalid_json");
-    throw error;
-  }
+  const value = readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
   if (!isJsonObject(value)) throw new Refusal("body_not_object");
   return value;
 }
@@ -88,15 +85,14 @@ export function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.type(JSON_TYPE).send(text);
 }
 
-/** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
-export function queryNumber(
+/** Returns a whole number of the query, or the usual one where there is none. @throws {Refusal} `invalid_input` */
+export function queryNumber<Usual extends number | undefined>(
   request: FastifyRequest,
   name: string,
-  bounds: { min: number; max: number; usual: number },
-): number {
-  const text = queryText(request.query, name);
-  const number = text === undefined ? bounds.usual : wholeNumber(text, bounds);
-  if (number !== null) return number;
+  bounds: { min: number; max: number; usual: Usual },
+): number | Usual {
+  const number = numberIn(request.query, name, bounds);
+  if (number !== null) return number ?? bounds.usual;
   throw badQuery(name, `must be a whole number between ${bounds.min} and ${bounds.max}`);
 }
 

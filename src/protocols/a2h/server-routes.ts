@@ -1,9 +1,9 @@
-import { readAudit } from "../../verbs/read-audit.ts";
-import type { FastifyRequest } from "../door.ts";
-import { keyHolder } from "../door-principals.ts";
+import { readAudit } from "../../core/read-audit.ts";
+import type { FastifyRequest } from "../http/door.ts";
+import { keyHolder } from "../http/principals.ts";
 import { callerFrom } from "./caller.ts";
 import { given } from "./fields.ts";
-import { queryText } from "../door-query.ts";
+import { queryText } from "../http/query.ts";
 import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
 
 /** The protocol's own version, which its clients compare. */
@@ -18,7 +18,7 @@ const PROJECT = {
   org_slug: "self-hosted",
 } as const;
 
-/** What clients ask about the server itself, and the record of who did what (contract-a2h.md, sections 6 and 18). */
+/** What clients ask about the server itself, and the record of who did what (spec/a2h 6 and 18). */
 export function serverRoutes(mount: Mount): void {
   const { app, door } = mount;
   const { ctx } = door;
@@ -37,11 +37,8 @@ export function serverRoutes(mount: Mount): void {
     await callerFrom(door, request, ["admin"]);
     const agent = queryText(request.query, "agent");
     const mostSeq = Number.MAX_SAFE_INTEGER;
-    const beforeSeq =
-      queryText(request.query, "before_seq") === undefined
-        ? undefined
-        : queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: mostSeq });
-    const { items, hasMore, head } = await readAudit(ctx, {
+    const beforeSeq = queryNumber(request, "before_seq", { min: 1, max: mostSeq, usual: undefined });
+    const { items, hasMore, head, unsealed } = await readAudit(ctx, {
       ...given({
         askId: queryText(request.query, "ask_id"),
         callId: queryText(request.query, "call_id"),
@@ -54,7 +51,7 @@ export function serverRoutes(mount: Mount): void {
       afterSeq: queryNumber(request, "after_seq", { min: 0, max: mostSeq, usual: 0 }),
       limit: queryNumber(request, "limit", { min: 1, max: 1000, usual: 100 }),
     });
-    return { items, has_more: hasMore, head };
+    return { items, has_more: hasMore, head, unsealed };
   });
 }
 

@@ -1,10 +1,12 @@
 import { addressProblem } from "../../lib/guarded-fetch.ts";
-import { agentName } from "../../model/ask-view.ts";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../model/webhook-events.ts";
+import { agentName } from "../../requests/model/view.ts";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
+import type { ListPlace } from "../../core/model/list-page.ts";
 import { Refusal } from "../../refusals.ts";
-import * as verbs from "../../verbs/webhook-endpoints.ts";
-import type { EndpointWish, WebhookEndpoint, WebhookEvent } from "../../verbs/webhook-endpoints.ts";
-import type { FastifyRequest } from "../door.ts";
+import * as verbs from "../../notices/webhook-endpoints.ts";
+import type { EndpointWish, WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoints.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
+import { isFromHere } from "../http/reach.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import {
   checked,
@@ -22,7 +24,7 @@ import {
   type Rule,
 } from "./fields.ts";
 import { wireTime } from "./print.ts";
-import { queryText } from "../door-query.ts";
+import { placeOf, queryText } from "../http/query.ts";
 import { badQuery, bodyOf, queryNumber, routeOptions, type About, type Mount } from "./route.ts";
 
 interface WithId {
@@ -33,45 +35,44 @@ const BODY: Loc = ["body"];
 const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];
 const STATES = ["pending", "delivered", "dead"] as const;
 
-/** Where agents are told how their requests ended (contract-a2h.md, section 17). */
+/** Where agents are told how their requests ended (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
-  const { app, door, prefix } = mount;
-  const { ctx, config } = door;
   const about = (summary: string, more: Partial<About> = {}) =>
     routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
+  endpointRoutes(mount, about);
+  deliveryRoutes(mount, about);
+}
+
+type AboutRoute = (summary: string, more?: Partial<About>) => ReturnType<typeof routeOptions>;
+
+/** The endpoints themselves: making, looking at, changing and trying them. */
+function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
+  const { ctx } = door;
 
   app.post(
     "/webhook_endpoints",
     about("Be told how requests end", { body: "endpoint", replies: { 201: "Its secret is shown this once" } }),
     async (request, reply) => {
-      const { agent, by } = await caller(request);
-      const body = bodyOf(request);
-      const wish = checked((problems) => readWish(body, problems));
-      const named = checked((problems) => ({
-        agent: agent ?? required(body, "agent", text({ min: 1, max: 128 }), BODY, problems),
-      }));
-      const whose = agent ?? `agent:${String(named.agent)}`;
-      const { endpoint, secret } = await verbs.createEndpoint(ctx, whose, wish, by);
+      const { endpoint, secret } = await createEndpoint(door, request);
       reply.code(201).header("location", `${prefix}/webhook_endpoints/${endpoint.id}`);
       return { ...print(endpoint), secret };
     },
   );
 
   app.get("/webhook_endpoints", about("Where an agent is told"), async (request) => {
-    const { agent } = await caller(request);
-    const wanted = queryText(request.query, "agent");
-    const whose = agent ?? (wanted === undefined ? undefined : `agent:${wanted}`);
-    return { items: (await verbs.listEndpoints(ctx, whose)).map(print) };
+    return endpointPage(door, request);
   });
 
   app.get<WithId>("/webhook_endpoints/:id", about("One endpoint"), async (request) => {
-    return print((await own(request)).endpoint);
+    return print((await ownEndpoint(door, request)).endpoint);
   });
 
   app.patch<WithId>("/webhook_endpoints/:id", about("Change an endpoint", { body: "endpoint" }), async (request) => {
-    const { endpoint, by } = await own(request);
+    const { endpoint, by } = await ownEndpoint(door, request);
     const body = bodyOf(request);
-    const wish = checked((problems) => readWish({ ...wireOf(endpoint), ...withoutNulls(body) }, problems));
+    const wish = checked((problems) =>
+      readWish(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
+    );
     return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...wish }, by));
   });
 
@@ -79,7 +80,7 @@ export function webhookRoutes(mount: Mount): void {
     "/webhook_endpoints/:id",
     about("Be told no more", { writes: true, replies: { 204: "Gone" } }),
     async (request, reply) => {
-      const { endpoint, by } = await own(request);
+      const { endpoint, by } = await ownEndpoint(door, request);
       await verbs.removeEndpoint(ctx, endpoint, by);
       return reply.code(204).send();
     },
@@ -89,7 +90,7 @@ export function webhookRoutes(mount: Mount): void {
     "/webhook_endpoints/:id/rotate_secret",
     about("A new secret; for a day the old one signs too", { writes: true }),
     async (request) => {
-      const { endpoint, by } = await own(request);
+      const { endpoint, by } = await ownEndpoint(door, request);
       return { ...print(endpoint), secret: await verbs.rotateSecret(ctx, endpoint, by) };
     },
   );
@@ -102,42 +103,28 @@ export function webhookRoutes(mount: Mount): void {
       replies: { 202: "It goes out" },
     }),
     async (request, reply) => {
-      const { endpoint } = await own(request);
-      const body = bodyOf(request);
-      const event = checked((problems) => ({
-        name:
-          optional(body, "event", eventRule(endpoint.format), BODY, problems) ?? WEBHOOK_FORMATS[endpoint.format][0],
-      })).name;
+      const { endpoint } = await ownEndpoint(door, request);
+      const event = testEventIn(bodyOf(request), endpoint);
       const id = await verbs.sendTestEvent(ctx, endpoint, event);
       return reply.code(202).send({ id, event });
     },
   );
+}
+
+/** What was told at an endpoint, and telling it again. */
+function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
+  const { ctx } = door;
 
   app.get<WithId>("/webhook_endpoints/:id/deliveries", about("What was told there, newest first"), async (request) => {
-    const { endpoint } = await own(request);
-    const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 50 });
-    const state = queryText(request.query, "state");
-    const known = STATES.find((one) => one === state);
-    if (state !== undefined && !known) throw badQuery("state", `must be ${STATES.join(" or ")}`);
-    const cursor = queryText(request.query, "cursor");
-    const [, at, id] = /^(\d{1,15})\.(\w{1,80})$/.exec(cursor ?? "") ?? [];
-    if (cursor !== undefined && id === undefined) throw badQuery("cursor", "is not one of this server's");
-    const before = id === undefined ? {} : { before: { at: Number(at), id } };
-    const events = await verbs.listWebhookEvents(ctx, endpoint, {
-      ...given({ state: known }),
-      ...before,
-      limit: limit + 1,
-    });
-    const shown = events.slice(0, limit);
-    const last = events.length > limit ? shown.at(-1) : undefined;
-    return { items: shown.map(printEvent), ...(last && { next_cursor: `${last.createdAt}.${last.id}` }) };
+    const { endpoint } = await ownEndpoint(door, request);
+    return eventPage(door, request, endpoint);
   });
 
   app.post<WithId>(
     "/webhook_endpoints/:id/deliveries/:event/retry",
     about("Be told this again", { writes: true, replies: { 202: "It goes out" } }),
     async (request, reply) => {
-      const { endpoint } = await own(request);
+      const { endpoint } = await ownEndpoint(door, request);
       return reply
         .code(202)
         .send({ count: await verbs.repeatWebhookEvents(ctx, endpoint, { id: request.params.event }) });
@@ -148,42 +135,114 @@ export function webhookRoutes(mount: Mount): void {
     "/webhook_endpoints/:id/replay",
     about("Be told everything again since a time", { body: "replay", replies: { 202: "It goes out" } }),
     async (request, reply) => {
-      const { endpoint } = await own(request);
+      const { endpoint } = await ownEndpoint(door, request);
       const body = bodyOf(request);
-      const { since } = checked((problems) => ({ since: required(body, "since", time, BODY, problems) ?? 0 }));
+      const { since } = checked((problems) => ({ since: required(body, "since", time, { loc: BODY, problems }) ?? 0 }));
       return reply.code(202).send({ count: await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: since }) });
     },
   );
-
-  async function caller(request: FastifyRequest) {
-    const who = await callerFrom(door, request, ["agent", "admin"]);
-    if (who.scope === "agent" && (who.isOpen || who.conversation !== null))
-      throw new Refusal("scope_missing", { scope: "agent" });
-    return { agent: who.scope === "agent" ? who.principal : undefined, by: actorOf(who) };
-  }
-
-  async function own(request: FastifyRequest<WithId>) {
-    const { agent, by } = await caller(request);
-    return { endpoint: await verbs.readEndpoint(ctx, request.params.id, agent), by };
-  }
-
-  function readWish(body: JsonObject, problems: Problem[]): EndpointWish | undefined {
-    const url = required(body, "url", urlRule, BODY, problems);
-    const format = required(body, "format", word(FORMATS), BODY, problems);
-    const events = optional(body, "events", list(eventRule(format), { max: 20 }), BODY, problems);
-    const description = optional(body, "description", text({ max: 500 }), BODY, problems);
-    const enabled = optional(body, "enabled", flag, BODY, problems);
-    if (url === undefined || format === undefined) return undefined;
-    return { url, format, events: events ?? [], description: description ?? "", enabled: enabled ?? true };
-  }
-
-  function urlRule(value: unknown, loc: Loc, problems: Problem[]): string | undefined {
-    const url = text({ max: 2048 })(value, loc, problems);
-    const rules = { allow: config.webhooks.allow, loopbackOnly: config.loopbackOnly };
-    const problem = url === undefined ? null : addressProblem(url, rules);
-    return problem === null ? url : complain(problems, loc, "pattern", `cannot be told anything: ${problem}`);
-  }
 }
+
+/** Returns the agent that asks; nobody for an admin, who may name any. @throws {Refusal} `scope_missing` */
+async function callerOf(door: DoorContext, request: FastifyRequest) {
+  const who = await callerFrom(door, request, ["agent", "admin"]);
+  if (who.scope === "agent" && (who.isOpen || who.conversation !== null))
+    throw new Refusal("scope_missing", { scope: "agent" });
+  return { agent: who.scope === "agent" ? who.principal : undefined, by: actorOf(who) };
+}
+
+async function ownEndpoint(door: DoorContext, request: FastifyRequest<WithId>) {
+  const { agent, by } = await callerOf(door, request);
+  return { endpoint: await verbs.readEndpoint(door.ctx, request.params.id, agent), by };
+}
+
+/** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
+function readWish(
+  { config }: DoorContext,
+  request: FastifyRequest,
+  body: JsonObject,
+  problems: Problem[],
+): EndpointWish | undefined {
+  const url = required(body, "url", urlRule(config.webhooks.allow, isFromHere(config, request)), {
+    loc: BODY,
+    problems,
+  });
+  const format = required(body, "format", word(FORMATS), { loc: BODY, problems });
+  const events = optional(body, "events", list(eventRule(format), { max: 20 }), { loc: BODY, problems });
+  const description = optional(body, "description", text({ max: 500 }), { loc: BODY, problems });
+  const enabled = optional(body, "enabled", flag, { loc: BODY, problems });
+  if (url === undefined || format === undefined) return undefined;
+  return { url, format, events: events ?? [], description: description ?? "", enabled: enabled ?? true };
+}
+
+/** Whoever asks from elsewhere may not have this computer's own programs told. */
+function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean): Rule<string> {
+  return (value, loc, problems) => {
+    const url = text({ max: 2048 })(value, loc, problems);
+    const problem = url === undefined ? null : addressProblem(url, { allow, loopbackOnly });
+    return problem === null ? url : complain(problems, loc, "pattern", `cannot be told anything: ${problem}`);
+  };
+}
+
+/** Returns where a page begins, of a cursor that this server gave. @throws {Refusal} for any other */
+function cursorOf(request: FastifyRequest): ListPlace | undefined {
+  const cursor = queryText(request.query, "cursor");
+  if (cursor === undefined) return undefined;
+  const place = placeOf(cursor, ".");
+  if (place && /^\w{1,80}$/.test(place.id)) return place;
+  throw badQuery("cursor", "is not one of this server's");
+}
+
+/** Makes an endpoint of the agent that asks, or of the one whom an admin names. */
+async function createEndpoint(door: DoorContext, request: FastifyRequest) {
+  const { agent, by } = await callerOf(door, request);
+  const body = bodyOf(request);
+  const wish = checked((problems) => readWish(door, request, body, problems));
+  const named = checked((problems) => ({
+    agent: agent ?? required(body, "agent", text({ min: 1, max: 128 }), { loc: BODY, problems }),
+  }));
+  const whose = agent ?? `agent:${String(named.agent)}`;
+  return verbs.createEndpoint(door.ctx, whose, wish, by);
+}
+
+/** Returns a page of the agent's own endpoints; for admins, of the agent's whom they name, or of all. */
+async function endpointPage(door: DoorContext, request: FastifyRequest): Promise<object> {
+  const { agent } = await callerOf(door, request);
+  const wanted = queryText(request.query, "agent");
+  const whose = agent ?? (wanted === undefined ? undefined : `agent:${wanted}`);
+  const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 100 });
+  const { items, next } = await verbs.listEndpointsFrom(door.ctx, whose, {
+    ...given({ after: cursorOf(request) }),
+    limit,
+  });
+  return { items: items.map(print), ...(next && { next_cursor: cursorText(next) }) };
+}
+
+/** Returns the event that an endpoint is tried with: the one that is named, or the first of its format. */
+function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
+  return checked((problems) => ({
+    name: optional(body, "event", eventRule(format), { loc: BODY, problems }) ?? WEBHOOK_FORMATS[format][0],
+  })).name;
+}
+
+/** Returns a page of what was told at an endpoint, of one state or of all. */
+async function eventPage({ ctx }: DoorContext, request: FastifyRequest, endpoint: WebhookEndpoint): Promise<object> {
+  const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 50 });
+  const state = queryText(request.query, "state");
+  const known = STATES.find((one) => one === state);
+  if (state !== undefined && !known) throw badQuery("state", `must be ${STATES.join(" or ")}`);
+  const events = await verbs.listWebhookEvents(ctx, endpoint, {
+    ...given({ state: known }),
+    ...given({ before: cursorOf(request) }),
+    limit: limit + 1,
+  });
+  const shown = events.slice(0, limit);
+  const last = events.length > limit ? shown.at(-1) : undefined;
+  const next = last && { at: last.createdAt, id: last.id };
+  return { items: shown.map(printEvent), ...(next && { next_cursor: cursorText(next) }) };
+}
+
+const cursorText = ({ at, id }: ListPlace): string => `${at}.${id}`;
 
 /** An event of a format; the format's name may stand before it. */
 function eventRule(format: WebhookFormat | undefined): Rule<string> {
@@ -215,7 +274,11 @@ function print(endpoint: WebhookEndpoint): object {
 
 function printEvent({ id, event, state, attempt, status, error, createdAt, dueAt }: WebhookEvent): object {
   return {
-    ...{ id, event, state, attempts: attempt, created_at: wireTime(createdAt) },
+    id,
+    event,
+    state,
+    attempts: attempt,
+    created_at: wireTime(createdAt),
     ...given({ status: status ?? undefined, error: error ?? undefined }),
     ...(state === "pending" && { next_attempt_at: wireTime(dueAt) }),
   };

@@ -1,11 +1,14 @@
 type Json = Readonly<Record<string, unknown>>;
 
 const text = (description: string, maxLength?: number): Json => ({
-  ...{ type: "string", description },
+  type: "string",
+  description,
   ...(maxLength !== undefined && { maxLength }),
 });
 const object = (properties: Json, required: readonly string[] = [], description?: string): Json => ({
-  ...{ type: "object", properties, required },
+  type: "object",
+  properties,
+  required,
   ...(description !== undefined && { description }),
 });
 
@@ -31,7 +34,9 @@ const escalation = {
   type: "array",
   maxItems: 10,
   items: object({ after_seconds: { type: "integer" }, channel, escalation_msg: text("Stands first", 5000) }, [
-    ...["after_seconds", "channel", "escalation_msg"],
+    "after_seconds",
+    "channel",
+    "escalation_msg",
   ]),
 };
 const state = { type: "object", description: "The agent's memory; comes back as it is, and people never see it" };
@@ -47,9 +52,15 @@ export const BODIES = {
       ...ids,
       spec: object(
         {
-          ...{ fn: text("Function to be run", 256), kwargs: { type: "object", description: "Its exact arguments" } },
-          ...{ channel, reject_options: { type: "array", maxItems: 25, items: option }, state, ...timing, escalation },
-          ...{ editable: { type: "boolean" }, kwargs_schema: { type: "object", description: "What edits must fit" } },
+          fn: text("Function to be run", 256),
+          kwargs: { type: "object", description: "Its exact arguments" },
+          channel,
+          reject_options: { type: "array", maxItems: 25, items: option },
+          state,
+          ...timing,
+          escalation,
+          editable: { type: "boolean" },
+          kwargs_schema: { type: "object", description: "What edits must fit" },
         },
         ["fn", "kwargs"],
       ),
@@ -61,8 +72,13 @@ export const BODIES = {
       ...ids,
       spec: object(
         {
-          ...{ msg: text("The agent's words", 40_000), subject: text("Title, and subject of a mail", 998), channel },
-          ...{ response_options: { type: "array", maxItems: 25, items: option }, state, ...timing, escalation },
+          msg: text("The agent's words", 40_000),
+          subject: text("Title, and subject of a mail", 998),
+          channel,
+          response_options: { type: "array", maxItems: 25, items: option },
+          state,
+          ...timing,
+          escalation,
         },
         ["msg"],
       ),
@@ -135,7 +151,8 @@ export const BODIES = {
       role: text("What the person does", 100),
       prioritizedContactChannels: {
         type: "array",
-        ...{ minItems: 1, maxItems: 10 },
+        minItems: 1,
+        maxItems: 10,
         items: { type: "object", description: "Exactly one of slack, email, sms, whatsapp, inbox, webhook" },
       },
       inboxScope: { type: "string", enum: ["addressed", "all"], default: "addressed" },

@@ -1,12 +1,12 @@
-import { followAsker } from "../../verbs/follow-asker.ts";
-import { followAsk, isFinal, readAsk } from "../../verbs/read-ask.ts";
-import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
-import { lastEventId, sendEvents } from "../door-sse.ts";
+import { followAsker } from "../../questions/follow-asker.ts";
+import { followAsk, isFinal, readAsk } from "../../questions/read.ts";
+import { principalOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
+import { lastEventId, sendEvents } from "../http/sse.ts";
 import { agentErrors, chargeAgentRead } from "./agent-questions.ts";
-import { askIdOf } from "../door-ids.ts";
-import { pollBody } from "../door-question.ts";
+import { askIdOf } from "../http/ids.ts";
+import { pollBody } from "../http/question.ts";
 
-/** Following one question, or all of an agent's, as they change (contract-ask-a-human.md, section 3.3). */
+/** Following one question, or all of an agent's, as they change (spec/ask-a-human 3.3). */
 export function agentEvents(app: Door, door: DoorContext): void {
   const { ctx, config } = door;
   const countRead = { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
@@ -38,13 +38,10 @@ export function agentEvents(app: Door, door: DoorContext): void {
     async (request, reply) => {
       const asker = principalOf(request);
       const since = lastEventId(request);
-      // A number nobody ever gave is as unknown as one that is too old.
-      const unknown = since === undefined && request.headers["last-event-id"] !== undefined;
 
       using _place = door.parked.park("streams", asker, config.limits.streams);
       await sendEvents(door, request, reply, async function* (signal) {
-        const from = unknown ? Number.MAX_SAFE_INTEGER : since;
-        for await (const event of followAsker(ctx, asker, { signal, ...(from !== undefined && { since: from }) })) {
+        for await (const event of followAsker(ctx, asker, { signal, ...(since !== undefined && { since }) })) {
           yield event.kind === "reset"
             ? { event: "reset", id: String(event.seq), data: "{}" }
             : { event: "question", id: String(event.seq), data: pollBody(event.reading) };

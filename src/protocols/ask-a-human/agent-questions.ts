@@ -1,19 +1,20 @@
 import type { z } from "zod";
-import { refuseFields } from "../../model/field-problem.ts";
-import { createAsk } from "../../verbs/create-ask.ts";
-import { cancelAsk } from "../../verbs/cancel-ask.ts";
-import { listOwnAsks, readAsk, readAsks, waitForAsk } from "../../verbs/read-ask.ts";
-import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
-import { held } from "../door-held.ts";
-import { askIdOf, isId } from "../door-ids.ts";
-import { askOf, meantBy } from "../door-new-question.ts";
-import { agentPrincipal } from "../door-principals.ts";
-import { pollBody, pollUrl, wireStatus, wireTime } from "../door-question.ts";
-import { flagSecrets } from "../door-secrets.ts";
-import { peekLimit } from "../../verbs/limits.ts";
+import type { Ask } from "../../questions/model/question.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { createAsk } from "../../questions/create.ts";
+import { cancelAsk } from "../../questions/cancel.ts";
+import { listOwnAsks, readAsk, readAsks, waitForAsk, type AskPlace } from "../../questions/read.ts";
+import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
+import { held } from "../http/held.ts";
+import { askIdOf, isId } from "../http/ids.ts";
+import { askOf, meantBy } from "../http/new-question.ts";
+import { agentPrincipal } from "../http/principals.ts";
+import { pollBody, pollUrl, wireStatus, wireTime } from "../http/question.ts";
+import { flagSecrets } from "../http/secrets.ts";
+import { peekLimit } from "../../core/limits.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { queryText } from "../door-query.ts";
+import { idNumber, queryText, queryTexts } from "../http/query.ts";
 import { queryCount, queryLimit, queryWaitMs, queryWords } from "./query.ts";
 import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
 
@@ -38,17 +39,18 @@ export async function chargeAgentRead(door: DoorContext, request: FastifyRequest
   request.facts.limit = await door.readLimits.charge("agent reads", principalOf(request), agentReadsPerHour);
 }
 
+function countingReads(door: DoorContext) {
+  return { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
+}
+
 /** Says that a text is JSON already; the route returns it. (A route that returns its `reply` waits for it to be sent.) */
 export function asJson(reply: FastifyReply, text: string): string {
   reply.type(JSON_TYPE);
   return text;
 }
 
-/** Creating, reading, listing and cancelling questions (contract-ask-a-human.md, section 3). */
+/** Creating, reading, listing and cancelling questions (spec/ask-a-human 3). */
 export function agentQuestions(app: Door, door: DoorContext): void {
-  const { ctx, config } = door;
-  const countRead = { preHandler: (request: FastifyRequest) => chargeAgentRead(door, request) };
-
   app.post(
     "/agent/questions",
     {
@@ -61,23 +63,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
-      const fallback = fallbackOf(given);
-      const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
-      const flags = await flagSecrets(door, meant, "prompt");
-      const created = await createAsk(
-        ctx,
-        {
-          ...askOf(meant),
-          door: "ask-a-human",
-          asker: principalOf(request),
-          wire: { ...(!share_results && { share_results }), ...flags },
-          ...(fallback && { fallback }),
-        },
-        idempotencyOf(request, idempotency_key, meant),
-      );
-      const { ask, replayed } = created;
-      if (created.reading) request.facts.limit = created.reading;
+      const { ask, replayed } = await askCrowd(door, request);
       if (replayed) reply.header("idempotency-replayed", "true");
       reply.code(replayed ? 200 : 201).header("location", pollUrl(ask.id));
       return {
@@ -93,7 +79,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
   app.get(
     "/agent/questions",
     {
-      ...countRead,
+      ...countingReads(door),
       schema: {
         tags: ["agents"],
         summary: "Own questions, or several by id",
@@ -101,71 +87,29 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       },
     },
     async (request, reply) => {
-      const ids = queryText(request.query, "ids");
-      return asJson(reply, ids === undefined ? await page(request) : await batch(request, ids));
+      const ids = queryTexts(request.query, "ids");
+      return asJson(reply, ids.length === 0 ? await page(door, request) : await batch(door, request, ids.join(",")));
     },
   );
 
-  async function batch(request: FastifyRequest, list: string): Promise<string> {
-    const ids = [...new Set(list.split(",").map((id) => id.trim()))].filter((id) => id !== "");
-    if (ids.length < 1 || ids.length > BATCH_MOST) {
-      const message = `ids must name between 1 and ${BATCH_MOST} questions`;
-      throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
-    }
-    const expand = expandOf(request);
-    const readings = await readAsks(ctx, ids.filter(isId), principalOf(request));
-    const found = new Set(readings.map(({ ask }) => ask.id));
-    const missing = ids.filter((id) => !found.has(id));
-    const bodies = readings.map((reading) => pollBody(reading, expand));
-    return `{"questions":[${bodies.join(",")}],"not_found":${JSON.stringify(missing)}}`;
-  }
+  oneQuestionRoutes(app, door);
+}
 
-  async function page(request: FastifyRequest): Promise<string> {
-    const asker = principalOf(request);
-    const states = queryWords(request.query, "status", STATUSES);
-    const limit = queryLimit(request.query, { least: 1, most: 100, usual: 20 });
-    const expand = expandOf(request);
-    const cursor = queryText(request.query, "cursor");
-    const list = `own ${asker} ${states.toSorted().join()}`;
-    const before =
-      cursor === undefined ? undefined : readCursor<{ createdAt: number; id: string }>(ctx.keyring, list, cursor);
-
-    const readings = await listOwnAsks(ctx, asker, {
-      limit: limit + 1,
-      states: states.map((state) => state.toLowerCase() as Lowercase<typeof state>),
-      ...(before && { before }),
-    });
-    const shown = readings.slice(0, limit);
-    const last = shown.at(-1)?.ask;
-    const more = readings.length > limit && last;
-    const next = more ? writeCursor(ctx.keyring, list, { createdAt: last.createdAt, id: last.id }) : null;
-    const bodies = shown.map((reading) => pollBody(reading, expand));
-    return `{"questions":[${bodies.join(",")}],"next_cursor":${JSON.stringify(next)}}`;
-  }
+/** One question: polling or awaiting it, and cancelling it. */
+function oneQuestionRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
   app.get<{ Params: { id: string } }>(
     "/agent/questions/:id",
     {
-      ...countRead,
+      ...countingReads(door),
       schema: {
         tags: ["agents"],
         summary: "Poll a question, or wait for it with ?wait=",
         response: { 200: PollBody, ...agentErrors },
       },
     },
-    async (request, reply) => {
-      const id = askIdOf(request.params.id);
-      const asker = principalOf(request);
-      const waitMs = queryWaitMs(request.query);
-      const after = queryCount(request.query, "after");
-      const expand = expandOf(request);
-      if (!waitMs) return asJson(reply, pollBody(await readAsk(ctx, id, asker), expand));
-
-      using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
-      const wish = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
-      const reading = await held(door, request, reply, (signal) => waitForAsk(ctx, id, asker, { ...wish, signal }));
-      return asJson(reply, pollBody(reading, expand));
-    },
+    async (request, reply) => asJson(reply, await poll(door, request, reply)),
   );
 
   app.delete<{ Params: { id: string } }>(
@@ -176,6 +120,82 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       return asJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
     },
   );
+}
+
+/** Asks the question of a body; an idempotency key that was used before gives the question of then. */
+async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Ask; replayed: boolean }> {
+  const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
+  const fallback = fallbackOf(given);
+  const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
+  const flags = await flagSecrets(door, meant, "prompt");
+  const { ask, replayed, reading } = await createAsk(
+    door.ctx,
+    {
+      ...askOf(meant),
+      door: "ask-a-human",
+      asker: principalOf(request),
+      wire: { ...(!share_results && { share_results }), ...flags },
+      ...(fallback && { fallback }),
+    },
+    idempotencyOf(request, idempotency_key, meant),
+  );
+  if (reading) request.facts.limit = reading;
+  return { ask, replayed };
+}
+
+/** Returns those of the named questions that are the agent's own, as JSON text, and which are not found. */
+async function batch({ ctx }: DoorContext, request: FastifyRequest, list: string): Promise<string> {
+  const ids = [...new Set(list.split(",").map((id) => id.trim()))].filter((id) => id !== "");
+  if (ids.length < 1 || ids.length > BATCH_MOST) {
+    const message = `ids must name between 1 and ${BATCH_MOST} questions`;
+    throw refuseFields([{ message, field: "ids", constraint: "length", min: 1, max: BATCH_MOST }]);
+  }
+  const expand = expandOf(request);
+  const readings = await readAsks(ctx, ids.filter(isId), principalOf(request));
+  const found = new Set(readings.map(({ ask }) => ask.id));
+  const missing = ids.filter((id) => !found.has(id));
+  const bodies = readings.map((reading) => pollBody(reading, expand));
+  return `{"questions":[${bodies.join(",")}],"not_found":${JSON.stringify(missing)}}`;
+}
+
+/** Returns a page of the agent's own questions, as JSON text. */
+async function page({ ctx }: DoorContext, request: FastifyRequest): Promise<string> {
+  const asker = principalOf(request);
+  const states = queryWords(request.query, "status", STATUSES);
+  const limit = queryLimit(request.query, { least: 1, most: 100, usual: 20 });
+  const expand = expandOf(request);
+  const cursor = queryText(request.query, "cursor");
+  const list = `own ${asker} ${states.toSorted().join()}`;
+  const before = cursor === undefined ? undefined : readCursor<AskPlace>(ctx.keyring, list, cursor);
+
+  const { readings, next } = await listOwnAsks(ctx, asker, {
+    limit,
+    states: states.map((state) => state.toLowerCase() as Lowercase<typeof state>),
+    ...(before && { before }),
+  });
+  const place = next && writeCursor(ctx.keyring, list, next);
+  const bodies = readings.map((reading) => pollBody(reading, expand));
+  return `{"questions":[${bodies.join(",")}],"next_cursor":${JSON.stringify(place)}}`;
+}
+
+/** Returns a question as JSON text: at once, or as soon as there is news of it, or when the wait is over. */
+async function poll(
+  door: DoorContext,
+  request: FastifyRequest<{ Params: { id: string } }>,
+  reply: FastifyReply,
+): Promise<string> {
+  const { ctx, config } = door;
+  const id = askIdOf(request.params.id);
+  const asker = principalOf(request);
+  const waitMs = queryWaitMs(request.query);
+  const after = queryCount(request.query, "after");
+  const expand = expandOf(request);
+  if (!waitMs) return pollBody(await readAsk(ctx, id, asker), expand);
+
+  using _place = door.parked.park("long-polls", asker, config.limits.longPolls);
+  const wish = { waitMs: Math.min(waitMs, config.waitCapS * 1000), ...(after !== undefined && { after }) };
+  const reading = await held(door, request, reply, (signal) => waitForAsk(ctx, id, asker, { ...wish, signal }));
+  return pollBody(reading, expand);
 }
 
 const FALLBACK_AFTER_SECONDS = 600;
@@ -189,11 +209,12 @@ function fallbackOf({
   fallback_after_seconds?: number | undefined;
 }): { human: number; afterMs: number } | undefined {
   if (human === undefined) return undefined;
-  if (!/^\d+$/.test(human)) {
+  const number = idNumber(human);
+  if (number === null) {
     const message = "fallback_human must be the id of a human";
     throw refuseFields([{ message, field: "fallback_human", constraint: "format" }]);
   }
-  return { human: Number(human), afterMs: (after ?? FALLBACK_AFTER_SECONDS) * 1000 };
+  return { human: number, afterMs: (after ?? FALLBACK_AFTER_SECONDS) * 1000 };
 }
 
 function expandOf(request: FastifyRequest): { meta: boolean } {

@@ -1,5 +1,5 @@
-import { parseBody } from "../door-body.ts";
-import type { Door, DoorContext } from "../door.ts";
+import { parseBody } from "../http/body.ts";
+import type { Door, DoorContext } from "../http/door.ts";
 import { agentEvents } from "./agent-events.ts";
 import { agentQuestions, knowAgent } from "./agent-questions.ts";
 import { knowHuman } from "./human-access.ts";
@@ -9,7 +9,7 @@ import { humanQuestions } from "./human-questions.ts";
 import { humanResponses } from "./human-responses.ts";
 import { humanStanding } from "./human-standing.ts";
 
-/** The Ask-a-Human door: `/agent/*` for programs, `/human/*` for the crowd (contract-ask-a-human.md). */
+/** The Ask-a-Human door: `/agent/*` for programs, `/human/*` for the crowd (docs/spec/ask-a-human.md). */
 export function askAHuman(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     await app.register(async (agents) => {

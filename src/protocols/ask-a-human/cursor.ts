@@ -1,6 +1,6 @@
 import type { Keyring } from "../../lib/keyring.ts";
 import { sameText } from "../../lib/keyring.ts";
-import { refuseFields } from "../../model/field-problem.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
 import type { Refusal } from "../../refusals.ts";
 
 /**

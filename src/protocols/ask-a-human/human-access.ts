@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { refuseFields } from "../../model/field-problem.ts";
-import { identifyForRead } from "../../verbs/identify.ts";
-import { chargeOnce, peekLimit } from "../../verbs/limits.ts";
-import type { Identity } from "../../model/participant.ts";
-import { callerOf, type DoorContext } from "../door.ts";
-import { addressMac, humanCaller, participantCookie, participantToken } from "../door-principals.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { identifyForRead } from "../../questions/identify.ts";
+import { chargeOnce, peekLimit } from "../../core/limits.ts";
+import type { Identity } from "../../questions/model/participant.ts";
+import { callerOf, type DoorContext } from "../http/door.ts";
+import { addressMac, humanCaller, participantCookie, participantToken } from "../http/principals.ts";
 
 /** Reads from one address, whoever they come from. */
 const ADDRESS_READS_PER_HOUR = 3000;

@@ -1,10 +1,10 @@
-import type { Door, DoorContext } from "../door.ts";
-import { addressMac } from "../door-principals.ts";
-import { sendEvents } from "../door-sse.ts";
-import { followFeed } from "../../verbs/follow-feed.ts";
+import type { Door, DoorContext } from "../http/door.ts";
+import { addressMac } from "../http/principals.ts";
+import { sendEvents } from "../http/sse.ts";
+import { followFeed } from "../../questions/follow-feed.ts";
 import { ErrorBody } from "./schemas.ts";
 
-/** The feed as it changes, live only (contract-ask-a-human.md, section 4.8). */
+/** The feed as it changes, live only (spec/ask-a-human 4.8). */
 export function humanEvents(app: Door, door: DoorContext): void {
   const feed = followFeed(door.ctx);
 

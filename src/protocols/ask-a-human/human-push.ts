@@ -1,34 +1,23 @@
 import type { z } from "zod";
-import type { PushSettings } from "../../model/push-settings.ts";
-import { readVapidKey } from "../../verbs/read-vapid-key.ts";
-import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../verbs/subscribe-push.ts";
-import { callerOf, type Door, type DoorContext, type FastifyReply } from "../door.ts";
+import type { PushSettings } from "../../notices/model/push-settings.ts";
+import { readVapidKey } from "../../notices/read-vapid-key.ts";
+import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../notices/subscribe-push.ts";
+import { callerOf, type Door, type DoorContext, type FastifyReply } from "../http/door.ts";
 import { addressLimit, issueCredential } from "./human-access.ts";
-import { subscriptionIdOf } from "../door-ids.ts";
+import { subscriptionIdOf } from "../http/ids.ts";
 import { NewSubscription, RefreshedSubscription, SubscriptionReceipt } from "./push-schemas.ts";
 import { ErrorBody, NoContent } from "./schemas.ts";
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
-/** Where people want to be told of questions (contract-ask-a-human.md, section 4.5). */
+/** Where people want to be told of questions (spec/ask-a-human 4.5). */
 export function humanPush(app: Door, door: DoorContext): void {
   const { ctx } = door;
   const { pushRegistrationsPerHour } = ctx.crowd.limits;
-  const sendsToFcm = door.config.push.fcmKeyFile !== undefined;
   const counted = {
     config: { takesBody: true },
     ...addressLimit(door, "push registrations", pushRegistrationsPerHour),
   };
-
-  function receipt(reply: FastifyReply, subscribed: Subscribed, settings: PushSettings): FastifyReply {
-    issueCredential(door, reply, subscribed.issue);
-    return reply.code(subscribed.created ? 201 : 200).send({
-      subscription_id: subscribed.id,
-      status: "active",
-      // Kept all the same, so that it works from the moment the server is given Firebase credentials.
-      ...(settings.kind === "fcm" && !sendsToFcm && { delivers: false, reason: "fcm_not_configured" }),
-    });
-  }
 
   app.post(
     "/human/push/subscribe",
@@ -43,7 +32,7 @@ export function humanPush(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const settings = settingsOf(request.body as z.output<typeof NewSubscription>);
-      return receipt(reply, await subscribePush(ctx, callerOf(request), settings), settings);
+      return sendReceipt(door, reply, await subscribePush(ctx, callerOf(request), settings), settings);
     },
   );
 
@@ -62,7 +51,7 @@ export function humanPush(app: Door, door: DoorContext): void {
       const body = request.body as z.output<typeof RefreshedSubscription>;
       const id = body.subscription_id === undefined ? undefined : subscriptionIdOf(body.subscription_id);
       const settings = settingsOf(body);
-      return receipt(reply, await refreshPush(ctx, callerOf(request), id, settings), settings);
+      return sendReceipt(door, reply, await refreshPush(ctx, callerOf(request), id, settings), settings);
     },
   );
 
@@ -78,6 +67,23 @@ export function humanPush(app: Door, door: DoorContext): void {
   app.get("/human/push/key", { schema: { tags: ["people"], summary: "Public key for Web Push" } }, async () => ({
     vapid_public_key: await readVapidKey(ctx),
   }));
+}
+
+/** Says that a subscription stands, and whether anything can be delivered to it. */
+function sendReceipt(
+  door: DoorContext,
+  reply: FastifyReply,
+  subscribed: Subscribed,
+  settings: PushSettings,
+): FastifyReply {
+  const sendsToFcm = door.config.push.fcmKeyFile !== undefined;
+  issueCredential(door, reply, subscribed.issue);
+  return reply.code(subscribed.created ? 201 : 200).send({
+    subscription_id: subscribed.id,
+    status: "active",
+    // Kept all the same, so that it works from the moment the server is given Firebase credentials.
+    ...(settings.kind === "fcm" && !sendsToFcm && { delivers: false, reason: "fcm_not_configured" }),
+  });
 }
 
 function settingsOf(body: z.output<typeof NewSubscription>): PushSettings {

@@ -1,58 +1,30 @@
 import type { z } from "zod";
-import { TAGS, type Ask } from "../../model/ask.ts";
-import { basePoints } from "../../model/points.ts";
-import { reportQuestion, skipQuestion } from "../../verbs/mark-question.ts";
-import { readFeed, type FeedBookmark } from "../../verbs/read-feed.ts";
-import { readResults, viewQuestion } from "../../verbs/view-question.ts";
-import { callerOf, type Door, type DoorContext } from "../door.ts";
+import type { Context } from "../../context.ts";
+import { TAGS, type Ask } from "../../questions/model/question.ts";
+import { basePoints } from "../../questions/model/points.ts";
+import { reportQuestion, skipQuestion } from "../../questions/mark.ts";
+import { readFeed, type FeedBookmark } from "../../questions/read-feed.ts";
+import { readResults, viewQuestion } from "../../questions/view.ts";
+import { callerOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { asJson } from "./agent-questions.ts";
 import { invalidCursor, readCursor, writeCursor } from "./cursor.ts";
 import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
-import { askIdOf } from "../door-ids.ts";
-import { queryText } from "../door-query.ts";
+import { askIdOf } from "../http/ids.ts";
+import { queryText } from "../http/query.ts";
 import { queryLimit, queryWords } from "./query.ts";
 import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
-import { resultsBody, wireTime, wireType } from "../door-question.ts";
+import { resultsBody, wireTime, wireType } from "../http/question.ts";
 
 const humanErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
-/** Finding, seeing, skipping and reporting questions (contract-ask-a-human.md, sections 4.2, 4.3, 4.8). */
+/** Finding, seeing, skipping and reporting questions (spec/ask-a-human 4.2, 4.3, 4.8). */
 export function humanQuestions(app: Door, door: DoorContext): void {
   const { ctx } = door;
-
-  const toWire = (ask: Ask) => ({
-    question_id: ask.id,
-    prompt: ask.prompt,
-    type: wireType(ask),
-    ...(ask.form.kind === "choice" && { options: ask.form.options }),
-    audience: ask.audience,
-    responses_needed: ask.state === "open" ? ask.need - ask.n : 0,
-    created_at: wireTime(ask.createdAt),
-    expires_at: wireTime(ask.expiresAt),
-    points: basePoints(ask, ctx.crowd.points),
-  });
 
   app.get(
     "/human/questions",
     { schema: { tags: ["people"], summary: "Questions that need answers", response: { 200: Feed, ...humanErrors } } },
-    async (request) => {
-      const limit = queryLimit(request.query, { least: 1, most: 50, usual: 20 });
-      const tags = queryWords(request.query, "audience", TAGS);
-      const cursor = queryText(request.query, "cursor");
-      const identity = await readerOf(door, request);
-      const viewer = viewerOf(door, request, identity);
-
-      const list = `feed ${tags.toSorted().join()}`;
-      const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);
-      const page = await readFeed(ctx, identity, { viewer, tags, limit, ...(from && { from }) });
-      if (!page) throw invalidCursor();
-
-      return {
-        questions: page.asks.map(toWire),
-        next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
-        last_created_at: page.newestAt === null ? null : wireTime(page.newestAt),
-      };
-    },
+    async (request) => feedPage(door, request),
   );
 
   app.get<{ Params: { id: string } }>(
@@ -68,7 +40,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
       const identity = await readerOf(door, request);
       const id = askIdOf(request.params.id);
       const { ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
-      return { ...toWire(ask), can_answer: !answered, ...(answered && { reason: "already_answered" }) };
+      return { ...questionWire(ctx, ask), can_answer: !answered, ...(answered && { reason: "already_answered" }) };
     },
   );
 
@@ -86,6 +58,13 @@ export function humanQuestions(app: Door, door: DoorContext): void {
       return asJson(reply, resultsBody(await readResults(ctx, askIdOf(request.params.id), identity)));
     },
   );
+
+  markingRoutes(app, door);
+}
+
+/** What a person does with a question instead of answering it. */
+function markingRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
   app.post<{ Params: { id: string } }>(
     "/human/questions/:id/skip",
@@ -118,4 +97,40 @@ export function humanQuestions(app: Door, door: DoorContext): void {
       return reply.code(204).send();
     },
   );
+}
+
+/** Returns a page of what a person may answer, of the tags that they name. */
+async function feedPage(door: DoorContext, request: FastifyRequest) {
+  const { ctx } = door;
+  const limit = queryLimit(request.query, { least: 1, most: 50, usual: 20 });
+  const tags = queryWords(request.query, "audience", TAGS);
+  const cursor = queryText(request.query, "cursor");
+  const identity = await readerOf(door, request);
+  const viewer = viewerOf(door, request, identity);
+
+  const list = `feed ${tags.toSorted().join()}`;
+  const from = cursor === undefined ? undefined : readCursor<FeedBookmark>(ctx.keyring, list, cursor);
+  const page = await readFeed(ctx, identity, { viewer, tags, limit, ...(from && { from }) });
+  if (!page) throw invalidCursor();
+
+  return {
+    questions: page.asks.map((ask) => questionWire(ctx, ask)),
+    next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
+    last_created_at: page.newestAt === null ? null : wireTime(page.newestAt),
+  };
+}
+
+/** Returns a question as people are shown it. */
+function questionWire(ctx: Context, ask: Ask) {
+  return {
+    question_id: ask.id,
+    prompt: ask.prompt,
+    type: wireType(ask),
+    ...(ask.form.kind === "choice" && { options: ask.form.options }),
+    audience: ask.audience,
+    responses_needed: ask.state === "open" ? ask.need - ask.n : 0,
+    created_at: wireTime(ask.createdAt),
+    expires_at: wireTime(ask.expiresAt),
+    points: basePoints(ask, ctx.crowd.points),
+  };
 }

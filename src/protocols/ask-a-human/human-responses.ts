@@ -1,15 +1,22 @@
 import type { z } from "zod";
-import { answerAsk } from "../../verbs/answer-ask.ts";
-import { identifyForRead } from "../../verbs/identify.ts";
-import { peekLimit } from "../../verbs/limits.ts";
-import { callerOf, type Door, type DoorContext } from "../door.ts";
-import { claimedAgents } from "../door-principals.ts";
+import { answerAsk } from "../../questions/answer.ts";
+import { identifyForRead } from "../../questions/identify.ts";
+import { peekLimit, type LimitReading } from "../../core/limits.ts";
+import { callerOf, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
+import { claimedAgents } from "../http/principals.ts";
 import { issueCredential } from "./human-access.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
-import { askIdOf } from "../door-ids.ts";
+import { askIdOf } from "../http/ids.ts";
 import { ErrorBody, NewResponse, ResponseReceipt } from "./schemas.ts";
 
-/** Answering (contract-ask-a-human.md, section 4.4). */
+/** @throws {Error} for somebody who has not answered yet: only a caller who is known is told (spec/ask-a-human 1.4) */
+async function peekAnswers({ ctx }: DoorContext, request: FastifyRequest): Promise<LimitReading> {
+  const identity = await identifyForRead(ctx, callerOf(request));
+  if (!identity) throw new Error("nobody is known yet");
+  return peekLimit(ctx, "answers", identity.person, ctx.crowd.limits.answersPerHour);
+}
+
+/** Answering (spec/ask-a-human 4.4). */
 export function humanResponses(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -17,6 +24,10 @@ export function humanResponses(app: Door, door: DoorContext): void {
     "/human/responses",
     {
       config: { takesBody: true },
+      // Before the body is read: a refusal of it says where the caller stands, too (spec/ask-a-human 1.4).
+      onRequest: async (request) => {
+        request.facts.peekLimit = () => peekAnswers(door, request);
+      },
       schema: {
         tags: ["people"],
         summary: "Answer a question",
@@ -36,13 +47,6 @@ export function humanResponses(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const { answersPerHour } = ctx.crowd.limits;
-      request.facts.peekLimit = async () => {
-        const identity = await identifyForRead(ctx, caller);
-        if (!identity) throw new Error("nobody is known yet");
-        return peekLimit(ctx, "answers", identity.person, answersPerHour);
-      };
-
       const {
         question_id: askId,
         answer,

@@ -1,19 +1,19 @@
 import type { z } from "zod";
-import { PERIODS } from "../../model/points.ts";
-import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../verbs/recover-participant.ts";
-import { readLeaderboard, readStats } from "../../verbs/read-standing.ts";
-import { callerOf, type Door, type DoorContext } from "../door.ts";
-import { participantCookie } from "../door-principals.ts";
+import { PERIODS } from "../../questions/model/points.ts";
+import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../questions/recover-participant.ts";
+import { readLeaderboard, readStats } from "../../questions/read-standing.ts";
+import { callerOf, type Door, type DoorContext } from "../http/door.ts";
+import { participantCookie } from "../http/principals.ts";
 import { addressLimit, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
-import { queryText } from "../door-query.ts";
+import { queryText } from "../http/query.ts";
 import { queryLimit } from "./query.ts";
 import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
-import { wireTime } from "../door-question.ts";
+import { wireTime } from "../http/question.ts";
 
 const REDEEM_TRIES_PER_HOUR = 5;
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
-/** What answering has earned, and taking it to another device (contract-ask-a-human.md, sections 4.6-4.8). */
+/** What answering has earned, and taking it to another device (spec/ask-a-human 4.6, 4.7, 4.8). */
 export function humanStanding(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -58,6 +58,13 @@ export function humanStanding(app: Door, door: DoorContext): void {
       };
     },
   );
+
+  recoveryRoutes(app, door);
+}
+
+/** Being the same person on another device, and being nobody any more. */
+function recoveryRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
   app.post(
     "/human/recovery",

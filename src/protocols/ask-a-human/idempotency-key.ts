@@ -1,13 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import { digestOf } from "../../lib/canonical-json.ts";
-import { refuseFields, textProblem } from "../../model/field-problem.ts";
+import { refuseKeyAsName } from "../http/key-as-name.ts";
+import { refuseFields, textProblem } from "../../core/model/field-problem.ts";
 
 const KEY_MAX = 255;
 
 /**
  * Returns the idempotency key of a request with the digest of what it asks for, or nothing where there is none.
  *
- * @throws {Refusal} `invalid_input` for a key that is too long, or carriers that differ
+ * @throws {Refusal} `invalid_input` for a key that is too long, or carriers that differ; `key_required` for a credential
  */
 export function idempotencyOf(
   request: FastifyRequest,
@@ -18,6 +19,7 @@ export function idempotencyOf(
   const given = [inBody, request.headers["x-idempotency-key"], request.headers["idempotency-key"]].filter(
     (key): key is string => typeof key === "string" && key !== "",
   );
+  refuseKeyAsName(...given);
   const [key, ...others] = given;
   if (key === undefined) return undefined;
   if (others.some((other) => other !== key)) {

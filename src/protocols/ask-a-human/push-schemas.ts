@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { isPublicHttps } from "../../lib/public-address.ts";
-import { TAGS } from "../../model/ask.ts";
-import { textProblem, type FieldProblem } from "../../model/field-problem.ts";
-import { isTimeZone } from "../../model/streak.ts";
-import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "../door-fields.ts";
+import { TAGS } from "../../questions/model/question.ts";
+import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
+import { isTimeZone } from "../../questions/model/streak.ts";
+import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "../http/fields.ts";
 
 interface WebSubscription {
   endpoint: string;
@@ -79,7 +79,7 @@ function checkOneAddress(given: { fcm_token?: unknown; subscription?: unknown },
   context.addIssue({ code: "custom", message, params: { problem } });
 }
 
-/** Where and how often somebody wants to be told (contract-ask-a-human.md, section 4.5). */
+/** Where and how often somebody wants to be told (spec/ask-a-human 4.5). */
 export const NewSubscription = fields(settings).superRefine(checkOneAddress);
 
 /** The same for a subscription that is there. */

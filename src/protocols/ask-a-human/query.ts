@@ -1,18 +1,20 @@
-import { refuseFields } from "../../model/field-problem.ts";
-import { queryText, rawQueryText, waitMsOf } from "../door-query.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { MOST_WHOLE, queryNumber, queryText, queryTexts, queryWaitMs as waitMsIn, wholeNumber } from "../http/query.ts";
+
+const MOST_COUNT = 999_999_999;
 
 /**
- * Returns an integer of a query string within its bounds, or the default where it is missing.
+ * Returns an integer of a query string, moved into its bounds (also one below zero, which alone of all numbers may have
+ * a sign here), or the default where it is missing.
  *
  * @throws {Refusal} `invalid_input` for what is no integer
  */
 export function queryLimit(query: unknown, bounds: { least: number; most: number; usual: number }): number {
-  const text = queryText(query, "limit");
+  const [text, ...more] = queryTexts(query, "limit");
   if (text === undefined) return bounds.usual;
-  if (!/^[+-]?\d{1,15}$/.test(text)) {
-    throw refuseFields([{ message: "limit must be an integer", field: "limit", constraint: "type" }]);
-  }
-  return Math.min(bounds.most, Math.max(bounds.least, Number(text)));
+  const size = more.length > 0 ? null : wholeNumber(text.replace(/^-/, ""), { min: 0, max: MOST_WHOLE });
+  if (size === null) throw refuseFields([{ message: "limit must be an integer", field: "limit", constraint: "type" }]);
+  return Math.min(bounds.most, Math.max(bounds.least, text.startsWith("-") ? -size : size));
 }
 
 /** Returns the words of a list with commas. @throws {Refusal} `invalid_input` for a word that is not among `words` */
@@ -33,9 +35,7 @@ export function queryWords<const Word extends string>(query: unknown, name: stri
  * @throws {Refusal} `invalid_input`
  */
 export function queryWaitMs(query: unknown): number | undefined {
-  const text = rawQueryText(query, "wait");
-  if (text === undefined) return undefined;
-  const waitMs = waitMsOf(text);
+  const waitMs = waitMsIn(query);
   if (waitMs === null) {
     const message = "wait must be a time such as 25, 1.5s, 500ms or 2m";
     throw refuseFields([{ message, field: "wait", constraint: "format" }]);
@@ -45,10 +45,9 @@ export function queryWaitMs(query: unknown): number | undefined {
 
 /** Returns a count of a query string. @throws {Refusal} `invalid_input` for what is no whole number */
 export function queryCount(query: unknown, name: string): number | undefined {
-  const text = queryText(query, name);
-  if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) {
+  const count = queryNumber(query, name, { min: 0, max: MOST_COUNT });
+  if (count === null) {
     throw refuseFields([{ message: `${name} must be a whole number`, field: name, constraint: "type" }]);
   }
-  return Number(text);
+  return count;
 }

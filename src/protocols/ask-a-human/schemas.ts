@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { TAGS } from "../../model/ask.ts";
-import { REPORT_REASONS } from "../../verbs/mark-question.ts";
+import { TAGS } from "../../questions/model/question.ts";
+import { REPORT_REASONS } from "../../questions/mark.ts";
 import {
   booleanField,
   fields,
@@ -10,10 +10,10 @@ import {
   optional,
   textField,
   wordField,
-} from "../door-fields.ts";
-import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../door-new-question.ts";
+} from "../http/fields.ts";
+import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../http/new-question.ts";
 
-/** What an agent sends (contract-ask-a-human.md, section 3.1). */
+/** What an agent sends (spec/ask-a-human 3.1). */
 export const NewQuestion = fields({
   prompt: promptField("prompt"),
   type: typeField,
@@ -28,7 +28,7 @@ export const NewQuestion = fields({
   share_results: optional(booleanField("share_results", { default: true })),
 }).superRefine(checkOptions);
 
-/** What a person sends; the answer itself is checked against the question (section 4.4). */
+/** What a person sends; the answer itself is checked against the question (spec/ask-a-human 4.4). */
 export const NewResponse = fields({
   question_id: idField("question_id"),
   answer: laterField({ type: "string", minLength: 1, maxLength: 5000 }),

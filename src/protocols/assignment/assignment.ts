@@ -1,6 +1,5 @@
 import { Refusal } from "../../refusals.ts";
-import type { Door, DoorContext, FastifyReply } from "../door.ts";
-import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
+import type { Door, DoorContext, FastifyReply } from "../http/door.ts";
 import { callerOf } from "./caller.ts";
 import { sendAssignmentError } from "./errors.ts";
 import { routeOptions } from "./request.ts";
@@ -17,7 +16,7 @@ const PREFLIGHT = {
   "access-control-max-age": "600",
 } as const;
 
-/** The Agent Assignment server's door (contract-assignment.md). It decides nothing. */
+/** The Agent Assignment server's door (docs/spec/assignment.md). It decides nothing. */
 export function assignment(door: DoorContext): (app: Door) => Promise<void> {
   const { corsOrigins: cors } = door.ctx.assignment;
 
@@ -31,7 +30,6 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
       done();
     });
-    const taken = noteRoutes(app);
     for (const endpoint of ENDPOINTS) {
       taskRoutes(app, door, endpoint);
       streamRoutes(app, door, endpoint);
@@ -47,7 +45,6 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
       await callerOf(door, request);
       throw new Refusal("route_not_found");
     });
-    refuseOtherMethods(app, taken);
   };
 }
 

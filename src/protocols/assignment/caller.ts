@@ -1,10 +1,10 @@
 import type { Context } from "../../context.ts";
 import { openTokenBuckets, type TokenBuckets } from "../../lib/token-bucket.ts";
-import type { RepoRules } from "../../model/assignment-rules.ts";
+import type { RepoRules } from "../../tasks/model/rules.ts";
 import { Refusal } from "../../refusals.ts";
-import type { DoorContext, FastifyRequest } from "../door.ts";
-import { keyHolder } from "../door-principals.ts";
-import { repoOf } from "../door-task-wish.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
+import { keyHolder } from "../http/principals.ts";
+import { repoOf } from "../http/task-wish.ts";
 
 /** Who gives work, and in which repository. */
 export interface AssignCaller {

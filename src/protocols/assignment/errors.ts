@@ -1,5 +1,5 @@
-import type { RefusalCode } from "../../refusals.ts";
-import { as, bare, errorSender, type PrintError } from "../door-wire-errors.ts";
+import { REFUSALS, type RefusalCode } from "../../refusals.ts";
+import { as, bare, errorSender, type PrintError } from "../http/wire-errors.ts";
 
 /** The longest body of this door, in bytes. */
 export const ASSIGNMENT_BODY_BYTES = 262_144;
@@ -10,17 +10,20 @@ const missing = bare(404, "NOT_FOUND", "There is nothing at this address.");
 const conflict = as(409, "CONFLICT");
 
 const scopeMissing: PrintError = ({ details }) => ({
-  ...{ status: 403, code: "FORBIDDEN", message: `This key lacks the scope ${String(details["scope"])}` },
+  status: 403,
+  code: "FORBIDDEN",
+  message: `This key lacks the scope ${String(details["scope"])}`,
   details: { scope: details["scope"] },
 });
 
 const limited: PrintError = ({ details }) => ({
-  ...{ status: 429, code: "RATE_LIMITED" },
+  status: 429,
+  code: "RATE_LIMITED",
   message: details["open"] === undefined ? "Too many requests." : "Too many open tasks.",
   details,
 });
 
-/** Everything that can be declined, as this protocol says it (contract-assignment.md, section 2). */
+/** Everything that can be declined, as this protocol says it (spec/assignment 2). */
 const WIRE: Record<RefusalCode, PrintError> = {
   invalid_json: bare(400, "INVALID_JSON", "Request body is not JSON"),
   bad_http: bare(400, "INVALID_JSON", "Request body is not JSON"),
@@ -35,6 +38,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   unknown_option: invalid,
   answer_misfit: invalid,
   key_required: unauthorized,
+  passed_on: as(401, "UNAUTHORIZED"),
   sign_in_refused: unauthorized,
   wrong_scope: scopeMissing,
   scope_missing: scopeMissing,
@@ -76,6 +80,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   escalation_limit: conflict,
   job_id_taken: conflict,
   job_closed: conflict,
+  job_external: invalid,
   fenced: conflict,
   answer_mismatch: conflict,
   not_grantable: conflict,
@@ -85,20 +90,26 @@ const WIRE: Record<RefusalCode, PrintError> = {
   request_cancelled: conflict,
   headers_too_large: bare(431, "PAYLOAD_TOO_LARGE", "The headers of the request are too large."),
   body_too_large: () => ({
-    ...{ status: 413, code: "PAYLOAD_TOO_LARGE", message: "The body is too large" },
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    message: "The body is too large",
     details: { max_bytes: ASSIGNMENT_BODY_BYTES },
   }),
+  too_many_values: ({ message, details }) => ({ status: 413, code: "PAYLOAD_TOO_LARGE", message, details }),
   request_too_slow: bare(408, "REQUEST_TIMEOUT", "The request took too long to arrive."),
   unsupported_media_type: as(415, "UNSUPPORTED_MEDIA_TYPE"),
   misdirected: as(421, "MISDIRECTED"),
   secret_detected: ({ details }) => ({
-    ...{ status: 422, code: "SECRET_DETECTED", message: "A secret was found in the prompt" },
+    status: 422,
+    code: "SECRET_DETECTED",
+    message: "A secret was found in the prompt",
     details: details["finds"],
   }),
   rate_limited: limited,
   quota_exceeded: limited,
   task_ending: as(503, "TASK_ENDING"),
   store_unavailable: bare(503, "STORE_UNAVAILABLE", "Try again shortly."),
+  store_full: bare(503, "STORE_UNAVAILABLE", REFUSALS.store_full.says),
 };
 
 /** Answers whatever was thrown in this protocol's shape. */

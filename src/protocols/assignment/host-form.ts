@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "../door.ts";
+import type { FastifyRequest } from "../http/door.ts";
 
 const HOST = /^(agent-assignment-server|aa)\.localhost(:\d+)?$/i;
 /** What belongs to the protocol at the root of these hosts; everything else is the server's as at any other host. */

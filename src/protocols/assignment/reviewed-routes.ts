@@ -1,9 +1,9 @@
-import type { RepoRules } from "../../model/assignment-rules.ts";
+import type { RepoRules } from "../../tasks/model/rules.ts";
 import { Refusal } from "../../refusals.ts";
-import { readOldRefs, REFS_KEPT_MS } from "../../verbs/read-work-fates.ts";
-import { listSettledOf, noteSettled } from "../../verbs/settle-review.ts";
-import { withoutSecrets } from "../../verbs/without-secrets.ts";
-import type { Door, DoorContext } from "../door.ts";
+import { readOldRefs, REFS_KEPT_MS } from "../../tasks/read-work-fates.ts";
+import { listSettledOf, noteSettled } from "../../tasks/settle-review.ts";
+import { withoutSecrets } from "../../core/without-secrets.ts";
+import type { Door, DoorContext } from "../http/door.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 import { Settling } from "./worker-says.ts";
 import { workerOf } from "./worker-routes.ts";
@@ -14,7 +14,7 @@ interface OfRepo {
 
 /**
  * What reviews leave to be done in the repository of a worker on another machine: it asks for what it did itself, and
- * says what came of it (contract-assignment.md, sections 12 and 13).
+ * says what came of it (spec/assignment 12 and 13).
  */
 export function reviewedRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;

@@ -1,19 +1,19 @@
 import { Readable } from "node:stream";
-import type { TaskEvent } from "../../model/assignment.ts";
-import { followBoard, followTask, readTaskLog, type News } from "../../verbs/follow-task.ts";
-import { readTask } from "../../verbs/read-tasks.ts";
-import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
-import { sendEvents, type ServerSentEvent } from "../door-sse.ts";
-import { taskEventWire, taskNews } from "../door-task.ts";
-import { taskIdOf } from "../door-task-wish.ts";
+import type { TaskEvent } from "../../tasks/model/task.ts";
+import { followBoard, followTask, readTaskLog, type News } from "../../tasks/follow.ts";
+import { readTask } from "../../tasks/read.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
+import { taskEventWire, taskNews } from "../http/task.ts";
+import { taskIdOf } from "../http/task-wish.ts";
 import { callerOf } from "./caller.ts";
-import { routeOptions, sinceOf } from "./request.ts";
+import { routeOptions } from "./request.ts";
 
 interface OfTask {
   Params: { repo?: string; id: string };
 }
 
-/** Following tasks below one form of the endpoint (contract-assignment.md, section 11). */
+/** Following tasks below one form of the endpoint (spec/assignment 11). */
 export function streamRoutes(app: Door, door: DoorContext, endpoint: string): void {
   const { ctx, config } = door;
 

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { refuseFields } from "../../model/field-problem.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelTask } from "../../verbs/cancel-task.ts";
-import { namePeople } from "../../verbs/name-people.ts";
-import { readTask, readTasks } from "../../verbs/read-tasks.ts";
-import { reviewTask } from "../../verbs/review-task.ts";
-import { submitTask } from "../../verbs/submit-task.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
-import { queryText } from "../door-query.ts";
-import { taskWire } from "../door-task.ts";
-import { isTaskId } from "../door-task-fields.ts";
-import { reviewWishOf, taskIdOf, taskWishOf } from "../door-task-wish.ts";
-import { sendDiff, wholeTaskOf } from "../door-work.ts";
+import { cancelTask } from "../../tasks/cancel.ts";
+import { namePeople } from "../../access/name-people.ts";
+import { readTask, readTasks } from "../../tasks/read.ts";
+import { reviewTask } from "../../tasks/review.ts";
+import { submitTask } from "../../tasks/submit.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
+import { queryText } from "../http/query.ts";
+import { taskWire } from "../http/task.ts";
+import { isTaskId } from "../http/task-fields.ts";
+import { reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
+import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
 import { callerOf } from "./caller.ts";
 import { endpointOf } from "./host-form.ts";
 import { bodyOf, hasBody, routeOptions } from "./request.ts";
@@ -23,8 +23,14 @@ interface OfTask {
   Params: { repo?: string; id: string };
 }
 
-/** Giving work, looking at it, and what people say of it, below one form of the endpoint (contract-assignment.md, section 2). */
+/** Giving work, looking at it, and what people say of it, below one form of the endpoint (spec/assignment 2). */
 export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void {
+  boardRoutes(app, door, endpoint);
+  oneTaskRoutes(app, door, endpoint);
+}
+
+/** The endpoint itself: giving work, the whole board, and cancelling a task that is named. */
+function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
   const { ctx } = door;
   const serverName = ctx.assignment.serverName ?? `Parley on ${hostname()}`;
 
@@ -40,7 +46,7 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
       return reply
         .code(202)
         .header("location", `${endpointOf(request)}/tasks/${encodeURIComponent(task.id)}`)
-        .send(await wireOf(repo.name, task.id));
+        .send(await wireOf(door, repo.name, task.id));
     },
   );
 
@@ -63,9 +69,12 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
 
   app.delete(endpoint, routeOptions("Cancel a task, named by `?id=` or in the body"), async (request, reply) => {
     const named = queryText(request.query, "id");
-    return cancel(request, reply, () => named ?? idIn(request));
+    return cancel(door, request, reply, () => named ?? idIn(request));
   });
+}
 
+/** One task, by its place below the endpoint. */
+function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
   app.get<OfTask>(
     `${endpoint}/tasks/:id`,
     routeOptions("A task, with its prompt, attempts, reviews and asks"),
@@ -75,8 +84,17 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
     },
   );
 
+  app.get<OfTask>(
+    `${endpoint}/tasks/:id/asks`,
+    routeOptions("What a task's agents asked, the oldest first; `cursor` is `next` of the page before"),
+    async (request) => {
+      const { repo } = await callerOf(door, request);
+      return taskAsksOf(door, request, { repo: repo.name, id: taskIdOf(request.params.id) });
+    },
+  );
+
   app.delete<OfTask>(`${endpoint}/tasks/:id`, routeOptions("Cancel a task"), async (request, reply) => {
-    return cancel(request, reply, () => request.params.id);
+    return cancel(door, request, reply, () => request.params.id);
   });
 
   app.get<OfTask>(
@@ -95,23 +113,29 @@ export function taskRoutes(app: Door, door: DoorContext, endpoint: string): void
       const { repo, person } = await callerOf(door, request);
       if (person === null) throw new Refusal("person_needed");
       const id = taskIdOf(request.params.id);
-      const name = (await namePeople(ctx, [person])).get(person) ?? person;
-      await reviewTask(ctx, reviewWishOf(bodyOf(request), { repo: repo.name, id, person, name }));
-      return wireOf(repo.name, id);
+      const name = (await namePeople(door.ctx, [person])).get(person) ?? person;
+      await reviewTask(door.ctx, reviewWishOf(bodyOf(request), { repo: repo.name, id, person, name }));
+      return wireOf(door, repo.name, id);
     },
   );
+}
 
-  async function cancel(request: FastifyRequest, reply: FastifyReply, idGiven: () => unknown): Promise<FastifyReply> {
-    const { repo, principal, name } = await callerOf(door, request);
-    const id = taskIdOf(idGiven());
-    const who = { by: { kind: "agent", id: principal } as const, name };
-    await cancelTask(ctx, { repo: repo.name, id }, who, goneSignal(reply));
-    return reply.send(await wireOf(repo.name, id));
-  }
+/** Replies with a task that is cancelled, once its last process is gone. */
+async function cancel(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  idGiven: () => unknown,
+): Promise<FastifyReply> {
+  const { repo, principal, name } = await callerOf(door, request);
+  const id = taskIdOf(idGiven());
+  const who = { by: { kind: "agent", id: principal } as const, name };
+  await cancelTask(door.ctx, { repo: repo.name, id }, who, goneSignal(reply));
+  return reply.send(await wireOf(door, repo.name, id));
+}
 
-  async function wireOf(repo: string, id: string): Promise<object> {
-    return taskWire(await readTask(ctx, repo, id), door);
-  }
+async function wireOf(door: DoorContext, repo: string, id: string): Promise<object> {
+  return taskWire(await readTask(door.ctx, repo, id), door);
 }
 
 function idIn(request: FastifyRequest): unknown {

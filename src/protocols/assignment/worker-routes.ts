@@ -1,8 +1,9 @@
-import type { AttemptUsage, NewTaskEvent } from "../../model/assignment.ts";
-import { isPermission, type AgentWish } from "../../model/attempt-asks.ts";
-import { titleOfPrompt } from "../../model/assignment-names.ts";
+import type { Context } from "../../context.ts";
+import type { AttemptUsage, NewTaskEvent } from "../../tasks/model/task.ts";
+import { isPermission, type AgentWish } from "../../tasks/model/attempt-asks.ts";
+import { titleOfPrompt } from "../../tasks/model/names.ts";
 import { Refusal } from "../../refusals.ts";
-import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../verbs/ask-for-attempt.ts";
+import { askForAttempt, awaitAnswer, awaitDecision, type AskingAttempt } from "../../tasks/ask-for-attempt.ts";
 import {
   markWaiting,
   NotHeld,
@@ -11,22 +12,22 @@ import {
   resumeLeased,
   stepAttempt,
   type AttemptFacts,
-} from "../../verbs/attempt-steps.ts";
-import { claimAttempt, workerAttempt } from "../../verbs/claim-attempt.ts";
+} from "../../tasks/attempt-steps.ts";
+import { claimAttempt, workerAttempt } from "../../tasks/claim-attempt.ts";
 import {
   completeAttempt,
   endAttempt,
   failAttempt,
   withdrawAttempt,
   type AttemptResult,
-} from "../../verbs/close-attempt.ts";
-import type { Writer } from "../../verbs/hold-job.ts";
-import { WrongMove } from "../../verbs/move-task.ts";
-import { openBundle } from "../../verbs/open-bundle.ts";
-import { readTask } from "../../verbs/read-tasks.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../door.ts";
-import { keyHolder } from "../door-principals.ts";
-import { taskIdOf } from "../door-task-wish.ts";
+} from "../../tasks/close-attempt.ts";
+import type { Writer } from "../../asks/hold-job.ts";
+import { WrongMove } from "../../tasks/move.ts";
+import { openBundle } from "../../tasks/open-bundle.ts";
+import { readTask } from "../../tasks/read.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
+import { keyHolder } from "../http/principals.ts";
+import { taskIdOf } from "../http/task-wish.ts";
 import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
 import { Saying, type Said, type SaidFacts } from "./worker-says.ts";
 
@@ -39,8 +40,8 @@ const WAIT_MS = 20_000;
 const JOB_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * What a worker on another machine says of an attempt whose job it holds, and is told (contract-assignment.md, section
- * 13): the same words as those of a workshop of the server's own.
+ * What a worker on another machine says of an attempt whose job it holds, and is told (spec/assignment 13):
+ * the same words as those of a workshop of the server's own.
  */
 export function workerRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
@@ -50,9 +51,10 @@ export function workerRoutes(app: Door, door: DoorContext): void {
     routeOptions("What a worker says of an attempt, and is told", { 200: "As asked", 204: "Nothing is decided yet" }),
     async (request, reply) => {
       const by = await workerOf(door, request);
-      refuseNoJob(request.params.job);
+      const { repo, job } = request.params;
+      refuseNoJob(job);
       const said = sayingOf(request);
-      const told = await answer(request.params, by, said, goneSignal(reply)).catch((error: unknown) => {
+      const told = await answer(ctx, { repo, job, by, said }, goneSignal(reply)).catch((error: unknown) => {
         throw error instanceof NotHeld || error instanceof WrongMove ? new Refusal("fenced") : error;
       });
       return told === undefined ? reply.code(204).send() : reply.send(told);
@@ -73,88 +75,91 @@ export function workerRoutes(app: Door, door: DoorContext): void {
       return reply.type("application/octet-stream").send(file.createReadStream());
     },
   );
+}
 
-  async function answer(
-    { repo, job }: OfJob["Params"],
-    by: Writer,
-    said: Said,
-    signal: AbortSignal,
-  ): Promise<object | undefined> {
-    const rules = ctx.assignment.repos.find(({ name }) => name === repo);
-    if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
-    if (said.say === "claimed") {
-      const commission = await claimAttempt(ctx, job, by);
-      if (commission.task.repo !== repo) throw new Refusal("job_not_found");
-      return { commission, repo: rules };
-    }
-    const { attempt, held } = await workerAttempt(ctx, job, by);
-    if (attempt.repo !== repo) throw new Refusal("job_not_found");
-    switch (said.say) {
-      case "step":
-        await stepAttempt(ctx, held, said.to, factsOf(said.facts));
-        return {};
-      case "note":
-        await noteAttempt(ctx, held, said.events as NewTaskEvent[], factsOf(said.facts));
-        return {};
-      case "waiting":
-        await markWaiting(ctx, held, said.isWaiting);
-        return {};
-      case "wish":
-        return decide(attempt, said.ref, said.wish as AgentWish, signal);
-      case "key":
-        return { key: await renewAttemptKey(ctx, held) };
-      case "resumed":
-        return resumeLeased(ctx, held, said.from);
-      case "conflict": {
-        const { dependencies } = await readTask(ctx, repo, attempt.id);
-        await withdrawAttempt(ctx, held, { paths: said.paths, deps: dependencies });
-        return {};
-      }
-      case "done":
-        await completeAttempt(ctx, held, said.result satisfies AttemptResult);
-        return {};
-      case "failed":
-        await failAttempt(ctx, held, said.error, said.wip);
-        return {};
-      case "ended":
-        await endAttempt(ctx, held.attemptId, said);
-        return {};
-    }
-  }
+/** What a worker says of a job, and who it is. */
+interface Word {
+  repo: string;
+  job: string;
+  by: Writer;
+  said: Said;
+}
 
-  async function decide(
-    attempt: Awaited<ReturnType<typeof workerAttempt>>["attempt"],
-    ref: string,
-    wish: AgentWish,
-    gone: AbortSignal,
-  ): Promise<object | undefined> {
-    const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
-    const { task } = await readTask(ctx, repo, taskId);
-    const who: AskingAttempt = {
-      ...{
-        jobId,
-        principal: holder,
-        attemptId,
-        repo,
-        taskId,
-        slug: task.slug,
-        title: titleOfPrompt(task.title),
-        agent,
-      },
-      ...{ sandbox: sandbox ?? "none", deadlineS: ctx.assignment.askDeadlineS },
-      allowCommands: ctx.assignment.repos.find(({ name }) => name === repo)?.allowCommands ?? [],
-    };
-    const { askId } = await askForAttempt(ctx, who, ref, wish);
-    const late = new AbortController();
-    const signal = AbortSignal.any([gone, late.signal]);
-    const waiting = ctx.clock.sleep(WAIT_MS, signal).then(() => late.abort());
-    const decided = isPermission(wish)
-      ? await awaitDecision(ctx, askId, signal)
-      : await awaitAnswer(ctx, askId, signal);
-    late.abort();
-    await waiting;
-    return decided ?? undefined;
+/** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
+async function answer(ctx: Context, { repo, job, by, said }: Word, signal: AbortSignal): Promise<object | undefined> {
+  const rules = ctx.assignment.repos.find(({ name }) => name === repo);
+  if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
+  if (said.say === "claimed") {
+    const commission = await claimAttempt(ctx, job, by);
+    if (commission.task.repo !== repo) throw new Refusal("job_not_found");
+    return { commission, repo: rules };
   }
+  const { attempt, held } = await workerAttempt(ctx, job, by);
+  if (attempt.repo !== repo) throw new Refusal("job_not_found");
+  switch (said.say) {
+    case "step":
+      await stepAttempt(ctx, held, said.to, factsOf(said.facts));
+      return {};
+    case "note":
+      await noteAttempt(ctx, held, said.events as NewTaskEvent[], factsOf(said.facts));
+      return {};
+    case "waiting":
+      await markWaiting(ctx, held, said.isWaiting);
+      return {};
+    case "wish":
+      return decide(ctx, { attempt, held }, { ref: said.ref, wish: said.wish as AgentWish }, signal);
+    case "key":
+      return { key: await renewAttemptKey(ctx, held) };
+    case "resumed":
+      return resumeLeased(ctx, held, said.from);
+    case "conflict": {
+      const { dependencies } = await readTask(ctx, repo, attempt.id);
+      await withdrawAttempt(ctx, held, { paths: said.paths, deps: dependencies });
+      return {};
+    }
+    case "done":
+      await completeAttempt(ctx, held, said.result satisfies AttemptResult);
+      return {};
+    case "failed":
+      await failAttempt(ctx, held, said.error, said.wip);
+      return {};
+    case "ended":
+      await endAttempt(ctx, held.attemptId, said);
+      return {};
+  }
+}
+
+/** Asks people, or policy, what an attempt wants to know or to do, and waits a while for what they say. */
+async function decide(
+  ctx: Context,
+  { attempt, held }: Awaited<ReturnType<typeof workerAttempt>>,
+  { ref, wish }: { ref: string; wish: AgentWish },
+  gone: AbortSignal,
+): Promise<object | undefined> {
+  const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
+  const { task } = await readTask(ctx, repo, taskId);
+  const who: AskingAttempt = {
+    jobId,
+    principal: holder,
+    attemptId,
+    repo,
+    taskId,
+    slug: task.slug,
+    title: titleOfPrompt(task.title),
+    agent,
+    sandbox: sandbox ?? "none",
+    deadlineS: ctx.assignment.askDeadlineS,
+    allowCommands: ctx.assignment.repos.find(({ name }) => name === repo)?.allowCommands ?? [],
+  };
+  const { askId } = await askForAttempt(ctx, who, ref, wish);
+  await markWaiting(ctx, held, true);
+  const late = new AbortController();
+  const signal = AbortSignal.any([gone, late.signal]);
+  const waiting = ctx.clock.sleep(WAIT_MS, signal).then(() => late.abort());
+  const decided = isPermission(wish) ? await awaitDecision(ctx, askId, signal) : await awaitAnswer(ctx, askId, signal);
+  late.abort();
+  await waiting;
+  return decided ?? undefined;
 }
 
 /** Returns who speaks for a worker. @throws {Refusal} `key_required`, `scope_missing` */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TASK_EVENT_TYPES } from "../../model/assignment.ts";
+import { TASK_EVENT_TYPES } from "../../tasks/model/task.ts";
 
 /** Longer than any sentence of ours, and than any path. */
 const MOST_TEXT = 10_000;

@@ -1,10 +1,10 @@
 import type { Channel, Hook, Receive } from "../../channels/channel.ts";
-import { hear } from "../../verbs/hear.ts";
-import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import { hear } from "../../conversations/hear.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 
 /**
  * The entries for what providers send: raw bytes to the channel, which verifies them before anything else. A channel
- * that is not configured has no entry, so its address is 404 (channels.md, section 4).
+ * that is not configured has no entry, so its address is 404 (spec/channels 4).
  */
 export function hooks(door: DoorContext, channels: Iterable<Channel>): (app: Door) => Promise<void> {
   return async (app) => {

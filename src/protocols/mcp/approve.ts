@@ -1,13 +1,15 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
-import { spendRequest } from "../../verbs/join-request.ts";
-import { readDetails } from "../../verbs/read-addressed.ts";
-import { refusalFrom } from "../door-errors.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import { spendRequest } from "../../requests/join.ts";
+import { readDetails } from "../../requests/read.ts";
+import { readClock } from "../../core/read-clock.ts";
+import { refusalFrom } from "../http/errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { exactArgument } from "./message.ts";
 import { commentOf, deciderOf } from "./people-result.ts";
 import { holdForPeople, parkWait } from "./people-wait.ts";
-import { askPermission, callIdOf } from "./people.ts";
+import { callIdOf } from "../http/tool-request.ts";
+import { askPermission } from "./people.ts";
 import type { Hold } from "./responses.ts";
 import { membersOf, type Said } from "./rpc.ts";
 
@@ -16,15 +18,14 @@ const MARGIN_MS = 5000;
 
 /**
  * Answers a client's permission prompt: one text that allows or denies, held until somebody has decided or the deadline
- * has passed. Whatever goes wrong on the way denies: nothing is allowed without a stored decision (contract-mcp.md,
- * section 4.4).
+ * has passed. Whatever goes wrong on the way denies: nothing is allowed without a stored decision (spec/mcp 4.4).
  */
 export async function approve(exchange: Exchange, given: object, hold: Hold): Promise<Said> {
   const { door, principal, request } = exchange;
   try {
     using _place = parkWait(door, principal);
     const { ask } = await askPermission(exchange, given);
-    const leftMs = Math.max(0, ask.expiresAt - door.ctx.clock.now()) + MARGIN_MS;
+    const leftMs = Math.max(0, ask.expiresAt - (await readClock(door.ctx))) + MARGIN_MS;
     const end = await holdForPeople(door, ask, hold, leftMs / 1000);
     const said = await saidOf(exchange, end.ask);
     if (!hold.signal.aborted) await spendRequest(door.ctx, end.ask, callIdOf(end.ask), end.ask.wire["spent_by"]);

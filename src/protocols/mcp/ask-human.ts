@@ -1,10 +1,10 @@
 import { digestOf } from "../../lib/canonical-json.ts";
-import { createAsk } from "../../verbs/create-ask.ts";
-import { checkFields, fields, optional } from "../door-fields.ts";
-import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../door-new-question.ts";
-import { flagSecrets } from "../door-secrets.ts";
-import { pollUrl, wireStatus, wireTime } from "../door-question.ts";
-import type { DoorContext } from "../door.ts";
+import { createAsk } from "../../questions/create.ts";
+import { checkFields, fields, optional } from "../http/fields.ts";
+import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../http/new-question.ts";
+import { flagSecrets } from "../http/secrets.ts";
+import { pollUrl, wireStatus, wireTime } from "../http/question.ts";
+import type { DoorContext } from "../http/door.ts";
 import { clientOf, type Call } from "./message.ts";
 import type { Members } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
@@ -15,6 +15,13 @@ const Question = fields({
   ...questionFields,
 }).superRefine(checkOptions);
 
+/** Whoever gives options and no type wants one of them chosen. */
+function withType(given: object): object {
+  const { type, options } = given as { type?: unknown; options?: unknown };
+  const isChoice = type === undefined && options !== undefined && !(Array.isArray(options) && options.length === 0);
+  return isChoice ? { ...given, type: "multiple_choice" } : given;
+}
+
 const SUBMITTED = "Question submitted. Poll the URL to check for responses.";
 const ASKED_BEFORE = "This question was already asked; use the same question_id.";
 const HOW_TO_GO_ON =
@@ -22,13 +29,13 @@ const HOW_TO_GO_ON =
 
 /**
  * Asks the crowd and returns at once. An identical question that is still open is returned instead of a second one, so
- * that an agent which asks again after a crash does not ask people twice (contract-mcp.md, section 4.1).
+ * that an agent which asks again after a crash does not ask people twice (spec/mcp 4.1).
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
 export async function askHuman(door: DoorContext, principal: string, call: Call, given: object): Promise<Members> {
   const { ctx, config } = door;
-  const checked = checkFields(Question, given);
+  const checked = checkFields(Question, withType(given));
   if ("error" in checked) throw checked.error;
   const { question, type = "text", ...rest } = checked.value;
   const meant = meantBy(question, { type, ...rest });

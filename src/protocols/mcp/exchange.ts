@@ -1,6 +1,6 @@
-import type { AddressedForm, Audience } from "../../model/addressed-ask.ts";
+import type { AddressedForm, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import type { DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
+import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Call } from "./message.ts";
 import { RPC, RpcError } from "./rpc.ts";
 

@@ -1,8 +1,9 @@
 import type { Tracer } from "../../lib/tracing.ts";
+import { turnAfter } from "../../lib/turn.ts";
 import { Refusal } from "../../refusals.ts";
-import { refusalFrom, setRefusalHeaders, statusOf } from "../door-errors.ts";
-import { held } from "../door-held.ts";
-import { agentIdentity } from "../door-principals.ts";
+import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";
+import { held } from "../http/held.ts";
+import { agentIdentity } from "../http/principals.ts";
 import {
   goneSignal,
   type Door,
@@ -10,7 +11,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
   type UsualAudience,
-} from "../door.ts";
+} from "../http/door.ts";
 import { failureOf, type Exchange } from "./exchange.ts";
 import { readMessage } from "./message.ts";
 import { resultOf } from "./methods.ts";
@@ -24,7 +25,7 @@ const BODY_LIMIT_BYTES = 1_048_576;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /**
- * The MCP door: one address, one message a request, no session (contract-mcp.md).
+ * The MCP door: one address, one message a request, no session (docs/spec/mcp.md).
  *
  * The protocol's SDK is not in the way of a message here; only its types are used, and its clients, old and new, prove
  * this door in the tests. Its server keeps the state of a connection, answers waits from timers of its own, takes
@@ -46,6 +47,7 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
         const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const call = readMessage(bytes, request.headers);
         if (call === null) return reply.code(202).send();
+        await turnAfter(bytes);
         const usualAudience: Exchange["usualAudience"] = (decides) => usual(agent, decides);
         const exchange = { door, principal: agent.principal, usualAudience, call, request, reply };
         return underTrace(door.ctx, tracer, call, () => answer(exchange));
@@ -83,7 +85,7 @@ function refuse(door: DoorContext, error: unknown, request: FastifyRequest, repl
   if (error instanceof RpcError) return sendJson(reply, error.status, errorJson(error));
   const refusal = refusalFrom(error);
   if (!refusal) {
-    door.ctx.log.error({ err: error, requestId: request.id, route: "/mcp" }, "a request failed");
+    logFailure(door.ctx, error, request);
     const data = { request_id: request.id };
     return sendJson(reply, 200, errorJson(new RpcError(RPC.internal, "Internal error", { data })));
   }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { parseExactJson } from "../../lib/exact-json.ts";
-import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
+import { withEveryDigit } from "../../lib/exact-json.ts";
+import { BadJson, MOST_VALUES, parseJsonBody, TooManyValues } from "../../lib/json-body.ts";
+import { REFUSALS } from "../../refusals.ts";
 import { MODERN, SUPPORTED, UNSAID } from "./opening.ts";
 import { RPC, RpcError, type RpcId } from "./rpc.ts";
 
@@ -28,7 +29,7 @@ export interface Call {
  * Returns the request that a body holds, or nothing for what is taken and ignored: a notification, or, in legacy
  * revisions, a response sent to us.
  *
- * The era is the message's own (contract-mcp.md, section 2): its `_meta`, else the version header, else the oldest
+ * The era is the message's own (spec/mcp 2): its `_meta`, else the version header, else the oldest
  * revision. There is no session, so `notifications/cancelled` is ignored as well: the request it names could be
  * another client's under the same key.
  *
@@ -59,10 +60,9 @@ export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): Ca
 }
 
 /** Returns one argument of a tool as it came: with its nulls, and with every digit of its integers. */
-export function exactArgument({ bytes }: Call, name: string): unknown {
-  const body = parseExactJson(bytes, { maxDepth: MAX_DEPTH });
-  const params = isObject(body) ? body["params"] : undefined;
-  const given = isObject(params) ? params["arguments"] : undefined;
+export function exactArgument({ bytes, params }: Call, name: string): unknown {
+  const { params: exact } = withEveryDigit(bytes, { params }) as { params: Json };
+  const given = exact["arguments"];
   return isObject(given) && Object.hasOwn(given, name) ? given[name] : undefined;
 }
 
@@ -93,8 +93,11 @@ export function isObject(value: unknown): value is Json {
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return parseJsonBody(bytes, { maxDepth: MAX_DEPTH });
+    return parseJsonBody(bytes, { maxDepth: MAX_DEPTH, maxValues: MOST_VALUES });
   } catch (error) {
+    if (error instanceof TooManyValues) {
+      throw new RpcError(RPC.invalidRequest, REFUSALS.too_many_values.says, { status: 413 });
+    }
     if (error instanceof BadJson) throw new RpcError(RPC.parse, "The body is not valid JSON", { status: 400 });
     throw error;
   }

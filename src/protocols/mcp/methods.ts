@@ -1,6 +1,6 @@
 import { Refusal } from "../../refusals.ts";
-import { withoutNulls } from "../door-body.ts";
-import { refusalFrom } from "../door-errors.ts";
+import { withoutNulls } from "../http/body.ts";
+import { refusalFrom } from "../http/errors.ts";
 import { approve } from "./approve.ts";
 import { askHuman } from "./ask-human.ts";
 import type { Exchange } from "./exchange.ts";
@@ -95,7 +95,10 @@ async function runTool(
         return await resultOfPeople(exchange, { ask, maxWaitSeconds: wish.maxWaitSeconds }, hold, { ownsAsk: false });
       }
       if (declaresTasks(call)) return waitAsTask(door, principal, wish, hold);
-      return waitResult(await holdForResponses(door, principal, wish, hold, holdSecondsOf(wish, hold)), wish);
+      return waitResult(
+        await holdForResponses(door, principal, wish, { ...hold, seconds: holdSecondsOf(wish, hold) }),
+        wish,
+      );
     }
     case "contact_human":
     case "request_approval": {

@@ -1,6 +1,7 @@
-import type { ForeignSchema, ResponseOption } from "../../model/addressed-ask.ts";
-import { textProblem, type FieldProblem } from "../../model/field-problem.ts";
-import { checkedField, fields, integerField, optional, textField } from "../door-fields.ts";
+import { soundsApproving } from "../../requests/model/reply-grammar.ts";
+import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
+import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
+import { checkedField, fields, integerField, optional, textField } from "../http/fields.ts";
 
 const MOST_OPTIONS = 25;
 const A_DAY_S = 86_400;
@@ -48,9 +49,15 @@ function optionsField(name: string): Field<GivenOption[]> {
     if (value.length > MOST_OPTIONS) return problem(name, "length", `may have at most ${MOST_OPTIONS} items`);
     const problems = value.flatMap((option: unknown, i) => optionProblems(`${name}[${i}]`, option));
     if (problems.length > 0) return problems;
+    const approving = name === "reject_options" ? value.findIndex(readsAsApproval) : -1;
+    if (approving >= 0) return problem(`${name}[${approving}]`, "pattern", "must not read as an approval");
     const names = new Set(value.map((option: GivenOption) => option.name));
     return names.size === value.length ? null : problem(name, "unique", "must all have different names");
   });
+}
+
+function readsAsApproval({ name, title = "" }: GivenOption): boolean {
+  return soundsApproving(name) || soundsApproving(title);
 }
 
 function optionProblems(at: string, option: unknown): FieldProblem[] {
@@ -86,7 +93,7 @@ const common = {
 };
 const MOST_TIMEOUT_S = 604_800;
 
-/** What `contact_human` takes (contract-mcp.md, section 4.2). */
+/** What `contact_human` takes (spec/mcp 4.2). */
 export const Contact = fields({
   message: textField("message", 1, 40_000),
   subject: optional(lineField("subject", 0, 998)),
@@ -96,7 +103,7 @@ export const Contact = fields({
   ...common,
 });
 
-/** What `request_approval` takes (section 4.3). */
+/** What `request_approval` takes (spec/mcp 4.3). */
 export const Approval = fields({
   fn: lineField("fn", 1, 256),
   kwargs: objectField("kwargs"),
@@ -106,14 +113,14 @@ export const Approval = fields({
   ...common,
 });
 
-/** What `approve` takes (section 4.4). */
+/** What `approve` takes (spec/mcp 4.4). */
 export const Permission = fields({
   tool_name: lineField("tool_name", 1, 256),
   input: objectField("input"),
   tool_use_id: optional(lineField("tool_use_id", 1, 255)),
 });
 
-/** What `list_humans` takes (section 4.4). */
+/** What `list_humans` takes (spec/mcp 4.4). */
 export const People = fields({
   query: optional(textField("query", 0, 200)),
   limit: optional(integerField("limit", 1, 100, { default: 50 })),

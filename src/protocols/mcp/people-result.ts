@@ -1,11 +1,11 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AddressedAsk, DecidedBy } from "../../model/addressed-ask.ts";
-import { agentName, optionsOf } from "../../model/ask-view.ts";
-import { spendRequest } from "../../verbs/join-request.ts";
-import { readDetails, type AddressedDetails } from "../../verbs/read-addressed.ts";
-import { wireTime } from "../door-question.ts";
-import type { DoorContext } from "../door.ts";
-import { callIdOf } from "./people.ts";
+import type { AddressedAsk, DecidedBy } from "../../requests/model/request.ts";
+import { agentName, optionsOf } from "../../requests/model/view.ts";
+import { spendRequest } from "../../requests/join.ts";
+import { readDetails, type AddressedDetails } from "../../requests/read.ts";
+import { wireTime } from "../http/question.ts";
+import { callIdOf } from "../http/tool-request.ts";
+import type { DoorContext } from "../http/door.ts";
 import type { Members } from "./rpc.ts";
 import { toolResult, WORDS_ARE_DATA } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
@@ -24,7 +24,7 @@ export interface Heard {
 
 /**
  * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
- * told, the same call asks anew: a decided permission is spent (contract-mcp.md, section 4.3).
+ * told, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
 export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: Heard | null): Promise<Members> {
   const details = await readDetails(door.ctx, ask);
@@ -58,7 +58,9 @@ function approvalBody(ask: AddressedAsk, details: AddressedDetails): object {
   const status = state === "answered" ? (outcome?.approved ? "approved" : "rejected") : pendingOr(state);
   const comment = state === "answered" ? commentOf(ask) : undefined;
   return {
-    ...{ call_id: callIdOf(ask), kind: "approval", status },
+    call_id: callIdOf(ask),
+    kind: "approval",
+    status,
     approved: state === "open" ? null : (outcome?.approved ?? false),
     ...(comment !== undefined && { comment }),
     ...(outcome?.approved === false && outcome.option !== undefined && { reject_option_name: outcome.option }),
@@ -74,7 +76,9 @@ function contactBody(ask: AddressedAsk, details: AddressedDetails): object {
   const isAnswered = state === "answered";
   const value = isAnswered && form.kind === "value" && form.schema ? outcome?.value : undefined;
   return {
-    ...{ call_id: callIdOf(ask), kind: "contact", status: isAnswered ? "answered" : pendingOr(state) },
+    call_id: callIdOf(ask),
+    kind: "contact",
+    status: isAnswered ? "answered" : pendingOr(state),
     ...(isAnswered && { response: clean(outcome?.text) ?? optionWords(ask) ?? "" }),
     ...(isAnswered && outcome?.option !== undefined && { response_option_name: outcome.option }),
     ...(value !== undefined && { structured_response: cleanValue(JSON.parse(value)) }),

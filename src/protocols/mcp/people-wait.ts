@@ -1,13 +1,13 @@
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
 import {
   cancelAddressedWait,
   keepAddressedWait,
   readAddressedWaits,
   type AddressedWaitReading,
-} from "../../verbs/addressed-waits.ts";
-import { waitForAddressed } from "../../verbs/read-addressed.ts";
-import { wireTime } from "../door-question.ts";
-import type { DoorContext } from "../door.ts";
+} from "../../requests/waits.ts";
+import { waitForAddressed } from "../../requests/read.ts";
+import { wireTime } from "../http/question.ts";
+import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import { peopleResult } from "./people-result.ts";
 import type { Asked } from "./people.ts";

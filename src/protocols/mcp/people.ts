@@ -1,26 +1,28 @@
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import type { AddressedAsk, AddressedForm, Audience, ForeignSchema } from "../../model/addressed-ask.ts";
-import { reminderSeconds } from "../../model/addressed-rules.ts";
-import { consentText } from "../../model/consent.ts";
-import { refuseFields } from "../../model/field-problem.ts";
-import { titleOf } from "../../model/title.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import type { AddressedAsk, AddressedForm, Audience, ForeignSchema } from "../../requests/model/request.ts";
+import { reminderSeconds } from "../../requests/model/rules.ts";
+import { consentText } from "../../requests/model/consent.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { titleOf } from "../../core/model/title.ts";
 import { Refusal } from "../../refusals.ts";
-import { addressAsk } from "../../verbs/address-ask.ts";
-import { readHuman, readHumans, searchHumans, type Human } from "../../verbs/enroll-human.ts";
-import { joinRequest } from "../../verbs/join-request.ts";
-import { readByRef } from "../../verbs/read-addressed.ts";
-import { requestCall } from "../../verbs/request-call.ts";
-import { checkFields } from "../door-fields.ts";
-import type { DoorContext } from "../door.ts";
+import { addressAsk } from "../../requests/address-ask.ts";
+import { readHumans, searchHumans } from "../../access/enroll-human.ts";
+import { audienceOfCalled, findCalled, listGroups } from "../../access/find-called.ts";
+import { joinRequest } from "../../requests/join.ts";
+import { readByRef } from "../../requests/read.ts";
+import { requestCall } from "../../requests/request-call.ts";
+import { checkFields } from "../http/fields.ts";
+import { TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
+import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import { clientOf, exactArgument, type Call, type Json } from "./message.ts";
 import { AN_HOUR_S, Approval, Contact, optionsOf, People, Permission, usualTimeout } from "./people-fields.ts";
 import { chargeRead } from "./responses.ts";
 import type { Members } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
-
-const DOOR = "mcp";
+import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
 export interface Asked {
@@ -41,7 +43,7 @@ interface Wish {
 }
 
 /**
- * Asks one person for an answer: the one named, else whoever the key or the settings say.
+ * Asks for an answer: the person named, or whoever of the group named is first, else whoever the key or the settings say.
  *
  * @throws {Refusal} `invalid_input`, `schema_refused`, `human_unknown`, `idempotency_mismatch`, `rate_limited`,
  *   `quota_exceeded`
@@ -82,10 +84,14 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<A
 export async function requestApproval(exchange: Exchange, given: object): Promise<Asked> {
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Approval, given);
   const { fn, reason = "", to, reject_options = [] } = rest;
-  const kwargs = exactArgument(exchange.call, "kwargs");
+  const { call } = exchange;
+  const kwargs = exactArgument(call, "kwargs");
+  await turnAfter(call.bytes);
+  const form = approvalForm(fn, kwargs, reject_options);
+  await turnAfter(call.bytes);
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.approval;
   const ask = await store(exchange, {
-    form: approvalForm(fn, kwargs, reject_options),
+    form,
     title: fn,
     words: reason,
     to,
@@ -104,9 +110,17 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
  */
 export async function askPermission(exchange: Exchange, given: object): Promise<Asked> {
   const { tool_name: fn, tool_use_id: use } = checked(Permission, given);
-  const form = approvalForm(fn, exactArgument(exchange.call, "input"), []);
+  const { call } = exchange;
+  const input = exactArgument(call, "input");
+  await turnAfter(call.bytes);
+  const form = approvalForm(fn, input, []);
+  await turnAfter(call.bytes);
   const ask = await store(exchange, {
-    ...{ form, title: fn, words: "", to: undefined, timeoutSeconds: AN_HOUR_S },
+    form,
+    title: fn,
+    words: "",
+    to: undefined,
+    timeoutSeconds: AN_HOUR_S,
     meant: { tool_name: fn, input: form.kwargs },
     key: use === undefined ? undefined : `use ${use} ${sha256Digest(consentText(fn, form.kwargs))}`,
   });
@@ -130,27 +144,28 @@ async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
   const { call, door, principal: asker } = exchange;
   const { ctx } = door;
   const { form, title, words, to, timeoutSeconds } = wish;
-  const audience = to === undefined ? await exchange.usualAudience(form.kind) : await audienceOfHuman(ctx, to);
+  const audience = to === undefined ? await exchange.usualAudience(form.kind) : await audienceOfNamed(ctx, to);
   const sameHash = sha256Digest(canonicalExact({ kind: form.kind, ...wish.meant }));
   const key = wish.key ?? `same ${sameHash}`;
+  await turnAfter(call.bytes);
   const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
   const client = clientOf(call);
   const remindAfterS = reminderSeconds(timeoutSeconds);
   const asked = {
-    ...{ door: DOOR, asker, ref: refOf(callId), title, words, audience, timeoutSeconds, sameHash },
+    door: TOOL_DOOR,
+    asker,
+    ref: toolRefOf(callId),
+    title,
+    words,
+    audience,
+    timeoutSeconds,
+    sameHash,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: { ...(client && { client }), ...(wish.key === undefined && { spent_by: key }) },
   };
   if (form.kind !== "approval") return (await addressAsk(ctx, { ...asked, form, digest: null })).ask;
   const digest = sha256Digest(consentText(form.fn, form.kwargs));
   return (await requestCall(ctx, door.policy.current().policy, { ...asked, form, digest })).ask;
-}
-
-const refOf = (callId: string): string => `${DOOR}:${callId}`;
-
-/** Returns the handle under which the asker knows a request. */
-export function callIdOf({ ref }: AddressedAsk): string {
-  return ref.slice(DOOR.length + 1);
 }
 
 /** True for the handle of a request to people; any other is of a question to the crowd. */
@@ -161,61 +176,53 @@ export function isCallId(handle: string): boolean {
 /** Returns the asker's own request. @throws {Refusal} `ask_not_found` also for somebody else's */
 export async function readRequest(ctx: Context, asker: string, callId: string): Promise<AddressedAsk> {
   try {
-    if (/^call_\w{1,60}$/.test(callId)) return await readByRef(ctx, asker, refOf(callId));
+    if (/^call_\w{1,60}$/.test(callId)) return await readByRef(ctx, asker, toolRefOf(callId));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "request_not_found") throw error;
   }
   throw new Refusal("ask_not_found", { question_id: callId });
 }
 
-async function audienceOfHuman(ctx: Context, to: string): Promise<Audience> {
-  const { person } = await humanCalled(ctx, to);
-  return { is: "leaf", target: { via: "person", person } };
+async function audienceOfNamed(ctx: Context, to: string): Promise<Audience> {
+  const called = await findCalled(ctx, to);
+  if (called.is === "human" || called.is === "group") return audienceOfCalled(called);
+  const says =
+    called.is === "several"
+      ? "Several humans have this name; give the id from list_humans."
+      : "No human or group has this id or name; list_humans shows who can be asked.";
+  throw new Refusal("human_unknown", { field: "to" }, says);
 }
 
-const SAME_NAME_MOST = 1000;
-
-async function humanCalled(ctx: Context, to: string): Promise<Human> {
-  if (/^[1-9]\d{0,14}$/.test(to)) {
-    const human = await readHuman(ctx, Number(to)).catch(unlessFound);
-    if (human) return human;
-  }
-  const [human, ...others] = (await searchHumans(ctx, to, SAME_NAME_MOST)).filter(({ name }) => name === to);
-  if (!human) {
-    throw new Refusal(
-      "human_unknown",
-      { field: "to" },
-      "No human has this id or name; list_humans shows who can be asked.",
-    );
-  }
-  if (others.length > 0) {
-    throw new Refusal("human_unknown", { field: "to" }, "Several humans have this name; give the id from list_humans.");
-  }
-  return human;
-}
-
-function unlessFound(error: unknown): null {
-  if (error instanceof Refusal && error.code === "human_not_found") return null;
-  throw error;
-}
-
-/** Returns who can be asked, without any contact detail. It counts as one read. @throws {Refusal} */
+/** Returns who can be asked, without any contact detail, and on the first page the groups. It counts as one read. @throws {Refusal} */
 export async function listPeople(door: DoorContext, asker: string, given: object): Promise<Members> {
   const { query, limit = 50, cursor } = checked(People, given);
   await chargeRead(door, asker);
-  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) {
+  const after = cursor === undefined ? 0 : wholeNumber(cursor, { min: 0, max: MOST_WHOLE });
+  if (after === null) {
     throw refuseFields([{ message: "cursor is not a page's next_cursor", field: "cursor", constraint: "format" }]);
   }
   const isSearch = query !== undefined && query.trim() !== "";
   const { humans, next } = isSearch
-    ? { humans: await searchHumans(door.ctx, query, limit), next: null }
-    : await readHumans(door.ctx, { after: Number(cursor ?? 0), limit });
+    ? await searchHumans(door.ctx, query, { after, limit })
+    : await readHumans(door.ctx, { after, limit });
   const shown = humans.map(({ number, name, description }) => ({
     id: String(number),
     name,
     description: description ?? "",
   }));
-  return toolResult(JSON.stringify({ humans: shown, next_cursor: next === null ? null : String(next) }));
+  const groups = cursor === undefined && !isSearch ? await groupsOf(door.ctx) : [];
+  const page = {
+    humans: shown,
+    ...(groups.length > 0 && { groups }),
+    next_cursor: next === null ? null : String(next),
+  };
+  return toolResult(JSON.stringify(page));
+}
+
+/** Groups somebody can be asked of, each with the numbers of its people. */
+async function groupsOf(ctx: Context): Promise<{ name: string; humans: string[] }[]> {
+  const groups = (await listGroups(ctx)).filter(({ humans }) => humans.length > 0);
+  return groups.map(({ name, humans }) => ({ name, humans: humans.map(({ number }) => String(number)) }));
 }
 
 function checked<T>(schema: Parameters<typeof checkFields<T>>[0], given: object): T {

@@ -1,8 +1,8 @@
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
-import { cancelAddressed } from "../../verbs/end-addressed.ts";
-import { readDetails } from "../../verbs/read-addressed.ts";
-import { agentPrincipal } from "../door-principals.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import { cancelAddressed } from "../../requests/end.ts";
+import { readDetails } from "../../requests/read.ts";
+import { agentPrincipal } from "../http/principals.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { requestBody } from "./people-result.ts";
 import { readRequest } from "./people.ts";
 import { chargeRead } from "./responses.ts";

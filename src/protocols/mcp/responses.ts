@@ -1,7 +1,7 @@
-import { isFinal, readAsk, waitForAsk, type AskReading } from "../../verbs/read-ask.ts";
-import { checkFields, fields, idField, integerField, optional } from "../door-fields.ts";
-import { askIdOf } from "../door-ids.ts";
-import type { DoorContext } from "../door.ts";
+import { isFinal, readAsk, waitForAsk, type AskReading } from "../../questions/read.ts";
+import { checkFields, fields, idField, integerField, optional } from "../http/fields.ts";
+import { askIdOf } from "../http/ids.ts";
+import type { DoorContext } from "../http/door.ts";
 import type { Members } from "./rpc.ts";
 import { responsesResult } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
@@ -74,7 +74,7 @@ export async function chargeRead({ ctx, readLimits }: DoorContext, principal: st
   await readLimits.charge("agent reads", principal, ctx.crowd.limits.agentReadsPerHour);
 }
 
-/** Returns for how long a call is held (contract-mcp.md, section 5). */
+/** Returns for how long a call is held (spec/mcp 5). */
 export function holdSecondsOf(
   { maxWaitSeconds }: Pick<WaitWish, "maxWaitSeconds">,
   { canStream, hasToken }: Hold,
@@ -93,8 +93,7 @@ export async function holdForResponses(
   door: DoorContext,
   principal: string,
   wish: WaitWish,
-  hold: Hold,
-  holdSeconds: number,
+  hold: Pick<Hold, "signal" | "onCount"> & { seconds: number },
 ): Promise<WaitEnd> {
   const { ctx, config, parked } = door;
   using _place = parked.park("mcp waits", principal, config.limits.longPolls);
@@ -105,7 +104,7 @@ export async function holdForResponses(
     const wanted = wantedOf(reading, wish);
     const isSettled = isFinal(ask) || ask.n >= wanted;
     const waitedMs = ctx.clock.monotonic() - start;
-    const leftMs = holdSeconds * 1000 - waitedMs;
+    const leftMs = hold.seconds * 1000 - waitedMs;
     if (isSettled || leftMs <= 0 || hold.signal.aborted || ctx.stopping.aborted) {
       return { reading, isSettled, waitedMs };
     }

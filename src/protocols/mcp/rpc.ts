@@ -2,7 +2,7 @@ import { RESULT_META } from "./opening.ts";
 
 export type RpcId = string | number;
 
-/** The codes of JSON-RPC and of the protocol (contract-mcp.md, section 4.5). */
+/** The codes of JSON-RPC and of the protocol (spec/mcp 4.5). */
 export const RPC = {
   parse: -32700,
   invalidRequest: -32600,

@@ -1,9 +1,9 @@
-import { followAddressedWaits, readAddressedWaits } from "../../verbs/addressed-waits.ts";
-import { followWaits, readWaits } from "../../verbs/read-waits.ts";
-import { isStillGood, whenNoLongerGood } from "../door-held.ts";
-import { isId } from "../door-ids.ts";
-import { beat, openEventStream, type EventStream } from "../door-sse.ts";
-import type { DoorContext } from "../door.ts";
+import { followAddressedWaits, readAddressedWaits } from "../../requests/waits.ts";
+import { followWaits, readWaits } from "../../questions/read-waits.ts";
+import { isStillGood, whenNoLongerGood } from "../http/held.ts";
+import { isId } from "../http/ids.ts";
+import { beat, openEventStream, type EventStream } from "../http/sse.ts";
+import type { DoorContext } from "../http/door.ts";
 import { failureOf, keyEnded, type Exchange } from "./exchange.ts";
 import { isObject, progressTokenOf } from "./message.ts";
 import { limitAsError, resultOf } from "./methods.ts";
@@ -46,7 +46,7 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Whoever's key is revoked is told so, and nothing more (invariants.md, T7). */
+/** Whoever's key is revoked is told so, and nothing more (spec/invariants T7). */
 function endsWithKey(exchange: Exchange, stream: EventStream): Disposable {
   return whenNoLongerGood(exchange.door, exchange.request, () => {
     say(stream, errorJson(keyEnded(exchange)));
@@ -76,7 +76,7 @@ function openProgress({ ctx: { clock } }: DoorContext, tell: (params: { progress
 
 /**
  * Answers `subscriptions/listen`: first which of the caller's own tasks it will hear of, then where each stands and
- * every change, until all are over (contract-mcp.md, section 6). Nothing else that can be listened for ever changes.
+ * every change, until all are over (spec/mcp 6). Nothing else that can be listened for ever changes.
  *
  * @throws {RpcError} before anything was sent
  */

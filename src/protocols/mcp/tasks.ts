@@ -1,9 +1,9 @@
-import { cancelWait } from "../../verbs/cancel-wait.ts";
-import { keepWait } from "../../verbs/keep-wait.ts";
-import { readWaits, type WaitReading } from "../../verbs/read-waits.ts";
-import { isId } from "../door-ids.ts";
-import { wireTime } from "../door-question.ts";
-import { goneSignal, type DoorContext } from "../door.ts";
+import { cancelWait } from "../../questions/cancel-wait.ts";
+import { keepWait } from "../../questions/keep-wait.ts";
+import { readWaits, type WaitReading } from "../../questions/read-waits.ts";
+import { isId } from "../http/ids.ts";
+import { wireTime } from "../http/question.ts";
+import { goneSignal, type DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Call } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
@@ -24,7 +24,7 @@ export function requireTasks(call: Call): void {
 
 /**
  * Waits for a moment, then replies with a task that stands in the store already, so that the wait outlives connection,
- * client and server (contract-mcp.md, section 6). `max_wait_seconds` says nothing here: nobody is held.
+ * client and server (spec/mcp 6). `max_wait_seconds` says nothing here: nobody is held.
  *
  * @throws {Refusal}
  */
@@ -32,10 +32,9 @@ export async function waitAsTask(
   door: DoorContext,
   principal: string,
   wish: WaitWish,
-  hold: Hold,
+  { signal }: Pick<Hold, "signal">,
 ): Promise<Members | TaskCreated> {
-  const { signal, canStream, hasToken } = hold;
-  const end = await holdForResponses(door, principal, wish, { signal, canStream, hasToken }, TASK_HOLD_SECONDS);
+  const end = await holdForResponses(door, principal, wish, { signal, seconds: TASK_HOLD_SECONDS });
   if (end.isSettled) return waitResult(end, wish);
   const wanted = wantedOf(end.reading, wish);
   const wait = await keepWait(door.ctx, { askId: wish.askId, asker: principal, wanted });

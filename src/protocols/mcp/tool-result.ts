@@ -1,7 +1,7 @@
 import { withoutSteering } from "../../lib/printable.ts";
-import type { AskReading } from "../../verbs/read-ask.ts";
-import { refusalBody } from "../door-errors.ts";
-import { pollBody } from "../door-question.ts";
+import type { AskReading } from "../../questions/read.ts";
+import { refusalBody } from "../http/errors.ts";
+import { pollBody } from "../http/question.ts";
 import type { Refusal } from "../../refusals.ts";
 import { membersOf, type Members } from "./rpc.ts";
 

@@ -19,7 +19,8 @@ export function isWaiting(tool: unknown): boolean {
 
 const TO = {
   type: "string",
-  description: "Id or exact name from list_humans; default: the person or channel configured for this key",
+  description:
+    "Id or exact name of a human, or the name of a group, from list_humans; default: the person or channel configured for this key",
 } as const;
 const IDEMPOTENCY_KEY = {
   type: "string",
@@ -37,7 +38,7 @@ const MAX_WAIT_SECONDS = {
 /**
  * The tools, in the order of `tools/list`. The first two are the Ask-a-Human specification's, word for word; only their
  * annotations are ours. None declares an `outputSchema`: a client would check tool errors against it
- * (contract-mcp.md, section 4).
+ * (spec/mcp 4).
  */
 export const TOOLS = [
   {
@@ -205,7 +206,8 @@ export const TOOLS = [
   },
   {
     name: "list_humans",
-    description: "List the people who can be asked by name, with what they know about. Never a contact detail.",
+    description:
+      "List the people who can be asked by name, with what they know about, and the groups. Never a contact detail.",
     inputSchema: {
       type: "object",
       properties: {

@@ -7,7 +7,7 @@ import { TOOLS } from "./tools.ts";
 const SPAN_BYTES = 8;
 
 /**
- * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (contract-mcp.md, section 3).
+ * Runs what answers a message, and tells of it under the span that `_meta.traceparent` names (spec/mcp 3).
  * A message that names none, or one of a trace that is not recorded, is told of to nobody.
  */
 export function underTrace<T>(
@@ -17,14 +17,13 @@ export function underTrace<T>(
   answer: () => Promise<T>,
 ): Promise<T> {
   const parent = tracer.isOn ? readTraceParent(call.meta["traceparent"]) : null;
-  return parent?.isSampled ? told(ctx, tracer, call, parent, answer) : answer();
+  return parent?.isSampled ? told(ctx, tracer, { ...call, parent }, answer) : answer();
 }
 
 async function told<T>(
   { clock, random }: Pick<Context, "clock" | "random">,
   tracer: Tracer,
-  { method, params }: Call,
-  parent: TraceParent,
+  { method, params, parent }: Call & { parent: TraceParent },
   answer: () => Promise<T>,
 ): Promise<T> {
   const tool = method === "tools/call" ? TOOLS.find(({ name }) => name === params["name"])?.name : undefined;
@@ -37,8 +36,11 @@ async function told<T>(
   } finally {
     tracer.record({
       name: tool === undefined ? "mcp.message" : `tools/call ${tool}`,
-      ...{ traceId: parent.traceId, parentId: parent.spanId, spanId: Buffer.from(random(SPAN_BYTES)).toString("hex") },
-      ...{ from, to: clock.now() },
+      traceId: parent.traceId,
+      parentId: parent.spanId,
+      spanId: Buffer.from(random(SPAN_BYTES)).toString("hex"),
+      from,
+      to: clock.now(),
       attributes: { "mcp.method.name": METHODS.has(method) ? method : "other", "gen_ai.tool.name": tool },
       ...(error !== undefined && { error }),
     });
@@ -47,6 +49,13 @@ async function told<T>(
 
 /** What is told of is never what somebody wrote. */
 const METHODS: ReadonlySet<string> = new Set([
-  ...["initialize", "ping", "server/discover", "tools/list", "tools/call"],
-  ...["tasks/get", "tasks/cancel", "tasks/update", "subscriptions/listen"],
+  "initialize",
+  "ping",
+  "server/discover",
+  "tools/list",
+  "tools/call",
+  "tasks/get",
+  "tasks/cancel",
+  "tasks/update",
+  "subscriptions/listen",
 ]);

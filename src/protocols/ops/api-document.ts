@@ -1,10 +1,25 @@
 import { STATUS_CODES } from "node:http";
-import swagger from "@fastify/swagger";
-import type { FastifyInstance } from "fastify";
-import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
+import { COMPILERS } from "../http/compilers.ts";
 
-/** Collects every route that follows into one OpenAPI 3.1 document, from the schemas the routes check with. */
-export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+/**
+ * Notes every route that follows, and returns what makes one OpenAPI 3.1 document of them, from the schemas the routes
+ * check with. It is made, and what makes it is loaded, when somebody first asks for it.
+ */
+export function describeApi(app: FastifyInstance, version: string): () => Promise<object> {
+  const routes: RouteOptions[] = [];
+  let document: Promise<object> | undefined;
+  app.addHook("onRoute", (route) => void routes.push(route));
+  return () => (document ??= describe(routes, version));
+}
+
+/** The routes are described on a server of their own, which serves nothing. */
+async function describe(routes: readonly RouteOptions[], version: string): Promise<object> {
+  const [{ default: swagger }, { jsonSchemaTransform }] = await Promise.all([
+    import("@fastify/swagger"),
+    import("fastify-type-provider-zod"),
+  ]);
+  const app = Fastify({ exposeHeadRoutes: false, schemaController: COMPILERS });
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -31,8 +46,13 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       security: [{}, { key: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) => withWords("openapiObject" in document ? document.openapiObject : {}),
+    transformObject: (made) => withWords("openapiObject" in made ? made.openapiObject : {}),
   });
+  for (const { method, url, schema } of routes) {
+    if (schema && !schema.hide) app.route({ method, url, schema, handler: () => undefined });
+  }
+  await app.ready();
+  return app.swagger();
 }
 
 /** Says in words what each status means, where the routes leave that out. */

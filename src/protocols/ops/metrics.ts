@@ -1,11 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from "prom-client";
-import { type ActivityReader, followActivity } from "../../verbs/observe-store.ts";
-import type { DoorContext } from "../door.ts";
+import { type ActivityReader, followActivity } from "../../questions/observe.ts";
+import type { DoorContext } from "../http/door.ts";
 
 /** What one server counts and times; names, never ids, keys or addresses. */
 export interface Metrics {
   registry: Registry;
+  /** Each brings figures of the store up to date; they are looked at together, before anything is printed. */
+  looks: (() => Promise<void>)[];
+  /** Returns every figure as Prometheus reads it, as of now. */
+  text(): Promise<string>;
   /** How long a transaction took, in seconds. */
   observeTransaction(seconds: number): void;
 }
@@ -32,7 +36,16 @@ export function openMetrics(): Metrics {
     buckets: TRANSACTION_BUCKETS,
     registers: [registry],
   });
-  return { registry, observeTransaction: (seconds) => transactions.observe(seconds) };
+  const looks: Metrics["looks"] = [];
+  return {
+    registry,
+    looks,
+    async text() {
+      await Promise.all(looks.map((look) => look()));
+      return registry.metrics();
+    },
+    observeTransaction: (seconds) => transactions.observe(seconds),
+  };
 }
 
 /** Times every request by route and status; a stream or a long-poll counts when it ends. */
@@ -45,14 +58,15 @@ export function measureRequests(app: FastifyInstance, { registry }: Metrics): vo
     registers: [registry],
   });
   app.addHook("onResponse", (request, reply, done) => {
-    const route = request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown");
+    const { other } = request.facts;
+    const route = other?.path ?? (request.is404 ? "unknown" : (request.routeOptions.url ?? "unknown"));
     requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
     done();
   });
 }
 
 /** Measures what is asked, answered and waited for. The store is read when somebody looks, and not otherwise. */
-export function measureWork({ registry }: Metrics, door: DoorContext): void {
+export function measureWork({ registry, looks }: Metrics, door: DoorContext): void {
   const activity = followActivity(door.ctx);
   const created = counter(
     registry,
@@ -74,7 +88,6 @@ export function measureWork({ registry }: Metrics, door: DoorContext): void {
     name: "parley_asks_open",
     help: "Asks that are open.",
     registers: [registry],
-    collect: () => look(activity),
   });
   const parked = new Gauge({
     name: "parley_waiters_parked",
@@ -91,6 +104,7 @@ export function measureWork({ registry }: Metrics, door: DoorContext): void {
     responses.inc(since.responses);
     for (const state of ["answered", "expired", "cancelled"] as const) settled.inc({ state }, since[state]);
   }
+  looks.push(() => look(activity));
   // The first look opens the span.
   void look(activity).catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { Refusal } from "../../refusals.ts";
-import { findKey } from "../../verbs/find-key.ts";
-import type { Door, DoorContext } from "../door.ts";
+import { findKey } from "../../access/find-key.ts";
+import type { Door, DoorContext } from "../http/door.ts";
+import { refuseFromElsewhere } from "../http/reach.ts";
 import { type Metrics, measureWork } from "./metrics.ts";
 import { openReadiness } from "./readiness.ts";
 import { measureRelay } from "./relay-metrics.ts";
@@ -14,10 +14,13 @@ const PLAIN = "text/plain; charset=utf-8";
  * What whoever runs the server looks at: health, metrics, and what the API is. A policy file that is not in force as it
  * stands is told beside the word, and makes no server unready: what was read before still decides.
  */
-export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => Promise<void> {
-  const readiness = openReadiness(door.ctx);
+export function opsRoutes(
+  door: DoorContext,
+  { metrics, openApi }: { metrics: Metrics; openApi: () => Promise<object> },
+): (app: Door) => Promise<void> {
+  const readiness = openReadiness(door.ctx, door.storeState);
   measureWork(metrics, door);
-  measureRelay(metrics.registry, door);
+  measureRelay(metrics, door);
 
   return async (app) => {
     app.get(
@@ -65,18 +68,17 @@ export function opsRoutes(door: DoorContext, metrics: Metrics): (app: Door) => P
       },
       async (request, reply) => {
         await refuseStrangers(door, request);
-        return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+        return reply.type(metrics.registry.contentType).send(await metrics.text());
       },
     );
 
-    app.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) => reply.send(app.swagger()));
+    app.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) => reply.send(await openApi()));
     await app.register(referencePage);
   };
 }
 
 /** Figures tell how much is asked here: off this computer they are for a key of scope `admin`. */
 async function refuseStrangers({ ctx, config }: DoorContext, request: FastifyRequest): Promise<void> {
-  if (config.loopbackOnly) return;
   const key = await findKey(ctx, /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1] ?? "");
-  if (key?.scope !== "admin") throw new Refusal("key_required");
+  if (key?.scope !== "admin") refuseFromElsewhere(config, request);
 }

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { stringsOf } from "../../lib/strings-of.ts";
-import { isArtifactPath } from "../../model/artifact-rules.ts";
-import { lengthOf, refuseFields, type FieldProblem } from "../../model/field-problem.ts";
-import { MOST_ANSWER_CHARS } from "../../model/relay-people.ts";
-import { ASK_STATUSES, type AnswerStatus } from "../../model/relay.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
+import { lengthOf, refuseFields, type FieldProblem } from "../../core/model/field-problem.ts";
+import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
+import { ASK_STATUSES, type AnswerStatus } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
-import { postAnswer, type AnswerWish } from "../../verbs/post-answer.ts";
-import { readRelayAsk } from "../../verbs/read-relay.ts";
-import type { Door, DoorContext } from "../door.ts";
+import { postAnswer, type AnswerWish } from "../../asks/post-answer.ts";
+import { readRelayAsk } from "../../asks/read.ts";
+import type { Door, DoorContext } from "../http/door.ts";
 import { isText, readId } from "./ask-fields.ts";
 import { enter } from "./job-requests.ts";
 import { answerWire, askWire } from "./print.ts";
@@ -24,15 +25,19 @@ const AnswerBody = z.record(z.string(), z.unknown()).meta({
   type: "object",
   required: ["ask_id", "job_id", "step_id", "status"],
   properties: {
-    ...{ ask_id: { type: "string" }, job_id: { type: "string" }, step_id: { type: "string" } },
+    ask_id: { type: "string" },
+    job_id: { type: "string" },
+    step_id: { type: "string" },
     status: { type: "string", enum: STATUSES },
-    ...{ answer_text: { type: "string", maxLength: MOST_ANSWER_CHARS }, answer_json: {} },
-    ...{ artifacts: { type: "array", items: { type: "string" } }, ask_back: { type: "string" } },
+    answer_text: { type: "string", maxLength: MOST_ANSWER_CHARS },
+    answer_json: {},
+    artifacts: { type: "array", items: { type: "string" } },
+    ask_back: { type: "string" },
     error: { type: "string" },
   },
 });
 
-/** Answering as a person or a service, by a key (contract-relay.md, section 5). */
+/** Answering as a person or a service, by a key (spec/relay 5). */
 export function answerRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
 
@@ -41,7 +46,11 @@ export function answerRoutes(app: Door, door: DoorContext): void {
     routeOptions({ summary: "Answer an ask", body: AnswerBody, replies: { 202: "The answer that stands" } }),
     async (request, reply) => {
       const { scope, principal, name, person, isOpen } = await enter(door, request, [
-        ...(["answer", "admin", "executor", "agent", "assign"] as const),
+        "answer",
+        "admin",
+        "executor",
+        "agent",
+        "assign",
       ]);
       if (isOpen) throw new Refusal("key_required");
       // An admin answers as the person whose key it is.
@@ -49,7 +58,9 @@ export function answerRoutes(app: Door, door: DoorContext): void {
         throw new Refusal("scope_missing", { scope: "answer" });
       }
       const body = bodyOf(request, AnswerBody);
+      await turnAfter(request.body as Buffer);
       const wish = readAnswer(body);
+      await turnAfter(request.body as Buffer);
       await refuseSecrets(door, wish);
       const answer = await postAnswer(ctx, { principal, name, person }, wish);
       if (answer) return reply.code(202).send(answerWire(answer));
@@ -91,6 +102,9 @@ function readAnswer(body: Json): AnswerWish {
     ...(typeof askBack === "string" && lengthOf(askBack) > MOST_ASK_BACK
       ? [{ path: "/ask_back", message: `must have at most ${MOST_ASK_BACK} characters` }]
       : []),
+    ...(typeof error === "string" && lengthOf(error) > MOST_ANSWER_CHARS
+      ? [{ path: "/error", message: `must have at most ${MOST_ANSWER_CHARS} characters` }]
+      : []),
     ...(paths && paths.length > MOST_ARTIFACTS
       ? [{ path: "/artifacts", message: `must have at most ${MOST_ARTIFACTS} entries` }]
       : []),
@@ -100,7 +114,10 @@ function readAnswer(body: Json): AnswerWish {
   ];
   if (errors.length > 0) throw new Refusal("answer_misfit", { errors });
   return {
-    ...{ askId, jobId, stepId, status: status as AnswerStatus },
+    askId,
+    jobId,
+    stepId,
+    status: status as AnswerStatus,
     ...(typeof text === "string" && { text }),
     ...(json !== undefined && { json }),
     ...(paths && { artifacts: paths }),
@@ -110,7 +127,7 @@ function readAnswer(body: Json): AnswerWish {
   };
 }
 
-/** Answers of people and services hold no secrets, ever (section 15). @throws {Refusal} `secret_detected` */
+/** Answers of people and services hold no secrets, ever (spec/relay 15). @throws {Refusal} `secret_detected` */
 async function refuseSecrets({ ctx }: DoorContext, wish: AnswerWish): Promise<void> {
   const { text, json, artifacts, askBack, error } = wish;
   const said = { answer_text: text, answer_json: json, artifacts, ask_back: askBack, error };

@@ -1,18 +1,19 @@
 import type { Readable } from "node:stream";
 import { Refusal } from "../../refusals.ts";
-import { keepArtifact } from "../../verbs/keep-artifact.ts";
-import { openArtifact } from "../../verbs/read-artifact.ts";
-import { ARTIFACT_LIMITS } from "../../model/artifact-rules.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
+import { keepArtifact } from "../../asks/keep-artifact.ts";
+import { openArtifact } from "../../asks/read-artifact.ts";
+import { ARTIFACT_LIMITS } from "../../asks/model/artifact-rules.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
 import { withAliases } from "./print.ts";
 import { routeOptions } from "./request.ts";
+import { statedBytes } from "../http/query.ts";
 
 type Of = { Params: { id: string; "*": string } };
 
 const PATH = "/jobs/:id/artifacts/*";
 
-/** Files that jobs leave (contract-relay.md, section 14). They are read as they come, after the credentials. */
+/** Files that jobs leave (spec/relay 14). They are read as they come, after the credentials. */
 export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx } = door;
   return async (app) => {
@@ -24,11 +25,12 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
       routeOptions({ summary: "Keep a file of a job", writes: true, replies: { 201: "It is on disk" } }),
       async (request, reply) => {
         const caller = await enter(door, request, ["executor", "agent"]);
-        const length = Number(request.headers["content-length"] ?? 0);
+        const length = statedBytes(request);
         const { fileBytes } = ARTIFACT_LIMITS;
         if (length > fileBytes) throw new Refusal("body_too_large", { max_bytes: fileBytes });
         const { path, size, sha256 } = await keepArtifact(ctx, jobIdOf(request), writerOf(request, caller), {
-          ...{ path: request.params["*"], source: bytesOf(request) },
+          path: pathOf(request),
+          source: bytesOf(request),
         });
         return reply.code(201).send(withAliases({ path, size, sha256 }));
       },
@@ -39,7 +41,7 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
       routeOptions({ summary: "A file of a job", replies: { 200: "Its bytes" } }),
       async (request, reply) => {
         const caller = await enter(door, request, JOB_READERS);
-        const { artifact, file } = await openArtifact(ctx, jobIdOf(request), readerOf(caller), request.params["*"]);
+        const { artifact, file } = await openArtifact(ctx, jobIdOf(request), readerOf(caller), pathOf(request));
         reply
           .type("application/octet-stream")
           .header("content-length", artifact.size)
@@ -53,6 +55,15 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
       },
     );
   };
+}
+
+/**
+ * Returns the path of a file as the address has it, decoded once. Routes are found with repeated slashes counted as one
+ * and without one at the end; in here each would be an empty segment, which no path has (spec/relay 14).
+ */
+function pathOf({ raw }: FastifyRequest): string {
+  const [, path = ""] = /^(?:\/+[^/?#]+){3}\/([^?#]*)/.exec(raw.url ?? "") ?? [];
+  return decodeURIComponent(path);
 }
 
 /** Yields a body as it comes; a refusal leaves the connection whole, so that it can be told. */

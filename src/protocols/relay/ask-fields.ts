@@ -1,12 +1,12 @@
-import type { FieldProblem } from "../../model/field-problem.ts";
-import { lengthOf, refuseFields } from "../../model/field-problem.ts";
-import { ASK_TYPES, type AskConstraints, type AskType, type ContextEnvelope } from "../../model/relay.ts";
-import { readOptions } from "../../model/choice-options.ts";
+import type { FieldProblem } from "../../core/model/field-problem.ts";
+import { lengthOf, refuseFields } from "../../core/model/field-problem.ts";
+import { ASK_TYPES, type AskConstraints, type AskType, type ContextEnvelope } from "../../asks/model/ask.ts";
+import { readOptions } from "../../asks/model/choice-options.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Ids of jobs, steps and asks (contract-relay.md, section 2). */
+/** Ids of jobs, steps and asks (spec/relay 2). */
 export const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const ROLE = /^[a-z0-9._-]+(@v\d+)?$/;
 const MOST_PROMPT = 16_000;
@@ -27,8 +27,8 @@ export interface AskFields {
   meta: Json;
 }
 
-/** Reads the fields of a new ask. @throws {Refusal} `invalid_input`, with every problem in the order of the fields */
-export function readAskFields(body: Json): AskFields {
+/** Reads the fields of a new ask, which may be for one of these groups. @throws {Refusal} `invalid_input`, with every problem in the order of the fields */
+export function readAskFields(body: Json, groups: Iterable<string>): AskFields {
   const problems: FieldProblem[] = [];
   const say = (field: string, constraint: string, facts: Json = {}): void =>
     void problems.push({ message: "Request body is not valid", field, constraint, ...facts });
@@ -43,7 +43,7 @@ export function readAskFields(body: Json): AskFields {
   const contextHash = readHash(body["context_hash"], envelope !== null, say);
   const constraints = readConstraints(body["constraints"], say);
   const roleId = readRole(body["role_id"], say);
-  const meta = readMeta(body["meta"], type, say);
+  const meta = readMeta(body["meta"], { type, audiences: ["team", "public", ...groups] }, say);
   if (problems.length > 0) throw refuseFields(problems);
   return { id, jobId, stepId, type, prompt, contextHash, envelope, constraints, roleId, meta };
 }
@@ -121,7 +121,7 @@ function readEnvelope(value: unknown, say: Say): ContextEnvelope | null {
   return withoutAbsent(value) as unknown as ContextEnvelope;
 }
 
-/** Absent values are dropped before hashing (section 3). */
+/** Absent values are dropped before hashing (spec/relay 3). */
 function withoutAbsent(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutAbsent);
   if (!isObject(value)) return value;
@@ -165,7 +165,8 @@ function readRole(value: unknown, say: Say): string | null {
   return value as string;
 }
 
-function readMeta(value: unknown, type: AskType, say: Say): Json {
+function readMeta(value: unknown, by: { type: AskType; audiences: readonly string[] }, say: Say): Json {
+  const { type, audiences } = by;
   if (!given(value)) return {};
   if (!isObject(value)) return fallback(say, "meta", {});
   const keys = Object.keys(value).length;
@@ -176,8 +177,8 @@ function readMeta(value: unknown, type: AskType, say: Say): Json {
     if (typeof text !== "string") say(`meta.${name}`, "type");
     else if (!isText(text)) say(`meta.${name}`, "characters");
   }
-  if (given(value["audience"]) && value["audience"] !== "team" && value["audience"] !== "public") {
-    say("meta.audience", "enum", { allowed: ["team", "public"] });
+  if (given(value["audience"]) && !audiences.some((one) => one === value["audience"])) {
+    say("meta.audience", "enum", { allowed: audiences });
   }
   if (given(value["options"]) && type === "CHOICE" && !readOptions(value["options"])) {
     say("meta.options", "length", { min: 2, max: 20 });

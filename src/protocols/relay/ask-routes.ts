@@ -2,24 +2,25 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { Find } from "../../lib/secret-scan.ts";
+import { turnAfter } from "../../lib/turn.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
-import { envelopeHash } from "../../model/decision-key.ts";
-import { ASK_TYPES, type AskType, type RelayAsk } from "../../model/relay.ts";
+import { envelopeHash } from "../../asks/model/decision-key.ts";
+import { ASK_TYPES, type AskType, type RelayAsk } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
-import { renewByPoll } from "../../verbs/hold-job.ts";
-import { postAsk, type AskWish } from "../../verbs/post-ask.ts";
-import { withdrawAsk } from "../../verbs/post-answer.ts";
-import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../verbs/read-relay.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
-import { held } from "../door-held.ts";
+import { renewByPoll } from "../../asks/hold-job.ts";
+import { postAsk, type AskWish } from "../../asks/post-ask.ts";
+import { withdrawAsk } from "../../asks/post-answer.ts";
+import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { held } from "../http/held.ts";
 import { readAskFields, type AskFields } from "./ask-fields.ts";
 import type { RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "./fields.ts";
 import { enter, jobIdOf } from "./job-requests.ts";
 import { answerWire, askWire, withAliases } from "./print.ts";
-import { queryText } from "../door-query.ts";
-import { bodyOf, cursorOf, cursorText, queryNumber, routeOptions, waitOf } from "./request.ts";
+import { queryText } from "../http/query.ts";
+import { bodyOf, cursorOf, cursorText, queryNumber, routeOptions, queryWaitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
 
@@ -31,58 +32,33 @@ const AskBody = z.record(z.string(), z.unknown()).meta({
   type: "object",
   required: ["job_id", "step_id", "ask_type", "prompt"],
   properties: {
-    ...{ ask_id: { type: "string" }, job_id: { type: "string" }, step_id: { type: "string" } },
+    ask_id: { type: "string" },
+    job_id: { type: "string" },
+    step_id: { type: "string" },
     ask_type: { type: "string", enum: [...ASK_TYPES] },
-    ...{ prompt: { type: "string", minLength: 1, maxLength: 16_000 }, context_hash: { type: "string" } },
-    ...{ context_envelope: { type: "object" }, constraints: { type: "object" }, role_id: { type: "string" } },
+    prompt: { type: "string", minLength: 1, maxLength: 16_000 },
+    context_hash: { type: "string" },
+    context_envelope: { type: "object" },
+    constraints: { type: "object" },
+    role_id: { type: "string" },
     meta: { type: "object" },
   },
 });
 
-/** Asking, and waiting for answers (contract-relay.md, sections 3 and 5). */
+/** Asking, and waiting for answers (spec/relay 3 and 5). */
 export function askRoutes(app: Door, door: DoorContext): void {
-  const { ctx, config } = door;
+  const { ctx } = door;
 
   app.post(
     "/asks",
     routeOptions({ summary: "Ask", body: AskBody, replies: { 202: "The ask, pending" } }),
-    async (request, reply) => {
-      const { principal } = await enter(door, request, ASKERS);
-      const body = bodyOf(request, AskBody);
-      const wish = await wishOf(door, body, readAskFields(body));
-      const { "parley-lease": lease, traceparent } = request.headers;
-      const { held, replayed } = await postAsk(ctx, {
-        ...{ ...wish, principal },
-        ...(typeof lease === "string" && lease !== "" && { lease }),
-        ...(typeof traceparent === "string" && readTraceParent(traceparent) !== null && { traceparent }),
-      });
-      const { id } = held.ask;
-      if (replayed) reply.header("idempotency-replayed", "true");
-      return reply.code(202).header("location", `/asks/${id}/answer`).send(askWire(held.ask, held.warnings));
-    },
+    async (request, reply) => takeAsk(door, request, reply),
   );
 
   app.get(
     "/asks",
     routeOptions({ summary: "What may be answered", replies: { 200: "Pending asks, the one that ends first first" } }),
-    async (request) => {
-      const { principal, person } = await enter(door, request, ["answer", "admin"]);
-      const status = queryText(request.query, "status");
-      if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
-      const type = queryText(request.query, "ask_type");
-      if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
-      const after = cursorOf(request);
-      const { asks, next } = await listAnswerable(
-        ctx,
-        { person, principal },
-        {
-          limit: queryNumber(request, "limit", PAGE),
-          ...(after && { after }),
-          ...(type !== undefined && { type: type as AskType }),
-        },
-      );
-      return { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
-    },
+    async (request) => answerable(door, request),
   );
 
   app.get<Of>("/asks/:id", routeOptions({ summary: "An ask, and what was done with it" }), async (request) => {
@@ -94,23 +70,7 @@ export function askRoutes(app: Door, door: DoorContext): void {
   app.get<Of>(
     "/asks/:id/answer",
     routeOptions({ summary: "Wait for the answer", replies: { 200: "The answer", 204: "None yet" } }),
-    async (request, reply) => {
-      const caller = await enter(door, request, READERS);
-      const id = askIdOf(request);
-      const waitMs = waitOf(queryText(request.query, "wait"), config.waitCapS * 1000);
-      const reader = readerOf(caller);
-      using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
-      // Whoever waits for the answer to an ask of a held job is alive.
-      const onTurn = async ({ jobId, epoch, principal }: RelayAsk) => {
-        const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
-        return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
-      };
-      const { ask, answer } = await held(door, request, reply, (signal) =>
-        waitForAnswer(ctx, id, reader, { waitMs, signal, onTurn }),
-      );
-      if (answer) return reply.send(answerWire(answer));
-      return reply.code(204).header("parley-ask-stage", ask.stage).send();
-    },
+    async (request, reply) => awaitAnswer(door, request, reply),
   );
 
   app.delete<Of>("/asks/:id", routeOptions({ summary: "Withdraw an ask", writes: true }), async (request) => {
@@ -141,6 +101,66 @@ export function askRoutes(app: Door, door: DoorContext): void {
   );
 }
 
+/** Takes an ask in, and replies with where its answer will be. */
+async function takeAsk(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { principal } = await enter(door, request, ASKERS);
+  const body = bodyOf(request, AskBody);
+  await turnAfter(request.body as Buffer);
+  const fields = readAskFields(body, door.ctx.addressed.groups.keys());
+  await turnAfter(request.body as Buffer);
+  const wish = await wishOf(door, body, fields);
+  const { "parley-lease": lease, traceparent } = request.headers;
+  const { held, replayed } = await postAsk(door.ctx, {
+    ...wish,
+    principal,
+    ...(typeof lease === "string" && lease !== "" && { lease }),
+    ...(typeof traceparent === "string" && readTraceParent(traceparent) !== null && { traceparent }),
+  });
+  const { id } = held.ask;
+  if (replayed) reply.header("idempotency-replayed", "true");
+  return reply.code(202).header("location", `/asks/${id}/answer`).send(askWire(held.ask, held.warnings));
+}
+
+/** Returns a page of what the caller may answer, the ask that ends first first. */
+async function answerable(door: DoorContext, request: FastifyRequest): Promise<object> {
+  const { principal, person } = await enter(door, request, ["answer", "admin"]);
+  const status = queryText(request.query, "status");
+  if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);
+  const type = queryText(request.query, "ask_type");
+  if (type !== undefined && !ASK_TYPES.includes(type as AskType)) throw badQuery("ask_type", "enum", ASK_TYPES);
+  const after = cursorOf(request);
+  const { asks, next } = await listAnswerable(
+    door.ctx,
+    { person, principal },
+    {
+      limit: queryNumber(request, "limit", PAGE),
+      ...(after && { after }),
+      ...(type !== undefined && { type: type as AskType }),
+    },
+  );
+  return { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
+}
+
+/** Replies with the answer to an ask as soon as there is one, or without one when the wait is over. */
+async function awaitAnswer(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { ctx, config } = door;
+  const caller = await enter(door, request, READERS);
+  const id = askIdOf(request);
+  const waitMs = queryWaitOf(request, config.waitCapS * 1000);
+  const reader = readerOf(caller);
+  using _place = waitMs > 0 ? door.parked.park("long-polls", caller.principal, config.limits.longPolls) : undefined;
+  // Whoever waits for the answer to an ask of a held job is alive.
+  const onTurn = async ({ jobId, epoch, principal }: RelayAsk) => {
+    const leaseMs = epoch > 0 && principal === caller.principal ? await renewByPoll(ctx, jobId, epoch) : 0;
+    return leaseMs > 0 ? leaseMs / 3 : Number.POSITIVE_INFINITY;
+  };
+  const { ask, answer } = await held(door, request, reply, (signal) =>
+    waitForAnswer(ctx, id, reader, { waitMs, signal, onTurn }),
+  );
+  if (answer) return reply.send(answerWire(answer));
+  return reply.code(204).header("parley-ask-stage", ask.stage).send();
+}
+
 function readerOf({ principal, scope }: RelayCaller): Reader {
   return { principal, readsAll: scope === "admin" };
 }
@@ -158,7 +178,7 @@ function badQuery(field: string, constraint: string, allowed: readonly string[])
 
 /**
  * Returns the ask without the secrets that are in it; the hash of its envelope is compared before. For the public, and
- * where the operator wants it so, an ask that holds a secret is refused (section 15).
+ * where the operator wants it so, an ask that holds a secret is refused (spec/relay 15).
  *
  * @throws {Refusal} `schema_refused`, `secret_detected`
  */
@@ -172,13 +192,18 @@ async function wishOf(
   const contextHash = fields.contextHash ?? hash;
   if (contextHash === null) throw new Error("an ask without a context hash was let through");
   const looked = {
-    ...{ prompt: fields.prompt, meta: fields.meta },
+    prompt: fields.prompt,
+    meta: fields.meta,
     ...(fields.envelope && { context_envelope: fields.envelope }),
   };
   const { id, jobId, stepId, type, constraints, roleId } = fields;
   // Names stand for what they name: one that is changed names nothing.
   const names = {
-    ...{ ask_id: id, job_id: jobId, step_id: stepId, context_hash: fields.contextHash, role_id: roleId },
+    ask_id: id,
+    job_id: jobId,
+    step_id: stepId,
+    context_hash: fields.contextHash,
+    role_id: roleId,
     constraints: { allowed_tools: constraints.allowedTools },
   };
   const named = await ctx.secrets.find([...stringsOf(names, ctx.secrets.isSuspect)]);
@@ -192,8 +217,15 @@ async function wishOf(
   const safe = redactJson(looked, finds);
   return {
     ...(id !== undefined && { id }),
-    ...{ jobId, stepId, type, constraints, roleId, contextHash },
-    ...{ prompt: safe.prompt, meta: safe.meta, envelope: safe.context_envelope ?? null },
+    jobId,
+    stepId,
+    type,
+    constraints,
+    roleId,
+    contextHash,
+    prompt: safe.prompt,
+    meta: safe.meta,
+    envelope: safe.context_envelope ?? null,
     bodyHash: sha256Digest(canonicalExact(body)),
     warnings: warningsOf(finds),
     mismatch: hash !== null && hash !== contextHash,

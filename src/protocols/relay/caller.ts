@@ -2,10 +2,10 @@ import type { Context } from "../../context.ts";
 import type { Scope } from "../../lib/key-text.ts";
 import { openTokenBuckets, type TokenBuckets } from "../../lib/token-bucket.ts";
 import { Refusal } from "../../refusals.ts";
-import type { DoorContext, FastifyRequest } from "../door.ts";
-import { keyHolder } from "../door-principals.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
+import { keyHolder } from "../http/principals.ts";
 
-/** Who speaks to the relay (contract-relay.md, section 1). */
+/** Who speaks to the relay (spec/relay 1). */
 export interface RelayCaller {
   scope: Scope;
   /** Whose the jobs and asks are. */

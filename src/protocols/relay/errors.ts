@@ -1,6 +1,6 @@
-import { Refusal, type RefusalCode } from "../../refusals.ts";
-import { BODY_LIMIT_BYTES } from "../door-errors.ts";
-import { as, bare, errorSender, type PrintError } from "../door-wire-errors.ts";
+import { Refusal, REFUSALS, type RefusalCode } from "../../refusals.ts";
+import { BODY_LIMIT_BYTES } from "../http/errors.ts";
+import { as, bare, errorSender, type PrintError } from "../http/wire-errors.ts";
 
 /** The longest body of this door, in bytes. */
 export const RELAY_BODY_BYTES = 1_048_576;
@@ -10,7 +10,9 @@ const missingAsk = bare(404, "ASK_NOT_FOUND", "No such Ask");
 const unauthorized = bare(401, "UNAUTHORIZED", "A valid key is required.");
 
 const scopeMissing: PrintError = ({ details }) => ({
-  ...{ status: 403, code: "FORBIDDEN", message: `This key lacks the scope ${String(details["scope"])}` },
+  status: 403,
+  code: "FORBIDDEN",
+  message: `This key lacks the scope ${String(details["scope"])}`,
   details: { scope: details["scope"] },
 });
 
@@ -26,7 +28,9 @@ interface Problem {
 const TYPE_WITH_ARTICLE = /\ban? (array|boolean|integer|number|object|string)\b/g;
 
 const misfit: PrintError = ({ details }) => ({
-  ...{ status: 422, code: "ANSWER_INVALID", message: "The answer does not fit the schema" },
+  status: 422,
+  code: "ANSWER_INVALID",
+  message: "The answer does not fit the schema",
   details: ((details["errors"] ?? []) as readonly Problem[]).map(({ path, message }) => ({
     path,
     message: message.replaceAll(TYPE_WITH_ARTICLE, "$1"),
@@ -34,7 +38,9 @@ const misfit: PrintError = ({ details }) => ({
 });
 
 const limited: PrintError = ({ details }) => ({
-  ...{ status: 429, code: "RATE_LIMITED", message: "Too many requests." },
+  status: 429,
+  code: "RATE_LIMITED",
+  message: "Too many requests.",
   details: {
     limit: details["limit"],
     ...(details["window_seconds"] !== undefined && { window_seconds: details["window_seconds"] }),
@@ -43,7 +49,7 @@ const limited: PrintError = ({ details }) => ({
   },
 });
 
-/** Everything that can be declined, as this protocol says it (contract-relay.md, section 6). */
+/** Everything that can be declined, as this protocol says it (spec/relay 6). */
 const WIRE: Record<RefusalCode, PrintError> = {
   invalid_json: bare(400, "INVALID_JSON", "Request body is not JSON"),
   bad_http: bare(400, "INVALID_JSON", "Request body is not JSON"),
@@ -59,6 +65,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
     misfit(new Refusal("answer_misfit", { errors: [optionProblem(details["options"])] })),
   answer_misfit: misfit,
   key_required: unauthorized,
+  passed_on: as(401, "UNAUTHORIZED"),
   sign_in_refused: unauthorized,
   wrong_scope: scopeMissing,
   scope_missing: scopeMissing,
@@ -95,7 +102,9 @@ const WIRE: Record<RefusalCode, PrintError> = {
   recipient_refused: bare(403, "FORBIDDEN", "This server does not write to that recipient."),
   method_not_allowed: bare(405, "METHOD_NOT_ALLOWED", "This address does not take this method."),
   ref_taken: ({ details }) => ({
-    ...{ status: 409, code: "ASK_ID_CONFLICT", message: "ask_id was used with another body" },
+    status: 409,
+    code: "ASK_ID_CONFLICT",
+    message: "ask_id was used with another body",
     details: { ask_id: details["ask_id"] },
   }),
   ref_ambiguous: conflict,
@@ -106,9 +115,12 @@ const WIRE: Record<RefusalCode, PrintError> = {
   escalation_limit: conflict,
   job_id_taken: as(409, "JOB_ID_CONFLICT", "job_id was used with another body"),
   job_closed: ({ details: { id, state } }) => ({
-    ...{ status: 409, code: "JOB_CLOSED", message: `Job ${String(id)} has ended` },
+    status: 409,
+    code: "JOB_CLOSED",
+    message: `Job ${String(id)} has ended`,
     details: { state },
   }),
+  job_external: bare(400, "VALIDATION_ERROR", REFUSALS.job_external.says),
   fenced: as(409, "FENCED", "The lease is no longer valid"),
   answer_mismatch: bare(409, "ANSWER_MISMATCH", "job_id or step_id does not belong to this Ask"),
   ask_settled: closed,
@@ -116,20 +128,26 @@ const WIRE: Record<RefusalCode, PrintError> = {
   request_cancelled: closed,
   headers_too_large: bare(431, "PAYLOAD_TOO_LARGE", "The headers of the request are too large."),
   body_too_large: ({ details }) => ({
-    ...{ status: 413, code: "PAYLOAD_TOO_LARGE", message: "The body is too large" },
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    message: "The body is too large",
     // The framework tells of the limit of another door.
     details: details["max_bytes"] === BODY_LIMIT_BYTES ? { max_bytes: RELAY_BODY_BYTES } : details,
   }),
+  too_many_values: ({ message, details }) => ({ status: 413, code: "PAYLOAD_TOO_LARGE", message, details }),
   request_too_slow: bare(408, "REQUEST_TIMEOUT", "The request took too long to arrive."),
   unsupported_media_type: as(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be JSON, and not compressed."),
   misdirected: as(421, "MISDIRECTED"),
   secret_detected: ({ details }) => ({
-    ...{ status: 422, code: "SECRET_DETECTED", message: "A secret was found in the body" },
+    status: 422,
+    code: "SECRET_DETECTED",
+    message: "A secret was found in the body",
     details: details["finds"],
   }),
   rate_limited: limited,
   quota_exceeded: limited,
   store_unavailable: bare(503, "STORE_UNAVAILABLE", "Try again shortly."),
+  store_full: bare(503, "STORE_UNAVAILABLE", REFUSALS.store_full.says),
 };
 
 function optionProblem(options: unknown): { path: string; message: string } {

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { canonicalExact } from "../../lib/exact-json.ts";
-import type { FieldProblem } from "../../model/field-problem.ts";
-import { checkedField } from "../door-fields.ts";
+import type { FieldProblem } from "../../core/model/field-problem.ts";
+import { checkedField } from "../http/fields.ts";
 
-/** What jobs and asks are called (contract-relay.md, section 2). */
+/** What jobs and asks are called (spec/relay 2). */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The longest JSON value of one field, in bytes. */
 const MOST_JSON_BYTES = 65_536;

@@ -1,20 +1,17 @@
-import { Refusal } from "../../refusals.ts";
-import { followJob, type JobNews } from "../../verbs/follow-job.ts";
-import { readJob } from "../../verbs/read-job.ts";
-import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../door.ts";
-import { isStillGood, whenNoLongerGood } from "../door-held.ts";
-import { beat, openEventStream } from "../door-sse.ts";
+import { followJob, type JobNews } from "../../asks/follow-job.ts";
+import { readJob } from "../../asks/read-job.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { isStillGood, whenNoLongerGood } from "../http/held.ts";
+import { beat, openEventStream, sinceOf } from "../http/sse.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
 import { answerWire, askWire, jobWire, withAliases } from "./print.ts";
-import { queryText } from "../door-query.ts";
 import { routeOptions } from "./request.ts";
 
 const RETRY = "retry: 2000\n\n";
 /** A reader that has taken nothing for so long is dead. */
 const IDLE_MS = 60_000;
-const NUMBER = /^\d{1,15}$/;
 
-/** Following a job (contract-relay.md, section 5). */
+/** Following a job (spec/relay 5). */
 export function jobEvents(app: Door, door: DoorContext): void {
   app.get<{ Params: { id: string } }>(
     "/jobs/:id/events",
@@ -28,7 +25,7 @@ export function jobEvents(app: Door, door: DoorContext): void {
       }
       using _place = door.parked.park("streams", caller.principal, door.config.limits.streams);
       const delivers = caller.scope === "executor" || caller.scope === "agent";
-      await stream(door, request, reply, { id: job.id, since, delivers });
+      await stream(door, request, reply, { id: job.id, ...since, delivers });
       return reply;
     },
   );
@@ -38,7 +35,7 @@ async function stream(
   door: DoorContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { id, since, delivers }: { id: string; since: number | undefined; delivers: boolean },
+  { id, since, delivers }: { id: string; since?: number; delivers: boolean },
 ): Promise<void> {
   const { ctx } = door;
   const { gone, write, end } = openEventStream(reply, RETRY);
@@ -82,15 +79,4 @@ function dataOf(news: JobNews): Readonly<Record<string, unknown>> {
     case "snapshot":
       return withAliases(news.body);
   }
-}
-
-/** Returns the last event that the reader has; one that never was where it says something else than a number. */
-function sinceOf(request: FastifyRequest): number | undefined {
-  const header = request.headers["last-event-id"];
-  if (typeof header === "string" && header !== "")
-    return NUMBER.test(header) ? Number(header) : Number.MAX_SAFE_INTEGER;
-  const after = queryText(request.query, "after");
-  if (after === undefined) return undefined;
-  if (!NUMBER.test(after)) throw new Refusal("invalid_input", { field: "after", constraint: "format" });
-  return Number(after);
 }

@@ -1,9 +1,9 @@
-import { isArtifactPath } from "../../model/artifact-rules.ts";
-import type { FieldProblem } from "../../model/field-problem.ts";
-import { repoOfKind } from "../../model/attempt-kind.ts";
-import { LEASE_S } from "../../model/job-rules.ts";
-import { PRIORITIES } from "../../model/relay.ts";
-import { LOG_LEVELS } from "../../verbs/log-job.ts";
+import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
+import type { FieldProblem } from "../../core/model/field-problem.ts";
+import { repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { LEASE_S } from "../../asks/model/job-rules.ts";
+import { PRIORITIES } from "../../asks/model/ask.ts";
+import { LOG_LEVELS } from "../../asks/log-job.ts";
 import {
   booleanField,
   checkedField,
@@ -13,7 +13,7 @@ import {
   optional,
   textField,
   wordField,
-} from "../door-fields.ts";
+} from "../http/fields.ts";
 import { jsonField, labelsField, objectField, RELAY_ID, relayIdField, typeField } from "./fields.ts";
 
 /** A month: longer than anybody waits for. */

@@ -1,8 +1,8 @@
 import type { Scope } from "../../lib/key-text.ts";
 import { Refusal } from "../../refusals.ts";
-import type { Writer } from "../../verbs/hold-job.ts";
-import type { JobReader } from "../../verbs/read-job.ts";
-import type { DoorContext, FastifyRequest } from "../door.ts";
+import type { Writer } from "../../asks/hold-job.ts";
+import type { JobReader } from "../../asks/read-job.ts";
+import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "./fields.ts";
 

@@ -1,24 +1,25 @@
 import { z } from "zod";
-import { repoOfKind } from "../../model/attempt-kind.ts";
-import { LEASE_S } from "../../model/job-rules.ts";
-import { JOB_STATES, type JobState } from "../../model/relay.ts";
+import { repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { LEASE_S } from "../../asks/model/job-rules.ts";
+import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelJob } from "../../verbs/cancel-job.ts";
-import { claimJobFor } from "../../verbs/claim-job.ts";
-import { finishJob, heartbeat, releaseJob } from "../../verbs/hold-job.ts";
-import { logJob, type JobLog } from "../../verbs/log-job.ts";
-import { makeJob } from "../../verbs/make-job.ts";
-import { readJob, readJobs } from "../../verbs/read-job.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
-import { checkFields } from "../door-fields.ts";
-import { held } from "../door-held.ts";
+import { cancelJob } from "../../asks/cancel-job.ts";
+import { claimJobFor } from "../../asks/claim-job.ts";
+import { finishJob, heartbeat, releaseJob } from "../../asks/hold-job.ts";
+import { logJob, type JobLog } from "../../asks/log-job.ts";
+import { makeJob } from "../../asks/make-job.ts";
+import { readJob, readJobs } from "../../asks/read-job.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { checkFields } from "../http/fields.ts";
+import { held } from "../http/held.ts";
+import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import { RELAY_ID } from "./fields.ts";
 import { jobEvents } from "./job-events.ts";
 import { ClaimBody, FinishBody, HeartbeatBody, LogBody, NewJobBody, ReasonBody } from "./job-fields.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
 import { jobWire, withAliases } from "./print.ts";
-import { queryText } from "../door-query.ts";
+import { queryText } from "../http/query.ts";
 import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, routeOptions, waitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
@@ -26,10 +27,17 @@ type Of = { Params: { id: string } };
 const MOST_LOGS = 100;
 const PAGE = { min: 1, max: 100, usual: 100 };
 
-/** Jobs: making, claiming, holding, ending and following them (contract-relay.md, section 2). */
+/** Jobs: making, claiming, holding, ending and following them (spec/relay 2). */
 export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
-  const { ctx, config } = door;
-  const ttl = (s: number | undefined): number => s ?? LEASE_S.usual;
+  lineRoutes(app, door);
+  holderRoutes(app, door);
+  jobEvents(app, door);
+  await app.register(artifactRoutes(door));
+}
+
+/** The line of jobs: putting one in, taking one, and looking at them. */
+function lineRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
   app.post(
     "/jobs",
@@ -38,24 +46,7 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
       body: NewJobBody,
       replies: { 200: "The job that this id stands for", 201: "The new job" },
     }),
-    async (request, reply) => {
-      const caller = await enter(door, request, ["assign", "executor", "agent"]);
-      const body = bodyOf(request, NewJobBody);
-      const external = body.external ?? false;
-      if (external === (caller.scope === "assign")) {
-        throw new Refusal("scope_missing", { scope: external ? "executor" : "assign" });
-      }
-      const { job, made } = await makeJob(ctx, {
-        ...(body.job_id !== undefined && { id: body.job_id }),
-        ...{ owner: caller.principal, external, kind: body.kind ?? "default", spec: body.spec },
-        ...{ env: body.env ?? null, repo: body.repo ?? null, labels: body.labels ?? {} },
-        ...{ priority: body.priority ?? "P1", ttlS: body.ttl_s ?? 86_400, maxAttempts: body.max_attempts ?? 3 },
-      });
-      return reply
-        .code(made ? 201 : 200)
-        .header("location", `/jobs/${job.id}`)
-        .send(jobWire(job));
-    },
+    async (request, reply) => registerJob(door, request, reply),
   );
 
   app.post(
@@ -65,18 +56,7 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
       body: ClaimBody,
       replies: { 200: "The job, and the lease to show", 204: "There is none" },
     }),
-    async (request, reply) => {
-      const { principal, isOpen } = await enter(door, request, ["executor"]);
-      const { kinds: named = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
-      const waitMs = waitOf(wait === undefined ? undefined : String(wait), config.waitCapS * 1000);
-      const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
-      using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
-      const wish = { kinds, holder: principal, worker, leaseS: ttl(leaseS) };
-      const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, wish, { waitMs, signal }));
-      if (!claimed) return reply.code(204).send();
-      const { token, epoch, ttlS, expiresAt } = claimed.lease;
-      return reply.send({ job: jobWire(claimed.job), lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt } });
-    },
+    async (request, reply) => claimNext(door, request, reply),
   );
 
   app.get("/jobs", routeOptions({ summary: "Jobs, the newest first" }), async (request, reply) => {
@@ -97,21 +77,16 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
     const caller = await enter(door, request, JOB_READERS);
     return reply.send(jobWire((await readJob(ctx, jobIdOf(request), readerOf(caller))).job));
   });
+}
+
+/** What is done with a job by whoever holds it, and its end by whoever may see it. */
+function holderRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
   app.post<Of>(
     "/jobs/:id/heartbeat",
     routeOptions({ summary: "Hold a job's lease on", body: HeartbeatBody, bodyOptional: true }),
-    async (request, reply) => {
-      const caller = await enter(door, request, ["executor"]);
-      const { note } = bodyOf(request, HeartbeatBody);
-      const job = await heartbeat(ctx, jobIdOf(request), writerOf(request, caller), note);
-      return reply.send(
-        withAliases({
-          ...{ job_id: job.id, state: job.state, epoch: job.epoch },
-          ...{ lease_expires_at: job.leaseUntil, pending_asks: job.pendingAsks },
-        }),
-      );
-    },
+    async (request, reply) => reply.send(await hold(door, request)),
   );
 
   app.post<Of>(
@@ -158,12 +133,67 @@ export async function jobRoutes(app: Door, door: DoorContext): Promise<void> {
       return reply.code(202).send({ accepted: logs.length });
     },
   );
-
-  jobEvents(app, door);
-  await app.register(artifactRoutes(door));
 }
 
-/** Tasks are for workers with a key, of repositories that this server does not have itself (contract-assignment.md). */
+/** Replies with the job that a body asks for: a new one, or the one that its id stands for already. */
+async function registerJob(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await enter(door, request, ["assign", "executor", "agent"]);
+  const body = bodyOf(request, NewJobBody);
+  refuseKeyAsName(body.job_id);
+  const external = body.external ?? false;
+  if (external === (caller.scope === "assign")) {
+    throw new Refusal("scope_missing", { scope: external ? "executor" : "assign" });
+  }
+  const { job, made } = await makeJob(door.ctx, {
+    ...(body.job_id !== undefined && { id: body.job_id }),
+    owner: caller.principal,
+    external,
+    kind: body.kind ?? "default",
+    spec: body.spec,
+    env: body.env ?? null,
+    repo: body.repo ?? null,
+    labels: body.labels ?? {},
+    priority: body.priority ?? "P1",
+    ttlS: body.ttl_s ?? 86_400,
+    maxAttempts: body.max_attempts ?? 3,
+  });
+  return reply
+    .code(made ? 201 : 200)
+    .header("location", `/jobs/${job.id}`)
+    .send(jobWire(job));
+}
+
+/** Replies with the next job in line and the lease to show for it, or with nothing when the wait is over. */
+async function claimNext(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { ctx, config } = door;
+  const { principal, isOpen } = await enter(door, request, ["executor"]);
+  const { kinds: named = ["default"], worker_id: worker, lease_ttl_s: leaseS, wait } = bodyOf(request, ClaimBody);
+  refuseKeyAsName(worker);
+  const waitMs = waitOf(wait, config.waitCapS * 1000);
+  const kinds = named.filter((kind) => mayClaim(door, kind, isOpen));
+  using _place = waitMs > 0 ? door.parked.park("long-polls", principal, config.limits.longPolls) : undefined;
+  const wish = { kinds, holder: principal, worker, leaseS: leaseS ?? LEASE_S.usual };
+  const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, wish, { waitMs, signal }));
+  if (!claimed) return reply.code(204).send();
+  const { token, epoch, ttlS, expiresAt } = claimed.lease;
+  return reply.send({ job: jobWire(claimed.job), lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt } });
+}
+
+/** Holds the lease of a job on, and returns how the job stands. */
+async function hold(door: DoorContext, request: FastifyRequest): Promise<object> {
+  const caller = await enter(door, request, ["executor"]);
+  const { note } = bodyOf(request, HeartbeatBody);
+  const job = await heartbeat(door.ctx, jobIdOf(request), writerOf(request, caller), note);
+  return withAliases({
+    job_id: job.id,
+    state: job.state,
+    epoch: job.epoch,
+    lease_expires_at: job.leaseUntil,
+    pending_asks: job.pendingAsks,
+  });
+}
+
+/** Tasks are for workers with a key, of repositories that this server does not have itself (spec/assignment 13). */
 function mayClaim({ ctx }: DoorContext, kind: string, isOpen: boolean): boolean {
   const repo = repoOfKind(kind);
   return repo === null || (!isOpen && ctx.assignment.repos.some(({ name, path }) => name === repo && path === null));
@@ -196,7 +226,8 @@ function logsOf(request: FastifyRequest): JobLog[] {
     if ("error" in checked) throw checked.error;
     const { step_id: stepId, ask_id: askId, level = "info", message, fields } = checked.value;
     return {
-      ...{ level, message },
+      level,
+      message,
       ...(stepId !== undefined && { stepId }),
       ...(askId !== undefined && { askId }),
       ...(fields && { fields }),

@@ -1,12 +1,12 @@
-import type { Job, RelayAnswer, RelayAsk } from "../../model/relay.ts";
+import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns a body with every snake_case name repeated in camelCase, and without what is absent (contract-relay.md,
- * section 3, "Alias rule"); what is nested stays as it is.
+ * Returns a body with every snake_case name repeated in camelCase, and without what is absent (spec/relay 3);
+ * what is nested stays as it is.
  */
 export function withAliases(body: Wire): Wire {
   const both: Record<string, unknown> = {};

@@ -1,18 +1,15 @@
-import type { Door, DoorContext } from "../door.ts";
-import { noteRoutes, refuseOtherMethods } from "../door-guards.ts";
+import type { Door, DoorContext } from "../http/door.ts";
 import { sendRelayError } from "./errors.ts";
 import { askRoutes } from "./ask-routes.ts";
 import { answerRoutes } from "./answer-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 
-/** The Ask/Answer relay's door: `/asks`, `/answers`, `/jobs` (contract-relay.md). It decides nothing. */
+/** The Ask/Answer relay's door: `/asks`, `/answers`, `/jobs` (docs/spec/relay.md). It decides nothing. */
 export function relay(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.setErrorHandler((error, request, reply) => sendRelayError(door.ctx, error, request, reply));
-    const taken = noteRoutes(app);
     askRoutes(app, door);
     answerRoutes(app, door);
     await jobRoutes(app, door);
-    refuseOtherMethods(app, taken);
   };
 }

@@ -1,11 +1,11 @@
 import type { RouteShorthandOptions } from "fastify";
 import { z } from "zod";
 import { parseExactJson } from "../../lib/exact-json.ts";
-import { BadJson } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
-import type { FastifyRequest } from "../door.ts";
-import { checkFields } from "../door-fields.ts";
-import { queryText, waitMsOf, wholeNumber } from "../door-query.ts";
+import type { FastifyRequest } from "../http/door.ts";
+import { readJson } from "../http/body.ts";
+import { checkFields } from "../http/fields.ts";
+import { queryNumber as numberIn, queryText, queryWaitMs, waitMsOf } from "../http/query.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
 import { RELAY_ID } from "./fields.ts";
 
@@ -34,7 +34,8 @@ export function routeOptions({ summary, body, bodyOptional, writes, replies }: A
       ...(!body && !writes && { alwaysAnswers: true }),
     },
     schema: {
-      ...{ tags: ["relay"], summary },
+      tags: ["relay"],
+      summary,
       response: Object.fromEntries(
         Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
       ),
@@ -46,7 +47,7 @@ export function routeOptions({ summary, body, bodyOptional, writes, replies }: A
  * Returns the checked JSON object of a body; members that are null count as absent, and an integer beyond ±(2^53−1)
  * keeps its digits.
  *
- * @throws {Refusal} `invalid_json`, `body_not_object`, `invalid_input`
+ * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
  */
 export function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
   const value = jsonOf(request);
@@ -59,16 +60,11 @@ export function bodyOf<T>(request: FastifyRequest, schema: z.ZodType<T>): T {
   return checked.value;
 }
 
-/** Returns the JSON of a body, whatever it is. @throws {Refusal} `invalid_json` */
+/** Returns the JSON of a body, whatever it is. @throws {Refusal} `invalid_json`, `too_many_values` */
 export function jsonOf(request: FastifyRequest): unknown {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (bytes.length === 0 && request.routeOptions.config.bodyOptional) return {};
-  try {
-    return parseExactJson(bytes, { maxDepth: MOST_DEPTH });
-  } catch (error) {
-    if (error instanceof BadJson) throw new Refusal("invalid_json");
-    throw error;
-  }
+  return readJson(bytes, parseExactJson, { maxDepth: MOST_DEPTH });
 }
 
 /** Returns a whole number of the query. @throws {Refusal} `invalid_input` */
@@ -77,21 +73,30 @@ export function queryNumber(
   name: string,
   bounds: { min: number; max: number; usual: number },
 ): number {
-  const text = queryText(request.query, name);
-  const number = text === undefined ? bounds.usual : wholeNumber(text, bounds);
-  if (number !== null) return number;
+  const number = numberIn(request.query, name, bounds);
+  if (number !== null) return number ?? bounds.usual;
   throw new Refusal("invalid_input", { field: name, constraint: "range", min: bounds.min, max: bounds.max });
 }
 
 /**
- * Returns how long a request wants to wait, in milliseconds: `25s`, `500ms`, `1m`, or a bare number of seconds; the most
- * there is where nothing is said, and never more.
+ * Returns how long a member of a body says to wait, in milliseconds: `25s`, `500ms`, `1m`, or a bare number of seconds;
+ * the most there is where nothing is said, and never more.
  *
  * @throws {Refusal} `invalid_input`
  */
-export function waitOf(text: string | undefined, mostMs: number): number {
-  if (text === undefined) return mostMs;
-  const waitMs = waitMsOf(text);
+export function waitOf(value: unknown, mostMs: number): number {
+  if (value === undefined) return mostMs;
+  const text = typeof value === "number" ? String(value) : value;
+  return within(mostMs, typeof text === "string" ? waitMsOf(text) : null);
+}
+
+/** Returns the same of the query's `wait`. @throws {Refusal} `invalid_input` */
+export function queryWaitOf(request: FastifyRequest, mostMs: number): number {
+  const waitMs = queryWaitMs(request.query);
+  return waitMs === undefined ? mostMs : within(mostMs, waitMs);
+}
+
+function within(mostMs: number, waitMs: number | null): number {
   if (waitMs === null) throw new Refusal("invalid_input", { field: "wait", constraint: "format" });
   return Math.min(mostMs, waitMs);
 }

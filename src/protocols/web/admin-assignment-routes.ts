@@ -1,22 +1,22 @@
 import { z } from "zod";
-import type { AssignmentRules } from "../../model/assignment-rules.ts";
-import { refuseFields } from "../../model/field-problem.ts";
+import type { AssignmentRules } from "../../tasks/model/rules.ts";
 import { Refusal } from "../../refusals.ts";
-import { cancelTask } from "../../verbs/cancel-task.ts";
-import { followBoard, followBoards, followTask, type News } from "../../verbs/follow-task.ts";
-import { namePeople } from "../../verbs/name-people.ts";
-import { readTask, readTasks, readWholeTask } from "../../verbs/read-tasks.ts";
-import { reviewTask } from "../../verbs/review-task.ts";
-import { retryTask, submitTask } from "../../verbs/submit-task.ts";
-import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../door.ts";
-import { parseBody } from "../door-body.ts";
-import { fields, optional, textField, wordField } from "../door-fields.ts";
-import { administrator, type Administrator } from "../door-principals.ts";
-import { lastEventId, sendEvents, type ServerSentEvent } from "../door-sse.ts";
-import { taskEventWire, taskNews, taskWire } from "../door-task.ts";
-import { NewTaskBody, ReviewBody } from "../door-task-fields.ts";
-import { repoOf, reviewWishOf, taskIdOf, taskWishOf } from "../door-task-wish.ts";
-import { sendDiff, wholeTaskOf } from "../door-work.ts";
+import { cancelTask } from "../../tasks/cancel.ts";
+import { followBoard, followBoards, followTask, type News } from "../../tasks/follow.ts";
+import { namePeople } from "../../access/name-people.ts";
+import { readTask, readTasks } from "../../tasks/read.ts";
+import { reviewTask } from "../../tasks/review.ts";
+import { retryTask, submitTask } from "../../tasks/submit.ts";
+import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
+import { parseBody } from "../http/body.ts";
+import { fields, optional, textField, wordField } from "../http/fields.ts";
+import { administrator, type Administrator } from "../http/principals.ts";
+import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
+import { taskEventWire, taskNews, taskWire } from "../http/task.ts";
+import { NewTaskBody, ReviewBody } from "../http/task-fields.ts";
+import { repoOf, reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
+import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
+import { cursorField } from "./admin-pages.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
 
 const BODY_BYTES = 262_144;
@@ -42,7 +42,7 @@ interface OfTask {
 
 /**
  * Tasks of coding agents for admins: the board and what can be done on it. `:repo` is a repository's name, `:id` a task's,
- * percent-encoded. A Task is the protocol's own (contract-assignment.md, section 2), with its `repo`.
+ * percent-encoded. A Task is the protocol's own (spec/assignment 2), with its `repo`.
  *
  *     GET    /admin/assignments                          { sandboxNotice: string|null, parallel,
  *                                                          repos: [{name, agent, isDefault, parallel, startDependentsOn,
@@ -60,7 +60,9 @@ interface OfTask {
  *                                                            endedAt?}],
  *                                                          reviews: [{attempt, verdict, comment?, comments, by, at}],
  *                                                          asks: [{askId, attempt, type, summary, prompt, state, url?,
- *                                                            askedAt, answeredAt?, answer?, by?}]
+ *                                                            askedAt, answeredAt?, answer?, by?}], asksNext: null, or
+ *                                                          where the next page of them begins
+ *     GET    /admin/assignments/:repo/tasks/:id/asks     ?cursor= -> { asks, next }, the oldest first
  *     DELETE /admin/assignments/:repo/tasks/:id          -> Task, once its last process is gone
  *     POST   /admin/assignments/:repo/tasks/:id/retry    -> 202 Task, of one that failed, was canceled or rejected
  *     POST   /admin/assignments/:repo/tasks/:id/review   {verdict, attempt, comment?, comments?: [{path, line, text}]}
@@ -71,208 +73,258 @@ interface OfTask {
  *                                                          cut and what is shown must be read anew
  */
 export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx, config } = door;
-  const tags = ["administration"];
-
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
+    boardRoutes(app, door);
+    repoRoutes(app, door);
+    taskRoutes(app, door);
+    workRoutes(app, door);
+  };
+}
 
-    app.get(
-      "/admin/assignments",
-      { schema: { tags, summary: "Repositories, agents, and all their tasks", response: { 200: Item, ...ONE } } },
-      async (request) => {
-        await administrator(door, request);
-        const { repos, agents, parallel } = ctx.assignment;
-        const readings = await Promise.all(repos.map(({ name }) => readTasks(ctx, name)));
-        return {
-          ...{ sandboxNotice: door.work?.sandboxNotice() ?? null, parallel, repos: repos.map(repoWire) },
-          agents: agents.map(({ name }) => agentWire(door, name)),
-          tasks: readings.flatMap(({ tasks }) => tasks).map((task) => taskWire(task, door)),
-        };
-      },
-    );
+const tags = ["administration"];
 
-    app.get(
-      "/admin/assignments/events",
-      {
-        schema: {
-          ...{ tags, summary: "States and questions of every task, from now on (SSE)" },
-          response: { ...ADMIN_REFUSALS, 429: Refused },
-        },
-      },
-      async (request, reply) => {
-        const names = ctx.assignment.repos.map(({ name }) => name);
-        return follow(request, reply, async function* (signal) {
-          for await (const { repo, ...event } of followBoards(ctx, names, signal)) {
-            yield { event: event.type, data: JSON.stringify({ ...taskEventWire(event), repo }) };
-          }
-        });
-      },
-    );
+/** The board of all repositories. */
+function boardRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
-    app.get<OfRepo>(
-      "/admin/assignments/:repo",
-      { schema: { tags, summary: "The tasks of a repository", response: { 200: Item, ...ONE } } },
-      async (request) => {
-        await administrator(door, request);
-        const { name: repo } = repoOf(door, request.params.repo);
-        const { seq, tasks } = await readTasks(ctx, repo);
-        return { repo, seq, tasks: tasks.map((task) => taskWire(task, door)) };
-      },
-    );
+  app.get(
+    "/admin/assignments",
+    { schema: { tags, summary: "Repositories, agents, and all their tasks", response: { 200: Item, ...ONE } } },
+    async (request) => {
+      await administrator(door, request);
+      const { repos, agents, parallel } = ctx.assignment;
+      const readings = await Promise.all(repos.map(({ name }) => readTasks(ctx, name)));
+      return {
+        sandboxNotice: door.work?.sandboxNotice() ?? null,
+        parallel,
+        repos: repos.map(repoWire),
+        agents: agents.map(({ name }) => agentWire(door, name)),
+        tasks: readings.flatMap(({ tasks }) => tasks).map((task) => taskWire(task, door)),
+      };
+    },
+  );
 
-    app.post<OfRepo>(
-      "/admin/assignments/:repo",
-      {
-        bodyLimit: BODY_BYTES,
-        config: { takesBody: true, maxBodyBytes: BODY_BYTES },
-        schema: { tags, summary: "Give work to an agent", body: NewTaskBody, response: { 202: Item, ...CHANGE } },
+  app.get(
+    "/admin/assignments/events",
+    {
+      schema: {
+        tags,
+        summary: "States and questions of every task, from now on (SSE)",
+        response: { ...ADMIN_REFUSALS, 429: Refused },
       },
-      async (request, reply) => {
-        const by = await administrator(door, request);
-        const { name: repo } = repoOf(door, request.params.repo);
-        const given = request.body as Record<string, unknown>;
-        const of = { repo, principal: by.id, by, credential: `${by.kind}:${by.id}` };
-        const { task, replayed } = await submitTask(ctx, taskWishOf(door, request, given, of));
-        if (replayed) reply.header("idempotency-replayed", "true");
-        return reply.code(202).send(await wireOf(repo, task.id));
-      },
-    );
-
-    app.get<OfRepo>(
-      "/admin/assignments/:repo/events",
-      {
-        schema: {
-          ...{ tags, summary: "States and questions of a repository's tasks (SSE)", querystring: After },
-          response: { 400: Refused, ...ONE, 429: Refused },
-        },
-      },
-      async (request, reply) => {
-        await administrator(door, request);
-        const { name } = repoOf(door, request.params.repo);
-        const since = sinceOf(request);
-        return follow(request, reply, (signal) => told(followBoard(ctx, name, { signal, ...since })));
-      },
-    );
-
-    app.get<OfTask>(
-      "/admin/assignments/:repo/tasks/:id",
-      { schema: { tags, summary: "One task, with all that happened to it", response: { 200: Item, ...ONE } } },
-      async (request) => {
-        await administrator(door, request);
-        const { repo, id } = taskOf(request);
-        return wholeTaskOf(door, repo, id);
-      },
-    );
-
-    app.delete<OfTask>(
-      "/admin/assignments/:repo/tasks/:id",
-      { schema: { tags, summary: "Cancel a task", response: { 200: Item, ...ONE, 503: Refused } } },
-      async (request, reply) => {
-        const by = await administrator(door, request);
-        const task = taskOf(request);
-        const who = { by, name: await nameOf(by) };
-        await cancelTask(ctx, task, who, goneSignal(reply));
-        return wireOf(task.repo, task.id);
-      },
-    );
-
-    app.post<OfTask>(
-      "/admin/assignments/:repo/tasks/:id/retry",
-      { schema: { tags, summary: "Try a task again that ended without a result", response: { 202: Item, ...CHANGE } } },
-      async (request, reply) => {
-        const by = await administrator(door, request);
-        const task = taskOf(request);
-        await retryTask(ctx, task, { by, principal: by.id });
-        return reply.code(202).send(await wireOf(task.repo, task.id));
-      },
-    );
-
-    app.post<OfTask>(
-      "/admin/assignments/:repo/tasks/:id/review",
-      {
-        bodyLimit: BODY_BYTES,
-        config: { takesBody: true, maxBodyBytes: BODY_BYTES },
-        schema: {
-          tags,
-          summary: "Approve, reject, or ask for changes",
-          body: ReviewBody,
-          response: { 200: Item, ...CHANGE },
-        },
-      },
-      async (request) => {
-        const by = await administrator(door, request);
-        if (by.kind !== "human") throw new Refusal("person_needed");
-        const task = taskOf(request);
-        const of = { ...task, person: by.id, name: await nameOf(by) };
-        await reviewTask(ctx, reviewWishOf(request.body as Record<string, unknown>, of));
-        return wireOf(task.repo, task.id);
-      },
-    );
-
-    app.get<OfTask>(
-      "/admin/assignments/:repo/tasks/:id/diff",
-      {
-        schema: {
-          ...{ tags, summary: "The work of an attempt, as a patch", querystring: Diff },
-          response: { 400: Refused, ...ONE },
-        },
-      },
-      async (request, reply) => {
-        await administrator(door, request);
-        return sendDiff(door, request, reply, taskOf(request));
-      },
-    );
-
-    app.get<OfTask>(
-      "/admin/assignments/:repo/tasks/:id/log",
-      {
-        schema: {
-          ...{ tags, summary: "What happened to a task, from the first event on (SSE)", querystring: After },
-          response: { 400: Refused, ...ONE, 429: Refused },
-        },
-      },
-      async (request, reply) => {
-        await administrator(door, request);
-        const { repo, id } = taskOf(request);
-        await readWholeTask(ctx, repo, id);
-        const since = sinceOf(request);
-        return follow(request, reply, (signal) => told(followTask(ctx, repo, id, { signal, ...since })));
-      },
-    );
-
-    function taskOf(request: FastifyRequest): { repo: string; id: string } {
-      const { repo, id } = request.params as OfTask["Params"];
-      return { repo: repoOf(door, repo).name, id: taskIdOf(id) };
-    }
-
-    async function wireOf(repo: string, id: string): Promise<object> {
-      return taskWire(await readTask(ctx, repo, id), door);
-    }
-
-    async function nameOf(by: Administrator): Promise<string> {
-      if (by.kind !== "human") return by.id;
-      return (await namePeople(ctx, [by.id])).get(by.id) ?? by.id;
-    }
-
-    /** Whoever is no admin any more hears nothing more. */
-    async function follow(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
-    ): Promise<FastifyReply> {
-      const by = await administrator(door, request);
-      using _place = door.parked.park("admin streams", by.id, config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
-        for await (const event of open(signal)) {
-          const still = await administrator(door, request).catch(() => null);
-          if (still?.id !== by.id) return;
-          yield event;
+    },
+    async (request, reply) => {
+      const names = ctx.assignment.repos.map(({ name }) => name);
+      return follow(door, request, reply, async function* (signal) {
+        for await (const { repo, ...event } of followBoards(ctx, names, signal)) {
+          yield { event: event.type, data: JSON.stringify({ ...taskEventWire(event), repo }) };
         }
       });
-      return reply;
+    },
+  );
+}
+
+/** One repository: its tasks, and giving another. */
+function repoRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<OfRepo>(
+    "/admin/assignments/:repo",
+    { schema: { tags, summary: "The tasks of a repository", response: { 200: Item, ...ONE } } },
+    async (request) => {
+      await administrator(door, request);
+      const { name: repo } = repoOf(door, request.params.repo);
+      const { seq, tasks } = await readTasks(ctx, repo);
+      return { repo, seq, tasks: tasks.map((task) => taskWire(task, door)) };
+    },
+  );
+
+  app.post<OfRepo>(
+    "/admin/assignments/:repo",
+    {
+      bodyLimit: BODY_BYTES,
+      config: { takesBody: true, maxBodyBytes: BODY_BYTES },
+      schema: { tags, summary: "Give work to an agent", body: NewTaskBody, response: { 202: Item, ...CHANGE } },
+    },
+    async (request, reply) => {
+      const by = await administrator(door, request);
+      const { name: repo } = repoOf(door, request.params.repo);
+      const given = request.body as Record<string, unknown>;
+      const of = { repo, principal: by.id, by, credential: `${by.kind}:${by.id}` };
+      const { task, replayed } = await submitTask(ctx, taskWishOf(door, request, given, of));
+      if (replayed) reply.header("idempotency-replayed", "true");
+      return reply.code(202).send(await wireOf(door, repo, task.id));
+    },
+  );
+
+  app.get<OfRepo>(
+    "/admin/assignments/:repo/events",
+    {
+      schema: {
+        tags,
+        summary: "States and questions of a repository's tasks (SSE)",
+        querystring: After,
+        response: { 400: Refused, ...ONE, 429: Refused },
+      },
+    },
+    async (request, reply) => {
+      await administrator(door, request);
+      const { name } = repoOf(door, request.params.repo);
+      const since = sinceOf(request);
+      return follow(door, request, reply, (signal) => told(followBoard(ctx, name, { signal, ...since })));
+    },
+  );
+}
+
+/** One task, and what an admin does with it. */
+function taskRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<OfTask>(
+    "/admin/assignments/:repo/tasks/:id",
+    { schema: { tags, summary: "One task, with all that happened to it", response: { 200: Item, ...ONE } } },
+    async (request) => {
+      await administrator(door, request);
+      const { repo, id } = taskOf(door, request);
+      return wholeTaskOf(door, repo, id);
+    },
+  );
+
+  app.delete<OfTask>(
+    "/admin/assignments/:repo/tasks/:id",
+    { schema: { tags, summary: "Cancel a task", response: { 200: Item, ...ONE, 503: Refused } } },
+    async (request, reply) => {
+      const by = await administrator(door, request);
+      const task = taskOf(door, request);
+      const who = { by, name: await nameOf(door, by) };
+      await cancelTask(ctx, task, who, goneSignal(reply));
+      return wireOf(door, task.repo, task.id);
+    },
+  );
+
+  app.post<OfTask>(
+    "/admin/assignments/:repo/tasks/:id/retry",
+    { schema: { tags, summary: "Try a task again that ended without a result", response: { 202: Item, ...CHANGE } } },
+    async (request, reply) => {
+      const by = await administrator(door, request);
+      const task = taskOf(door, request);
+      await retryTask(ctx, task, { by, principal: by.id });
+      return reply.code(202).send(await wireOf(door, task.repo, task.id));
+    },
+  );
+
+  app.post<OfTask>(
+    "/admin/assignments/:repo/tasks/:id/review",
+    {
+      bodyLimit: BODY_BYTES,
+      config: { takesBody: true, maxBodyBytes: BODY_BYTES },
+      schema: {
+        tags,
+        summary: "Approve, reject, or ask for changes",
+        body: ReviewBody,
+        response: { 200: Item, ...CHANGE },
+      },
+    },
+    async (request) => {
+      const by = await administrator(door, request);
+      if (by.kind !== "human") throw new Refusal("person_needed");
+      const task = taskOf(door, request);
+      const of = { ...task, person: by.id, name: await nameOf(door, by) };
+      await reviewTask(ctx, reviewWishOf(request.body as Record<string, unknown>, of));
+      return wireOf(door, task.repo, task.id);
+    },
+  );
+}
+
+/** What came of a task: its questions, its patch and its log. */
+function workRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<OfTask>(
+    "/admin/assignments/:repo/tasks/:id/asks",
+    {
+      schema: {
+        tags,
+        summary: "What a task's agents asked, the oldest first",
+        querystring: fields(cursorField),
+        response: { 200: Item, 400: Refused, ...ONE },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      return taskAsksOf(door, request, taskOf(door, request));
+    },
+  );
+
+  app.get<OfTask>(
+    "/admin/assignments/:repo/tasks/:id/diff",
+    {
+      schema: {
+        tags,
+        summary: "The work of an attempt, as a patch",
+        querystring: Diff,
+        response: { 400: Refused, ...ONE },
+      },
+    },
+    async (request, reply) => {
+      await administrator(door, request);
+      return sendDiff(door, request, reply, taskOf(door, request));
+    },
+  );
+
+  app.get<OfTask>(
+    "/admin/assignments/:repo/tasks/:id/log",
+    {
+      schema: {
+        tags,
+        summary: "What happened to a task, from the first event on (SSE)",
+        querystring: After,
+        response: { 400: Refused, ...ONE, 429: Refused },
+      },
+    },
+    async (request, reply) => {
+      await administrator(door, request);
+      const { repo, id } = taskOf(door, request);
+      await readTask(ctx, repo, id);
+      const since = sinceOf(request);
+      return follow(door, request, reply, (signal) => told(followTask(ctx, repo, id, { signal, ...since })));
+    },
+  );
+}
+
+/** Returns the task that the path names, whether or not there is one. @throws {Refusal} */
+function taskOf(door: DoorContext, request: FastifyRequest): { repo: string; id: string } {
+  const { repo, id } = request.params as OfTask["Params"];
+  return { repo: repoOf(door, repo).name, id: taskIdOf(id) };
+}
+
+async function wireOf(door: DoorContext, repo: string, id: string): Promise<object> {
+  return taskWire(await readTask(door.ctx, repo, id), door);
+}
+
+async function nameOf({ ctx }: DoorContext, by: Administrator): Promise<string> {
+  if (by.kind !== "human") return by.id;
+  return (await namePeople(ctx, [by.id])).get(by.id) ?? by.id;
+}
+
+/** Whoever is no admin any more hears nothing more. */
+async function follow(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
+): Promise<FastifyReply> {
+  const by = await administrator(door, request);
+  using _place = door.parked.park("admin streams", by.id, door.config.limits.humanStreams);
+  await sendEvents(door, request, reply, async function* (signal) {
+    for await (const event of open(signal)) {
+      const still = await administrator(door, request).catch(() => null);
+      if (still?.id !== by.id) return;
+      yield event;
     }
-  };
+  });
+  return reply;
 }
 
 async function* told<T extends Parameters<typeof taskEventWire>[0]>(
@@ -284,20 +336,17 @@ async function* told<T extends Parameters<typeof taskEventWire>[0]>(
 function repoWire(repo: AssignmentRules["repos"][number]): object {
   const { name, agent, isDefault, parallel, startOn, onApprove, path } = repo;
   return {
-    ...{ name, agent, isDefault, parallel, startDependentsOn: startOn },
-    ...{ target: onApprove?.target ?? null, worker: path === null },
+    name,
+    agent,
+    isDefault,
+    parallel,
+    startDependentsOn: startOn,
+    target: onApprove?.target ?? null,
+    worker: path === null,
   };
 }
 
 function agentWire({ work }: DoorContext, name: string): object {
   const { ready, why } = work?.readiness(name) ?? { ready: false, why: "this server runs no agents" };
   return { name, ready, ...(why !== null && { why }) };
-}
-
-function sinceOf(request: FastifyRequest): { since?: number } {
-  const { after } = request.query as z.output<typeof After>;
-  const since = lastEventId(request) ?? (after === undefined ? undefined : Number(after));
-  if (since === undefined) return {};
-  if (Number.isSafeInteger(since)) return { since };
-  throw refuseFields([{ message: "after is not an event's number", field: "after", constraint: "format" }]);
 }

@@ -1,8 +1,8 @@
-import type { MinuteFigures } from "../../model/relay-figures.ts";
-import type { Job, RelayAnswer, RelayAsk } from "../../model/relay.ts";
-import type { JobNews } from "../../verbs/follow-job.ts";
-import type { CachedDecision } from "../../verbs/forget-decisions.ts";
-import type { AskLine, HourFigures, JobLine, LateAnswer, ListPlace, RelayNews } from "../../verbs/watch-relay.ts";
+import type { MinuteFigures } from "../../asks/model/figures.ts";
+import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
+import type { JobNews } from "../../asks/follow-job.ts";
+import type { CachedDecision } from "../../asks/forget-decisions.ts";
+import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../asks/watch.ts";
 import { timeText } from "./admin-routes.ts";
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timeText(ms));
@@ -11,9 +11,19 @@ const timeOrNull = (ms: number | null): string | null => (ms === null ? null : t
 export function askLine(line: AskLine): object {
   const { id, jobId, stepId, type, prompt, principal, status, stage, source } = line;
   return {
-    ...{ id, job: jobId, step: stepId, type, prompt, by: principal, status, stage, source },
-    ...{ answered_by: line.answeredBy, error_code: line.errorCode },
-    ...{ created_at: timeText(line.createdAt), ended_at: timeOrNull(line.endedAt) },
+    id,
+    job: jobId,
+    step: stepId,
+    type,
+    prompt,
+    by: principal,
+    status,
+    stage,
+    source,
+    answered_by: line.answeredBy,
+    error_code: line.errorCode,
+    created_at: timeText(line.createdAt),
+    ended_at: timeOrNull(line.endedAt),
   };
 }
 
@@ -21,8 +31,17 @@ export function askLine(line: AskLine): object {
 export function jobLine(line: JobLine): object {
   const { id, kind, state, reason, epoch, external, owner, holder } = line;
   return {
-    ...{ id, kind, state, reason, epoch, external, owner, holder, pending_asks: line.pendingAsks },
-    ...{ created_at: timeText(line.createdAt), updated_at: timeText(line.updatedAt) },
+    id,
+    kind,
+    state,
+    reason,
+    epoch,
+    external,
+    owner,
+    holder,
+    pending_asks: line.pendingAsks,
+    created_at: timeText(line.createdAt),
+    updated_at: timeText(line.updatedAt),
   };
 }
 
@@ -30,21 +49,48 @@ export function jobLine(line: JobLine): object {
 export function askWhole(ask: RelayAsk): object {
   const { id, jobId, stepId, type, prompt, principal, status, stage, stages, epoch, meta, envelope } = ask;
   return {
-    ...{ id, job: jobId, step: stepId, type, prompt, by: principal, status, stage, stages, epoch, meta, envelope },
-    ...{ role: ask.roleId, constraints: ask.constraints, context_hash: ask.contextHash },
-    ...{ joined_to: ask.joinedTo, decision_key: ask.decisionKey, consent_digest: ask.consentDigest },
-    ...{ created_at: timeText(ask.createdAt), expires_at: timeText(ask.expiresAt) },
+    id,
+    job: jobId,
+    step: stepId,
+    type,
+    prompt,
+    by: principal,
+    status,
+    stage,
+    stages,
+    epoch,
+    meta,
+    envelope,
+    role: ask.roleId,
+    constraints: ask.constraints,
+    context_hash: ask.contextHash,
+    joined_to: ask.joinedTo,
+    decision_key: ask.decisionKey,
+    consent_digest: ask.consentDigest,
+    question_id: ask.questionId,
+    created_at: timeText(ask.createdAt),
+    expires_at: timeText(ask.expiresAt),
   };
 }
 
 /** Returns an answer with the grounds it was given on. */
 export function answerWhole(answer: RelayAnswer): object {
   return {
-    ...{ status: answer.status, source: answer.source, by: answer.principal, answered_by: answer.answeredBy ?? null },
-    ...{ text: answer.text ?? null, json: answer.json ?? null, artifacts: answer.artifacts ?? [] },
-    ...{ error: answer.error ?? null, error_code: answer.errorCode ?? null, ask_back: answer.askBack ?? null },
-    ...{ policy_trace: answer.policyTrace ?? null, attestation: answer.attestation ?? null },
-    ...{ cacheable: answer.cacheable, truncated: answer.truncated, at: timeText(answer.createdAt) },
+    status: answer.status,
+    source: answer.source,
+    by: answer.principal,
+    answered_by: answer.answeredBy ?? null,
+    text: answer.text ?? null,
+    json: answer.json ?? null,
+    artifacts: answer.artifacts ?? [],
+    error: answer.error ?? null,
+    error_code: answer.errorCode ?? null,
+    ask_back: answer.askBack ?? null,
+    policy_trace: answer.policyTrace ?? null,
+    attestation: answer.attestation ?? null,
+    cacheable: answer.cacheable,
+    truncated: answer.truncated,
+    at: timeText(answer.createdAt),
   };
 }
 
@@ -56,11 +102,34 @@ export function lateAnswer({ principal, status, text, at }: LateAnswer): object 
 export function jobWhole(job: Job): object {
   const { id, kind, state, reason, epoch, attempts, external, owner, holder, env, repo, labels, priority } = job;
   return {
-    ...{ id, kind, state, reason, epoch, attempts, external, owner, holder, env, repo, labels, priority },
-    ...{ max_attempts: job.maxAttempts, pending_asks: job.pendingAsks, artifacts: job.artifacts ?? [] },
-    ...{ spec: job.spec ?? null, result: job.result ?? null, lease_until: timeOrNull(job.leaseUntil) },
-    ...{ created_at: timeText(job.createdAt), updated_at: timeText(job.updatedAt), ttl_until: timeText(job.ttlUntil) },
+    id,
+    kind,
+    state,
+    reason,
+    epoch,
+    attempts,
+    external,
+    owner,
+    holder,
+    env,
+    repo,
+    labels,
+    priority,
+    max_attempts: job.maxAttempts,
+    pending_asks: job.pendingAsks,
+    artifacts: job.artifacts ?? [],
+    spec: job.spec ?? null,
+    result: job.result ?? null,
+    lease_until: timeOrNull(job.leaseUntil),
+    created_at: timeText(job.createdAt),
+    updated_at: timeText(job.updatedAt),
+    ttl_until: timeText(job.ttlUntil),
   };
+}
+
+/** Returns what happened to a job as a line of a list. */
+export function jobEvent(news: JobNews): object {
+  return { seq: news.seq, ...jobNews(news) };
 }
 
 /** Returns what happened to a job: of an answer only whose it is and how it ended. */
@@ -90,14 +159,16 @@ function minute({ at, stages, by, p95Ms }: MinuteFigures): object {
 /** Returns an earlier decision that may be repeated. */
 export function cachedDecision(one: CachedDecision): object {
   return {
-    ...{ key: one.key, text: one.text, json: one.json ?? null, role: one.role, source: one.source },
-    ...{ answered_by: one.answeredBy, model: one.attestation?.model ?? null, hits: one.hits },
-    ...{ created_at: timeText(one.createdAt), expires_at: timeText(one.createdAt + one.ttlS * 1000) },
+    key: one.key,
+    text: one.text,
+    json: one.json ?? null,
+    role: one.role,
+    source: one.source,
+    answered_by: one.answeredBy,
+    model: one.attestation?.model ?? null,
+    hits: one.hits,
+    created_at: timeText(one.createdAt),
+    expires_at: timeText(one.createdAt + one.ttlS * 1000),
     last_hit_at: timeOrNull(one.lastHitAt),
   };
-}
-
-/** Returns a place between two pages as a text that means something to this server alone. */
-export function placeText({ at, id }: ListPlace): string {
-  return `${at}_${id}`;
 }

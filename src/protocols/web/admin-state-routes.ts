@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { Refusal } from "../../refusals.ts";
-import { examineStore } from "../../verbs/examine-store.ts";
-import { readChannels } from "../../verbs/read-channels.ts";
-import { readChannelTest, startChannelTest, TESTED_CHANNELS } from "../../verbs/test-channel.ts";
-import { verifyAudit } from "../../verbs/verify-audit.ts";
-import type { Door, DoorContext } from "../door.ts";
-import { parseBody } from "../door-body.ts";
-import { fields, idField, optional, wordField } from "../door-fields.ts";
-import { isId } from "../door-ids.ts";
-import { administrator } from "../door-principals.ts";
+import { examineStore, MOST_OFFENDERS } from "../../doctor/examine.ts";
+import { readChannels } from "../../requests/read-channels.ts";
+import { readChannelTest, startChannelTest, TESTED_CHANNELS } from "../../requests/test-channel.ts";
+import { verifyAudit } from "../../core/verify-audit.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { parseBody } from "../http/body.ts";
+import { fields, idField, optional, wordField } from "../http/fields.ts";
+import { isId } from "../http/ids.ts";
+import { administrator } from "../http/principals.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
 
 const NewTest = fields({
@@ -27,124 +27,156 @@ const ChannelState = z.object({
   retrying: z.number().int().meta({ description: "Messages that failed and will be tried again." }),
 });
 const Test = z.object({
-  ...{ id: z.string(), channel: z.enum(TESTED_CHANNELS), person: z.string() },
+  id: z.string(),
+  channel: z.enum(TESTED_CHANNELS),
+  person: z.string(),
   state: z.enum(["sending", "retrying", "sent", "failed", "answered", "over"]),
-  ...{ attempts: z.number().int(), error: z.string().nullable(), via: z.string().nullable() },
+  attempts: z.number().int(),
+  error: z.string().nullable(),
+  via: z.string().nullable(),
 });
 const Verdict = z.object({
-  ...{ holds: z.boolean(), quick: z.boolean() },
-  findings: z.array(z.object({ check: z.string(), promise: z.string(), offenders: z.array(z.string()) })),
+  holds: z.boolean(),
+  quick: z.boolean(),
+  findings: z.array(
+    z.object({
+      check: z.string(),
+      promise: z.string(),
+      offenders: z.array(z.string()).meta({ description: `What breaks it; at most ${MOST_OFFENDERS} are named.` }),
+    }),
+  ),
 });
-const Chain = z.object({ holds: z.boolean(), entries: z.number().int(), broken_at: z.number().int().nullable() });
+const Chain = z.object({
+  holds: z.boolean(),
+  entries: z.number().int(),
+  broken_at: z.number().int().nullable(),
+  unsealed: z.number().int(),
+});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** How the server does: its channels, a test message on one, its promises, and its record. For admins. */
 export function adminStateRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx } = door;
-
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
-
-    app.get(
-      "/admin/channels",
-      {
-        schema: {
-          tags: ["administration"],
-          summary: "Which ways to reach people are configured, and what became of their messages",
-          response: { 200: z.object({ channels: z.array(ChannelState) }), ...ADMIN_REFUSALS },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const figures = new Map((await readChannels(ctx)).map((one) => [one.channel, one]));
-        const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
-        return {
-          channels: TESTED_CHANNELS.map((channel) => {
-            const { sentAt, failedAt, error, retrying } = figures.get(channel) ?? NOTHING_SENT;
-            const at = (ms: number | null) => (ms === null ? null : timeText(ms));
-            const state = { sent_at: at(sentAt), failed_at: at(failedAt), error, retrying };
-            return { channel, configured: configured.has(channel), ...state };
-          }),
-        };
-      },
-    );
-
-    app.post(
-      "/admin/channel_tests",
-      {
-        config: { takesBody: true },
-        schema: {
-          tags: ["administration"],
-          summary: "Send a test message to oneself, or to a person, on one channel",
-          body: NewTest,
-          response: { 202: Test, 400: Refused, ...ADMIN_REFUSALS, 404: Refused },
-        },
-      },
-      async (request, reply) => {
-        const by = await administrator(door, request);
-        const { channel, person = by.kind === "human" ? by.id : undefined } = request.body as z.output<typeof NewTest>;
-        if (person === undefined) {
-          throw new Refusal("invalid_input", { field: "person", constraint: "required" }, "person is required");
-        }
-        if (!isId(person)) throw new Refusal("person_not_found", { person });
-        if (channel !== "push" && !door.channels.list().some(({ name }) => name === channel)) {
-          throw new Refusal("channel_unavailable", { channel });
-        }
-        return reply.code(202).send(await startChannelTest(ctx, { channel, person }));
-      },
-    );
-
-    app.get<{ Params: { id: string } }>(
-      "/admin/channel_tests/:id",
-      {
-        schema: {
-          tags: ["administration"],
-          summary: "How far a test message has come",
-          response: { 200: Test, ...ADMIN_REFUSALS, 404: Refused },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const { id } = request.params;
-        if (!isId(id)) throw new Refusal("request_not_found");
-        return readChannelTest(ctx, id);
-      },
-    );
-
-    app.get(
-      "/admin/health",
-      {
-        schema: {
-          tags: ["administration"],
-          summary: "Whether the rows keep every promise, as `parley doctor` finds; all of them with full=true",
-          querystring: HowMuch,
-          response: { 200: Verdict, ...ADMIN_REFUSALS },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const quick = (request.query as z.output<typeof HowMuch>).full !== "true";
-        const findings = await examineStore(ctx, { quick });
-        return { holds: findings.every(({ offenders }) => offenders.length === 0), quick, findings };
-      },
-    );
-
-    app.get(
-      "/admin/audit/chain",
-      {
-        schema: {
-          tags: ["administration"],
-          summary: "Whether every entry of the record follows from the one before it",
-          response: { 200: Chain, ...ADMIN_REFUSALS },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const { entries, brokenAt } = await verifyAudit(ctx);
-        return { holds: brokenAt === null, entries, broken_at: brokenAt };
-      },
-    );
+    channelRoutes(app, door);
+    soundnessRoutes(app, door);
   };
+}
+
+/** The ways to reach people: how each does, and trying one. */
+function channelRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get(
+    "/admin/channels",
+    {
+      schema: {
+        tags: ["administration"],
+        summary: "Which ways to reach people are configured, and what became of their messages",
+        response: { 200: z.object({ channels: z.array(ChannelState) }), ...ADMIN_REFUSALS },
+      },
+    },
+    async (request) => channelStates(door, request),
+  );
+
+  app.post(
+    "/admin/channel_tests",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags: ["administration"],
+        summary: "Send a test message to oneself, or to a person, on one channel",
+        body: NewTest,
+        response: { 202: Test, 400: Refused, ...ADMIN_REFUSALS, 404: Refused },
+      },
+    },
+    async (request, reply) => reply.code(202).send(await startTest(door, request)),
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/admin/channel_tests/:id",
+    {
+      schema: {
+        tags: ["administration"],
+        summary: "How far a test message has come",
+        response: { 200: Test, ...ADMIN_REFUSALS, 404: Refused },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const { id } = request.params;
+      if (!isId(id)) throw new Refusal("request_not_found");
+      return readChannelTest(ctx, id);
+    },
+  );
+}
+
+/** Whether what is stored keeps its promises, and the record its order. */
+function soundnessRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get(
+    "/admin/health",
+    {
+      schema: {
+        tags: ["administration"],
+        summary: "Whether the rows keep every promise, as `parley doctor` finds; all of them with full=true",
+        querystring: HowMuch,
+        response: { 200: Verdict, ...ADMIN_REFUSALS },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const quick = (request.query as z.output<typeof HowMuch>).full !== "true";
+      const findings = await examineStore(ctx, { quick });
+      return { holds: findings.every(({ offenders }) => offenders.length === 0), quick, findings };
+    },
+  );
+
+  app.get(
+    "/admin/audit/chain",
+    {
+      schema: {
+        tags: ["administration"],
+        summary: "Whether every entry of the record follows from the one before it",
+        response: { 200: Chain, ...ADMIN_REFUSALS },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const { entries, brokenAt, unsealed } = await verifyAudit(ctx);
+      return { holds: brokenAt === null, entries, broken_at: brokenAt, unsealed };
+    },
+  );
+}
+
+/** Returns of each channel whether it is configured, and what became of its messages. */
+async function channelStates(door: DoorContext, request: FastifyRequest) {
+  await administrator(door, request);
+  const figures = new Map((await readChannels(door.ctx)).map((one) => [one.channel, one]));
+  const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
+  return {
+    channels: TESTED_CHANNELS.map((channel) => {
+      const { sentAt, failedAt, error, retrying } = figures.get(channel) ?? NOTHING_SENT;
+      const at = (ms: number | null) => (ms === null ? null : timeText(ms));
+      const state = { sent_at: at(sentAt), failed_at: at(failedAt), error, retrying };
+      return { channel, configured: configured.has(channel), ...state };
+    }),
+  };
+}
+
+/** Sends a test message on one channel, to the admin or to a person whom they name. */
+async function startTest(door: DoorContext, request: FastifyRequest) {
+  const by = await administrator(door, request);
+  const { channel, person = by.kind === "human" ? by.id : undefined } = request.body as z.output<typeof NewTest>;
+  if (person === undefined) {
+    throw new Refusal("invalid_input", { field: "person", constraint: "required" }, "person is required");
+  }
+  if (!isId(person)) throw new Refusal("person_not_found", { person });
+  if (channel !== "push" && !door.channels.list().some(({ name }) => name === channel)) {
+    throw new Refusal("channel_unavailable", { channel });
+  }
+  return startChannelTest(door.ctx, { channel, person });
 }
 
 const NOTHING_SENT = { sentAt: null, failedAt: null, error: null, retrying: 0 } as const;

@@ -1,7 +1,7 @@
-import { printableLines } from "../../lib/printable.ts";
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
-import { namesIn, riskiestFirst } from "../../model/argument-order.ts";
-import { holdsSecret, indented } from "../../model/ask-view.ts";
+import { printableLinesExactly } from "../../lib/printable.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import { namesIn, riskiestFirst } from "../../requests/model/argument-order.ts";
+import { holdsSecret, indented } from "../../requests/model/view.ts";
 
 /** One argument of a call as people are shown it. */
 export interface ArgumentRow {
@@ -15,7 +15,7 @@ export interface ArgumentRow {
 export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): ArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
   const names = namesIn(ordered);
-  return rowsOf(printableLines(indented(ordered)).join("\n")).map((row, i) => {
+  return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
     return { ...row, secret: holdsSecret(ask, names[i] ?? "") };
   });
 }

@@ -1,23 +1,29 @@
 import { z } from "zod";
+import type { Context } from "../../context.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
-import { agentName } from "../../model/ask-view.ts";
-import type { EntryPoint } from "../../model/entry-point.ts";
-import { titleOf } from "../../model/title.ts";
+import { agentName } from "../../requests/model/view.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { EntryPoint } from "../../conversations/model/entry-point.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { titleOf } from "../../core/model/title.ts";
 import { Refusal } from "../../refusals.ts";
-import { namePeople } from "../../verbs/name-people.ts";
+import { namePeople } from "../../access/name-people.ts";
 import {
   beginInInbox,
   goOnInInbox,
   inboxEntries,
   listOwnConversations,
   readOwnConversation,
-} from "../../verbs/speak-in-inbox.ts";
-import { parseBody } from "../door-body.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
-import { fields, idField, textField } from "../door-fields.ts";
-import { signedInPerson } from "../door-principals.ts";
-import { wireTime } from "../door-question.ts";
+  type SaidPlace,
+} from "../../conversations/speak-in-inbox.ts";
+import { parseBody } from "../http/body.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { fields, idField, optional, textField } from "../http/fields.ts";
+import { signedInPerson } from "../http/principals.ts";
+import { wireTime } from "../http/question.ts";
 import { listedAsk } from "./inbox-wire.ts";
+import { idNumber, placeOf } from "../http/query.ts";
+import { isId } from "../http/ids.ts";
 
 const words = textField("text", 1, 10_000, { description: "What to say." });
 const sent = textField("id", 1, 64, { description: "Of the sender's choosing; the same when it is sent again." });
@@ -29,105 +35,166 @@ const refusals = { 401: Refused, 404: Refused } as const;
 const written = { 400: Refused, ...refusals, 403: Refused, 429: Refused } as const;
 const Entry = z.object({ name: z.string(), agent: z.string(), about: z.string().nullable() });
 const Listed = z.looseObject({ id: z.number(), agent: z.string() });
-const List = z.object({ entry_points: z.array(Entry), conversations: z.array(Listed) });
+const next = z.string().nullable();
+const List = z.object({
+  entry_points: z.array(Entry),
+  conversations: z.array(Listed),
+  next,
+  count: z.number().int().meta({ description: "How many conversations there are, on all pages." }),
+});
+const Page = fields({ before: optional(textField("before", 1, 120, { description: "`next` of the page before." })) });
+const PAGE = 50;
 
 interface OneConversation {
   Params: { id: string };
 }
 
-/** Conversations that a signed-in person begins with agents (contract-a2h.md, section 14). */
+/** Conversations that a signed-in person begins with agents (spec/a2h 14). */
 export function conversationRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx } = door;
-
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
-
-    app.get(
-      "/people/me/conversations",
-      {
-        schema: {
-          tags: ["inbox"],
-          summary: "Conversations I have begun, and where I may begin one",
-          response: { 200: List, 401: Refused },
-        },
-      },
-      async (request) => {
-        const { person } = await signedInPerson(door, request);
-        const found = await listOwnConversations(ctx, person);
-        return {
-          entry_points: inboxEntries(ctx).map(entryOf),
-          conversations: found.map(({ conversation, words: newest }) => ({
-            ...{ id: conversation.number, agent: printable(agentName(conversation.agent)) },
-            ...{ title: printable(titleOf(newest)), said_at: wireTime(conversation.saidAt) },
-          })),
-        };
-      },
-    );
-
-    app.post(
-      "/people/me/conversations",
-      {
-        config: { takesBody: true },
-        schema: {
-          tags: ["inbox"],
-          summary: "Begin a conversation",
-          body: Begin,
-          response: { 201: Listed, ...written },
-        },
-      },
-      async (request, reply) => {
-        const { person } = await signedInPerson(door, request);
-        const { entry_point: entry, text, id } = request.body as z.output<typeof Begin>;
-        const number = await beginInInbox(ctx, person, entry, { words: text, id });
-        return reply.code(201).send(await whole(person, number));
-      },
-    );
-
-    app.get<OneConversation>(
-      "/people/me/conversations/:id",
-      { schema: { tags: ["inbox"], summary: "One conversation", response: { 200: Listed, ...refusals } } },
-      async (request) => {
-        const { person } = await signedInPerson(door, request);
-        return whole(person, numberOf(request));
-      },
-    );
-
-    app.post<OneConversation>(
-      "/people/me/conversations/:id/messages",
-      {
-        config: { takesBody: true },
-        schema: {
-          tags: ["inbox"],
-          summary: "Say more: the answer to the one question that waits, or else a word to the agent",
-          body: More,
-          response: { 200: Listed, ...written, 409: Refused },
-        },
-      },
-      async (request) => {
-        const { person } = await signedInPerson(door, request);
-        const number = numberOf(request);
-        const { text, id } = request.body as z.output<typeof More>;
-        await goOnInInbox(ctx, person, number, { words: text, id });
-        return whole(person, number);
-      },
-    );
-
-    async function whole(person: string, number: number): Promise<object> {
-      const { point, agent, messages, asks, saidAt } = await readOwnConversation(ctx, person, number);
-      const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
-      const names = await namePeople(ctx, deciders);
-      return {
-        ...{ id: number, agent: printable(agentName(agent)), said_at: wireTime(saidAt) },
-        /** False where the agent takes no more words here. */
-        open: point !== undefined,
-        messages: messages.map(({ uid, words: text, createdAt, ackedAt }) => ({
-          ...{ id: uid, text: printableLines(text).join("\n"), at: wireTime(createdAt) },
-          taken: ackedAt !== null,
-        })),
-        asks: asks.map((ask) => ({ ...listedAsk(ask, names), words: printableLines(ask.words).join("\n") })),
-      };
-    }
+    beginningRoutes(app, door);
+    oneConversationRoutes(app, door);
   };
+}
+
+/** All conversations of a person, and beginning another. */
+function beginningRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get(
+    "/people/me/conversations",
+    {
+      schema: {
+        tags: ["inbox"],
+        summary: "Conversations I have begun, and where I may begin one",
+        querystring: Page,
+        response: { 200: List, 400: Refused, 401: Refused },
+      },
+    },
+    async (request) => conversationPage(door, request),
+  );
+
+  app.post(
+    "/people/me/conversations",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags: ["inbox"],
+        summary: "Begin a conversation",
+        body: Begin,
+        response: { 201: Listed, ...written },
+      },
+    },
+    async (request, reply) => {
+      const { person } = await signedInPerson(door, request);
+      const { entry_point: entry, text, id } = request.body as z.output<typeof Begin>;
+      const number = await beginInInbox(ctx, person, entry, { words: text, id });
+      return reply.code(201).send(await wholeConversation(ctx, person, number));
+    },
+  );
+}
+
+/** One conversation: reading it, and saying more. */
+function oneConversationRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get<OneConversation>(
+    "/people/me/conversations/:id",
+    {
+      schema: {
+        tags: ["inbox"],
+        summary: "One conversation: the newest of what was said and asked in it, or what came before",
+        querystring: Page,
+        response: { 200: Listed, 400: Refused, ...refusals },
+      },
+    },
+    async (request) => {
+      const { person } = await signedInPerson(door, request);
+      const before = placeIn(request);
+      if (before && !isId(before.id)) throw noPlace();
+      return wholeConversation(ctx, person, numberOf(request), before);
+    },
+  );
+
+  app.post<OneConversation>(
+    "/people/me/conversations/:id/messages",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags: ["inbox"],
+        summary: "Say more: the answer to the one question that waits, or else a word to the agent",
+        body: More,
+        response: { 200: Listed, ...written, 409: Refused },
+      },
+    },
+    async (request) => {
+      const { person } = await signedInPerson(door, request);
+      const number = numberOf(request);
+      const { text, id } = request.body as z.output<typeof More>;
+      await goOnInInbox(ctx, person, number, { words: text, id });
+      return wholeConversation(ctx, person, number);
+    },
+  );
+}
+
+/** Returns a conversation of a person's as it is shown: its newest page, or the one before a place. */
+async function wholeConversation(ctx: Context, person: string, number: number, before?: SaidPlace): Promise<object> {
+  const page = { ...(before && { before }), limit: PAGE };
+  const { point, agent, saidAt, ...found } = await readOwnConversation(ctx, person, number, page);
+  const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
+  const names = await namePeople(ctx, deciders);
+  const asked = (ask: AddressedAsk) => ({ ...listedAsk(ask, names), words: printableLines(ask.words).join("\n") });
+  return {
+    id: number,
+    agent: printable(agentName(agent)),
+    said_at: wireTime(saidAt),
+    /** False where the agent takes no more words here. */
+    open: point !== undefined,
+    messages: found.messages.map(({ uid, words: text, createdAt, ackedAt }) => ({
+      id: uid,
+      text: printableLines(text).join("\n"),
+      at: wireTime(createdAt),
+      taken: ackedAt !== null,
+    })),
+    asks: found.asks.map(asked),
+    waiting: found.waiting.map(asked),
+    next: found.next && `${found.next.at}_${found.next.id}`,
+  };
+}
+
+/** Returns a page of the conversations that the signed-in person has begun, and where they may begin one. */
+async function conversationPage(door: DoorContext, request: FastifyRequest) {
+  const { ctx } = door;
+  const { person } = await signedInPerson(door, request);
+  const place = placeIn(request);
+  const number = place && idNumber(place.id);
+  if (number === null) throw noPlace();
+  const after = place && number !== undefined ? { at: place.at, number } : undefined;
+  const found = await listOwnConversations(ctx, person, { ...(after && { after }), limit: PAGE });
+  return {
+    entry_points: inboxEntries(ctx).map(entryOf),
+    conversations: found.listed.map(({ conversation, words: newest }) => ({
+      id: conversation.number,
+      agent: printable(agentName(conversation.agent)),
+      title: printable(titleOf(newest)),
+      said_at: wireTime(conversation.saidAt),
+    })),
+    next: found.next && `${found.next.at}_${found.next.number}`,
+    count: found.count,
+  };
+}
+
+function placeIn(request: FastifyRequest): { at: number; id: string } | undefined {
+  const { before } = request.query as z.output<typeof Page>;
+  if (before === undefined) return undefined;
+  const place = placeOf(before, "_");
+  if (place) return place;
+  throw noPlace();
+}
+
+function noPlace(): Refusal {
+  return refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 
 function entryOf({ name, agent, about }: EntryPoint): z.output<typeof Entry> {
@@ -136,7 +203,7 @@ function entryOf({ name, agent, about }: EntryPoint): z.output<typeof Entry> {
 
 /** What cannot be a number is nobody's conversation. */
 function numberOf(request: FastifyRequest<OneConversation>): number {
-  const { id } = request.params;
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw new Refusal("request_not_found");
-  return Number(id);
+  const number = idNumber(request.params.id);
+  if (number === null) throw new Refusal("request_not_found");
+  return number;
 }

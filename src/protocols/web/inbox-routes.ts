@@ -1,22 +1,32 @@
 import { z } from "zod";
-import { canonicalExact, parseExactJson } from "../../lib/exact-json.ts";
-import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
-import type { AddressedAsk, Decision } from "../../model/addressed-ask.ts";
-import { optionsOf } from "../../model/ask-view.ts";
-import { refuseFields } from "../../model/field-problem.ts";
+import type { Context } from "../../context.ts";
+import { canonicalExact, parseExactJson, withEveryDigit } from "../../lib/exact-json.ts";
+import { parseJsonBody } from "../../lib/json-body.ts";
+import { turnAfter } from "../../lib/turn.ts";
+import type { AddressedAsk, Decision } from "../../requests/model/request.ts";
+import { offeredBy, optionsOf } from "../../requests/model/view.ts";
+import { refuseFields } from "../../core/model/field-problem.ts";
+import { INBOX_DUE } from "../../requests/model/inbox.ts";
+import { heardDecision } from "../../requests/model/heard-decision.ts";
+import { keptForS } from "../../asks/people.ts";
 import { Refusal } from "../../refusals.ts";
-import { decideAsk, responderOf } from "../../verbs/decide-ask.ts";
-import { followInbox } from "../../verbs/follow-inbox.ts";
-import { namePeople } from "../../verbs/name-people.ts";
-import { mayAllowForGood } from "../../verbs/policy-grants.ts";
-import { listInboxOf, readDetails, readInInbox } from "../../verbs/read-addressed.ts";
-import { readTaskOfAsk } from "../../verbs/read-task-of-ask.ts";
-import type { Door, DoorContext, FastifyRequest } from "../door.ts";
-import { booleanField, fields, laterField, optional, textField, wordField } from "../door-fields.ts";
-import { signedInPerson } from "../door-principals.ts";
-import { wireTime } from "../door-question.ts";
-import { sendEvents } from "../door-sse.ts";
-import { listedAsk, wholeAsk } from "./inbox-wire.ts";
+import { decideAsk, responderOf } from "../../requests/decide.ts";
+import { followInbox } from "../../requests/follow-inbox.ts";
+import { namePeople } from "../../access/name-people.ts";
+import { mayAllowForGood } from "../../policy/grants.ts";
+import { readDetails, readInInbox } from "../../requests/read.ts";
+import { readClock } from "../../core/read-clock.ts";
+import { readInbox, type InboxPlace } from "../../requests/read-inbox.ts";
+import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { readJson } from "../http/body.ts";
+import { booleanField, fields, laterField, optional, textField, wordField } from "../http/fields.ts";
+import { signedInPerson } from "../http/principals.ts";
+import { wireTime } from "../http/question.ts";
+import { sendEvents } from "../http/sse.ts";
+import { isId } from "../http/ids.ts";
+import { placeOf } from "../http/query.ts";
+import { inboxCountsBody, listedAsk, wholeAsk } from "./inbox-wire.ts";
 
 const PAGE = 50;
 const DAY_MS = 86_400_000;
@@ -26,7 +36,10 @@ const MAX_DEPTH = 32;
 
 const List = fields({
   state: optional(wordField("state", ["open", "over"])),
-  before: optional(textField("before", 1, 100, { description: "`next` of the page before." })),
+  kind: optional(wordField("kind", ["approval", "reply", "value"])),
+  agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
+  due: optional(wordField("due", INBOX_DUE)),
+  before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 
 const DecisionBody = fields({
@@ -34,139 +47,171 @@ const DecisionBody = fields({
   comment: optional(textField("comment", 0, 5000)),
   option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
   text: optional(textField("text", 0, 40_000)),
-  value: laterField({ description: "A value that fits the schema." }),
+  value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
   kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
   digest: optional(textField("digest", 1, 100, { description: "Of what was shown; an approval needs it." })),
   standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
+  same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),
 });
 type Given = z.output<typeof DecisionBody>;
 
 const Item = z.looseObject({ id: z.string(), kind: z.enum(["approval", "reply", "value"]), state: z.string() });
-const Page = z.object({ asks: z.array(Item), next: z.string().nullable() });
+const Page = z.object({ asks: z.array(Item), next: z.string().nullable(), counts: z.looseObject({}).nullable() });
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const refusals = { 401: Refused, 404: Refused } as const;
 
 /** What is addressed to a signed-in person: the list, each ask in full, deciding, and hints of what changes. */
 export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx } = door;
-
   return async (app) => {
     app.addHook("preValidation", async (request) => parseDecision(request));
-
-    app.get(
-      "/people/me/asks",
-      {
-        schema: {
-          tags: ["inbox"],
-          summary: "What waits for me",
-          querystring: List,
-          response: { 200: Page, ...refusals },
-        },
-      },
-      async (request) => {
-        const { person } = await signedInPerson(door, request);
-        const { state = "open", before } = request.query as z.output<typeof List>;
-        const from = before === undefined ? undefined : readCursor(before);
-        const found = await listInboxOf(ctx, person, { state, limit: PAGE, ...(from && { before: from }) });
-        const deciders = found.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
-        const names = await namePeople(ctx, deciders);
-        const last = state === "over" && found.length === PAGE ? found.at(-1) : undefined;
-        return {
-          asks: found.map((ask) => listedAsk(ask, names)),
-          next: last ? `${last.settledAt ?? 0}_${last.id}` : null,
-        };
-      },
-    );
-
-    app.get<OneAsk>(
-      "/people/me/asks/:id",
-      { schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: Item, ...refusals } } },
-      async (request) => {
-        const { person } = await signedInPerson(door, request);
-        return whole(person, await readInInbox(ctx, person, request.params.id));
-      },
-    );
-
-    app.post<OneAsk>(
-      "/people/me/asks/:id/decision",
-      {
-        bodyLimit: DECISION_BYTES,
-        config: { takesBody: true, maxBodyBytes: DECISION_BYTES },
-        schema: {
-          tags: ["inbox"],
-          summary: "Approve, reject, reply",
-          body: DecisionBody,
-          response: { 200: Item, 400: Refused, ...refusals, 403: Refused, 409: Refused },
-        },
-      },
-      async (request) => {
-        const { person, byKey } = await signedInPerson(door, request);
-        const ask = await readInInbox(ctx, person, request.params.id);
-        const decision = decisionOf(ask, request.body as Given);
-        if (decision.kind === "approve" && decision.standing && !(await mayAllowForGood(ctx, ask, person))) {
-          throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
-        }
-        const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
-        const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
-        return whole(person, decided.ask);
-      },
-    );
-
-    app.get(
-      "/people/me/events",
-      { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: Refused, 429: Refused } } },
-      async (request, reply) => {
-        const { person } = await signedInPerson(door, request);
-        using _place = door.parked.park("inbox streams", person, door.config.limits.humanStreams);
-        await sendEvents(door, request, reply, async function* (signal) {
-          for await (const changed of followInbox(ctx, person, signal)) {
-            for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
-          }
-        });
-        return reply;
-      },
-    );
-
-    async function whole(person: string, ask: AddressedAsk): Promise<object> {
-      const who = await responderOf(ctx.db, person, "web");
-      const mayStand = await mayAllowForGood(ctx, ask, person);
-      const task = await readTaskOfAsk(ctx, ask);
-      const now = ctx.clock.now();
-      const standingUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
-      const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
-      return { ...whole, may_stand: mayStand, standing_until: standingUntil, task };
-    }
+    askRoutes(app, door);
   };
+}
+
+function askRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
+
+  app.get(
+    "/people/me/asks",
+    {
+      schema: {
+        tags: ["inbox"],
+        summary: "What waits for me",
+        querystring: List,
+        response: { 200: Page, ...refusals },
+      },
+    },
+    async (request) => inboxPage(door, request),
+  );
+
+  app.get<OneAsk>(
+    "/people/me/asks/:id",
+    { schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: Item, ...refusals } } },
+    async (request) => {
+      const { person } = await signedInPerson(door, request);
+      return wholeFor(ctx, person, await readInInbox(ctx, person, request.params.id));
+    },
+  );
+
+  app.post<OneAsk>(
+    "/people/me/asks/:id/decision",
+    {
+      bodyLimit: DECISION_BYTES,
+      config: { takesBody: true, maxBodyBytes: DECISION_BYTES },
+      schema: {
+        tags: ["inbox"],
+        summary: "Approve, reject, reply",
+        body: DecisionBody,
+        response: { 200: Item, 400: Refused, ...refusals, 403: Refused, 409: Refused },
+      },
+    },
+    async (request) => decide(door, request),
+  );
+
+  app.get(
+    "/people/me/events",
+    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: Refused, 429: Refused } } },
+    async (request, reply) => {
+      const { person } = await signedInPerson(door, request);
+      using _place = door.parked.park("inbox streams", person, door.config.limits.humanStreams);
+      await sendEvents(door, request, reply, async function* (signal) {
+        for await (const changed of followInbox(ctx, person, signal)) {
+          for (const id of changed) yield { event: "changed", data: JSON.stringify(id === null ? {} : { id }) };
+        }
+      });
+      return reply;
+    },
+  );
+}
+
+/** Returns an ask as a person sees it in full, with what they may do about it. */
+async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promise<object> {
+  const who = await responderOf(ctx.db, person, "web");
+  const mayStand = await mayAllowForGood(ctx, ask, person);
+  const task = await readTaskOfAsk(ctx, ask);
+  const now = await readClock(ctx);
+  const standingUntil = mayStand ? wireTime(now + ctx.addressed.grantDays * DAY_MS) : null;
+  const whole = wholeAsk(ask, await readDetails(ctx, ask), who, now);
+  const keptS = keptForS(ask);
+  const keepUntil = keptS === null ? null : wireTime(now + keptS * 1000);
+  return { ...whole, keep_until: keepUntil, may_stand: mayStand, standing_until: standingUntil, task };
+}
+
+/** Returns a page of what is addressed to the signed-in person. */
+async function inboxPage(door: DoorContext, request: FastifyRequest) {
+  const { ctx } = door;
+  const { person } = await signedInPerson(door, request);
+  const { state = "open", kind, agent, due, before } = request.query as z.output<typeof List>;
+  const ofOpen = due !== undefined ? "due" : agent !== undefined ? "agent" : undefined;
+  if (state === "over" && ofOpen) {
+    throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
+  }
+  const wish = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
+  const after = before === undefined ? undefined : readCursor(before);
+  const { asks, next, counts } = await readInbox(ctx, person, wish, { limit: PAGE, ...(after && { after }) });
+  const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
+  const names = await namePeople(ctx, deciders);
+  return {
+    asks: asks.map((ask) => listedAsk(ask, names)),
+    next: next && `${next.at}_${next.createdAt}_${next.id}`,
+    counts: counts && inboxCountsBody(counts),
+  };
+}
+
+/** Records what the signed-in person decided, and returns the ask as it is then. */
+async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<object> {
+  const { ctx } = door;
+  const { person, byKey } = await signedInPerson(door, request);
+  const ask = await readInInbox(ctx, person, request.params.id);
+  const given = request.body as Given;
+  if (given.same_next_time && keptForS(ask) === null) {
+    throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
+  }
+  const decision = {
+    ...(await decisionOf(ask, given)),
+    ...(given.same_next_time && { sameNextTime: true as const }),
+  };
+  if (decision.kind === "approve" && decision.standing && !(await mayAllowForGood(ctx, ask, person))) {
+    throw new Refusal("not_grantable", {}, "This cannot be allowed for good here; approve it alone.");
+  }
+  const responder = await responderOf(ctx.db, person, byKey ? "api" : "web");
+  const decided = await decideAsk(ctx, { askId: ask.id, responder, decision, byKey });
+  await turnAfter(decided.ask.outcome?.kwargs ?? decided.ask.outcome?.value ?? "");
+  return wholeFor(ctx, person, decided.ask);
 }
 
 interface OneAsk {
   Params: { id: string };
 }
 
-function readCursor(before: string): { at: number; id: string } {
-  const found = /^(\d{1,15})_(\w{1,64})$/.exec(before);
-  if (!found) throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
-  return { at: Number(found[1]), id: found[2] ?? "" };
+function readCursor(before: string): InboxPlace {
+  const last = placeOf(before, "_");
+  const made = last && placeOf(last.id, "_");
+  if (made && isId(made.id)) return { at: last.at, createdAt: made.at, id: made.id };
+  throw refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 
 /**
  * Turns the bytes of a decision into its members, of which `null` counts as absent except for `value`. Integers of the
  * arguments keep their digits.
  *
- * @throws {Refusal} `invalid_json`, `body_not_object`, `invalid_input`
+ * @throws {Refusal} `invalid_json`, `too_many_values`, `body_not_object`, `invalid_input`
  */
-function parseDecision(request: FastifyRequest): void {
+async function parseDecision(request: FastifyRequest): Promise<void> {
   if (!request.routeOptions.config.takesBody) {
     request.body = undefined;
     return;
   }
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const exact = parse(bytes, parseExactJson);
-  if (typeof exact !== "object" || exact === null || Array.isArray(exact)) {
+  const given = readJson(bytes, parseJsonBody, { maxDepth: MAX_DEPTH });
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw new Refusal("body_not_object", { constraint: "type" });
   }
-  const { value } = parse(bytes, parseJsonBody) as { value?: unknown };
-  if (canonicalExact(value) !== canonicalExact((exact as { value?: unknown }).value)) {
+  await turnAfter(bytes);
+  const exact = withEveryDigit(bytes, given) as { value?: unknown };
+  await turnAfter(bytes);
+  const { value } = given as { value?: unknown };
+  if (exact !== given && canonicalExact(value) !== canonicalExact(exact.value)) {
     const message = "value holds an integer that is too large";
     throw refuseFields([{ message, field: "value", constraint: "range" }]);
   }
@@ -174,22 +219,13 @@ function parseDecision(request: FastifyRequest): void {
   request.body = { ...Object.fromEntries(kept), ...(value !== undefined && { value }) };
 }
 
-function parse(bytes: Uint8Array, by: typeof parseJsonBody): unknown {
-  try {
-    return by(bytes, { maxDepth: MAX_DEPTH });
-  } catch (error) {
-    if (error instanceof BadJson) throw new Refusal("invalid_json", { constraint: "json" });
-    throw error;
-  }
-}
-
 /**
  * Returns what somebody decided, in the terms of what was asked; a ready-made answer alone says its own words
- * (contract-a2h.md, section 5.2).
+ * (spec/a2h 5.2).
  *
  * @throws {Refusal} `invalid_input`
  */
-function decisionOf(ask: AddressedAsk, given: Given): Decision {
+async function decisionOf(ask: AddressedAsk, given: Given): Promise<Decision> {
   const { option, digest } = given;
   const fill = optionsOf(ask).find(({ name }) => name === option)?.promptFill;
   const comment = given.comment?.trim() ? given.comment : fill;
@@ -203,7 +239,7 @@ function decisionOf(ask: AddressedAsk, given: Given): Decision {
     if (option !== undefined) {
       throw refuseFields([{ message: "option is a way to reject", field: "option", constraint: "excluded" }]);
     }
-    const kwargs = given.kwargs === undefined ? undefined : canonicalExact(argumentsOf(given.kwargs));
+    const kwargs = given.kwargs === undefined ? undefined : await canonicalArguments(given.kwargs);
     const standing = given.standing ? { standing: true } : {};
     return { kind: "approve", ...said, ...(kwargs !== undefined && { kwargs }), ...standing };
   }
@@ -212,12 +248,24 @@ function decisionOf(ask: AddressedAsk, given: Given): Decision {
     if (text === undefined && option === undefined) throw missing("text");
     return { kind: "reply", ...(text !== undefined && { text }), ...(option !== undefined && { option }) };
   }
-  if (form.schema === null) {
-    if (!given.text?.trim()) throw missing("text");
+  if (given.value === undefined && option !== undefined) {
+    const pressed = heardDecision(ask, { said: { choice: { is: "option named", name: option, ...said } } }, "");
+    if (!pressed) throw new Refusal("unknown_option", { options: offeredBy(ask).map(({ name }) => name) });
+    return pressed;
+  }
+  if (form.schema === null || given.value === undefined) {
+    if (!given.text?.trim()) throw missing(form.schema === null ? "text" : "value");
     return { kind: "value", text: given.text };
   }
-  if (given.value === undefined) throw missing("value");
   return { kind: "value", text: JSON.stringify(given.value), value: given.value };
+}
+
+async function canonicalArguments(kwargs: unknown): Promise<string> {
+  const value = argumentsOf(kwargs);
+  if (typeof kwargs === "string") await turnAfter(kwargs);
+  const text = canonicalExact(value);
+  await turnAfter(text);
+  return text;
 }
 
 function argumentsOf(kwargs: unknown): unknown {
@@ -225,9 +273,9 @@ function argumentsOf(kwargs: unknown): unknown {
     refuseFields([{ message: "kwargs must be a JSON object", field: "kwargs", constraint: "type" }]);
   let value = kwargs;
   try {
-    if (typeof kwargs === "string") value = parseExactJson(Buffer.from(kwargs), { maxDepth: MAX_DEPTH });
-  } catch {
-    throw notAnObject();
+    if (typeof kwargs === "string") value = readJson(Buffer.from(kwargs), parseExactJson, { maxDepth: MAX_DEPTH });
+  } catch (error) {
+    throw error instanceof Refusal && error.code === "too_many_values" ? error : notAnObject();
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw notAnObject();
   return value;

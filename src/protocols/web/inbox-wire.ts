@@ -1,4 +1,4 @@
-import { printable, printableLines } from "../../lib/printable.ts";
+import { printable, printableExactly, printableJson, printableLines } from "../../lib/printable.ts";
 import {
   NO_DEADLINE,
   type AddressedAsk as Ask,
@@ -7,11 +7,12 @@ import {
   type DecidedBy,
   type Responder,
   type Target,
-} from "../../model/addressed-ask.ts";
-import { agentName, indented, isGuarded, optionsOf, viewOf } from "../../model/ask-view.ts";
-import { isAsked, isJoint, leavesOf } from "../../model/audience.ts";
-import type { AddressedDetails } from "../../verbs/read-addressed.ts";
-import { wireTime } from "../door-question.ts";
+} from "../../requests/model/request.ts";
+import { agentName, askerName, indented, isGuarded, optionsOf, shownTitle, viewOf } from "../../requests/model/view.ts";
+import { isAsked, isJoint, leavesOf } from "../../requests/model/audience.ts";
+import type { InboxCounts } from "../../requests/model/inbox.ts";
+import type { AddressedDetails } from "../../requests/read.ts";
+import { wireTime } from "../http/question.ts";
 import { argumentRows } from "./arguments.ts";
 
 /** A reason holds 5,000 characters, words among them. */
@@ -25,14 +26,27 @@ export function listedAsk(ask: Ask, names: Names): object {
   return {
     id: ask.id,
     kind: ask.form.kind,
-    title: printable(ask.title),
-    fn: ask.form.kind === "approval" ? printable(ask.form.fn) : null,
-    agent: printable(agentName(ask.asker)),
+    title: shownTitle(ask),
+    fn: ask.form.kind === "approval" ? printableExactly(ask.form.fn) : null,
+    agent: askerName(ask),
     state: ask.state,
     created_at: wireTime(ask.createdAt),
     expires_at: ask.expiresAt >= NO_DEADLINE ? null : wireTime(ask.expiresAt),
     settled_at: ask.settledAt === null ? null : wireTime(ask.settledAt),
     outcome: outcomeOf(ask, names),
+  };
+}
+
+/** Returns how many asks wait of what is wanted, by kind, by when they are due and by agent. */
+export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: InboxCounts): object {
+  const byName = [...agents].map(([agent, count]) => ({ agent, count }));
+  return {
+    at: wireTime(at),
+    all,
+    kinds,
+    due,
+    agents: byName.toSorted((a, b) => (a.agent < b.agent ? -1 : 1)),
+    newest_at: newestAt === null ? null : wireTime(newestAt),
   };
 }
 
@@ -141,19 +155,13 @@ function nodesOf(audience: Exclude<Audience, { is: "leaf" }>): readonly Audience
   return audience.is === "any" ? audience.of.map(({ node }) => node) : audience.of;
 }
 
-/** Returns the same JSON with what cannot be seen as escapes, so that nobody edits around it. */
-/** The arguments as JSON to begin with: to change what runs, or to say in a reason what should have been asked for. */
+/**
+ * The arguments as JSON to begin with: to change what runs, or to say in a reason what should have been asked for. What
+ * cannot be seen is an escape, so that nobody edits around it.
+ */
 function writableArguments({ kwargs, editable: isEditable }: AddressedForm & { kind: "approval" }): string | null {
-  const json = editable(indented(kwargs));
+  const json = printableJson(indented(kwargs));
   return isEditable || json.length <= MOST_IN_REASON ? json : null;
-}
-
-function editable(json: string): string {
-  const units = (letter: string) =>
-    Array.from({ length: letter.length }, (_, i) => `\\u${letter.charCodeAt(i).toString(16).padStart(4, "0")}`).join(
-      "",
-    );
-  return [...json].map((letter) => (letter === "\n" || printable(letter) === letter ? letter : units(letter))).join("");
 }
 
 function shown(text: string): string {

@@ -1,6 +1,7 @@
-import { agentName, viewOf } from "../../model/ask-view.ts";
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
-import { printable, printableLines } from "../../lib/printable.ts";
+import { askerName, viewOf } from "../../requests/model/view.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { Field, Shape } from "../../requests/model/schema-shape.ts";
+import { printableLines } from "../../lib/printable.ts";
 import { argumentRows, type ArgumentRow } from "./arguments.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
@@ -18,7 +19,7 @@ export interface LinkForm {
   nonce: string;
   /** The form asks for the code of the message. */
   asksCode: boolean;
-  said: { choice?: string | undefined; comment?: string | undefined; text?: string | undefined };
+  said: Readonly<Record<string, string>>;
   wrong: string | null;
 }
 
@@ -156,11 +157,7 @@ export function decisionMarkup(ask: AddressedAsk, form: LinkForm): Markup {
   const view = viewOf(ask);
   const { said } = form;
   const radio = (value: string, label: Content, describes?: string) =>
-    html`<label
-      ><input type="radio" name="choice" value="${value}" ${said.choice === value ? html` checked` : null} /><span
-        >${label}${describes !== undefined && html`<small>${describes}</small>`}</span
-      ></label
-    >`;
+    radioMarkup("choice", { value, label, describes, checked: said["choice"] === value });
   const options = view.options.map(({ title, name, description }, i) => {
     const label = ask.form.kind === "approval" ? `Reject: ${title ?? name}` : (title ?? name);
     return radio(`option:${i}`, label, description);
@@ -178,10 +175,57 @@ export function decisionMarkup(ask: AddressedAsk, form: LinkForm): Markup {
         ${choices}
       </fieldset>`
     }
-    ${ask.form.kind === "approval" ? commentMarkup(said.comment) : textMarkup(ask, said.text)}
+    ${takesComment(ask.form.kind, view.shape) ? commentMarkup(said["comment"]) : writtenMarkup(ask, said)}
     ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. An approval needs them, and so does a rejection.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
     <div><button type="submit">Send</button></div>
   </form>`;
+}
+
+function radioMarkup(
+  name: string,
+  option: { value: string; label: Content; describes?: string | undefined; checked: boolean },
+): Markup {
+  const { value, label, describes, checked } = option;
+  return html`<label
+    ><input type="radio" name="${name}" value="${value}" ${checked ? html` checked` : null} /><span
+      >${label}${describes !== undefined && html`<small>${describes}</small>`}</span
+    ></label
+  >`;
+}
+
+function takesComment(kind: AddressedAsk["form"]["kind"], shape: Shape | null): boolean {
+  return kind === "approval" || (shape?.is === "decision" && shape.comment !== "none");
+}
+
+/** Where a press is the whole answer nothing is written; else one box, or one field for each member. */
+function writtenMarkup(ask: AddressedAsk, said: LinkForm["said"]): Markup | false {
+  const { shape } = viewOf(ask);
+  if (shape?.is === "choice" || shape?.is === "decision") return false;
+  if (shape?.is !== "object") return textMarkup(ask, shape, said["text"]);
+  return html`${shape.fields.map((field, i) => fieldMarkup(field, `field:${i}`, said[`field:${i}`]))}`;
+}
+
+function fieldMarkup({ label, description, required, of }: Field, name: string, value = ""): Markup {
+  const title = required ? label : `${label} (optional)`;
+  if (of.is === "choice") {
+    const each = of.offers.map((offer, i) =>
+      radioMarkup(name, { value: String(i), label: offer.label, checked: value === String(i) }),
+    );
+    return html`<fieldset>
+      <legend>${title}</legend>
+      ${description !== undefined && html`<p class="quiet">${description}</p>`} ${each}
+    </fieldset>`;
+  }
+  const hint = [...(description === undefined ? [] : [description]), ...(of.says === "text" ? [] : [of.says])];
+  return html`<label class="field"
+    >${title}${hint.length > 0 && html`<span class="quiet">${hint.join("; ")}</span>`}<input
+      type="text"
+      name="${name}"
+      value="${value}"
+      maxlength="40000"
+      autocomplete="off"
+      ${of.is === "number" ? html` inputmode="decimal"` : null}
+  /></label>`;
 }
 
 function commentMarkup(comment = ""): Markup {
@@ -190,9 +234,10 @@ function commentMarkup(comment = ""): Markup {
   </label>`;
 }
 
-function textMarkup(ask: AddressedAsk, text = ""): Markup {
+function textMarkup(ask: AddressedAsk, shape: Shape | null, text = ""): Markup {
   const { form } = ask;
-  const schema = form.kind === "value" ? form.schema : null;
+  const schema = form.kind === "value" && shape?.is === "json" ? form.schema : null;
+  const hint = shape?.is === "number" || shape?.is === "text" ? `: ${shape.says}` : "";
   const label = form.kind === "reply" && form.options.length > 0 ? "Or write your own answer" : "Your answer";
   return html`${
       schema !== null &&
@@ -201,7 +246,7 @@ function textMarkup(ask: AddressedAsk, text = ""): Markup {
 ${printableLines(JSON.stringify(schema, null, 2)).join("\n")}</pre>`
     }
     <label class="field"
-      >${schema === null ? label : "Your answer, as JSON"}<textarea name="text" rows="6" maxlength="40000">
+      >${schema === null ? `${label}${hint}` : "Your answer, as JSON"}<textarea name="text" rows="6" maxlength="40000">
 ${text}</textarea>
     </label>`;
 }
@@ -214,5 +259,5 @@ export function noticeMarkup(title: string, says: string): Markup {
 
 /** The title of the page, in a browser's list of windows: never more than who asks. */
 export function titleOf(ask: AddressedAsk): string {
-  return `A request by ${printable(agentName(ask.asker))}`;
+  return `A request by ${askerName(ask)}`;
 }

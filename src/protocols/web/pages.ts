@@ -64,7 +64,7 @@ export interface PagesOptions {
 }
 
 /**
- * The web app is served, with the headers of every page (security.md, section 2).
+ * The web app is served, with the headers of every page (spec/security 2).
  *
  * Files named after their content may be kept for ever, the page itself never without asking. While the app has not
  * been built, each of its addresses says what to do about that.

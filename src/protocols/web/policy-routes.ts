@@ -1,24 +1,39 @@
 import { z } from "zod";
-import { evaluate, nameOf, policyInput } from "../../model/policy.ts";
-import { conditionsText, explainVerdict } from "../../model/policy-explain.ts";
-import { lintPolicy } from "../../model/policy-lint.ts";
-import { ASK_TYPES } from "../../model/relay.ts";
-import { listPolicy, type KeptGrant, type Proposal, proposalDiff } from "../../verbs/list-policy.ts";
-import { readGrants, revokeStanding } from "../../verbs/policy-grants.ts";
-import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../verbs/policy-proposals.ts";
-import { shippedPolicy } from "../../verbs/shipped-policy.ts";
+import { evaluate, nameOf, policyInput } from "../../policy/model/policy.ts";
+import { conditionsText, explainVerdict } from "../../policy/model/explain.ts";
+import { lintPolicy } from "../../policy/model/lint.ts";
+import { ASK_TYPES } from "../../asks/model/ask.ts";
+import {
+  type KeptGrant,
+  listGrants,
+  listProposals,
+  type Proposal,
+  proposalDiff,
+  readRulesInUse,
+} from "../../policy/list.ts";
+import { readGrants, revokeStanding } from "../../policy/grants.ts";
+import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
+import { shippedPolicy } from "../../policy/shipped.ts";
 import { Refusal } from "../../refusals.ts";
-import type { Door, DoorContext } from "../door.ts";
-import { parseBody } from "../door-body.ts";
-import { fields, laterField, optional, textField, wordField } from "../door-fields.ts";
-import { isId } from "../door-ids.ts";
-import { administrator } from "../door-principals.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { parseBody } from "../http/body.ts";
+import { fields, laterField, optional, textField, wordField } from "../http/fields.ts";
+import { isId } from "../http/ids.ts";
+import { administrator } from "../http/principals.ts";
+import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
 
 const said = (name: string) => optional(textField(name, 0, 512));
 const Question = fields({
-  ...{ action: said("action"), resource: said("resource"), env: said("env"), tool: said("tool") },
-  ...{ repo: said("repo"), agent: said("agent"), role: said("role"), job: said("job"), fn: said("fn") },
+  action: said("action"),
+  resource: said("resource"),
+  env: said("env"),
+  tool: said("tool"),
+  repo: said("repo"),
+  agent: said("agent"),
+  role: said("role"),
+  job: said("job"),
+  fn: said("fn"),
   digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
   ask_type: optional(wordField("ask_type", ASK_TYPES)),
   meta: laterField({ type: "object", description: "What the asker sends along." }),
@@ -29,30 +44,65 @@ const Decision = z.enum(["ALLOW", "DENY", "ESCALATE"]);
 const about = { action: z.string(), resource: z.string(), env: z.string() };
 const orNull = z.string().nullable();
 const Grant = z.object({
-  ...{ id: z.string(), ...about, tool: orNull, repo: orNull, agent: orNull, by: z.string(), ask_id: z.string() },
+  id: z.string(),
+  ...about,
+  tool: orNull,
+  repo: orNull,
+  agent: orNull,
+  by: z.string(),
+  ask_id: z.string(),
   digest: orNull.meta({ description: "Of a function call: exactly what is allowed; what executors ask has none." }),
-  ...{ created_at: z.string(), expires_at: z.string(), revoked_at: orNull, live: z.boolean().optional() },
+  created_at: z.string(),
+  expires_at: z.string(),
+  revoked_at: orNull,
+  live: z.boolean().optional(),
   spared: z.number().int().meta({ description: "Questions it has spared people." }),
 });
+const STATES = ["open", "accepted", "dismissed", "revoked"] as const;
 const ProposalOut = z.object({
-  ...{ id: z.string(), state: z.enum(["open", "accepted", "dismissed", "revoked"]), rule: z.string() },
-  ...{ approvals: z.number().int(), created_at: z.string(), decided_at: orNull },
+  id: z.string(),
+  state: z.enum(STATES),
+  rule: z.string(),
+  approvals: z.number().int(),
+  created_at: z.string(),
+  decided_at: orNull,
   diff: z.string().optional().meta({ description: "How the file would change; of an open one." }),
 });
 const Overview = z.object({
   state: z.enum(["ok", "stale", "missing"]).meta({ description: "Whether the file is in force as it stands." }),
-  ...{ problem: orNull, policy_version: z.string(), text: orNull },
+  problem: orNull,
+  policy_version: z.string(),
+  text: orNull,
   defaults: z.object({ read: Decision, other: Decision }),
   rules: z.array(
     z.object({
-      ...{ rule: z.string(), decision: Decision, about: z.string(), reason: orNull, to: orNull },
-      ...{ need: z.number().int(), standing: z.boolean(), spared: z.number().int(), learned: z.boolean() },
+      rule: z.string(),
+      decision: Decision,
+      about: z.string(),
+      reason: orNull,
+      to: orNull,
+      need: z.number().int(),
+      standing: z.boolean(),
+      spared: z.number().int(),
+      learned: z.boolean(),
       idle: orNull.meta({ description: "Why it can never win, where that is certain." }),
     }),
   ),
   grants: z.array(Grant),
+  grants_next: nextField,
   proposals: z.array(ProposalOut),
+  proposals_next: nextField,
 });
+const GrantList = fields({
+  live: optional(
+    wordField("live", ["true", "false"], { description: "Only those that allow something now, or none." }),
+  ),
+  ...cursorField,
+});
+const ProposalList = fields({ state: optional(wordField("state", STATES)), ...cursorField });
+/** What grants and proposals are called. */
+const ID = /^\w{1,64}$/;
+const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
 const Said = z.object({ trace: z.looseObject({ decision: Decision }), words: z.array(z.string()) });
 const changes = { ...ADMIN_REFUSALS, 404: Refused, 409: Refused } as const;
 
@@ -65,125 +115,203 @@ interface OneOf {
  * questions each has spared people; what would be decided, and why.
  */
 export function policyRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx, policy: file } = door;
-  const preset = shippedPolicy();
-  const tags = ["administration"];
-
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
+    readingRoutes(app, door);
+    tryingRoutes(app, door);
+    changingRoutes(app, door);
+  };
+}
 
-    app.get(
-      "/admin/policy",
-      {
-        schema: {
-          tags,
-          summary: "What is in force, allowed for good and proposed",
-          response: { 200: Overview, ...ADMIN_REFUSALS },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const { policy, text } = file.current();
-        const { grants, proposals, savings } = await listPolicy(ctx);
-        const spared = new Map(savings.map(({ rule, saved }) => [rule, saved]));
-        const learned = new Set(proposals.filter(({ state }) => state === "accepted").map(({ rule }) => rule.id));
-        const idle = new Map(lintPolicy(policy).map(({ rule, says }) => [rule, says]));
-        return {
-          ...{ state: file.state(), problem: file.problem(), policy_version: policy.policyVersion, text },
-          defaults: policy.defaults,
-          rules: policy.rules.map((rule) => ({
-            ...{ rule: nameOf(rule), decision: rule.decision, about: conditionsText(rule), reason: rule.reason },
-            ...{ to: rule.to, need: rule.need, standing: rule.standing, spared: spared.get(rule.key) ?? 0 },
-            ...{ learned: rule.id !== null && learned.has(rule.id), idle: idle.get(rule.index) ?? null },
-          })),
-          grants: grants.map(printGrant),
-          proposals: proposals.map((proposal) => ({
-            ...printProposal(proposal),
-            ...(proposal.state === "open" && text !== null && { diff: proposalDiff(text, proposal).join("\n") }),
-          })),
-        };
-      },
-    );
+const tags = ["administration"];
 
-    app.post(
-      "/admin/policy/test",
-      {
-        config: { takesBody: true },
-        schema: {
-          ...{ tags, summary: "What would be decided, and what every rule has to say about it", body: Question },
-          response: { 200: Said, 400: Refused, ...ADMIN_REFUSALS },
-        },
-      },
-      async (request) => {
-        await administrator(door, request);
-        const { meta, ...words } = request.body as z.output<typeof Question>;
-        const { policy } = file.current();
-        const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
-        const input = policyInput({ ...words, ...(isBlock && { meta: meta as Record<string, unknown> }) });
-        const verdict = evaluate(policy, await readGrants(ctx.db, input), input);
-        return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict, preset) };
-      },
-    );
+/** What is in force, and the lists of what was allowed for good and proposed. */
+function readingRoutes(app: Door, door: DoorContext): void {
+  const { ctx } = door;
 
-    app.post(
-      "/admin/policy/reload",
-      {
-        schema: {
-          tags,
-          summary: "Have every server read its policy file again",
-          response: { 204: z.null(), ...ADMIN_REFUSALS },
-        },
+  app.get(
+    "/admin/policy",
+    {
+      schema: {
+        tags,
+        summary: "What is in force, allowed for good and proposed",
+        response: { 200: Overview, ...ADMIN_REFUSALS },
       },
-      async (request, reply) => {
-        await administrator(door, request);
-        await reloadPolicy(ctx);
-        return reply.code(204).send();
-      },
-    );
+    },
+    async (request) => overview(door, request),
+  );
 
-    for (const [verb, summary, change] of [
-      ["accept", "Write a proposed rule into the policy file", acceptProposal],
-      ["dismiss", "Let a proposed rule be, for ever", dismissProposal],
-    ] as const) {
-      app.post<OneOf>(
-        `/admin/policy/proposals/:id/${verb}`,
-        { schema: { tags, summary, response: { 200: ProposalOut, ...changes } } },
-        async (request) => {
-          const by = await administrator(door, request);
-          return printProposal(await change(ctx, known(request.params.id), by, file));
-        },
-      );
-    }
-
-    app.delete<OneOf>(
-      "/admin/policy/rules/:id",
-      {
-        schema: {
-          tags,
-          summary: "Take a learned rule out of the policy file",
-          response: { 200: ProposalOut, ...changes },
-        },
+  app.get(
+    "/admin/policy/grants",
+    {
+      schema: {
+        tags,
+        summary: "What was allowed for good, the newest first",
+        querystring: GrantList,
+        response: { 200: z.object({ grants: z.array(Grant), next: nextField }), ...LIST },
       },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const { live, cursor } = request.query as z.output<typeof GrantList>;
+      const which = live === undefined ? {} : { isLive: live === "true" };
+      const { items, next } = await listGrants(ctx, { ...which, ...pageAfter(cursor, ID), limit: PAGE });
+      return { grants: items.map(printGrant), next: placeText(next) };
+    },
+  );
+
+  app.get(
+    "/admin/policy/proposals",
+    {
+      schema: {
+        tags,
+        summary: "Rules that were proposed, the newest first",
+        querystring: ProposalList,
+        response: { 200: z.object({ proposals: z.array(ProposalOut), next: nextField }), ...LIST },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const { state, cursor } = request.query as z.output<typeof ProposalList>;
+      const found = await listProposals(ctx, { ...(state && { state }), ...pageAfter(cursor, ID), limit: PAGE });
+      return { proposals: found.items.map((one) => withDiff(door, one)), next: placeText(found.next) };
+    },
+  );
+}
+
+/** What would be decided, and having the file read again. */
+function tryingRoutes(app: Door, door: DoorContext): void {
+  const { ctx, policy: file } = door;
+  const preset = shippedPolicy();
+
+  app.post(
+    "/admin/policy/test",
+    {
+      config: { takesBody: true },
+      schema: {
+        tags,
+        summary: "What would be decided, and what every rule has to say about it",
+        body: Question,
+        response: { 200: Said, 400: Refused, ...ADMIN_REFUSALS },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const { meta, ...words } = request.body as z.output<typeof Question>;
+      const { policy } = file.current();
+      const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
+      const input = policyInput({ ...words, ...(isBlock && { meta: meta as Record<string, unknown> }) });
+      const verdict = evaluate(policy, await readGrants(ctx.db, input), input);
+      return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict, preset) };
+    },
+  );
+
+  app.post(
+    "/admin/policy/reload",
+    {
+      schema: {
+        tags,
+        summary: "Have every server read its policy file again",
+        response: { 204: z.null(), ...ADMIN_REFUSALS },
+      },
+    },
+    async (request, reply) => {
+      await administrator(door, request);
+      await reloadPolicy(ctx);
+      return reply.code(204).send();
+    },
+  );
+}
+
+/** Deciding on proposals, and taking back what was learned or allowed for good. */
+function changingRoutes(app: Door, door: DoorContext): void {
+  const { ctx, policy: file } = door;
+
+  for (const [verb, summary, change] of [
+    ["accept", "Write a proposed rule into the policy file", acceptProposal],
+    ["dismiss", "Let a proposed rule be, for ever", dismissProposal],
+  ] as const) {
+    app.post<OneOf>(
+      `/admin/policy/proposals/:id/${verb}`,
+      { schema: { tags, summary, response: { 200: ProposalOut, ...changes } } },
       async (request) => {
         const by = await administrator(door, request);
-        return printProposal(await revokeLearnedRule(ctx, request.params.id, by, file));
+        return printProposal(await change(ctx, known(request.params.id), by, file));
       },
     );
+  }
 
-    app.delete<OneOf>(
-      "/admin/policy/grants/:id",
-      {
-        schema: {
-          tags,
-          summary: "End what was allowed for good",
-          response: { 200: Grant, ...ADMIN_REFUSALS, 404: Refused },
-        },
+  app.delete<OneOf>(
+    "/admin/policy/rules/:id",
+    {
+      schema: {
+        tags,
+        summary: "Take a learned rule out of the policy file",
+        response: { 200: ProposalOut, ...changes },
       },
-      async (request) => {
-        const by = await administrator(door, request);
-        return printGrant(await revokeStanding(ctx, known(request.params.id), by));
+    },
+    async (request) => {
+      const by = await administrator(door, request);
+      return printProposal(await revokeLearnedRule(ctx, request.params.id, by, file));
+    },
+  );
+
+  app.delete<OneOf>(
+    "/admin/policy/grants/:id",
+    {
+      schema: {
+        tags,
+        summary: "End what was allowed for good",
+        response: { 200: Grant, ...ADMIN_REFUSALS, 404: Refused },
       },
-    );
+    },
+    async (request) => {
+      const by = await administrator(door, request);
+      return printGrant(await revokeStanding(ctx, known(request.params.id), by));
+    },
+  );
+}
+
+/** Prints a proposal, with how it would change the file where that can be told. */
+function withDiff({ policy: file }: DoorContext, proposal: Proposal): z.output<typeof ProposalOut> {
+  const { text } = file.current();
+  const isOpen = proposal.state === "open" && text !== null;
+  return { ...printProposal(proposal), ...(isOpen && { diff: proposalDiff(text, proposal).join("\n") }) };
+}
+
+/** Returns the whole policy: its rules, and the first pages of what was allowed for good and proposed. */
+async function overview(door: DoorContext, request: FastifyRequest): Promise<z.output<typeof Overview>> {
+  const { ctx, policy: file } = door;
+  await administrator(door, request);
+  const { policy, text } = file.current();
+  const { spared, learned } = await readRulesInUse(ctx, policy);
+  const [grants, proposals] = await Promise.all([
+    listGrants(ctx, { limit: PAGE }),
+    listProposals(ctx, { limit: PAGE }),
+  ]);
+  const idle = new Map(lintPolicy(policy).map(({ rule, says }) => [rule, says]));
+  return {
+    state: file.state(),
+    problem: file.problem(),
+    policy_version: policy.policyVersion,
+    text,
+    defaults: policy.defaults,
+    rules: policy.rules.map((rule) => ({
+      rule: nameOf(rule),
+      decision: rule.decision,
+      about: conditionsText(rule),
+      reason: rule.reason,
+      to: rule.to,
+      need: rule.need,
+      standing: rule.standing,
+      spared: spared.get(rule.key) ?? 0,
+      learned: rule.id !== null && learned.has(rule.id),
+      idle: idle.get(rule.index) ?? null,
+    })),
+    grants: grants.items.map(printGrant),
+    grants_next: placeText(grants.next),
+    proposals: proposals.items.map((one) => withDiff(door, one)),
+    proposals_next: placeText(proposals.next),
   };
 }
 
@@ -194,9 +322,18 @@ function known(id: string): string {
 
 function printGrant({ id, action, resource, env, tool, repo, agent, ...more }: KeptGrant & { isLive?: boolean }) {
   return {
-    ...{ id, action, resource, env, tool, repo, agent, by: more.madeBy, ask_id: more.askId },
+    id,
+    action,
+    resource,
+    env,
+    tool,
+    repo,
+    agent,
+    by: more.madeBy,
+    ask_id: more.askId,
     digest: more.digest ?? null,
-    ...{ created_at: timeText(more.createdAt), expires_at: timeText(more.expiresAt) },
+    created_at: timeText(more.createdAt),
+    expires_at: timeText(more.expiresAt),
     revoked_at: more.revokedAt === null ? null : timeText(more.revokedAt),
     ...(more.isLive !== undefined && { live: more.isLive }),
     spared: more.uses,
@@ -205,7 +342,11 @@ function printGrant({ id, action, resource, env, tool, repo, agent, ...more }: K
 
 function printProposal({ id, state, rule, approvals, createdAt, decidedAt }: Proposal) {
   return {
-    ...{ id, state, rule: rule.id, approvals, created_at: timeText(createdAt) },
+    id,
+    state,
+    rule: rule.id,
+    approvals,
+    created_at: timeText(createdAt),
     decided_at: decidedAt === null ? null : timeText(decidedAt),
   };
 }

@@ -1,16 +1,16 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import type { AddressedAsk } from "../../model/addressed-ask.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
-import { readAddressed } from "../../verbs/read-addressed.ts";
-import { readReceipt, readReceiptKeys } from "../../verbs/read-receipt.ts";
-import type { Door, DoorContext } from "../door.ts";
-import { isId } from "../door-ids.ts";
-import { cookieName, cookieOf, keyHolder, personOfSession, signedInPerson } from "../door-principals.ts";
+import { readAddressed } from "../../requests/read.ts";
+import { readReceipt, readReceiptKeys } from "../../requests/read-receipt.ts";
+import type { Door, DoorContext } from "../http/door.ts";
+import { isId } from "../http/ids.ts";
+import { cookieName, cookieOf, keyHolder, personOfSession, signedInPerson } from "../http/principals.ts";
 
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-/** Signed receipts of decisions, and the keys to check them by (security.md, section 4). */
+/** Signed receipts of decisions, and the keys to check them by (spec/security 4). */
 export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx, config } = door;
 

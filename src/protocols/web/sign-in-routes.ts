@@ -1,14 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
-import { isLoopback } from "../../lib/network.ts";
 import { Refusal } from "../../refusals.ts";
-import { findSignedIn } from "../../verbs/find-signed-in.ts";
-import { signIn } from "../../verbs/sign-in.ts";
-import { signOut } from "../../verbs/sign-out.ts";
-import type { Door, DoorContext } from "../door.ts";
-import { parseBody } from "../door-body.ts";
-import { fields, textField } from "../door-fields.ts";
-import { addressMac, cookieName, cookieOf, fromOurPage, presentedParticipant } from "../door-principals.ts";
+import { findSignedIn } from "../../access/find-signed-in.ts";
+import { signIn } from "../../access/sign-in.ts";
+import { signOut } from "../../access/sign-out.ts";
+import type { Door, DoorContext } from "../http/door.ts";
+import { parseBody } from "../http/body.ts";
+import { fields, textField } from "../http/fields.ts";
+import { isFromHere } from "../http/reach.ts";
+import { addressMac, cookieName, cookieOf, fromOurPage, presentedParticipant } from "../http/principals.ts";
 
 const SESSION_SECONDS = 30 * 86_400;
 
@@ -22,7 +22,7 @@ const Refused = z.object({ error: z.object({ code: z.string(), message: z.string
 const refusals = { 400: Refused, 401: Refused, 403: Refused, 429: Refused } as const;
 
 /**
- * Sessions of named people: a one-time code becomes a cookie (security.md, section 3).
+ * Sessions of named people: a one-time code becomes a cookie (spec/security 3).
  *
  * The cookie carries authority, so whatever changes something under it must come from a page of ours.
  */
@@ -53,7 +53,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           code: (request.body as z.output<typeof SignIn>).code,
           formerToken: cookieOf(request, name),
           participant: presentedParticipant(door, request),
-          countedBy: config.loopbackOnly && isLoopback(request.ip) ? undefined : addressMac(door, request),
+          countedBy: isFromHere(config, request) ? undefined : addressMac(door, request),
         });
         return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person });
       },

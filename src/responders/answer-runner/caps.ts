@@ -1,4 +1,4 @@
-import type { ToolCaps } from "../../model/relay.ts";
+import type { ToolCaps } from "../../asks/model/ask.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 /** Under which argument of the tool a cap stands: `{ database: "db" }`. */
@@ -8,7 +8,7 @@ export type CapsArgs = Readonly<Record<string, string>>;
 const BY_ARGUMENT = ["database", "tables"] as const;
 const KNOWN = new Set<string>([...BY_ARGUMENT, "read_only", "timeout_ms"]);
 
-/** Returns the first cap that nothing can enforce, or null (`E_CAPS_VIOLATION`, contract-relay.md, section 12). */
+/** Returns the first cap that nothing can enforce, or null (`E_CAPS_VIOLATION`, spec/relay 12). */
 export function unenforceableCap(caps: ToolCaps, capsArgs: CapsArgs): string | null {
   for (const [cap, value] of Object.entries(caps)) {
     if (value === undefined || value === null) continue;
@@ -48,7 +48,8 @@ export function applyCaps(
   return { args: held };
 }
 
-function allowedOf(cap: string | readonly string[] | undefined): readonly string[] | null {
+/** An envelope is kept as it came, so that a cap may be null, too. */
+function allowedOf(cap: string | readonly string[] | null | undefined): readonly string[] | null {
   if (cap === undefined || cap === null) return null;
   return typeof cap === "string" ? [cap] : cap;
 }

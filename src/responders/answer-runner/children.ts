@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../lib/clock.ts";
+import { AS_NODE, nodeOptions } from "../../lib/own-program.ts";
 import {
   type FailedTurn,
   type FromChild,
@@ -56,20 +57,23 @@ const MOST_HEAP_MB = 256;
 const MOST_LINE_CHARS = 4_194_304;
 const KEPT_STDERR_CHARS = 2000;
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const PROGRAM = at("./child.ts");
+const PROGRAM = fileURLToPath(new URL("./child.ts", import.meta.url));
 /** The program and its packages. */
-const MAY_READ = [at("../../"), at("../../../node_modules/"), at("../../../package.json")];
-const FLAGS = [
+const MAY_READ = [
+  new URL("../../", import.meta.url),
+  new URL("../../../node_modules/", import.meta.url),
+  new URL("../../../package.json", import.meta.url),
+].map((url) => fileURLToPath(url));
+const OPTIONS = nodeOptions([
   "--permission",
   ...MAY_READ.map((path) => `--allow-fs-read=${path}`),
   "--disallow-code-generation-from-strings",
   `--max-old-space-size=${MOST_HEAP_MB}`,
   "--no-warnings",
-];
+]);
 
 /**
- * Opens the answer-runner's processes (contract-relay.md, section 12). Two are kept started and idle; each serves one
+ * Opens the answer-runner's processes (spec/relay 12). Two are kept started and idle; each serves one
  * ask. One that died while it was idle is not replaced before an ask comes, so that a model that cannot be loaded does
  * not start processes without end.
  */
@@ -124,71 +128,34 @@ interface StartedChild extends Child {
 }
 
 function startChild({ address, env, clock, told }: ChildrenSettings, fails: (text: string) => void): StartedChild {
-  const process_ = spawn(process.execPath, [...FLAGS, PROGRAM], { env: { ...env }, stdio: "pipe" });
-  let stderr = "";
-  let hasBegun = false;
-  let wasEnded = false;
-  process_.stderr
-    .setEncoding("utf8")
-    .on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT_STDERR_CHARS)));
+  const process_ = spawn(process.execPath, [...OPTIONS.args, ...AS_NODE, PROGRAM], {
+    env: { ...env, ...OPTIONS.env },
+    stdio: "pipe",
+  });
+  const life = { hasBegun: false, wasEnded: false };
+  const stderr = lastWordsOf(process_);
   // A pipe breaks when its process dies, and that is heard of below.
   process_.stdin.on("error", () => undefined);
 
   const heard = hearing(process_);
   const exited = new Promise<void>((resolve) => process_.once("exit", () => resolve()));
   const say = (message: ToChild): void => void process_.stdin.write(lineOf(message));
-  const gone = new Promise<void>((resolve) => {
-    const over = (): void => {
-      heard.end();
-      if (!wasEnded) {
-        const text = stderr.trim() || "it ended without a word";
-        told(text);
-        if (!hasBegun) fails(text.split("\n").at(0) ?? text);
-      }
-      resolve();
-    };
-    process_.once("close", over);
-    process_.once("error", (error) => {
-      stderr ||= error.message;
-      if (process_.pid === undefined) over();
-    });
+  const gone = goneOf(process_, (error) => {
+    heard.end();
+    if (life.wasEnded) return;
+    const text = stderr() || error?.message || "it ended without a word";
+    told(text);
+    if (!life.hasBegun) fails(text.split("\n").at(0) ?? text);
   });
   say({ type: "begin", address });
   const ready = heard.next().then((message) => {
-    hasBegun = message?.type === "ready";
-    return hasBegun;
+    life.hasBegun = message?.type === "ready";
+    return life.hasBegun;
   });
 
   function end(): void {
-    wasEnded = true;
+    life.wasEnded = true;
     process_.kill("SIGKILL");
-  }
-
-  async function follow(help: TurnHelp): Promise<TurnEnd | null> {
-    for (;;) {
-      const message = await heard.next();
-      switch (message?.type) {
-        case "spend":
-          say({ type: "spend", may: await help.maySpend(message.most) });
-          break;
-        case "spent":
-          help.spent(message.tokens);
-          break;
-        case "call": {
-          const text = await help.call(message.name, message.args);
-          if (text === null) return null;
-          say({ type: "result", text });
-          break;
-        }
-        case "done":
-          return { text: message.text };
-        case "failed":
-          return { why: message.why, says: message.says };
-        case "ready":
-        case undefined:
-          return { why: "gone", says: "the process of the model died" };
-      }
-    }
   }
 
   return {
@@ -206,7 +173,7 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
       const taken = ready.then((isReady): Promise<TurnEnd | null> | TurnEnd => {
         if (!isReady) return { why: "gone", says: "the process of the model could not begin" };
         say({ type: "turn", turn });
-        return follow(help);
+        return followTurn(heard, say, help);
       });
       // What comes after the limit has nobody who waits for it.
       taken.catch(() => undefined);
@@ -218,6 +185,59 @@ function startChild({ address, env, clock, told }: ChildrenSettings, fails: (tex
     },
   };
 }
+
+/** Keeps the end of what a child writes on its standard error, and returns how it is read. */
+function lastWordsOf(child: ChildProcessWithoutNullStreams): () => string {
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT_STDERR_CHARS)));
+  return () => stderr.trim();
+}
+
+/** Resolves, after `onOver`, when a child and its pipes are gone, or when it could never be started. */
+function goneOf(child: ChildProcessWithoutNullStreams, onOver: (error: Error | undefined) => void): Promise<void> {
+  return new Promise((resolve) => {
+    let failure: Error | undefined;
+    const over = (): void => {
+      onOver(failure);
+      resolve();
+    };
+    child.once("close", over);
+    child.once("error", (error) => {
+      failure = error;
+      if (child.pid === undefined) over();
+    });
+  });
+}
+
+/** Does what a child asks for until its turn is over; null where `help.call` ended it. */
+async function followTurn(heard: Hearing, say: (message: ToChild) => void, help: TurnHelp): Promise<TurnEnd | null> {
+  for (;;) {
+    const message = await heard.next();
+    switch (message?.type) {
+      case "spend":
+        say({ type: "spend", may: await help.maySpend(message.most) });
+        break;
+      case "spent":
+        help.spent(message.tokens);
+        break;
+      case "call": {
+        const text = await help.call(message.name, message.args);
+        if (text === null) return null;
+        say({ type: "result", text });
+        break;
+      }
+      case "done":
+        return { text: message.text };
+      case "failed":
+        return { why: message.why, says: message.says };
+      case "ready":
+      case undefined:
+        return { why: "gone", says: "the process of the model died" };
+    }
+  }
+}
+
+type Hearing = ReturnType<typeof hearing>;
 
 /** Reads what a child says, one message at a time; undefined once there is no more. */
 function hearing(child: ChildProcessWithoutNullStreams) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
-import type { AskType, Job, RelayAsk } from "../../model/relay.ts";
+import type { AskType, Job, RelayAsk } from "../../asks/model/ask.ts";
 import type { Answered, Passed } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
 import type { Tokens } from "./wire.ts";

@@ -1,11 +1,12 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { replaceFile } from "../../lib/durable-files.ts";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
-import { choiceOptionsOf } from "../../model/choice-options.ts";
-import { ASK_TYPES, type ContextEnvelope } from "../../model/relay.ts";
+import { choiceOptionsOf } from "../../asks/model/choice-options.ts";
+import { ASK_TYPES, type ContextEnvelope } from "../../asks/model/ask.ts";
 import type { RoleOnDisk } from "../roles/role-catalogue.ts";
 import { inputProblems, roleName, type Role } from "../roles/role.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -44,7 +45,7 @@ type Judge = Pick<ForeignSchemas, "validate">;
 
 /**
  * Returns what became of a role's examples and of its recorded cases: whether its prompts are still those recorded, and
- * its model's replies still come to the same (contract-relay.md, section 11). With `isRenewed`, what there is now is
+ * its model's replies still come to the same (spec/relay 11). With `isRenewed`, what there is now is
  * recorded instead.
  *
  * The cases of `prompts/role.x@v1.yaml` stand in `prompts/golden/role.x@v1.yaml`; a role may have none.
@@ -75,7 +76,7 @@ export async function tryRole(
     }
     tried.push({ name: one.name, problem: isRenewed ? null : caseProblem(one, now) });
   }
-  if (isRenewed) await writeFile(path, document.toString({ lineWidth: 0 }));
+  if (isRenewed) await replaceFile(path, document.toString({ lineWidth: 0 }));
   return tried;
 }
 

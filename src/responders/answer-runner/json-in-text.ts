@@ -3,7 +3,7 @@ import { BadJson, parseJsonBody } from "../../lib/json-body.ts";
 /** A JSON value that stood in a text, or why what stood there cannot be taken for one. */
 export type FoundJson = { value: unknown; isWhole: boolean } | { unusable: string } | null;
 
-/** As every JSON field of the relay (contract-relay.md, section 1). */
+/** As every JSON field of the relay (spec/relay 1). */
 const MOST_DEPTH = 32;
 /** Brackets in a prose that opens more of them than this are no JSON. */
 const MOST_STARTS = 200;
@@ -12,7 +12,7 @@ const BACKSLASH = "\\";
 
 /**
  * Returns the JSON value in what a model said: the whole text, else its first fenced block, else the first balanced
- * value (contract-relay.md, section 12). Whatever was said, it is read at most a few hundred times over.
+ * value (spec/relay 12). Whatever was said, it is read at most a few hundred times over.
  */
 export function findJson(text: string): FoundJson {
   const whole = parse(text.trim());
@@ -33,7 +33,9 @@ function parse(text: string): { value: unknown } | { unusable: string } | null {
     return { value: parseJsonBody(Buffer.from(text), { maxDepth: MOST_DEPTH }) };
   } catch (error) {
     if (!(error instanceof BadJson)) throw error;
-    return error.message === "not JSON" ? null : { unusable: `is JSON that cannot be taken: ${error.message}` };
+    // Prose may open brackets without end, and still hold a value; one that is too deep is found so below.
+    if (error.message === "not JSON" || error.message === "too deep") return null;
+    return { unusable: `is JSON that cannot be taken: ${error.message}` };
   }
 }
 

@@ -1,4 +1,4 @@
-import { errorText, type ChoiceOption } from "../../model/relay.ts";
+import { errorText, type ChoiceOption } from "../../asks/model/ask.ts";
 import type { Answered, Passed } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
 import { firstChars, type Reading } from "./reading.ts";
@@ -6,7 +6,7 @@ import { firstChars, type Reading } from "./reading.ts";
 const MOST_DOWNGRADED = 1000;
 
 /**
- * Returns what the last reply of a model comes to; the runner adds its attestation (contract-relay.md, section 12).
+ * Returns what the last reply of a model comes to; the runner adds its attestation (spec/relay 12).
  *
  * A reply that still does not fit is downgraded to its first 1,000 characters, never repeated from the cache. It ends
  * the ask with an error where the role must return JSON, and goes on to people where there is nothing to downgrade to,

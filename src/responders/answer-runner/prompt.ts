@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
-import type { ChoiceOption, Job, RelayAsk } from "../../model/relay.ts";
+import type { ChoiceOption, Job, RelayAsk } from "../../asks/model/ask.ts";
 import type { Offer } from "../responder.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { BASE_PROMPT } from "../roles/shipped-prompts.ts";
@@ -33,7 +33,7 @@ export interface Prompt {
 
 /** A token is taken for 4 characters: near enough for English and JSON, and known before any model is. */
 const CHARS_PER_TOKEN = 4;
-/** What a model is given at most, tool results included: 32,000 tokens (contract-relay.md, section 12). */
+/** What a model is given at most, tool results included: 32,000 tokens (spec/relay 12). */
 export const MOST_INPUT_CHARS = 32_000 * CHARS_PER_TOKEN;
 
 const BETWEEN_LAYERS = "\n---\n";
@@ -46,7 +46,7 @@ const MOST_WISHES_CHARS = 16_000;
 /** What the note of what was cut takes. */
 const CUT_NOTE_CHARS = 100;
 
-/** Read by the server, and no part of what the model is told about the job (contract-relay.md, section 3). */
+/** Read by the server, and no part of what the model is told about the job (spec/relay 3). */
 const RESERVED_META: ReadonlySet<string> = new Set([
   "action",
   "resource",
@@ -64,7 +64,7 @@ const RESERVED_META: ReadonlySet<string> = new Set([
 
 /**
  * Returns what a model is told: Base and Role as system text, Context and Task as one message of the user's
- * (contract-relay.md, section 11).
+ * (spec/relay 11).
  *
  * Nothing that an executor, a tool or a person wrote is in the system text. Of the job only its id is told: the
  * decision cache knows no more of it either, and would repeat for one job what was said in view of another. What does

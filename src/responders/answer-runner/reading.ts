@@ -1,9 +1,9 @@
 import type { ForeignSchemas, SchemaProblem } from "../../lib/foreign-schema.ts";
-import { isArtifactPath } from "../../model/artifact-rules.ts";
-import { chosenBy } from "../../model/choice-options.ts";
-import { lengthOf } from "../../model/field-problem.ts";
-import { MOST_ANSWER_CHARS } from "../../model/relay-people.ts";
-import type { ChoiceOption, RelayAsk } from "../../model/relay.ts";
+import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
+import { chosenBy } from "../../asks/model/choice-options.ts";
+import { lengthOf } from "../../core/model/field-problem.ts";
+import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
+import type { ChoiceOption, RelayAsk } from "../../asks/model/ask.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { findJson } from "./json-in-text.ts";
 
@@ -46,7 +46,7 @@ export function effectiveSchema(ask: Pick<RelayAsk, "meta">, role: Role | null):
 }
 
 /**
- * Returns what a model's reply says, and where that does not fit the schema (contract-relay.md, section 12).
+ * Returns what a model's reply says, and where that does not fit the schema (spec/relay 12).
  *
  * An object with one of Base's four names is an envelope, and whatever else it holds is dropped. Beside a question back
  * or an error, an answer need not fit: it is dropped where it does not.
@@ -68,7 +68,7 @@ export async function readReply(text: string, schema: JsonSchema | null, schemas
 
 /**
  * Returns what a model's reply says about this ask: as `readReply`, and besides a CHOICE is one of its options, and the
- * clarifier's answer counts only if it is sure enough (contract-relay.md, sections 7 and 10).
+ * clarifier's answer counts only if it is sure enough (spec/relay 7 and 10).
  */
 export async function readAnswer(
   reply: string,

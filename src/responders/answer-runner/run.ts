@@ -1,6 +1,6 @@
 import { type Deadline, openDeadline } from "../../lib/deadline.ts";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
-import type { Attestation, ErrorCode, Job } from "../../model/relay.ts";
+import type { Attestation, ErrorCode, Job } from "../../asks/model/ask.ts";
 import type { Answered, Offer, Passed } from "../responder.ts";
 import { type Role, roleName } from "../roles/role.ts";
 import type { Child, TurnEnd } from "./children.ts";
@@ -58,7 +58,7 @@ class Ended extends Error {
 
 /**
  * Has the model answer one ask, once more with what did not fit where its first reply could not be used, and returns what
- * came of it (contract-relay.md, section 12). Never throws: a mistake of ours is `E_INTERNAL`, which goes on to people.
+ * came of it (spec/relay 12). Never throws: a mistake of ours is `E_INTERNAL`, which goes on to people.
  */
 export async function runOnce(order: RunOrder, run: RunWith): Promise<Answered | Passed> {
   using deadline = openDeadline(run.deps.clock, order.limitMs, run.signal);

@@ -1,9 +1,9 @@
-import type { AskType } from "../../model/relay.ts";
+import type { AskType } from "../../asks/model/ask.ts";
 import type { Answered, Offer, Passed, Responder } from "../responder.ts";
 import { inputProblems, type Role } from "../roles/role.ts";
-import { openChildren } from "./children.ts";
+import { type Children, openChildren } from "./children.ts";
 import type { RunnerDeps, RunnerSettings } from "./deps.ts";
-import { openPlaces } from "./places.ts";
+import { openPlaces, type Places } from "./places.ts";
 import { runOnce } from "./run.ts";
 import { ARTIFACT_WRITE, type PlannedTool, planTools } from "./tool-plan.ts";
 import type { ModelAddress } from "./wire.ts";
@@ -42,7 +42,7 @@ const USUAL_KEY: Readonly<Record<ModelAddress["provider"], string | null>> = {
 };
 
 /**
- * Opens the responder that has a model answer (contract-relay.md, section 12). Off, with the reason in every pass, until
+ * Opens the responder that has a model answer (spec/relay 12). Off, with the reason in every pass, until
  * a model and its key are set.
  */
 export function openRunner(deps: RunnerDeps): Runner {
@@ -67,6 +67,8 @@ export function openRunner(deps: RunnerDeps): Runner {
     closing.add(done);
   }
 
+  const running: Running = { deps, modelName, children, places, keepClosing };
+
   async function respond(offer: Offer, signal: AbortSignal): Promise<Answered | Passed> {
     const from = deps.clock.monotonic();
     const order = await orderFor(offer, deps);
@@ -74,57 +76,12 @@ export function openRunner(deps: RunnerDeps): Runner {
     isOverBudget = !(await deps.budget.isLeft());
     if (isOverBudget) return pass("over budget");
 
-    const work = () => takeTurn({ ...order, offer }, from, signal);
+    const work = () => takeTurn(running, { ...order, offer }, from, signal);
     const { ask } = offer;
     // What a run leaves with its job, another job's ask cannot share.
     const isShared = ask.decisionKey !== null && !order.plan.some(({ name }) => name === ARTIFACT_WRITE);
     if (!isShared || ask.decisionKey === null) return work();
     return (await deps.share(ask.decisionKey, ask.id, signal, work)) ?? pass("the run it shares did not end");
-  }
-
-  async function takeTurn(
-    order: Order & { offer: Offer },
-    from: number,
-    signal: AbortSignal,
-  ): Promise<Answered | Passed> {
-    const entered = await places.enter(signal);
-    if (entered === null) return pass("saturated");
-    if (!entered) return pass("stopped");
-    try {
-      const leftMs = order.offer.leftMs - (deps.clock.monotonic() - from);
-      const limitMs = Math.floor(Math.min(leftMs, order.timeoutMs, MOST_MS));
-      if (limitMs <= 0) return pass("no time left");
-      return await bounded(order, limitMs, signal);
-    } finally {
-      places.leave();
-    }
-  }
-
-  /** Ends within a second of the limit, whatever hangs. */
-  async function bounded(
-    order: Order & { offer: Offer },
-    limitMs: number,
-    signal: AbortSignal,
-  ): Promise<Answered | Passed> {
-    const stop = new AbortController();
-    const from = deps.clock.monotonic();
-    const child = children.take();
-    const run = runOnce(
-      { ...order, limitMs },
-      { deps, child, modelName, signal: AbortSignal.any([signal, stop.signal]), closing: keepClosing },
-    );
-    const said = `no answer in ${limitMs} ms`;
-    const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): Passed => {
-      child.end();
-      return signal.aborted ? pass("stopped") : pass(`failed: ${said}`, { code: "E_MODEL", text: said });
-    });
-    keepClosing(run);
-    const outcome = await Promise.race([run, late]);
-    stop.abort();
-    const isFailed = outcome.error !== undefined;
-    const kind = isFailed ? "failed" : outcome.is === "answer" ? "answered" : "passed";
-    deps.observe?.({ is: "run", outcome: kind, ms: Math.round(deps.clock.monotonic() - from) });
-    return outcome;
   }
 
   return {
@@ -142,6 +99,65 @@ export function openRunner(deps: RunnerDeps): Runner {
   };
 }
 
+/** What every run of one runner shares. */
+interface Running {
+  deps: RunnerDeps;
+  modelName: string;
+  children: Children;
+  places: Places;
+  /** Has the runner's end wait for this. */
+  keepClosing(work: Promise<unknown>): void;
+}
+
+/** Has a child answer as soon as there is a place, with what is left of the offer's time since `from`. */
+async function takeTurn(
+  running: Running,
+  order: OfferedOrder,
+  from: number,
+  signal: AbortSignal,
+): Promise<Answered | Passed> {
+  const { places, deps } = running;
+  const entered = await places.enter(signal);
+  if (entered === null) return pass("saturated");
+  if (!entered) return pass("stopped");
+  try {
+    const leftMs = order.offer.leftMs - (deps.clock.monotonic() - from);
+    const limitMs = Math.floor(Math.min(leftMs, order.timeoutMs, MOST_MS));
+    if (limitMs <= 0) return pass("no time left");
+    return await bounded(running, order, limitMs, signal);
+  } finally {
+    places.leave();
+  }
+}
+
+/** Ends within a second of the limit, whatever hangs. */
+async function bounded(
+  { deps, modelName, children, keepClosing }: Running,
+  order: OfferedOrder,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Answered | Passed> {
+  const stop = new AbortController();
+  const from = deps.clock.monotonic();
+  const child = children.take();
+  const run = runOnce(
+    { ...order, limitMs },
+    { deps, child, modelName, signal: AbortSignal.any([signal, stop.signal]), closing: keepClosing },
+  );
+  const said = `no answer in ${limitMs} ms`;
+  const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): Passed => {
+    child.end();
+    return signal.aborted ? pass("stopped") : pass(`failed: ${said}`, { code: "E_MODEL", text: said });
+  });
+  keepClosing(run);
+  const outcome = await Promise.race([run, late]);
+  stop.abort();
+  const isFailed = outcome.error !== undefined;
+  const kind = isFailed ? "failed" : outcome.is === "answer" ? "answered" : "passed";
+  deps.observe?.({ is: "run", outcome: kind, ms: Math.round(deps.clock.monotonic() - from) });
+  return outcome;
+}
+
 interface Order {
   role: Role | null;
   plan: readonly PlannedTool[];
@@ -149,6 +165,8 @@ interface Order {
   timeoutMs: number;
   input?: unknown;
 }
+
+type OfferedOrder = Order & { offer: Offer };
 
 /** Returns what a run is to do, or why there is none. */
 async function orderFor({ ask }: Offer, deps: RunnerDeps): Promise<Order | Answered | Passed> {

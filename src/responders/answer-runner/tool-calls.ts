@@ -1,5 +1,5 @@
 import { openDeadline } from "../../lib/deadline.ts";
-import type { Job, RelayAsk } from "../../model/relay.ts";
+import type { Job, RelayAsk } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { applyCaps } from "./caps.ts";
 import { runCode } from "./code-run.ts";
@@ -43,117 +43,39 @@ class NotCalled extends Error {}
 const CODE_WITHIN_MS = 2000;
 const MOST_LOOKED_AT_BYTES = 131_072;
 
-/** Returns the tools of one run as the model may call them (contract-relay.md, section 12). */
+/** One run: what it may call, what its calls are judged by, and what they did so far. */
+interface Run {
+  tools: readonly OpenTool[];
+  rules: CallRules;
+  deps: RunnerDeps;
+  signal: AbortSignal;
+  calls: number;
+  used: Set<string>;
+  written: Set<string>;
+  results: { tool: string; result: string }[];
+  hasReadData: boolean;
+  hasChanged: boolean;
+}
+
+/** Returns the tools of one run as the model may call them (spec/relay 12). */
 export function openCalls(
   tools: readonly OpenTool[],
   rules: CallRules,
   deps: RunnerDeps,
   signal: AbortSignal,
 ): ToolCalls {
-  const used = new Set<string>();
-  const written = new Set<string>();
-  const results: { tool: string; result: string }[] = [];
-  let calls = 0;
-  let hasReadData = false;
-  let hasChanged = false;
-
-  async function prepare(tool: OpenTool, given: unknown): Promise<Args> {
-    const { plan, shown } = tool;
-    const problems = await deps.schemas.validate(shown.inputSchema, given);
-    if (problems.length > 0 || typeof given !== "object" || given === null) {
-      const list = problems.map(({ path, message }) => `${path || "the arguments"} ${message}`).join("; ");
-      throw new NotCalled(`The arguments do not fit: ${list || "they must be an object"}`);
-    }
-    const capsArgs = plan.settings?.caps_args ?? {};
-    const capped = applyCaps(given as Args, plan.caps, { capsArgs, inputSchema: shown.inputSchema });
-    if ("problem" in capped) throw new NotCalled(`E_CAPS_VIOLATION: ${capped.problem}`);
-    if (!tool.isReadOnly) await permit(tool);
-    return capped.args;
-  }
-
-  /** Whoever wrote the prompt is not trusted: a run that has read something may send nothing out any more. */
-  async function permit({ plan: { name, caps, settings } }: OpenTool): Promise<void> {
-    if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
-    if (!settings) return;
-    if (hasReadData) throw new NotCalled("E_POLICY_DENY: this run has read data, so it may change nothing");
-    const { ask, job, role } = rules;
-    const { isAllowed, reason } = await deps.allowWrite({ ask, job, role, tool: name });
-    if (!isAllowed) throw new NotCalled(`E_POLICY_DENY: ${reason}`);
-  }
-
-  async function perform({ plan, server, isReadOnly }: OpenTool, args: Args, stop: AbortSignal): Promise<string> {
-    if (server && plan.settings) {
-      const within = { ms: timeoutOf(plan.settings.timeout_ms, plan.caps.timeout_ms) + 1000, signal: stop };
-      const text = await server.call(plan.settings.tool, args, within);
-      if (isReadOnly) hasReadData = true;
-      return text;
-    }
-    if (plan.name === CODE_RUN) return runCode(codeJob(args), deps.clock, stop);
-    if (plan.name === ARTIFACT_WRITE) return write(args);
-    throw new Error(`nothing knows the tool ${plan.name}`);
-  }
-
-  function codeJob(args: Args) {
-    const { meta, envelope } = rules.ask;
-    return { code: String(args["code"]), input: meta["input"] ?? envelope?.facts ?? null, results };
-  }
-
-  async function write(args: Args): Promise<string> {
-    const path = String(args["path"]);
-    const bytes = new TextEncoder().encode(await deps.redact(String(args["content"])));
-    try {
-      await deps.artifacts.write({ jobId: rules.job.id, epoch: rules.ask.epoch }, path, bytes);
-    } catch (error) {
-      if (error instanceof Refusal) throw new NotCalled(`${path} was not written: ${error.message}`);
-      throw error;
-    }
-    written.add(path);
-    return `Written: ${path}, ${bytes.length} bytes`;
-  }
-
-  /** Waits no longer than the tool may take, whether it listens to the signal or not. */
-  async function inTime(tool: OpenTool, args: Args): Promise<string> {
-    const ms = timeoutOf(tool.plan.settings?.timeout_ms ?? CODE_WITHIN_MS * 6, tool.plan.caps.timeout_ms);
-    using deadline = openDeadline(deps.clock, ms, signal);
-    const late = new Promise<never>((_, reject) => {
-      deadline.signal.addEventListener("abort", () => reject(new Error("it took too long")), { once: true });
-    });
-    late.catch(() => undefined);
-    try {
-      return await Promise.race([perform(tool, args, deadline.signal), late]);
-    } catch (error) {
-      if (error instanceof NotCalled) throw error;
-      const { name } = tool.plan;
-      if (deadline.signal.aborted && !signal.aborted) {
-        throw new ToolFailure("E_TOOL_TIMEOUT", `${name} gave no result in ${ms / 1000} s`);
-      }
-      throw new ToolFailure("E_TOOL_ERROR", `${name}: ${await deps.redact(sentenceOf(error))}`);
-    }
-  }
-
-  async function judged(
-    shownName: string,
-    given: unknown,
-  ): Promise<{ outcome: ToolOutcome; text: string; tool: string }> {
-    const tool = tools.find(({ shown }) => shown.name === shownName);
-    const name = tool?.plan.name ?? "other";
-    try {
-      if (calls++ >= rules.mostCalls) throw new NotCalled("There are no calls left. Reply now.");
-      if (!tool) throw new NotCalled("There is no such tool.");
-      const args = await prepare(tool, given);
-      used.add(name);
-      hasChanged ||= !tool.isReadOnly;
-      // Cut once before, so that looking for secrets is not a matter of minutes, and where none can be cut in two.
-      const whole = await inTime(tool, args);
-      const clean = await deps.redact(headOf(whole, MOST_LOOKED_AT_BYTES));
-      const text = cut(clean, rules.mostResultBytes, Buffer.byteLength(whole));
-      results.push({ tool: name, result: text });
-      return { outcome: "done", text, tool: name };
-    } catch (error) {
-      if (error instanceof NotCalled) return { outcome: "refused", text: error.message, tool: name };
-      throw error;
-    }
-  }
+  const run: Run = {
+    tools,
+    rules,
+    deps,
+    signal,
+    calls: 0,
+    used: new Set(),
+    written: new Set(),
+    results: [],
+    hasReadData: false,
+    hasChanged: false,
+  };
 
   return {
     async call(shownName, given) {
@@ -168,7 +90,7 @@ export function openCalls(
         );
       };
       try {
-        const { outcome, text, tool } = await judged(shownName, given);
+        const { outcome, text, tool } = await judged(run, shownName, given);
         told(tool, outcome, Buffer.byteLength(text));
         return text;
       } catch (error) {
@@ -177,10 +99,118 @@ export function openCalls(
         throw error;
       }
     },
-    used: () => [...used].sort(),
-    artifacts: () => [...written],
-    hasChangedAnything: () => hasChanged,
+    used: () => [...run.used].sort(),
+    artifacts: () => [...run.written],
+    hasChangedAnything: () => run.hasChanged,
   };
+}
+
+/** Makes a call if it may be made; returns what the model is told of it. @throws {ToolFailure} */
+async function judged(
+  run: Run,
+  shownName: string,
+  given: unknown,
+): Promise<{ outcome: ToolOutcome; text: string; tool: string }> {
+  const { rules, deps } = run;
+  const tool = run.tools.find(({ shown }) => shown.name === shownName);
+  const name = tool?.plan.name ?? "other";
+  try {
+    if (run.calls++ >= rules.mostCalls) throw new NotCalled("There are no calls left. Reply now.");
+    if (!tool) throw new NotCalled("There is no such tool.");
+    const args = await prepare(run, tool, given);
+    run.used.add(name);
+    run.hasChanged ||= !tool.isReadOnly;
+    // Cut once before, so that looking for secrets is not a matter of minutes, and where none can be cut in two.
+    const whole = await inTime(run, tool, args);
+    const clean = await deps.redact(headOf(whole, MOST_LOOKED_AT_BYTES));
+    const text = cut(clean, rules.mostResultBytes, Buffer.byteLength(whole));
+    run.results.push({ tool: name, result: text });
+    return { outcome: "done", text, tool: name };
+  } catch (error) {
+    if (error instanceof NotCalled) return { outcome: "refused", text: error.message, tool: name };
+    throw error;
+  }
+}
+
+/** Returns the arguments that a tool is called with. @throws {NotCalled} where they do not fit, or it may not be */
+async function prepare(run: Run, tool: OpenTool, given: unknown): Promise<Args> {
+  const { plan, shown } = tool;
+  const problems = await run.deps.schemas.validate(shown.inputSchema, given);
+  if (problems.length > 0 || typeof given !== "object" || given === null) {
+    const list = problems.map(({ path, message }) => `${path || "the arguments"} ${message}`).join("; ");
+    throw new NotCalled(`The arguments do not fit: ${list || "they must be an object"}`);
+  }
+  const capsArgs = plan.settings?.caps_args ?? {};
+  const capped = applyCaps(given as Args, plan.caps, { capsArgs, inputSchema: shown.inputSchema });
+  if ("problem" in capped) throw new NotCalled(`E_CAPS_VIOLATION: ${capped.problem}`);
+  if (!tool.isReadOnly) await permit(run, tool);
+  return capped.args;
+}
+
+/** Whoever wrote the prompt is not trusted: a run that has read something may send nothing out any more. */
+async function permit({ rules, deps, hasReadData }: Run, { plan: { name, caps, settings } }: OpenTool): Promise<void> {
+  if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
+  if (!settings) return;
+  if (hasReadData) throw new NotCalled("E_POLICY_DENY: this run has read data, so it may change nothing");
+  const { ask, job, role } = rules;
+  const { isAllowed, reason } = await deps.allowWrite({ ask, job, role, tool: name });
+  if (!isAllowed) throw new NotCalled(`E_POLICY_DENY: ${reason}`);
+}
+
+/** Waits no longer than the tool may take, whether it listens to the signal or not. */
+async function inTime(run: Run, tool: OpenTool, args: Args): Promise<string> {
+  const { deps, signal } = run;
+  const ms = timeoutOf(tool.plan.settings?.timeout_ms ?? CODE_WITHIN_MS * 6, tool.plan.caps.timeout_ms);
+  using deadline = openDeadline(deps.clock, ms, signal);
+  const late = new Promise<never>((_, reject) => {
+    deadline.signal.addEventListener("abort", () => reject(new Error("it took too long")), { once: true });
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([perform(run, tool, args, deadline.signal), late]);
+  } catch (error) {
+    if (error instanceof NotCalled) throw error;
+    const { name } = tool.plan;
+    if (deadline.signal.aborted && !signal.aborted) {
+      throw new ToolFailure("E_TOOL_TIMEOUT", `${name} gave no result in ${ms / 1000} s`);
+    }
+    throw new ToolFailure("E_TOOL_ERROR", `${name}: ${await deps.redact(sentenceOf(error))}`);
+  }
+}
+
+async function perform(
+  run: Run,
+  { plan, server, isReadOnly }: OpenTool,
+  args: Args,
+  stop: AbortSignal,
+): Promise<string> {
+  if (server && plan.settings) {
+    const within = { ms: timeoutOf(plan.settings.timeout_ms, plan.caps.timeout_ms) + 1000, signal: stop };
+    const text = await server.call(plan.settings.tool, args, within);
+    if (isReadOnly) run.hasReadData = true;
+    return text;
+  }
+  if (plan.name === CODE_RUN) return runCode(codeJob(run, args), run.deps.clock, stop);
+  if (plan.name === ARTIFACT_WRITE) return writeArtifact(run, args);
+  throw new Error(`nothing knows the tool ${plan.name}`);
+}
+
+function codeJob({ rules, results }: Run, args: Args) {
+  const { meta, envelope } = rules.ask;
+  return { code: String(args["code"]), input: meta["input"] ?? envelope?.facts ?? null, results };
+}
+
+async function writeArtifact({ rules, deps, written }: Run, args: Args): Promise<string> {
+  const path = String(args["path"]);
+  const bytes = new TextEncoder().encode(await deps.redact(String(args["content"])));
+  try {
+    await deps.artifacts.write({ jobId: rules.job.id, epoch: rules.ask.epoch }, path, bytes);
+  } catch (error) {
+    if (error instanceof Refusal) throw new NotCalled(`${path} was not written: ${error.message}`);
+    throw error;
+  }
+  written.add(path);
+  return `Written: ${path}, ${bytes.length} bytes`;
 }
 
 function timeoutOf(usualMs: number, capMs: number | undefined): number {

@@ -1,4 +1,4 @@
-import type { RelayAsk, ToolCaps } from "../../model/relay.ts";
+import type { RelayAsk, ToolCaps } from "../../asks/model/ask.ts";
 import type { Role } from "../roles/role.ts";
 import { type CapsArgs, unenforceableCap } from "./caps.ts";
 import type { ToolSettings } from "./deps.ts";
@@ -27,7 +27,7 @@ export type ToolPlan =
 
 /**
  * Returns the tools of a run: those that the ask allows, the role does not exclude, and the server has
- * (contract-relay.md, section 12).
+ * (spec/relay 12).
  */
 export function planTools(
   ask: Pick<RelayAsk, "constraints" | "envelope">,

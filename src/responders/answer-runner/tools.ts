@@ -5,7 +5,7 @@ import { openToolServer, ToolError, type ToolServer } from "./mcp.ts";
 import { ARTIFACT_WRITE, CODE_RUN, type PlannedTool } from "./tool-plan.ts";
 import type { ShownTool } from "./wire.ts";
 
-/** A tool that failed ends its ask, so that the executor can ask for less (contract-relay.md, section 7). */
+/** A tool that failed ends its ask, so that the executor can ask for less (spec/relay 7). */
 export class ToolFailure extends Error {
   readonly code: "E_TOOL_TIMEOUT" | "E_TOOL_ERROR";
 

@@ -33,7 +33,7 @@ type Reply = Awaited<ReturnType<typeof generateText>>;
 const CUT = "\n[cut]";
 
 /**
- * Returns the model's last words, after it was given what the tools gave that it called (contract-relay.md, section 12).
+ * Returns the model's last words, after it was given what the tools gave that it called (spec/relay 12).
  *
  * @throws {FailedCall}
  */

@@ -1,11 +1,11 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
-import { replaceFile } from "../../lib/replace-file.ts";
-import type { Policy } from "../../model/policy.ts";
-import { PolicyMistake } from "../../model/policy-check.ts";
-import { FIRST_POLICY, parsePolicy } from "../../model/policy-text.ts";
+import { makeFolder, replaceFile, writeNewFile } from "../../lib/durable-files.ts";
+import type { Policy } from "../../policy/model/policy.ts";
+import { PolicyMistake } from "../../policy/model/check.ts";
+import { FIRST_POLICY, parsePolicy } from "../../policy/model/text.ts";
 
 /**
  * `ok`: the file is in force as it stands. `stale`: it holds a mistake, and what was read before it is in force.
@@ -68,14 +68,9 @@ const PEOPLE_DECIDE = {
 
 /** Opens the policy of an installation: reads its file, and writes the first one where there is none. */
 export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileOptions): Promise<PolicyFile> {
-  const name = basename(path);
-  const unread: LoadedPolicy = {
-    policy: parsePolicy(JSON.stringify(PEOPLE_DECIDE), name),
-    text: null,
-    loadedAt: clock.now(),
-  };
+  const unread = loadedFrom(JSON.stringify(PEOPLE_DECIDE), null, { path, clock });
   let loaded = unread;
-  let now: { state: PolicyFileState; problem: string | null } = { state: "missing", problem: null };
+  let now: Standing = { state: "missing", problem: null };
   let seen = "";
   let isOpen = false;
   // One look at a time, so that an edit and a step do not cross.
@@ -87,35 +82,14 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     return next;
   }
 
-  /** What tells one version of a file from another; empty where there is none. */
-  async function stampOf(): Promise<string> {
-    try {
-      const { mtimeMs, size, ino } = await stat(path);
-      return `${mtimeMs} ${size} ${ino}`;
-    } catch (error) {
-      if (isMissing(error)) return "";
-      throw error;
-    }
-  }
-
   async function look(): Promise<void> {
     const before = loaded.policy.policyVersion;
     const was = now;
-    try {
-      const stamp = await stampOf();
-      if (stamp === "") now = { state: "missing", problem: `${path} is not there` };
-      else {
-        const text = await readFile(path, "utf8");
-        // Somebody is writing it this very moment: the next look finds it whole.
-        if ((await stampOf()) !== stamp) return;
-        loaded = { policy: parsePolicy(text, name), text, loadedAt: clock.now() };
-        now = { state: "ok", problem: null };
-      }
-      seen = stamp;
-    } catch (error) {
-      if (error instanceof PolicyMistake) seen = await stampOf().catch(() => "");
-      now = { state: "stale", problem: error instanceof Error ? error.message : String(error) };
-    }
+    const found = await lookAt({ path, clock });
+    if (!found) return;
+    now = found.now;
+    loaded = found.loaded ?? loaded;
+    seen = found.seen ?? seen;
     const { policyVersion } = loaded.policy;
     if (policyVersion === before && now.state === was.state && now.problem === was.problem) return;
     const facts = { file: path, policy_version: policyVersion };
@@ -127,15 +101,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     onChange?.({ ...now, policyVersion });
   }
 
-  if ((await stampOf().catch(() => "not to be seen")) === "") {
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, FIRST_POLICY, { flag: "wx", mode: 0o600 });
-    } catch (error) {
-      log.error({ err: error, file: path }, "the first policy cannot be written");
-      loaded = { policy: parsePolicy(FIRST_POLICY, name), text: null, loadedAt: clock.now() };
-    }
-  }
+  loaded = (await writeFirst({ path, log, clock })) ?? loaded;
   await look();
   isOpen = true;
 
@@ -146,7 +112,7 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
     problem: () => now.problem,
     step: () =>
       inTurn(async () => {
-        if ((await stampOf()) !== seen || now.state === "missing") await look();
+        if ((await stampOf(path)) !== seen || now.state === "missing") await look();
         return false;
       }),
     reload: () => inTurn(look),
@@ -158,6 +124,66 @@ export async function openPolicyFile({ path, log, clock, onChange }: PolicyFileO
         await look();
       }),
   };
+}
+
+interface Standing {
+  state: PolicyFileState;
+  problem: string | null;
+}
+
+/** What a look at the file found; what is left out is as it was before. */
+interface Look {
+  now: Standing;
+  loaded?: LoadedPolicy;
+  /** The stamp of the version that was looked at. */
+  seen?: string;
+}
+
+/** Reads the file; null where somebody is writing it this very moment: the next look finds it whole. */
+async function lookAt({ path, clock }: { path: string; clock: Clock }): Promise<Look | null> {
+  try {
+    const stamp = await stampOf(path);
+    if (stamp === "") return { now: { state: "missing", problem: `${path} is not there` }, seen: stamp };
+    const text = await readFile(path, "utf8");
+    if ((await stampOf(path)) !== stamp) return null;
+    return { now: { state: "ok", problem: null }, loaded: loadedFrom(text, text, { path, clock }), seen: stamp };
+  } catch (error) {
+    const now = { state: "stale", problem: error instanceof Error ? error.message : String(error) } as const;
+    return error instanceof PolicyMistake ? { now, seen: await stampOf(path).catch(() => "") } : { now };
+  }
+}
+
+/** Writes the first policy where there is no file; returns that policy where it cannot be written. */
+async function writeFirst({ path, log, clock }: PolicyFileOptions): Promise<LoadedPolicy | null> {
+  if ((await stampOf(path).catch(() => "not to be seen")) !== "") return null;
+  try {
+    makeFolder(dirname(path), 0o700);
+    await writeNewFile(path, FIRST_POLICY, 0o600);
+    return null;
+  } catch (error) {
+    log.error({ err: error, file: path }, "the first policy cannot be written");
+    return loadedFrom(FIRST_POLICY, null, { path, clock });
+  }
+}
+
+/** @throws {PolicyMistake} */
+function loadedFrom(
+  policyText: string,
+  fileText: string | null,
+  { path, clock }: { path: string; clock: Clock },
+): LoadedPolicy {
+  return { policy: parsePolicy(policyText, basename(path)), text: fileText, loadedAt: clock.now() };
+}
+
+/** Returns what tells one version of a file from another; empty where there is none. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch (error) {
+    if (isMissing(error)) return "";
+    throw error;
+  }
 }
 
 function isMissing(error: unknown): boolean {

@@ -43,8 +43,8 @@ const MOST_ALIASES = 10;
 
 /**
  * Returns the catalogue of the roles in `dirs`, which it has read once; the first folder wins for the same id and
- * version, and a folder that does not exist holds none. Whoever opens it runs `step` in a loop (contract-relay.md,
- * section 10: every 2 s).
+ * version, and a folder that does not exist holds none. Whoever opens it runs `step` in a loop (spec/relay 10:
+ * every 2 s).
  *
  * A file that was changed to something unusable keeps its last good content. A file that is gone takes its role along.
  */
@@ -52,8 +52,10 @@ export async function openRoles(options: {
   dirs: readonly (string | undefined)[];
   log: Pick<Logger, "info" | "warn">;
   schemas: Pick<ForeignSchemas, "validate">;
+  /** The one of `dirs` whose examples are known to say what their schemas do, and are not compared at each start. */
+  shipped?: string;
 }): Promise<Roles> {
-  const { log, schemas } = options;
+  const { log, schemas, shipped } = options;
   const dirs = [...new Set(options.dirs.filter((dir) => dir !== undefined))];
   const seen = new Map<string, Seen>();
   let inForce: readonly RoleOnDisk[] = [];
@@ -71,7 +73,8 @@ export async function openRoles(options: {
         const before = seen.get(file);
         if (before?.mark === mark) continue;
         isChanged = true;
-        seen.set(file, await load(file, name, mark, before?.good ?? null));
+        const judge = dir === shipped ? null : schemas;
+        seen.set(file, await load({ file, name, judge }, mark, before?.good ?? null));
       }
     }
     for (const file of seen.keys()) {
@@ -84,8 +87,9 @@ export async function openRoles(options: {
     return isChanged;
   }
 
-  async function load(file: string, name: string, mark: string, good: Role | null): Promise<Seen> {
-    const read = await readRole(file, name, schemas);
+  async function load(source: Source, mark: string, good: Role | null): Promise<Seen> {
+    const { file } = source;
+    const read = await readRole(source);
     if ("role" in read) return { mark, good: read.role, problems: [] };
     log.warn({ file, problems: read.problems, kept: good !== null }, "a role's file cannot be used");
     return { mark, good, problems: read.problems };
@@ -103,11 +107,14 @@ export async function openRoles(options: {
   };
 }
 
-async function readRole(
-  file: string,
-  name: string,
-  schemas: Pick<ForeignSchemas, "validate">,
-): Promise<{ role: Role } | { problems: readonly string[] }> {
+interface Source {
+  file: string;
+  name: string;
+  /** Compares its examples; null where they are known to fit. */
+  judge: Pick<ForeignSchemas, "validate"> | null;
+}
+
+async function readRole({ file, name, judge }: Source): Promise<{ role: Role } | { problems: readonly string[] }> {
   let value: unknown;
   try {
     const bytes = await readFile(file);
@@ -121,8 +128,8 @@ async function readRole(
     return { problems: [`it cannot be read: ${error instanceof Error ? error.message : String(error)}`] };
   }
   const checked = checkRole(value, name);
-  if ("problems" in checked) return checked;
-  const problems = await exampleProblems(checked.role, schemas);
+  if ("problems" in checked || !judge) return checked;
+  const problems = await exampleProblems(checked.role, judge);
   return problems.length > 0 ? { problems } : checked;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { digestOf } from "../../lib/canonical-json.ts";
 import type { ForeignSchemas, SchemaProblem } from "../../lib/foreign-schema.ts";
 import { readSchema } from "../../lib/schema-rules.ts";
-import type { AskType } from "../../model/relay.ts";
+import type { AskType } from "../../asks/model/ask.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ type Judge = Pick<ForeignSchemas, "validate">;
 const GUARDRAILS = ["must_return_json", "truncate_long_snippets"] as const;
 export type Guardrail = (typeof GUARDRAILS)[number];
 
-/** A part that a model plays: what it is told, what it may use, and what its answer looks like (section 10). */
+/** A part that a model plays: what it is told, what it may use, and what its answer looks like (spec/relay 10). */
 export interface Role {
   /** Without its version: `role.clarifier`. */
   id: string;
@@ -86,7 +86,7 @@ const MUST_BE: Readonly<Record<string, string>> = {
   examples: "must be a list of at most 5, each with input and output",
 };
 
-/** Returns the role that an ask has by its type alone, or none (contract-relay.md, section 10). */
+/** Returns the role that an ask has by its type alone, or none (spec/relay 10). */
 export function defaultRoleOf(type: AskType): string | null {
   return DEFAULT_ROLES[type];
 }
@@ -144,7 +144,7 @@ export async function exampleProblems(role: Role, schemas: Judge): Promise<reado
 
 /**
  * Returns where an ask's `meta.input` is not what the role takes; an ask that gives none is not held to it
- * (`E_ROLE_INPUT`, contract-relay.md, section 3).
+ * (`E_ROLE_INPUT`, spec/relay 3).
  */
 export async function inputProblems(
   role: Role,

@@ -1,5 +1,5 @@
 import { openContainedFiles, NoSuchPlace, type ContainedFiles } from "../../lib/contained-files.ts";
-import { isInTree, pathFromTree } from "../../model/assignment-action.ts";
+import { isInTree, pathFromTree } from "../../tasks/model/action.ts";
 import { RpcError } from "./rpc.ts";
 
 /** The protocol's own code and words. */

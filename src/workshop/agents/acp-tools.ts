@@ -1,4 +1,4 @@
-import { reaching, reading, writing, type Deed } from "../../model/assignment-action.ts";
+import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { type Json, objectOf, objectsOf, textOf } from "./json-lines.ts";
 import { PARLEY_TOOLS } from "./parley-tools.ts";

@@ -1,4 +1,4 @@
-import type { AttemptUsage } from "../../model/assignment.ts";
+import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { Told } from "./agent.ts";
 import { toolOf } from "./acp-tools.ts";
 import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";

@@ -1,5 +1,5 @@
 import { VERSION } from "../../lib/version.ts";
-import { pathFromTree, writing } from "../../model/assignment-action.ts";
+import { pathFromTree, writing } from "../../tasks/model/action.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Told } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
@@ -12,7 +12,7 @@ const ACP_VERSION = 1;
 const DENIED = -32603;
 const TOO_LONG = "A call was denied: it is too long to be shown to anybody. Do it in smaller parts.";
 
-/** Any agent that speaks the Agent Client Protocol, version 1 (contract-assignment.md, section 7). */
+/** Any agent that speaks the Agent Client Protocol, version 1 (spec/assignment 7). */
 export const acp: Agent = {
   type: "acp",
   needsSandbox: true,

@@ -1,12 +1,22 @@
-import type { AttemptUsage } from "../../model/assignment.ts";
-import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "../../model/attempt-asks.ts";
+import type { AttemptUsage } from "../../tasks/model/task.ts";
+import type {
+  PermissionDecision,
+  PermissionWish,
+  QuestionAnswer,
+  QuestionWish,
+} from "../../tasks/model/attempt-asks.ts";
 
-export type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "../../model/attempt-asks.ts";
+export type {
+  PermissionDecision,
+  PermissionWish,
+  QuestionAnswer,
+  QuestionWish,
+} from "../../tasks/model/attempt-asks.ts";
 
 /**
  * What an adapter is: it starts an agent's conversation over the agent's own protocol, tells what happens in one set of
- * words, passes permission prompts and questions on, interrupts, resumes. It decides nothing (contract-assignment.md,
- * section 7). It runs in the supervisor's process, and knows neither the server nor the jail.
+ * words, passes permission prompts and questions on, interrupts, resumes. It decides nothing (spec/assignment 7).
+ * It runs in the supervisor's process, and knows neither the server nor the jail.
  */
 export interface Agent {
   /** As in the settings: `claude`, `codex`, `acp`, `command`. */

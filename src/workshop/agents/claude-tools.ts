@@ -1,5 +1,5 @@
 import { lineDiff } from "../../lib/line-diff.ts";
-import { reaching, reading, writing, type Deed } from "../../model/assignment-action.ts";
+import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import type { PermissionWish } from "./agent.ts";
 import { objectOf, objectsOf, textOf, type Json } from "./json-lines.ts";
 

@@ -1,4 +1,4 @@
-import type { AttemptUsage } from "../../model/assignment.ts";
+import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, Told } from "./agent.ts";
 import { claudeWish } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
@@ -13,11 +13,19 @@ const MOST_PENDING = 100;
 const MOST_CALLS = 1000;
 const UNKNOWN_SESSION = /No conversation found/i;
 const ARGUMENTS = [
-  ...["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
-  ...["--permission-prompt-tool", "stdio", "--permission-mode", "default"],
+  "-p",
+  "--input-format",
+  "stream-json",
+  "--output-format",
+  "stream-json",
+  "--verbose",
+  "--permission-prompt-tool",
+  "stdio",
+  "--permission-mode",
+  "default",
 ] as const;
 
-/** Claude Code, over lines of JSON on its standard input and output (contract-assignment.md, section 7). */
+/** Claude Code, over lines of JSON on its standard input and output (spec/assignment 7). */
 export const claude: Agent = {
   type: "claude",
   needsSandbox: false,
@@ -32,9 +40,15 @@ async function launch(order: AgentOrder): Promise<Launch> {
   await writeHomeFile(order.homeOutside, MCP_FILE, JSON.stringify({ mcpServers: { parley: server } }));
   return {
     argv: [
-      ...([settings.command[0] ?? "claude", ...ARGUMENTS] as const),
-      ...["--mcp-config", `${home}/${MCP_FILE}`, "--strict-mcp-config", "--setting-sources", ""],
-      ...["--allowedTools", PARLEY_TOOLS.map((tool) => `mcp__parley__${tool}`).join(",")],
+      settings.command[0] ?? "claude",
+      ...ARGUMENTS,
+      "--mcp-config",
+      `${home}/${MCP_FILE}`,
+      "--strict-mcp-config",
+      "--setting-sources",
+      "",
+      "--allowedTools",
+      PARLEY_TOOLS.map((tool) => `mcp__parley__${tool}`).join(","),
       ...(maxBudgetUsd === null ? [] : ["--max-budget-usd", String(maxBudgetUsd)]),
       ...(resume === null ? ["--session-id", sessionId] : ["--resume", resume]),
     ],

@@ -1,4 +1,4 @@
-import { pathFromTree, isInTree, writing } from "../../model/assignment-action.ts";
+import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
 import type { PermissionWish, QuestionWish, Told } from "./agent.ts";
 import { type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
@@ -9,7 +9,7 @@ const BY_SHELL = /^(?:\/usr)?\/bin\/(?:ba|z|da)?sh -l?c ([^]+)$/;
 /** Changes under way at one time; those of before are forgotten, and so not allowed. */
 const MOST_CHANGES = 1000;
 
-/** What Codex wants to know of its client, in its words (contract-assignment.md, section 7). */
+/** What Codex wants to know of its client, in its words (spec/assignment 7). */
 export class CodexRequests {
   readonly #told: Told;
   readonly #tree: string;

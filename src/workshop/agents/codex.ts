@@ -1,5 +1,5 @@
 import { VERSION } from "../../lib/version.ts";
-import type { AttemptUsage } from "../../model/assignment.ts";
+import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, Told } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
 import { writeHomeFile } from "./home-files.ts";
@@ -12,7 +12,7 @@ const FOLDER = ".codex";
 const START_TIMEOUT_S = 120;
 const KEYS = ["CODEX_API_KEY", "OPENAI_API_KEY"];
 
-/** Codex CLI, over its app server (contract-assignment.md, section 7); `codex exec` would never ask. */
+/** Codex CLI, over its app server (spec/assignment 7); `codex exec` would never ask. */
 export const codex: Agent = {
   type: "codex",
   needsSandbox: false,
@@ -42,7 +42,9 @@ function configOf(env: AgentOrder["env"]): string {
   const provider = [
     'model_provider = "given"',
     "[model_providers.given]",
-    ...['name = "given"', `base_url = ${JSON.stringify(url)}`, 'wire_api = "responses"'],
+    'name = "given"',
+    `base_url = ${JSON.stringify(url)}`,
+    'wire_api = "responses"',
     `env_key = ${JSON.stringify(KEYS.find((name) => env[name]) ?? KEYS[0])}`,
   ];
   // The key is given anew each time, and stays in no file.

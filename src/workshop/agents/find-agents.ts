@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import type { AgentRules } from "../../model/assignment-rules.ts";
+import type { AgentRules } from "../../tasks/model/rules.ts";
 import { findProgram } from "../program-needs.ts";
 import { agentOf } from "./agents.ts";
 
-/** Versions that Parley's own tests have run, by agent (contract-assignment.md, section 7). */
+/** Versions that Parley's own tests have run, by agent (spec/assignment 7). */
 const TESTED: Readonly<Record<string, readonly string[]>> = {
   claude: ["2.1.197", "2.1.329"],
   codex: ["0.169.0"],

@@ -23,7 +23,7 @@ const BY_HAND = {
 
 /**
  * The target branch holds the work, unless somebody has it checked out, it moved meanwhile, or git cannot merge
- * (contract-assignment.md, section 12). Repeated it changes nothing.
+ * (spec/assignment 12). Repeated it changes nothing.
  *
  * @throws {RepositoryTrouble} when there is no such branch
  */
@@ -45,7 +45,7 @@ export async function approveInto(repo: Repository, wish: ApproveWish): Promise<
     if (next.is === "left") return left(next.why);
     try {
       await carryObjects(repo.store, gitDir, next.commit);
-      await moveRef(repo, gitDir, ref, next.commit, now);
+      await moveRef(repo, gitDir, ref, { from: now, to: next.commit });
       return next;
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error;

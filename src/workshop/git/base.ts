@@ -8,7 +8,7 @@ const PLAIN_REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[./]$))[^
 
 /**
  * Returns the commit that a ref of the user's repository stands for now; the store holds it afterwards, under
- * `refs/parley/base/<sha>`. Nothing is fetched from anywhere else (contract-assignment.md, section 4).
+ * `refs/parley/base/<sha>`. Nothing is fetched from anywhere else (spec/assignment 4).
  *
  * @throws {RepositoryTrouble} when there is no such ref, or its commit is not whole
  */

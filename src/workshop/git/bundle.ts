@@ -1,11 +1,10 @@
+/** Bundles carry commits between a worker elsewhere and the server (spec/assignment 13). */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { checkConnected, hasCommit } from "./objects.ts";
 import { keepRef, removeRef, valueOfRef } from "./refs.ts";
 import { isObjectName, type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";
-
-/** Bundles carry commits between a worker elsewhere and the server (contract-assignment.md, section 13). */
 
 const MOST_HEAD_BYTES = 1024 * 1024;
 const MOST_BUNDLE_BYTES = 5 * 1024 ** 3;

@@ -1,10 +1,12 @@
-import type { Diffstat } from "../../model/assignment.ts";
+import type { Diffstat } from "../../tasks/model/task.ts";
 import { TreeRefused } from "./listing.ts";
 import { carryObjects } from "./objects.ts";
 import { changedBytes, changedPaths, diffstat } from "./read.ts";
 import { keepRef, takeRef, valueOfRef } from "./refs.ts";
 import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
+import { parentsOnTopOf } from "./start.ts";
+import { submoduleWarnings } from "./submodules.ts";
 import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
 
 export interface CommitWish extends Left {
@@ -27,22 +29,24 @@ export interface Committed {
 
 /**
  * What the agent left is one commit on its start commit, named `refs/aa/<slug>/<n>` in the store; an empty one when nothing
- * changed. Repeated it is the same commit: what is the same tree, start and message has been committed before.
+ * changed. Where that start has conflict markers in it, the commit takes its place. Repeated it is the same commit: what is the same tree, start and message has been committed before.
  *
  * @throws {TreeRefused} beyond a limit, where a conflict marker is left, or when something cannot be read
  */
 export async function commitTree(repo: Repository, wish: CommitWish): Promise<Committed> {
   const ref = attemptRef(wish.slug, wish.n);
   const { tree, warnings } = await stageTree(repo, wish, { limits: wish.limits });
-  const marked = await markersLeft(repo, tree, wish.markersIn ?? []);
+  const parents = await parentsOnTopOf(repo, wish.start);
+  const marked = await markersLeft(repo, tree, { paths: wish.markersIn ?? [], parents });
   if (marked.length > 0) throw new TreeRefused(`Conflict markers are left in ${marked.join(", ")}.`);
-  const made = await makeCommit(repo, tree, wish.start, wish.message);
+  const made = await makeCommit(repo, tree, parents, wish.message);
   const isSame = (before: string) => saysTheSame(repo, before, made);
-  const commit = await repo.inTurn(() => takeRef(repo, repo.store, ref, made, isSame));
+  const commit = await repo.inTurn(() => takeRef(repo, repo.store, { ref, value: made }, isSame));
   const between = { from: wish.start, to: commit };
-  const lfs = await lfsWarnings(repo, wish, await changedBytes(repo, between));
+  const names = await changedBytes(repo, between);
+  const more = [...(await lfsWarnings(repo, wish, names)), ...(await submoduleWarnings(repo, commit, names))];
   const changed = tree !== (await treeOf(repo, wish.start));
-  return { commit, changed, diffstat: await diffstat(repo, between), warnings: [...warnings, ...lfs] };
+  return { commit, changed, diffstat: await diffstat(repo, between), warnings: [...warnings, ...more] };
 }
 
 /**
@@ -64,7 +68,7 @@ export async function snapshot(
       const kept = await valueOfRef(repo.store, ref);
       if (kept !== null && (await treeOf(repo, kept)) !== tree) continue;
       const message = `Unfinished work of ${wish.slug}, attempt ${wish.n}\n`;
-      const commit = kept ?? (await makeCommit(repo, tree, wish.start, message));
+      const commit = kept ?? (await makeCommit(repo, tree, [wish.start], message));
       await keepRef(repo, repo.store, ref, commit);
       await showUser(repo, ref, commit);
       return commit;
@@ -88,15 +92,20 @@ async function showUser(repo: Repository, ref: string, commit: string): Promise<
   if (repo.gitDir === null) return;
   try {
     await carryObjects(repo.store, repo.gitDir, commit);
-    await takeRef(repo, repo.gitDir, ref, commit);
+    await takeRef(repo, repo.gitDir, { ref, value: commit });
   } catch (error) {
     // The store has it; the user's repository may be away, and that must not hold up the end of an attempt.
     if (!(error instanceof GitFailure || error instanceof RepositoryTrouble)) throw error;
   }
 }
 
-async function makeCommit(repo: Repository, tree: string, start: string, message: string): Promise<string> {
-  const args = ["commit-tree", tree, "-p", start, "-F", "-"];
+async function makeCommit(
+  repo: Repository,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+): Promise<string> {
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
   return gitText(args, { gitDir: repo.store, env: signed(repo), input: message });
 }
 

@@ -33,7 +33,7 @@ export async function copyIncluded(
   if (!found.isFile() || found.size > MOST_PATTERN_BYTES) {
     return { copied: 0, warnings: [`${PATTERNS} was not read: it is no ordinary file, or too long.`] };
   }
-  const paths = await namedBy(repo, patterns, from, start, `${to}.index`);
+  const paths = await namedBy(repo, { patterns, from, start, indexFile: `${to}.index` });
   if (paths === null) return { copied: 0, warnings: [`${PATTERNS} was not obeyed: git could not find the files.`] };
 
   const [links, left]: [string[], string[]] = [[], []];
@@ -60,10 +60,7 @@ export async function copyIncluded(
 /** The index is one of the start commit, so that the user's own is not even read. */
 async function namedBy(
   repo: Repository,
-  patterns: string,
-  from: string,
-  start: string,
-  indexFile: string,
+  { patterns, from, start, indexFile }: { patterns: string; from: string; start: string; indexFile: string },
 ): Promise<string[] | null> {
   const call = { gitDir: repo.store, workTree: from, indexFile, config: ["core.bare=false"], timeoutMs: TIMEOUT_MS };
   try {
@@ -90,6 +87,7 @@ async function copyOne(from: string, to: string, path: string): Promise<boolean>
     if (!(await lstat(folder)).isDirectory()) return false;
   }
   try {
+    // eslint-disable-next-line no-restricted-syntax -- a copy of what stands in the checkout; it is never committed
     await copyFile(at(from, path), at(to, path), constants.COPYFILE_EXCL);
     return true;
   } catch {

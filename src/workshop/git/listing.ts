@@ -1,12 +1,11 @@
-import { chmod, lstat, readdir, rm } from "node:fs/promises";
-import type { Dirent } from "node:fs";
-import { git, GitFailure } from "./run.ts";
-import type { Repository } from "./repository.ts";
-
 /**
  * What is in a tree that an agent left, found without letting git walk there: git would look into nested repositories,
  * and wait at a pipe for ever. Paths are bytes, kept as text of one character each (`latin1`).
  */
+import { chmod, lstat, readdir, rm } from "node:fs/promises";
+import type { Dirent } from "node:fs";
+import { git, GitFailure } from "./run.ts";
+import type { Repository } from "./repository.ts";
 
 /** The commit cannot be made of what the agent left; the message is one sentence for people. */
 export class TreeRefused extends Error {}

@@ -24,7 +24,7 @@ export interface Published {
 
 /**
  * The user's repository has the commit as `refs/aa/<slug>/<n>`, and as the branch `<prefix><slug>` unless somebody works
- * on that branch, moved it, or has given its name away (contract-assignment.md, "Publish"). Repeated it changes nothing.
+ * on that branch, moved it, or has given its name away (spec/assignment 4.2). Repeated it changes nothing.
  *
  * @throws {RepositoryTrouble} when the user's repository could not take the commit
  */
@@ -35,7 +35,7 @@ export async function publish(repo: Repository, wish: PublishWish): Promise<Publ
   return repo.inTurn(async () => {
     try {
       if ((await valueOfRef(gitDir, ref)) !== wish.commit) await carryObjects(repo.store, gitDir, wish.commit);
-      await takeRef(repo, gitDir, ref, wish.commit);
+      await takeRef(repo, gitDir, { ref, value: wish.commit });
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error;
       throw new RepositoryTrouble(`${ref} could not be written into ${repo.name}: ${error.message}`);
@@ -98,7 +98,7 @@ async function advance(repo: Repository, gitDir: string, branch: string, wish: P
     return now === null ? `The branch ${branch} was deleted.` : `The branch ${branch} was moved by somebody else.`;
   }
   try {
-    await moveRef(repo, gitDir, ref, wish.commit, now);
+    await moveRef(repo, gitDir, ref, { from: now, to: wish.commit });
     return null;
   } catch (error) {
     if (!(error instanceof GitFailure || error instanceof RepositoryTrouble)) throw error;

@@ -1,4 +1,4 @@
-import type { Diffstat } from "../../model/assignment.ts";
+import type { Diffstat } from "../../tasks/model/task.ts";
 import { removeRef, valueOfRef } from "./refs.ts";
 import { isObjectName, type Repository } from "./repository.ts";
 import { git, gitText } from "./run.ts";
@@ -75,7 +75,7 @@ export interface KnownRefs {
   user: ReadonlyMap<string, string> | null;
 }
 
-/** Returns which commits of attempts exist where, to be compared with what should be (contract-assignment.md, section 10). */
+/** Returns which commits of attempts exist where, to be compared with what should be (spec/assignment 10). */
 export async function refsOf(repo: Repository): Promise<KnownRefs> {
   const branches = `refs/heads/${repo.branchPrefix}`;
   return {

@@ -1,5 +1,6 @@
-import { lstat, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { syncNames } from "../../lib/durable-files.ts";
 import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
@@ -14,7 +15,8 @@ export async function valueOfRef(gitDir: string, ref: string): Promise<string | 
 }
 
 /**
- * The ref stands for `value`, if it stood for `before` (null: it did not exist).
+ * The ref stands for `to`, if it stood for `from` (null: it did not exist). Both survive a loss of power: git syncs
+ * the files that it writes (`core.fsync`), but none of the folders in which they stand.
  *
  * @throws {GitFailure} when it stood for something else, or its name cannot be
  */
@@ -22,18 +24,45 @@ export async function moveRef(
   repo: Repository,
   gitDir: string,
   ref: string,
-  value: string,
-  before: string | null,
+  { from, to }: { from: string | null; to: string },
 ): Promise<void> {
-  const old = before ?? "0".repeat(repo.digits);
-  await updateRef(repo, gitDir, ref, ["-m", "parley", "--end-of-options", ref, value, old]);
+  const old = from ?? "0".repeat(repo.digits);
+  await syncObjects(repo, gitDir);
+  await updateRef(repo, gitDir, ref, ["-m", "parley", "--end-of-options", ref, to, old]);
+  await syncRef(repo, gitDir, ref);
+}
+
+/** Every object that was written into the repository survives a loss of power by name. */
+async function syncObjects(repo: Repository, gitDir: string): Promise<void> {
+  const objects = join(sharedFolder(repo, gitDir), "objects");
+  for (const name of await readdir(objects)) await syncNames(join(objects, name));
+  await syncNames(objects);
+}
+
+/** The ref survives a loss of power by name, whether it has a file of its own or is kept in tables. */
+async function syncRef(repo: Repository, gitDir: string, ref: string): Promise<void> {
+  const folder = sharedFolder(repo, gitDir);
+  const steps = ref.split("/");
+  for (let end = steps.length - 1; end >= 0; end -= 1) await syncNames(join(folder, ...steps.slice(0, end)));
+  await syncNames(join(folder, "reftable"));
+}
+
+/** A process that ended may have written the ref and what it stands for, and synced neither. */
+async function syncAgain(repo: Repository, gitDir: string, ref: string): Promise<void> {
+  await syncObjects(repo, gitDir);
+  await syncRef(repo, gitDir, ref);
+}
+
+/** Returns where a git directory keeps what the working trees of its repository share. */
+function sharedFolder(repo: Repository, gitDir: string): string {
+  return gitDir === repo.store ? gitDir : (repo.commonDir ?? gitDir);
 }
 
 /** The ref stands for `value`, which it may have done before. @throws {GitFailure} when it stands for something else */
 export async function keepRef(repo: Repository, gitDir: string, ref: string, value: string): Promise<void> {
-  if ((await valueOfRef(gitDir, ref)) === value) return;
+  if ((await valueOfRef(gitDir, ref)) === value) return syncAgain(repo, gitDir, ref);
   try {
-    await moveRef(repo, gitDir, ref, value, null);
+    await moveRef(repo, gitDir, ref, { from: null, to: value });
   } catch (error) {
     if ((await valueOfRef(gitDir, ref)) !== value) throw error;
   }
@@ -46,16 +75,18 @@ export async function keepRef(repo: Repository, gitDir: string, ref: string, val
 export async function takeRef(
   repo: Repository,
   gitDir: string,
-  ref: string,
-  value: string,
+  { ref, value }: { ref: string; value: string },
   isAsGood: (before: string) => Promise<boolean> = () => Promise.resolve(false),
 ): Promise<string> {
   for (;;) {
     const before = await valueOfRef(gitDir, ref);
-    if (before !== null && (before === value || (await isAsGood(before)))) return before;
+    if (before !== null && (before === value || (await isAsGood(before)))) {
+      await syncAgain(repo, gitDir, ref);
+      return before;
+    }
     try {
       if (before !== null) await keepRef(repo, gitDir, `${ref}-${before.slice(0, ASIDE_DIGITS)}`, before);
-      await moveRef(repo, gitDir, ref, value, before);
+      await moveRef(repo, gitDir, ref, { from: before, to: value });
       return value;
     } catch (error) {
       // Another process may have been the first.
@@ -77,7 +108,7 @@ const PAUSE_MS = 1000;
 const MOST_PAUSES = 30;
 
 async function updateRef(repo: Repository, gitDir: string, ref: string, args: readonly string[]): Promise<void> {
-  if (gitDir !== repo.store) await checkNoLinks(repo.commonDir ?? gitDir, ref);
+  if (gitDir !== repo.store) await checkNoLinks(sharedFolder(repo, gitDir), ref);
   for (let pauses = 0; ; pauses += 1) {
     try {
       await git(["update-ref", "--no-deref", ...args], { gitDir, env: signed(repo) });

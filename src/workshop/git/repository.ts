@@ -1,5 +1,6 @@
-import { lstat, mkdir, mkdtemp, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { makeFolder, renameForGood, syncWhole, writeWhole } from "../../lib/durable-files.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
@@ -150,7 +151,7 @@ async function ownerWarnings(commonDir: string): Promise<string[]> {
 
 async function makeStore(storeDir: string, format: string): Promise<string> {
   const parent = dirname(storeDir);
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  makeFolder(parent, 0o700);
   const store = join(await realpath(parent), basename(storeDir));
   if (!(await lstat(join(store, "HEAD")).catch(() => null))) {
     // It is made beside its place, so that whatever is in its place is whole.
@@ -158,7 +159,9 @@ async function makeStore(storeDir: string, format: string): Promise<string> {
     await git(["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, fresh], {
       config: ["init.defaultBranch=main"],
     });
-    await rename(fresh, store).catch(async (error: unknown) => {
+    // Git syncs what is committed, and not what it begins with.
+    await syncWhole(fresh);
+    await renameForGood(fresh, store).catch(async (error: unknown) => {
       await rm(fresh, { recursive: true, force: true });
       if (!(await lstat(join(store, "HEAD")).catch(() => null))) throw error;
     });
@@ -177,17 +180,6 @@ export async function keepShallow(from: string, to: string): Promise<void> {
   const all = new Set([...known.split("\n"), ...missing.split("\n")].filter(isObjectName));
   if (all.size === known.split("\n").filter(isObjectName).length) return;
   await writeWhole(join(to, "shallow"), `${[...all].sort().join("\n")}\n`);
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  const file = await open(`${path}.new`, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
 }
 
 function identityOf(text: string): Identity {

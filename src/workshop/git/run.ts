@@ -1,12 +1,11 @@
+/** The one place that calls git (spec/assignment 4): never through a shell, in an environment of our own. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { delimiter, isAbsolute } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { systemClock } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/deadline.ts";
-import { cutTo } from "../../model/title.ts";
-
-/** The one place that calls git (contract-assignment.md, section 4): never through a shell, in an environment of our own. */
+import { cutTo } from "../../core/model/title.ts";
 
 /** What a call of git is made with. */
 export interface GitCall {

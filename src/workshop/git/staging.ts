@@ -83,8 +83,32 @@ async function stage(repo: Repository, left: Left, options: StageOptions): Promi
   return { tree, warnings: [...listing.warnings, ...warnings, ...nameless] };
 }
 
-/** Returns the files in which a conflict marker is left, of those that are named. */
-export async function markersLeft(repo: Repository, tree: string, paths: readonly string[]): Promise<string[]> {
+/** A marker of a merge that Parley made: it names one of the two commits. Other tools name branches there. */
+const OWN_MARKER = "^(<{7,}|>{7,}) [0-9a-f]{40,64}";
+
+/**
+ * Returns the files of a tree in which a conflict marker is left: any in those of `paths`, where the markers were, and
+ * in all others those of Parley's own merges, unless a parent has the file so already.
+ */
+export async function markersLeft(
+  repo: Repository,
+  tree: string,
+  { paths, parents }: { paths: readonly string[]; parents: readonly string[] },
+): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const before = new Set((await Promise.all(parents.map((parent) => withOwnMarkers(repo, parent)))).flat());
+  const moved = (await withOwnMarkers(repo, tree)).filter((path) => !before.has(path));
+  return [...new Set([...(await markedOf(repo, tree, paths)), ...moved])];
+}
+
+async function withOwnMarkers(repo: Repository, tree: string): Promise<string[]> {
+  const args = ["grep", "-z", "-l", "-a", "-E", "-e", OWN_MARKER, tree];
+  const { stdout } = await git(args, { gitDir: repo.store, allow: [1] });
+  const found = stdout.toString("utf8").split("\0").filter(Boolean);
+  return found.map((line) => line.slice(line.indexOf(":") + 1));
+}
+
+async function markedOf(repo: Repository, tree: string, paths: readonly string[]): Promise<string[]> {
   const marked: string[] = [];
   const entries = await entriesIn(repo, tree);
   for (const path of paths) {

@@ -1,5 +1,5 @@
 import { hasCommit, timeOfCommit } from "./objects.ts";
-import { keepRef } from "./refs.ts";
+import { keepRef, valueOfRef } from "./refs.ts";
 import { isObjectName, type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
@@ -35,7 +35,7 @@ export interface MarkedStart {
 
 /**
  * Returns the commit that an attempt starts from: the base, the one dependency that holds everything, or a merge that is
- * made in the store without a working tree (contract-assignment.md, "Start commit"). The same wish gives the same commit,
+ * made in the store without a working tree (spec/assignment 4.4). The same wish gives the same commit,
  * whenever and however often it is asked.
  */
 export async function startCommit(repo: Repository, wish: StartWish): Promise<Start> {
@@ -44,9 +44,9 @@ export async function startCommit(repo: Repository, wish: StartWish): Promise<St
 }
 
 /**
- * Returns a start for an agent that resolves the conflict: the same merges, each recorded as git left it, conflict
- * markers and all. What the agent leaves becomes one commit on top of it, so that the rule of one commit holds and all
- * dependencies are ancestors; a person who wants no commit with markers in the history merges by squashing.
+ * Returns a start for an agent that resolves the conflict: one merge of all it builds on, as git left it, conflict markers
+ * and all. It stays in the store: what the agent leaves becomes the one commit that merges the same commits, so that all
+ * dependencies are its ancestors and no commit that is published holds a marker.
  */
 export async function startWithMarkers(repo: Repository, conflict: Pick<Conflict, "wish">): Promise<MarkedStart> {
   const { commit, markersIn } = await repo.inTurn(() => fold(repo, conflict.wish, true));
@@ -67,6 +67,7 @@ async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promi
   const [first, ...others] = await independent(repo, wish);
   if (!first) throw new Error("a start has a base at least");
   let commit = first.commit;
+  let tree = "";
   const merged = first.id === null ? [] : [first.id];
   const markersIn = new Set<string>();
   for (const { id, commit: next } of others) {
@@ -78,10 +79,26 @@ async function fold(repo: Repository, wish: StartWish, isMarked: boolean): Promi
     }
     if (id !== null) merged.push(id);
     for (const path of done.paths) markersIn.add(path);
-    commit = await mergeCommit(repo, done.tree, parents, merged, wish.forTask);
+    commit = await mergeCommit(repo, { tree: done.tree, parents }, merged, wish.forTask);
+    tree = done.tree;
   }
-  if (others.length > 0) await keepRef(repo, repo.store, `refs/parley/start/${commit}`, commit);
+  if (markersIn.size > 0) {
+    const all = [first, ...others].map((one) => one.commit);
+    commit = await mergeCommit(repo, { tree, parents: all }, merged, wish.forTask);
+    await keepRef(repo, repo.store, markedRef(commit), commit);
+  } else if (others.length > 0) await keepRef(repo, repo.store, `refs/parley/start/${commit}`, commit);
   return { commit, markersIn: [...markersIn], conflict: null };
+}
+
+const markedRef = (commit: string): string => `refs/parley/marked/${commit}`;
+
+/**
+ * Returns what the commit of an attempt stands on: the commit it started from, or where that has conflict markers in it,
+ * what that merges.
+ */
+export async function parentsOnTopOf(repo: Repository, start: string): Promise<readonly string[]> {
+  if ((await valueOfRef(repo.store, markedRef(start))) === null) return [start];
+  return (await gitText(["rev-parse", `${start}^@`], { gitDir: repo.store })).split("\n");
 }
 
 /** What has to be merged: no ancestors of another, none twice; the base first where no dependency holds it. */
@@ -141,16 +158,15 @@ function messagesIn(fields: readonly string[]): string {
 
 async function mergeCommit(
   repo: Repository,
-  tree: string,
-  parents: [string, string],
+  { tree, parents }: { tree: string; parents: readonly string[] },
   merged: readonly string[],
   forTask: string,
 ): Promise<string> {
-  const [one, other] = await Promise.all(parents.map((parent) => timeOfCommit(repo, parent)));
-  return gitText(["commit-tree", tree, "-p", parents[0], "-p", parents[1], "-F", "-"], {
+  const times = await Promise.all(parents.map((parent) => timeOfCommit(repo, parent)));
+  return gitText(["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"], {
     gitDir: repo.store,
-    // Later than neither parent and never the present: repeated after a crash, it is the same commit.
-    env: signed(repo, Math.max(one ?? 0, other ?? 0)),
+    // As late as the newest parent and never the present: repeated after a crash, it is the same commit.
+    env: signed(repo, Math.max(...times)),
     input: `Merge dependencies ${merged.map(encodeURIComponent).join(", ")} for ${encodeURIComponent(forTask)}\n`,
   });
 }

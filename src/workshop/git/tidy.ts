@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { OldRefs } from "../../model/keep-work.ts";
+import { syncNames } from "../../lib/durable-files.ts";
+import type { OldRefs } from "../../tasks/model/keep-work.ts";
 import { attemptRef } from "./commit.ts";
 import { dropRef } from "./read.ts";
 import { type Repository, RepositoryTrouble } from "./repository.ts";
@@ -11,7 +12,7 @@ const WIP = /^refs\/aa\/([^/]+)\/\d+-wip\d*(?:-[0-9a-f]{12})?$/;
 
 /**
  * Unfinished work that is old, and commits that were rejected long ago, have no name any more: neither in the store nor in
- * the user's repository, where a name that stands for something else stays (contract-assignment.md, sections 4 and 12).
+ * the user's repository, where a name that stands for something else stays (spec/assignment 4 and 12).
  * Returns how many went.
  */
 export async function sweepRefs(repo: Repository, { busy, rejected, wipMs }: OldRefs): Promise<number> {
@@ -69,10 +70,16 @@ export async function packStore(
   if (count("count") <= mostLoose && count("packs") <= mostPacks) return false;
   // By size, and never by what can be reached: that alone loses nothing.
   await git(["repack", "--geometric=2", "-d", "-q", "-n"], {
-    ...{ gitDir, timeoutMs: PACK_WITHIN_MS },
+    gitDir,
+    timeoutMs: PACK_WITHIN_MS,
     ...(signal && { signal }),
   });
-  await repo.inTurn(() => git(["pack-refs", "--all"], { gitDir }));
+  await repo.inTurn(async () => {
+    // No ref loses its own file before the name of the file that holds them all survives a loss of power.
+    await git(["pack-refs", "--all", "--no-prune"], { gitDir });
+    await syncNames(gitDir);
+    await git(["pack-refs", "--all"], { gitDir });
+  });
   return true;
 }
 

@@ -1,5 +1,6 @@
-import { chmod, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder, renameForGood, writeWhole } from "../../lib/durable-files.ts";
 import { copyIncluded } from "./include.ts";
 import { isObjectName, keepShallow, type Repository, RepositoryTrouble } from "./repository.ts";
 import { git, GitFailure } from "./run.ts";
@@ -22,7 +23,7 @@ export interface MadeTree {
 /**
  * A folder with the start commit checked out, and a repository of its own that borrows objects from the store. From now
  * on that `.git` is the agent's: Parley never uses it again. It is made beside its place, so that what stands there is
- * whole (contract-assignment.md, section 4, "Tree").
+ * whole (spec/assignment 4.2).
  *
  * @throws {RepositoryTrouble} when the commit holds what no file system should
  */
@@ -31,7 +32,7 @@ export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTr
   if (!isObjectName(start)) throw new Error("not the name of a commit");
   const fresh = `${dir}.new`;
   await removeTree(fresh);
-  await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(dir), 0o700);
   await mkdir(fresh, { mode: 0o700 });
   const branch = `${repo.branchPrefix}${slug}`;
   const format = repo.digits === 40 ? "sha1" : "sha256";
@@ -39,7 +40,7 @@ export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTr
 
   const gitDir = join(fresh, ".git");
   await mkdir(join(gitDir, "objects", "info"), { recursive: true });
-  await writeFile(join(gitDir, "objects", "info", "alternates"), `${join(repo.store, "objects")}\n`);
+  await writeWhole(join(gitDir, "objects", "info", "alternates"), `${join(repo.store, "objects")}\n`);
   await keepShallow(repo.store, gitDir);
   await git(["config", "user.name", repo.author.name], { gitDir });
   await git(["config", "user.email", repo.author.email], { gitDir });
@@ -55,7 +56,7 @@ export async function makeTree(repo: Repository, wish: TreeWish): Promise<MadeTr
   const made =
     include === null ? { copied: 0, warnings: [] } : await copyIncluded(repo, { from: include, to: fresh, start });
   await removeTree(dir);
-  await rename(fresh, dir);
+  await renameForGood(fresh, dir);
   return made;
 }
 

@@ -19,7 +19,7 @@ export async function unpublish(
     const branch = `refs/heads/${repo.branchPrefix}${slug}`;
     const isOurs = (await valueOfRef(gitDir, branch)) === commit && (await checkedOutAt(repo, branch)) === null;
     if (isOurs && last === null) await removeRef(repo, gitDir, branch, commit);
-    else if (isOurs && last !== null) await moveRef(repo, gitDir, branch, last, commit);
+    else if (isOurs && last !== null) await moveRef(repo, gitDir, branch, { from: commit, to: last });
     if ((await valueOfRef(gitDir, ref)) === commit) await removeRef(repo, gitDir, ref, commit);
   });
 }

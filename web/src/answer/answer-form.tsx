@@ -74,7 +74,10 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
   };
   const skip = (): void => {
     leave(text.question.skipped);
-    people.skip(id).then(refreshFigures, () => {});
+    people.skip(id).then(
+      () => refreshFigures("rest"),
+      () => {},
+    );
   };
 
   useKeys({
@@ -135,7 +138,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
         onClose={() => setReporting(false)}
         onReported={() => {
           leave(text.report.sent);
-          refreshFigures();
+          refreshFigures("rest");
         }}
       />
     </form>

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useLocation } from "wouter";
 import { useKeys } from "../keys.ts";
-import { useFeed } from "../queries.ts";
+import { readOn, useFeed } from "../queries.ts";
 import { text } from "../text.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
@@ -31,6 +31,8 @@ export function AnswerRoom({ id }: { id?: string }) {
     if (id === undefined) return moveFocus(step);
     const next = open[at < 0 ? 0 : at + step];
     if (next) go(`/q/${next.question_id}`);
+    // Whoever comes to the end of what was read finds more there.
+    if (step === 1 && at + 2 >= open.length) void readOn().catch(() => {});
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
 

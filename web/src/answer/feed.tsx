@@ -1,9 +1,10 @@
 import { AUDIENCES } from "@parley/sdk/wire";
 import { Link } from "wouter";
 import { serverNow } from "../api.ts";
+import { More } from "../parts/more.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { TimeLeft } from "../parts/time-left.tsx";
-import { type ListedQuestion, useFeed } from "../queries.ts";
+import { type ListedQuestion, readOn, useFeed } from "../queries.ts";
 import { Trouble } from "../parts/trouble.tsx";
 import { audience } from "../settings.ts";
 import { text } from "../text.ts";
@@ -30,13 +31,17 @@ function List({ current }: { current: string | undefined }) {
   if (!data || (error && data.questions.length === 0)) {
     return <Trouble level={2} title={text.feed.failed} error={error} onTryAgain={() => void refetch()} />;
   }
-  if (data.questions.length === 0) return <Empty lastCame={data.last_created_at} />;
+  const { questions, next_cursor: next } = data;
+  if (questions.length === 0 && next === null) return <Empty lastCame={data.last_created_at} />;
   return (
-    <ul class={styles.rows}>
-      {data.questions.map((question) => (
-        <Row key={question.question_id} question={question} isCurrent={question.question_id === current} />
-      ))}
-    </ul>
+    <>
+      <ul class={styles.rows}>
+        {questions.map((question) => (
+          <Row key={question.question_id} question={question} isCurrent={question.question_id === current} />
+        ))}
+      </ul>
+      <More label={text.more} rows={questions.length} isMore={next !== null} readOn={readOn} />
+    </>
   );
 }
 

@@ -18,7 +18,7 @@ import { Notifications } from "./notifications.tsx";
 import { Recovery } from "./recovery.tsx";
 
 /** What this person has earned, and how this device behaves. */
-export function MePage({ onShowKeys }: { onShowKeys: () => void }) {
+export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
   const stats = useStats();
   useTitle(text.me.title);
   return (

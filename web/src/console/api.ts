@@ -7,7 +7,8 @@ export const connection = new Connection({ url: location.origin, retries: 1, fet
 
 /** Where humans, agents' webhooks and the record stand. */
 const A2H = "/a2h/v1alpha1";
-const MOST_HUMANS = 200;
+/** Of what is read to its end, so many at once. */
+const LONGEST_PAGE = 200;
 /** Beyond every number the record will have. */
 const NEWEST = 999_999_999_999_999;
 const PAGE = 50;
@@ -23,7 +24,7 @@ export async function listPeople(signal?: Signal): Promise<wire.Person[]> {
 export async function listHumans(signal?: Signal): Promise<wire.Human[]> {
   const all: wire.Human[] = [];
   for (let cursor: string | undefined; ;) {
-    const query = { view: "admin", limit: MOST_HUMANS, cursor };
+    const query = { view: "admin", limit: LONGEST_PAGE, cursor };
     const page = await connection.call<{ humans: wire.Human[]; nextCursor?: string }>("GET", `${A2H}/humans`, {
       query,
       signal,
@@ -84,8 +85,20 @@ export async function readChannelTest(test: string, signal?: Signal): Promise<wi
 
 const endpointPath = (endpoint: string): string => `${A2H}/webhook_endpoints/${id(endpoint)}`;
 
+/** Returns every endpoint, page after page. */
 export async function listEndpoints(signal?: Signal): Promise<wire.Endpoint[]> {
-  return (await connection.call<{ items: wire.Endpoint[] }>("GET", `${A2H}/webhook_endpoints`, { signal })).items;
+  const all: wire.Endpoint[] = [];
+  for (let cursor: string | undefined; ;) {
+    const query = { limit: LONGEST_PAGE, cursor };
+    const page = await connection.call<{ items: wire.Endpoint[]; next_cursor?: string }>(
+      "GET",
+      `${A2H}/webhook_endpoints`,
+      { query, signal },
+    );
+    all.push(...page.items);
+    if (page.next_cursor === undefined) return all;
+    cursor = page.next_cursor;
+  }
 }
 
 export async function enableEndpoint(endpoint: string, enabled: boolean): Promise<wire.Endpoint> {

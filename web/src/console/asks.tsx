@@ -6,12 +6,13 @@ import { Entries } from "./audit.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { Paged, askRow, Block, Line, Said, ToAsk, ToJob } from "./relay-parts.tsx";
+import { Paged, askRow, Block, Line, MoreOf, Said, ToAsk, ToJob } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
 import type { PageProps } from "./sections.ts";
 import { text as consoleText } from "./text.ts";
+import { text as appText } from "../text.ts";
 
 const BASE = "/console/asks";
 const LOOK_EVERY_MS = 2000;
@@ -19,14 +20,17 @@ const LOOK_EVERY_MS = 2000;
 /** What executors asked, and the whole life of one ask. */
 export function AsksPage({ item }: PageProps) {
   const [which, setWhich] = useState<api.AskFilter>("all");
-  const { asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
+  const { rows: asks, error, refetch, hasNextPage, fetchNextPage } = api.useAskList(which);
   if (error && !asks) return <Trouble title={text.asks.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
     <Paged
       words={text.asks}
       choice={{ which, options: ["all", "open"], onChoose: setWhich }}
       rows={asks?.map(askRow)}
-      {...{ base: BASE, item, hasNextPage, fetchNextPage }}
+      base={BASE}
+      item={item}
+      hasNextPage={hasNextPage}
+      fetchNextPage={fetchNextPage}
     />
   );
   return <Sides list={list} detail={item === undefined ? undefined : <OneAsk key={item} id={item} />} />;
@@ -51,6 +55,7 @@ function OneAsk({ id }: { id: string }) {
           ...(data.role === null ? [] : [[text.asks.role, data.role] as const]),
           ...(data.joined_to === null ? [] : [[text.asks.joined, <ToAsk id={data.joined_to} />] as const]),
           ...(data.consent_digest === null ? [] : [[text.asks.digest, <code>{data.consent_digest}</code>] as const]),
+          ...(data.question_id === null ? [] : [[text.asks.public, <code>{data.question_id}</code>] as const]),
           [text.asks.id, <code>{data.id}</code>],
         ]}
       />
@@ -152,28 +157,46 @@ function People({ of: people }: { of: WithPeople }) {
   );
 }
 
-function Besides({ of: { late, shared_by } }: { of: WholeAsk }) {
+function Besides({ of: { id, late, shared_by } }: { of: WholeAsk }) {
   return (
     <>
-      {shared_by.length > 0 && (
-        <Section title={text.asks.sharedBy}>
-          {shared_by.map((one) => (
-            <p key={one}>
-              <ToAsk id={one} />
-            </p>
-          ))}
-        </Section>
-      )}
-      {late.length > 0 && (
-        <Section title={text.asks.late}>
-          {late.map((one, at) => (
-            <div key={at}>
+      {shared_by.length > 0 && <SharedBy of={id} />}
+      {late.length > 0 && <Late of={id} />}
+    </>
+  );
+}
+
+function SharedBy({ of }: { of: string }) {
+  const pages = api.useSharedBy(of);
+  return (
+    <Section title={text.asks.sharedBy}>
+      <ol class={styles.entries}>
+        {pages.rows?.map((one) => (
+          <li key={one}>
+            <ToAsk id={one} />
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={pages} label={appText.more} />
+    </Section>
+  );
+}
+
+function Late({ of }: { of: string }) {
+  const pages = api.useLate(of);
+  return (
+    <Section title={text.asks.late}>
+      <ol class={styles.entries}>
+        {pages.rows?.map((one, at) => (
+          <li key={at}>
+            <div>
               {one.text !== null && <Block label={text.asks.late} words={one.text} />}
               <Line parts={[one.by, text.status(one.status), moment(one.at)]} />
             </div>
-          ))}
-        </Section>
-      )}
-    </>
+          </li>
+        ))}
+      </ol>
+      <MoreOf pages={pages} label={appText.more} />
+    </Section>
   );
 }

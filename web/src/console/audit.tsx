@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Loading, Notice } from "../parts/notice.tsx";
+import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
@@ -27,7 +28,7 @@ function ChainVerdict() {
   const says = (() => {
     if (isPending) return text.audit.checking;
     if (!data) return text.audit.chainFailed;
-    return data.broken_at === null ? text.audit.holds(data.entries) : text.audit.broken(data.broken_at);
+    return data.broken_at === null ? text.audit.holds(data.entries, data.unsealed) : text.audit.broken(data.broken_at);
   })();
   return (
     <p role="status" class={isPending || data?.holds ? undefined : styles.alarm}>
@@ -68,7 +69,7 @@ function Filter({ onFilter }: { onFilter: (filter: AuditFilter) => void }) {
 
 /** Entries of the record, the newest first. */
 export function Entries({ filter }: { filter: AuditFilter }) {
-  const { entries, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useAudit(filter);
+  const { entries, error, refetch, hasNextPage, fetchNextPage } = useAudit(filter);
   const nameOf = useNames();
   if (error && !entries) {
     return <Trouble level={2} title={text.audit.failed} error={error} onTryAgain={() => void refetch()} />;
@@ -84,11 +85,12 @@ export function Entries({ filter }: { filter: AuditFilter }) {
           </li>
         ))}
       </ol>
-      {hasNextPage && (
-        <button type="button" aria-disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {text.older}
-        </button>
-      )}
+      <More
+        label={text.older}
+        rows={entries.length}
+        isMore={hasNextPage}
+        readOn={() => fetchNextPage({ throwOnError: true })}
+      />
     </>
   );
 }

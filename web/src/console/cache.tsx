@@ -1,5 +1,6 @@
 import { announce } from "../parts/announcer.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
+import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
@@ -9,11 +10,12 @@ import { Line, Said } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Cached } from "./relay-wire.ts";
+import { text as consoleText } from "./text.ts";
 
 /** Decisions that are repeated instead of asking again, and how often they were; each can be ended. */
 export function CachePage() {
   useTitle(text.cache.title);
-  const { data, error, refetch } = api.useCache();
+  const { decisions, count, error, refetch, hasNextPage, fetchNextPage } = api.useCache();
   const forgetAll = useAction(async () => {
     const { forgotten } = await api.forgetDecisions(undefined);
     announce(text.cache.forgottenAll(forgotten));
@@ -24,16 +26,16 @@ export function CachePage() {
     announce(text.cache.forgotten);
     await api.refreshRelay("cache");
   });
-  if (error && !data) return <Trouble title={text.cache.failed} error={error} onTryAgain={() => void refetch()} />;
-  if (!data) return <Loading rows={4} />;
+  if (error && !decisions) return <Trouble title={text.cache.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!decisions) return <Loading rows={4} />;
   return (
     <section class={styles.console}>
       <h1>{text.cache.title}</h1>
-      {data.length === 0 ? (
+      {decisions.length === 0 ? (
         <Notice level={2} title={text.cache.empty} hint={text.cache.emptyHint} />
       ) : (
         <>
-          <p class="muted">{text.cache.about}</p>
+          <p class="muted">{text.cache.about(count)}</p>
           <div class={styles.actions}>
             <ConfirmButton
               label={text.cache.forgetAll}
@@ -45,7 +47,7 @@ export function CachePage() {
             <Problem error={forget.error} />
           </div>
           <ul class={styles.entries}>
-            {data.map((one) => (
+            {decisions.map((one) => (
               <li key={one.key}>
                 <OneDecision of={one} />
                 <button
@@ -60,6 +62,12 @@ export function CachePage() {
               </li>
             ))}
           </ul>
+          <More
+            label={consoleText.older}
+            rows={decisions.length}
+            isMore={hasNextPage}
+            readOn={() => fetchNextPage({ throwOnError: true })}
+          />
         </>
       )}
     </section>

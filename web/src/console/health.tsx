@@ -7,6 +7,9 @@ import { Section } from "./parts.tsx";
 import { useHealth } from "./queries.ts";
 import { text } from "./text.ts";
 
+/** The server names so many that break a promise. */
+const MOST_OFFENDERS = 20;
+
 /** Whether the store keeps its promises, as `parley doctor` finds. */
 export function HealthPage() {
   useTitle(text.health.title);
@@ -40,6 +43,7 @@ export function HealthPage() {
                     <code>{one}</code>
                   </p>
                 ))}
+                {offenders.length >= MOST_OFFENDERS && <p class="small">{text.health.mayBeMore(MOST_OFFENDERS)}</p>}
               </div>
             </li>
           ))}

@@ -28,7 +28,11 @@ export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: str
       ))}
       <TaskReview
         of={{
-          ...{ repo, id, attempt, diffPath: `${path}/diff`, hasBoth: task.dependencies.length > 0 },
+          repo,
+          id,
+          attempt,
+          diffPath: `${path}/diff`,
+          hasBoth: task.dependencies.length > 0,
           async send(review) {
             await connection.call("POST", `${path}/review`, { body: review });
             await queries.invalidateQueries({ queryKey: ["inbox"] });
@@ -42,7 +46,7 @@ export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: str
           <p>{text.usage(usage)}</p>
         </Section>
       )}
-      <Asks task={task} />
+      <Asks path={path} under={["ask", ask, "task"]} />
       <Attempts task={task} />
     </>
   );

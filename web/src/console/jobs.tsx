@@ -1,32 +1,36 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "./parts.tsx";
 import * as api from "./relay-api.ts";
-import { Paged, hrefOf, jobRow, Line, Said } from "./relay-parts.tsx";
+import { Paged, hrefOf, jobRow, Line, MoreOf, Said } from "./relay-parts.tsx";
 import { text } from "./relay-text.ts";
 import type { Job, JobEvent, JobState } from "./relay-wire.ts";
 import type { PageProps } from "./sections.ts";
 import { text as consoleText } from "./text.ts";
+import { text as appText } from "../text.ts";
 import { Link } from "wouter";
 
 const BASE = "/console/jobs";
-/** So many of the newest events are shown. */
-const MOST_EVENTS = 200;
+/** After so many events that came while one looks, the list is read anew. */
+const MOST_LIVE = 200;
 const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
 
 /** Everybody's jobs, and one of them as it goes. */
 export function JobsPage({ item }: PageProps) {
   const [which, setWhich] = useState<api.JobFilter>("all");
-  const { jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
+  const { rows: jobs, error, refetch, hasNextPage, fetchNextPage } = api.useJobList(which);
   if (error && !jobs) return <Trouble title={text.jobs.failed} error={error} onTryAgain={() => void refetch()} />;
   const list = (
     <Paged
       words={text.jobs}
       choice={{ which, options: ["all", "open", "over"], onChoose: setWhich }}
       rows={jobs?.map(jobRow)}
-      {...{ base: BASE, item, hasNextPage, fetchNextPage }}
+      base={BASE}
+      item={item}
+      hasNextPage={hasNextPage}
+      fetchNextPage={fetchNextPage}
     />
   );
   return <Sides list={list} detail={item === undefined ? undefined : <JobPage key={item} id={item} />} />;
@@ -72,7 +76,8 @@ function OneJob({ job }: { job: Job }) {
 }
 
 function AsksOf({ job }: { job: string }) {
-  const { asks, hasNextPage, fetchNextPage } = api.useAsksOfJob(job);
+  const pages = api.useAsksOfJob(job);
+  const asks = pages.rows;
   return (
     <Section title={text.jobs.asks}>
       {asks?.length === 0 && <p class="muted">{text.jobs.noAsks}</p>}
@@ -96,29 +101,32 @@ function AsksOf({ job }: { job: string }) {
           </li>
         ))}
       </ol>
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          {consoleText.older}
-        </button>
-      )}
+      <MoreOf pages={pages} label={appText.more} />
     </Section>
   );
 }
 
 /** What happens to a job, the newest first; each reads anew what stands above. */
 function Events({ job }: { job: Job }) {
-  const [begin] = useState(Math.max(0, job.seq - MOST_EVENTS));
-  const [events, setEvents] = useState<readonly JobEvent[]>([]);
+  const [begin] = useState(job.seq);
+  const [live, setLive] = useState<readonly JobEvent[]>([]);
+  const history = api.useHistory(job.id);
+  const newest = history.rows?.[0]?.seq ?? 0;
+  // What the list holds by now is shown from there.
+  useEffect(() => setLive((known) => known.filter(({ seq }) => seq > newest)), [newest]);
   api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
     onEvent(event, data, seq) {
-      setEvents((known) => [{ seq, event, data: data as JobEvent["data"] }, ...known].slice(0, MOST_EVENTS));
+      if (seq <= (live[0]?.seq ?? newest)) return;
+      setLive((known) => [{ seq, event, data: data as JobEvent["data"] }, ...known]);
+      if (live.length >= MOST_LIVE) void api.refreshRelay("history", job.id);
       if (seq > job.seq) void api.refreshRelay("job", job.id);
     },
     isOver: () => OVER.includes(job.state),
   });
+  const events = [...live.filter(({ seq }) => seq > newest), ...(history.rows ?? [])];
   return (
     <Section title={text.jobs.events}>
-      {events.length === 0 && <p class="muted">{text.jobs.noEvents}</p>}
+      {history.rows && events.length === 0 && <p class="muted">{text.jobs.noEvents}</p>}
       <ol class={styles.entries}>
         {events.map((one) => (
           <li key={`${one.seq} ${one.event}`}>
@@ -129,6 +137,7 @@ function Events({ job }: { job: Job }) {
           </li>
         ))}
       </ol>
+      <MoreOf pages={{ ...history, rows: events }} />
     </Section>
   );
 }

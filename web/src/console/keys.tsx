@@ -95,14 +95,32 @@ function KeyList({ keys, current }: { keys: readonly Key[]; current: string | un
   );
 }
 
+/** What is filled in for a key that is not made yet. */
+interface KeyForm {
+  name: string;
+  scope: Scope;
+  /** An id, or empty for a key of nobody. */
+  person: string;
+  term: Term;
+  selfRespond: boolean;
+}
+
+const EMPTY_FORM: KeyForm = { name: "", scope: "agent", person: "", term: "ever", selfRespond: false };
+
+function wishOf({ name, scope, person, term, selfRespond }: KeyForm): KeyWish {
+  const seconds = TERMS[term];
+  return {
+    name: name.trim(),
+    scope,
+    ...(person !== "" && { person }),
+    ...(seconds !== undefined && { expires_in_seconds: seconds }),
+    ...(scope === "agent" && selfRespond && { self_respond: true }),
+  };
+}
+
 function NewKey() {
-  const { data: people = [] } = usePeople();
   const [made, setMade] = useState<string | null>(null);
-  const [name, setName] = useState("");
-  const [scope, setScope] = useState<Scope>("agent");
-  const [person, setPerson] = useState("");
-  const [term, setTerm] = useState<Term>("ever");
-  const [selfRespond, setSelfRespond] = useState(false);
+  const [form, setForm] = useState(EMPTY_FORM);
   const create = useAction(async (wish: KeyWish) => {
     setMade((await api.createKey(wish)).key);
     await refresh("keys");
@@ -111,45 +129,12 @@ function NewKey() {
   if (made !== null) return <Made words={made} />;
   const submit = (event: Event): void => {
     event.preventDefault();
-    const seconds = TERMS[term];
-    void create.run({
-      ...{ name: name.trim(), scope },
-      ...(person !== "" && { person }),
-      ...(seconds !== undefined && { expires_in_seconds: seconds }),
-      ...(scope === "agent" && selfRespond && { self_respond: true }),
-    });
+    void create.run(wishOf(form));
   };
-  const owners = people.map(({ id, name: label }) => ({ value: id, label }));
   return (
     <Detail title={text.keys.add}>
       <form class={formStyles.form} onSubmit={submit}>
-        <TextField label={text.keys.name} hint={text.keys.nameHint} value={name} onInput={setName} required />
-        <SelectField
-          label={text.keys.scope}
-          value={scope}
-          options={SCOPES.map((value) => ({ value, label: text.keys.scopes[value] }))}
-          onChoose={setScope}
-        />
-        <SelectField
-          label={text.keys.person}
-          value={person}
-          options={[{ value: "", label: text.keys.nobody }, ...owners]}
-          onChoose={setPerson}
-        />
-        <SelectField
-          label={text.keys.expires}
-          value={term}
-          options={TERM_NAMES.map((value) => ({ value, label: text.keys.terms[value] }))}
-          onChoose={setTerm}
-        />
-        {scope === "agent" && (
-          <CheckField
-            label={text.keys.selfRespond}
-            hint={text.keys.selfRespondHint}
-            checked={selfRespond}
-            onChange={setSelfRespond}
-          />
-        )}
+        <KeyFields form={form} onChange={(some) => setForm((now) => ({ ...now, ...some }))} />
         <div class={styles.actions}>
           <button type="submit" class="primary" aria-disabled={create.isBusy}>
             {text.keys.create}
@@ -158,6 +143,48 @@ function NewKey() {
         </div>
       </form>
     </Detail>
+  );
+}
+
+function KeyFields({ form, onChange }: { form: KeyForm; onChange: (some: Partial<KeyForm>) => void }) {
+  const { data: people = [] } = usePeople();
+  const owners = people.map(({ id, name }) => ({ value: id, label: name }));
+  return (
+    <>
+      <TextField
+        label={text.keys.name}
+        hint={text.keys.nameHint}
+        value={form.name}
+        onInput={(name) => onChange({ name })}
+        required
+      />
+      <SelectField
+        label={text.keys.scope}
+        value={form.scope}
+        options={SCOPES.map((value) => ({ value, label: text.keys.scopes[value] }))}
+        onChoose={(scope) => onChange({ scope })}
+      />
+      <SelectField
+        label={text.keys.person}
+        value={form.person}
+        options={[{ value: "", label: text.keys.nobody }, ...owners]}
+        onChoose={(person) => onChange({ person })}
+      />
+      <SelectField
+        label={text.keys.expires}
+        value={form.term}
+        options={TERM_NAMES.map((value) => ({ value, label: text.keys.terms[value] }))}
+        onChoose={(term) => onChange({ term })}
+      />
+      {form.scope === "agent" && (
+        <CheckField
+          label={text.keys.selfRespond}
+          hint={text.keys.selfRespondHint}
+          checked={form.selfRespond}
+          onChange={(selfRespond) => onChange({ selfRespond })}
+        />
+      )}
+    </>
   );
 }
 

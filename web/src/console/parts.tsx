@@ -175,9 +175,9 @@ export function TextField(props: {
     <Field label={label} hint={hint}>
       {(control) =>
         rows === 0 ? (
-          <input type="text" autoComplete="off" {...{ ...control, value, required, onInput }} />
+          <input type="text" autoComplete="off" {...control} value={value} required={required} onInput={onInput} />
         ) : (
-          <textarea autoComplete="off" {...{ ...control, value, required, rows, onInput }} />
+          <textarea autoComplete="off" {...control} value={value} required={required} rows={rows} onInput={onInput} />
         )
       }
     </Field>

@@ -14,8 +14,6 @@ import { text } from "./text.ts";
 import { type HumanWish, PERSON_CHANNELS } from "./wire.ts";
 
 const BASE = "/console/people";
-/** Whoever runs the server: their role is fixed. */
-const OPERATOR = "operator";
 
 /** Everybody with a name here, and one of them. */
 export function PeoplePage({ item }: PageProps) {
@@ -60,11 +58,10 @@ function NewPerson() {
   const [, go] = useLocation();
   const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
     const made = await api.addHuman(wish);
-    const person = (await api.listPeople()).find(({ human }) => human === made.id);
-    if (person && isAdmin) await api.changeRole(person.id, "admin");
+    if (isAdmin) await api.changeRole(made.id, "admin");
     await refresh("people");
     announce(text.saved);
-    go(person ? `${BASE}/${person.id}` : BASE);
+    go(`${BASE}/${made.id}`);
   });
   return (
     <Detail title={text.people.adding}>
@@ -74,18 +71,18 @@ function NewPerson() {
 }
 
 function OnePerson({ person }: { person: Known }) {
-  const { id, human, name, role, written } = person;
+  const { id, operator, name, role, written } = person;
   const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
-    await api.changeHuman(human, wish);
+    await api.changeHuman(id, wish);
     if (isAdmin !== (role === "admin")) await api.changeRole(id, isAdmin ? "admin" : "member");
     await refresh("people");
     announce(text.saved);
   });
   return (
     <Detail title={name}>
-      <PersonForm written={written} isAdmin={role === "admin"} isOperator={id === OPERATOR} save={save} />
+      <PersonForm written={written} isAdmin={role === "admin"} isOperator={operator} save={save} />
       <SigningIn person={person} />
-      {id !== OPERATOR && <Removing person={person} />}
+      {!operator && <Removing person={person} />}
     </Detail>
   );
 }
@@ -117,10 +114,10 @@ function SigningIn({ person: { id, sessions } }: { person: Known }) {
   );
 }
 
-function Removing({ person: { human, name } }: { person: Known }) {
+function Removing({ person: { id, name } }: { person: Known }) {
   const [, go] = useLocation();
   const remove = useAction(async () => {
-    await api.removeHuman(human);
+    await api.removeHuman(id);
     go(BASE);
     announce(text.people.removed);
     await refresh("people");

@@ -57,7 +57,10 @@ export function PersonForm(props: {
     event.preventDefault();
     const channels = ways.length === 0 ? [{ inbox: {} }] : ways.map(writtenDown);
     const wish: HumanWish = {
-      ...{ name: name.trim(), description: about, inboxScope: scope, prioritizedContactChannels: channels },
+      name: name.trim(),
+      description: about,
+      inboxScope: scope,
+      prioritizedContactChannels: channels,
       ...(job.trim() !== "" && { role: job.trim() }),
     };
     void save.run(wish, isAdmin);

@@ -17,7 +17,7 @@ import {
 } from "./parts.tsx";
 import { useNames } from "./queries.ts";
 import * as api from "./relay-api.ts";
-import { Block, Line } from "./relay-parts.tsx";
+import { Block, Line, MoreOf } from "./relay-parts.tsx";
 import { text } from "./relay-text.ts";
 import type { Grant, Policy, PolicyWords, Proposal, Rule } from "./relay-wire.ts";
 
@@ -34,8 +34,6 @@ export function PolicyPage() {
   });
   if (error && !data) return <Trouble title={text.policy.failed} error={error} onTryAgain={() => void refetch()} />;
   if (!data) return <Loading rows={4} />;
-  const grants = data.grants.filter(({ live }) => live);
-  const proposals = data.proposals.filter(({ state }) => state === "open");
   return (
     <section class={styles.console}>
       <h1>{text.policy.title}</h1>
@@ -47,23 +45,9 @@ export function PolicyPage() {
       <div class={styles.actions}>
         <ActionButton action={reload} label={text.policy.reload} />
       </div>
-      <Section title={text.policy.proposals}>
-        {proposals.length === 0 && <p class="muted">{text.policy.noProposals}</p>}
-        {proposals.map((one) => (
-          <OneProposal key={one.id} of={one} />
-        ))}
-      </Section>
+      <Proposals />
       <Rules policy={data} />
-      <Section title={text.policy.grants}>
-        {grants.length === 0 && <p class="muted">{text.policy.noGrants}</p>}
-        <ul class={styles.entries}>
-          {grants.map((one) => (
-            <li key={one.id}>
-              <OneGrant of={one} />
-            </li>
-          ))}
-        </ul>
-      </Section>
+      <Grants />
       <Tester />
       {data.text !== null && (
         <Section title={text.policy.file}>
@@ -71,6 +55,42 @@ export function PolicyPage() {
         </Section>
       )}
     </section>
+  );
+}
+
+function Proposals() {
+  const pages = api.useProposals();
+  return (
+    <Section title={text.policy.proposals}>
+      {pages.error && !pages.rows && <Problem error={pages.error} />}
+      {pages.rows?.length === 0 && <p class="muted">{text.policy.noProposals}</p>}
+      <ul>
+        {pages.rows?.map((one) => (
+          <li key={one.id}>
+            <OneProposal of={one} />
+          </li>
+        ))}
+      </ul>
+      <MoreOf pages={pages} />
+    </Section>
+  );
+}
+
+function Grants() {
+  const pages = api.useGrants();
+  return (
+    <Section title={text.policy.grants}>
+      {pages.error && !pages.rows && <Problem error={pages.error} />}
+      {pages.rows?.length === 0 && <p class="muted">{text.policy.noGrants}</p>}
+      <ul class={styles.entries}>
+        {pages.rows?.map((one) => (
+          <li key={one.id}>
+            <OneGrant of={one} />
+          </li>
+        ))}
+      </ul>
+      <MoreOf pages={pages} />
+    </Section>
   );
 }
 

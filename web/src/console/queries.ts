@@ -12,7 +12,7 @@ export type Known = Person & { written: Human | undefined };
 async function readPeople(signal: AbortSignal): Promise<Known[]> {
   const [people, humans] = await Promise.all([api.listPeople(signal), api.listHumans(signal)]);
   const written = new Map(humans.map((human) => [human.id, human]));
-  return people.map((person) => ({ ...person, written: written.get(person.human) }));
+  return people.map((person) => ({ ...person, written: written.get(person.id) }));
 }
 
 export function usePeople() {

@@ -7,26 +7,35 @@ import type * as wire from "./relay-wire.ts";
 
 const FRESH_MS = 5000;
 const id = encodeURIComponent;
-type Signal = AbortSignal | undefined;
 
 export type AskFilter = "all" | "open";
 export type JobFilter = "all" | "open" | "over";
 
-/** Everybody's asks, page after page. */
-export function useAskList(which: AskFilter) {
-  const status = which === "open" ? "PENDING" : undefined;
+/** A list of the server's, page after page: each has its rows in `member`, and in `next` where the next one begins. */
+export function usePages<Row>(
+  queryKey: readonly string[],
+  path: string,
+  member: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+) {
   const result = useInfiniteQuery({
-    queryKey: ["console", "asks", which],
+    queryKey,
     queryFn: ({ pageParam: cursor, signal }) =>
-      connection.call<{ asks: wire.AskLine[]; next: string | null }>("GET", "/admin/asks", {
-        query: { status, cursor },
+      connection.call<Readonly<Record<string, readonly Row[]>> & { next: string | null }>("GET", path, {
+        query: { ...query, cursor },
         signal,
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     staleTime: FRESH_MS,
   });
-  return { ...result, asks: result.data?.pages.flatMap((page) => page.asks) };
+  return { ...result, rows: result.data?.pages.flatMap((page) => page[member] ?? []) };
+}
+
+/** Everybody's asks. */
+export function useAskList(which: AskFilter) {
+  const status = which === "open" ? "PENDING" : undefined;
+  return usePages<wire.AskLine>(["console", "asks", which], "/admin/asks", "asks", { status });
 }
 
 export function useWholeAsk(ask: string) {
@@ -36,21 +45,20 @@ export function useWholeAsk(ask: string) {
   });
 }
 
-/** Everybody's jobs, page after page. */
+/** What came too late for an ask. */
+export function useLate(ask: string) {
+  return usePages<wire.LateAnswer>(["console", "ask", ask, "late"], `/admin/asks/${id(ask)}/late`, "late");
+}
+
+/** The asks that share an ask's answer. */
+export function useSharedBy(ask: string) {
+  return usePages<string>(["console", "ask", ask, "shared"], `/admin/asks/${id(ask)}/shared_by`, "shared_by");
+}
+
+/** Everybody's jobs. */
 export function useJobList(which: JobFilter) {
   const state = which === "all" ? undefined : which;
-  const result = useInfiniteQuery({
-    queryKey: ["console", "jobs", which],
-    queryFn: ({ pageParam: cursor, signal }) =>
-      connection.call<{ jobs: wire.JobLine[]; next: string | null }>("GET", "/admin/jobs", {
-        query: { state, cursor },
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next ?? undefined,
-    staleTime: FRESH_MS,
-  });
-  return { ...result, jobs: result.data?.pages.flatMap((page) => page.jobs) };
+  return usePages<wire.JobLine>(["console", "jobs", which], "/admin/jobs", "jobs", { state });
 }
 
 const jobPath = (job: string): string => `/admin/jobs/${id(job)}`;
@@ -63,17 +71,12 @@ export function useJob(job: string) {
 }
 
 export function useAsksOfJob(job: string) {
-  const result = useInfiniteQuery({
-    queryKey: ["console", "job", job, "asks"],
-    queryFn: ({ pageParam: cursor, signal }) =>
-      connection.call<{ asks: wire.AskInJob[]; next: string | null }>("GET", `${jobPath(job)}/asks`, {
-        query: { cursor },
-        signal,
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next ?? undefined,
-  });
-  return { ...result, asks: result.data?.pages.flatMap((page) => page.asks) };
+  return usePages<wire.AskInJob>(["console", "job", job, "asks"], `${jobPath(job)}/asks`, "asks");
+}
+
+/** What happened to a job and is still kept, the newest first. */
+export function useHistory(job: string) {
+  return usePages<wire.JobEvent>(["console", "history", job], `${jobPath(job)}/history`, "events");
 }
 
 /** The signed receipt of what people decided. */
@@ -87,6 +90,17 @@ export function usePolicy() {
     queryFn: ({ signal }) => connection.call<wire.Policy>("GET", "/admin/policy", { signal }),
     staleTime: FRESH_MS,
   });
+}
+
+/** What is allowed for good now. */
+export function useGrants() {
+  return usePages<wire.Grant>(["console", "policy", "grants"], "/admin/policy/grants", "grants", { live: "true" });
+}
+
+/** Rules that wait for a decision. */
+export function useProposals() {
+  const query = { state: "open" };
+  return usePages<wire.Proposal>(["console", "policy", "proposals"], "/admin/policy/proposals", "proposals", query);
 }
 
 export async function tryPolicy(
@@ -111,13 +125,18 @@ export async function revokeGrant(grant: string): Promise<void> {
   return connection.call("DELETE", `/admin/policy/grants/${id(grant)}`);
 }
 
+/** Decisions that are repeated, page after page, and how many there are of them all. */
 export function useCache() {
-  return useQuery({
+  const result = useInfiniteQuery({
     queryKey: ["console", "cache"],
-    queryFn: async ({ signal }: { signal: Signal }) =>
-      (await connection.call<{ decisions: wire.Cached[] }>("GET", "/admin/decisions", { signal })).decisions,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      connection.call<wire.CachePage>("GET", "/admin/decisions", { query: { cursor }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
     staleTime: FRESH_MS,
   });
+  const pages = result.data?.pages;
+  return { ...result, decisions: pages?.flatMap((page) => page.decisions), count: pages?.[0]?.count ?? 0 };
 }
 
 export async function forgetDecision(key: string): Promise<void> {

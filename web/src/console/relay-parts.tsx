@@ -1,5 +1,6 @@
 import { Link } from "wouter";
 import { Choice } from "../parts/choice.tsx";
+import { More } from "../parts/more.tsx";
 import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
 import { Empty, List, moment, type RowOf, Rows } from "./parts.tsx";
@@ -52,8 +53,8 @@ export function Paged<Which extends string>(props: {
   rows: readonly RowOf[] | undefined;
   base: string;
   item: string | undefined;
-  hasNextPage: boolean;
-  fetchNextPage: () => unknown;
+  hasNextPage: Pages["hasNextPage"];
+  fetchNextPage: Pages["fetchNextPage"];
 }) {
   const { words, choice, rows, base, item } = props;
   return (
@@ -70,13 +71,28 @@ export function Paged<Which extends string>(props: {
       {!rows && <Loading rows={4} />}
       {rows?.length === 0 && <Empty title={words.empty} hint={words.emptyHint} />}
       {rows && <Rows base={base} rows={rows} current={item && encodeURIComponent(item)} />}
-      {props.hasNextPage && (
-        <button type="button" onClick={() => void props.fetchNextPage()}>
-          {consoleText.older}
-        </button>
-      )}
+      <MoreOf pages={props} />
     </List>
   );
+}
+
+/** The button below a list that is read page after page. */
+export function MoreOf({ pages, label = consoleText.older }: { pages: Pages; label?: string }) {
+  return (
+    <More
+      label={label}
+      rows={pages.rows?.length ?? 0}
+      isMore={pages.hasNextPage}
+      readOn={() => pages.fetchNextPage({ throwOnError: true })}
+    />
+  );
+}
+
+/** A list that is read page after page. */
+interface Pages {
+  rows: readonly unknown[] | undefined;
+  hasNextPage: boolean;
+  fetchNextPage: (options: { throwOnError: true }) => Promise<unknown>;
 }
 
 /** Something that a program said, whole; nothing where it said nothing. */

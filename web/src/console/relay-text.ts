@@ -115,6 +115,7 @@ export const text = {
     joined: "Shares the answer of",
     sharedBy: "Asks that share this answer",
     digest: "Digest people were shown",
+    public: "Put to the public",
     said: "What came with it",
     stages: "Stages",
     noStages: "No stage has finished with it yet.",
@@ -244,7 +245,8 @@ export const text = {
     failed: "The cache could not be loaded",
     empty: "Nothing is repeated yet",
     emptyHint: "Answers that may be repeated are kept for as long as their role says.",
-    about: "Earlier decisions that are repeated instead of asking again, the newest 200.",
+    about: (n: number) =>
+      `${count(n, "earlier decision is", "earlier decisions are")} repeated instead of asking again, the newest first.`,
     hits: (n: number) => (n === 0 ? "not repeated yet" : `repeated ${count(n, "time", "times")}`),
     decided: (source: Source, name: string | null) => `by ${name ?? SOURCES[source]}`,
     until: "until",

@@ -63,6 +63,8 @@ export interface AskInJob extends Pick<AskLine, "id" | "job" | "step" | "type" |
   joined_to: string | null;
   decision_key: string | null;
   consent_digest: string | null;
+  /** The question to the crowd that it became. */
+  question_id: string | null;
   created_at: string;
   expires_at: string;
   answer: Answer | null;
@@ -81,8 +83,15 @@ export interface WithPeople {
   deliveries: readonly { channel: string; name: string | null; state: string; at: string }[];
 }
 
+export interface LateAnswer {
+  by: string;
+  status: AskStatus;
+  text: string | null;
+  at: string;
+}
+
 export interface WholeAsk extends AskInJob {
-  late: readonly { by: string; status: AskStatus; text: string | null; at: string }[];
+  late: readonly LateAnswer[];
   shared_by: readonly string[];
   people: WithPeople | null;
 }
@@ -191,4 +200,12 @@ export interface Cached {
   created_at: string;
   expires_at: string;
   last_hit_at: string | null;
+}
+
+/** One page of earlier decisions that are repeated. */
+export interface CachePage {
+  decisions: Cached[];
+  next: string | null;
+  /** How many there are, on all pages. */
+  count: number;
 }

@@ -4,7 +4,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Loading } from "../parts/notice.tsx";
 import styles from "./console.module.css";
 import { Detail, Facts, focusDetail, Gone, Moment, moment, Problem, Section, useAction } from "./parts.tsx";
-import { Line } from "./relay-parts.tsx";
+import { usePages } from "./relay-api.ts";
+import { Line, MoreOf } from "./relay-parts.tsx";
 import { text as relayText } from "./relay-text.ts";
 import relayStyles from "./relay.module.css";
 import { cancelTask, refreshTasks, retryTask, reviewTask, taskPath, useBoard, useTask } from "./task-api.ts";
@@ -13,9 +14,10 @@ import { TaskLog } from "./task-log.tsx";
 import { TaskReview } from "./task-review.tsx";
 import { After, SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { TaskState, WholeTask } from "./task-wire.ts";
+import type { TaskAsk, TaskState, WholeTask } from "./task-wire.ts";
 import taskStyles from "./tasks.module.css";
 import { text as consoleText } from "./text.ts";
+import { text as appText } from "../text.ts";
 
 const BASE = "/console/assignments";
 const LONG_PROMPT = 600;
@@ -61,7 +63,11 @@ function OneTask({ task }: { task: WholeTask }) {
           <TaskReview
             key={task.attempt}
             of={{
-              ...{ repo, id, attempt: task.attempt, diffPath, hasBoth },
+              repo,
+              id,
+              attempt: task.attempt,
+              diffPath,
+              hasBoth,
               async send(review) {
                 await reviewTask(repo, id, review);
                 await refreshTasks();
@@ -76,7 +82,7 @@ function OneTask({ task }: { task: WholeTask }) {
           </Section>
         )}
         <TaskLog repo={repo} id={id} />
-        <Asks task={task} />
+        <Asks path={taskPath(repo, id)} under={["console", "task", repo, id]} />
         <Attempts task={task} />
         <TaskFacts task={task} />
         <Steps task={task} />
@@ -120,11 +126,14 @@ export function TaskFacts({ task }: { task: WholeTask }) {
   );
 }
 
-/** What people were asked, and what they said. */
-export function Asks({ task: { asks } }: { task: Pick<WholeTask, "asks"> }) {
+/** What people were asked, and what they said: of the task at a path of the API, kept by with its other queries. */
+export function Asks({ path, under }: { path: string; under: readonly string[] }) {
+  const pages = usePages<TaskAsk>([...under, "asks"], `${path}/asks`, "asks");
+  const asks = pages.rows ?? [];
   return (
     <Section title={text.page.asks}>
-      {asks.length === 0 && <p class="muted">{text.page.noAsks}</p>}
+      {pages.error && !pages.rows && <Problem error={pages.error} />}
+      {pages.rows?.length === 0 && <p class="muted">{text.page.noAsks}</p>}
       <ol class={styles.entries}>
         {asks.map((one) => (
           <li key={one.askId}>
@@ -138,6 +147,7 @@ export function Asks({ task: { asks } }: { task: Pick<WholeTask, "asks"> }) {
           </li>
         ))}
       </ol>
+      <MoreOf pages={pages} label={appText.more} />
     </Section>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { recall, remember } from "../device.ts";
 import { useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
+import { useDeliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import styles from "./console.module.css";
 import { Field, Problem, Section, TextField, useAction } from "./parts.tsx";
@@ -50,7 +51,6 @@ export function TaskReview({ of }: { of: Reviewed }) {
     setVerdict(null);
     change({ comment: "", comments: [] });
   });
-  useKeys(Object.fromEntries(VERDICTS.map(({ verdict: one, key }) => [key, () => setVerdict(one)])));
 
   return (
     <>
@@ -66,13 +66,7 @@ export function TaskReview({ of }: { of: Reviewed }) {
       </Section>
       <Section title={text.review.title}>
         {draft.comments.length > 0 && <p role="status">{text.review.remarks(draft.comments.length)}</p>}
-        <div class={taskStyles.verdicts}>
-          {VERDICTS.map(({ verdict: one, key, kind }) => (
-            <button key={one} type="button" class={kind} aria-keyshortcuts={key} onClick={() => setVerdict(one)}>
-              {text.review[one]}
-            </button>
-          ))}
-        </div>
+        <Verdicts onChoose={setVerdict} />
       </Section>
       <Confirm
         verdict={verdict}
@@ -97,6 +91,20 @@ export function TaskReview({ of }: { of: Reviewed }) {
         }}
       />
     </>
+  );
+}
+
+/** A button and a key for each of them. */
+function Verdicts({ onChoose }: { onChoose: (verdict: Verdict) => void }) {
+  useKeys(Object.fromEntries(VERDICTS.map(({ verdict, key }) => [key, () => onChoose(verdict)])));
+  return (
+    <div class={taskStyles.verdicts}>
+      {VERDICTS.map(({ verdict, key, kind }) => (
+        <button key={verdict} type="button" class={kind} aria-keyshortcuts={key} onClick={() => onChoose(verdict)}>
+          {text.review[verdict]}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -128,6 +136,7 @@ function Confirm(props: {
 }) {
   const { verdict, draft } = props;
   const kind = VERDICTS.find((one) => one.verdict === verdict)?.kind ?? "";
+  const deliberate = useDeliberate(verdict);
   const isWanted = verdict === "request_changes" && draft.comments.length === 0;
   return (
     <Dialog title={verdict ? text.review.titles[verdict] : ""} open={verdict !== null} onClose={props.onClose}>
@@ -136,7 +145,7 @@ function Confirm(props: {
           class={styles.section}
           onSubmit={(event) => {
             event.preventDefault();
-            props.onConfirm();
+            if (deliberate.isMeant()) props.onConfirm();
           }}
         >
           <p class="muted">{text.review.hints[verdict]}</p>
@@ -149,7 +158,12 @@ function Confirm(props: {
             onInput={props.onComment}
           />
           <Problem error={props.error} />
-          <button type="submit" class={kind} aria-disabled={props.isBusy}>
+          <button
+            type="submit"
+            class={kind}
+            aria-disabled={props.isBusy || !deliberate.settled}
+            onPointerDown={deliberate.onPointerDown}
+          >
             {text.review[verdict]}
           </button>
         </form>

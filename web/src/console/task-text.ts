@@ -112,7 +112,7 @@ export const text = {
     pause: "Pause",
     resume: (n: number) => (n === 0 ? "Go on" : `Go on (${count(n, "new entry", "new entries")})`),
     toEnd: "To the end",
-    cut: (n: number) => `The newest ${count(n, "entry", "entries")} are shown.`,
+    cut: (n: number) => `The newest ${count(n, "entry", "entries")} are shown; “parley task log” prints all of them.`,
     kind: (type: string): string => EVENTS[type] ?? type,
     given: "Given",
     result: "Result",

@@ -103,7 +103,7 @@ export const text = {
       "They can no longer be asked, sign in or answer, and their keys end. What only they were asked goes to everybody who sees everything. What they decided keeps their name.",
     confirmRemove: "Remove them",
     removed: "Removed.",
-    idLabel: "ID for the command line",
+    idLabel: "Number, in settings, keys and commands",
   },
 
   keys: {
@@ -245,12 +245,15 @@ export const text = {
     clear: "Show all",
     empty: "Nothing like this is in the record",
     checking: "Checking that every entry follows from the one before…",
-    holds: (entries: number) => `Whole: each of ${count(entries, "entry", "entries")} follows from the one before.`,
+    holds: (entries: number, unsealed: number) =>
+      `Whole: each of ${count(entries, "entry", "entries")} follows from the one before.` +
+      (unsealed === 0 ? "" : ` ${count(unsealed, "entry is", "entries are")} not in the chain yet.`),
     broken: (at: number) => `Changed: entry ${number(at)} does not follow from the one before.`,
     chainFailed: "The chain could not be checked.",
     by: (kind: string, id: string, name: string | undefined): string => {
       if (name !== undefined) return name;
       if (kind === "clock") return "the clock";
+      if (kind === "crowd") return "the public";
       if (id === "parley" || id === "server:parley") return "the server";
       return kind === "server" ? `the ${id}` : id.replace(/^agent:/, "");
     },
@@ -270,5 +273,6 @@ export const text = {
     works: "Holds",
     fails: "Broken",
     checks: "Promises",
+    mayBeMore: (most: number) => `At most ${most} are named; there may be more.`,
   },
 } as const;

@@ -1,5 +1,6 @@
 import { announce } from "../parts/announcer.tsx";
 import { Loading } from "../parts/notice.tsx";
+import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import * as api from "./api.ts";
 import styles from "./console.module.css";
@@ -111,11 +112,12 @@ function Deliveries({ endpoint }: { endpoint: string }) {
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <button type="button" onClick={() => void fetchNextPage()}>
-          {text.older}
-        </button>
-      )}
+      <More
+        label={text.older}
+        rows={deliveries?.length ?? 0}
+        isMore={hasNextPage}
+        readOn={() => fetchNextPage({ throwOnError: true })}
+      />
     </Section>
   );
 }

@@ -1,11 +1,12 @@
 /** What the server says to admins. */
 export interface Person {
+  /** The number that names them everywhere. */
   id: string;
-  /** What names them among the humans. */
-  human: string;
   name: string;
   role: "admin" | "member";
   sessions: number;
+  /** Runs the server: stays an admin, and cannot be removed. */
+  operator: boolean;
 }
 
 export const PERSON_CHANNELS = ["inbox", "email", "slack", "sms", "whatsapp", "webhook"] as const;
@@ -118,6 +119,7 @@ export interface Chain {
   holds: boolean;
   entries: number;
   broken_at: number | null;
+  unsealed: number;
 }
 
 export interface Verdict {

@@ -1,7 +1,7 @@
 import { Connection } from "../../../sdk/src/http.ts";
 import { follow } from "../../../sdk/src/sse.ts";
 import { watchedFetch } from "../api.ts";
-import type { AskPage, NewDecision, WholeAsk } from "./wire.ts";
+import type { AskPage, NewDecision, Wanted, WholeAsk } from "./wire.ts";
 
 /** The inbox under this browser's session. Not in the published package, which is for agents and the crowd. */
 export const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
@@ -10,10 +10,11 @@ const pathOf = (id: string): string => `/people/me/asks/${encodeURIComponent(id)
 
 export async function listAsks(
   state: "open" | "over",
+  wanted: Wanted,
   options: { before?: string | undefined; signal?: AbortSignal },
 ): Promise<AskPage> {
   const { before, signal } = options;
-  return connection.call("GET", "/people/me/asks", { query: { state, before }, signal });
+  return connection.call("GET", "/people/me/asks", { query: { state, ...wanted, before }, signal });
 }
 
 export async function readAsk(id: string, signal?: AbortSignal): Promise<WholeAsk> {

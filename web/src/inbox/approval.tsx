@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { useKeys } from "../keys.ts";
+import { hasKeyboard, useKeys } from "../keys.ts";
+import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { type Deciding, useDecide } from "./decide.ts";
 import { type AskDraft, useAskDraft } from "./draft.ts";
@@ -7,11 +8,15 @@ import { EditArguments, editedArguments } from "./edit-arguments.tsx";
 import { Call, Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
 import { WishWords } from "./task-wish.tsx";
+import formStyles from "../answer/answer-form.module.css";
+import { text as common } from "../text.ts";
 import { text } from "./text.ts";
 import type { AskOption, WholeAsk } from "./wire.ts";
 
-/** What somebody is about to do, and has to confirm. */
-type Intent = { approve: true } | { approve: false; option?: AskOption };
+/** What somebody is about to do, and has to confirm; a press to begin it was on one half of the screen. */
+type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { pressedRight: boolean };
+
+const isRight = (event: MouseEvent): boolean => event.clientX > innerWidth / 2;
 
 /** A call to be approved or rejected: what runs comes first and whole, then who asks, and the controls come last. */
 export function Approval({ ask }: { ask: WholeAsk }) {
@@ -21,20 +26,24 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   const [standing, setStanding] = useState(false);
   const edited = editedArguments(ask, draft);
 
-  const approve = (): void => {
-    if (edited.problem === null) return setIntent({ approve: true });
+  const deliberate = useDeliberate(intent ?? ask.id);
+
+  const approve = (pressedRight = true): void => {
+    if (edited.problem === null) return setIntent({ approve: true, pressedRight });
     document.getElementById("kwargs")?.focus();
   };
-  const reject = (): void => setIntent({ approve: false });
-  useKeys({ a: approve, r: reject });
+  const reject = (pressedRight = false): void => setIntent({ approve: false, pressedRight });
+  useKeys({ a: () => approve(), r: () => reject() });
 
-  const choose = (option: AskOption): void => {
+  const choose = (option: AskOption, pressedRight: boolean): void => {
+    const isMeant = deliberate.isMeant();
+    if (!option.interactive && !isMeant) return;
     if (!option.interactive) return void deciding.send({ ...rejection(ask, draft), option: option.name });
     if (!draft.comment && option.prompt_fill !== null) change({ comment: option.prompt_fill });
-    setIntent({ approve: false, option });
+    setIntent({ approve: false, option, pressedRight });
   };
   const confirm = (): void => {
-    if (!intent) return;
+    if (!intent || !deliberate.isMeant()) return;
     setIntent(null);
     if (!intent.approve) {
       const option = intent.option ? { option: intent.option.name } : {};
@@ -59,13 +68,13 @@ export function Approval({ ask }: { ask: WholeAsk }) {
       )}
       <div class={styles.decide} aria-busy={deciding.sending}>
         <div class={styles.pair}>
-          <button type="button" class="alarm" onClick={reject} aria-keyshortcuts="r">
+          <button type="button" class="alarm" onClick={(event) => reject(isRight(event))} aria-keyshortcuts="r">
             {text.reject}
           </button>
           <button
             type="button"
             class={styles.approve}
-            onClick={approve}
+            onClick={(event) => approve(isRight(event))}
             aria-keyshortcuts="a"
             aria-disabled={edited.problem !== null}
           >
@@ -73,10 +82,16 @@ export function Approval({ ask }: { ask: WholeAsk }) {
           </button>
         </div>
         {ask.options.length > 0 && (
-          <section class={styles.ways} aria-label={text.rejectWays}>
+          <section class={styles.ways} aria-label={text.rejectWays} onPointerDown={deliberate.onPointerDown}>
             <h2>{text.rejectWays}</h2>
             {ask.options.map((option) => (
-              <button key={option.name} type="button" class={styles.way} onClick={() => choose(option)}>
+              <button
+                key={option.name}
+                type="button"
+                class={styles.way}
+                aria-disabled={!option.interactive && !deliberate.settled}
+                onClick={(event) => choose(option, isRight(event))}
+              >
                 <span>{option.title}</span>
                 {option.description !== null && <span class={styles.says}>{option.description}</span>}
               </button>
@@ -88,6 +103,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
         ask={ask}
         intent={intent}
         draft={draft}
+        deliberate={deliberate}
         isEdited={edited.text !== null}
         standing={standing}
         onStanding={setStanding}
@@ -119,6 +135,7 @@ function Confirm(props: {
   ask: WholeAsk;
   intent: Intent | null;
   draft: AskDraft;
+  deliberate: Deliberate;
   isEdited: boolean;
   standing: boolean;
   onStanding: (standing: boolean) => void;
@@ -126,10 +143,24 @@ function Confirm(props: {
   onClose: () => void;
   onConfirm: () => void;
 }) {
-  const { ask, intent, draft, isEdited } = props;
+  const { ask, intent, draft, deliberate, isEdited } = props;
   const fn = ask.fn ?? ask.title;
   const approves = intent?.approve ?? true;
+  const takeBack = (): void => {
+    if (deliberate.isMeant()) props.onClose();
+  };
   const lead = isEdited ? text.approveEditedLead(ask.agent) : text.approveLead(ask.agent);
+  // Whoever presses again where the sheet was called up takes it back.
+  const cancel = (
+    <button key="cancel" type="button" aria-disabled={!deliberate.settled} onClick={takeBack}>
+      {common.cancel}
+    </button>
+  );
+  const decide = (
+    <button key="decide" type="submit" class={approves ? styles.approve : "alarm"} aria-disabled={!deliberate.settled}>
+      {approves ? (isEdited ? text.approveEdited : text.approve) : text.reject}
+    </button>
+  );
   return (
     <Dialog
       title={approves ? text.approveTitle(fn) : text.rejectTitle(fn)}
@@ -151,8 +182,22 @@ function Confirm(props: {
           rows={3}
           maxLength={5000}
           value={draft.comment ?? ""}
+          // On a phone the keyboard would cover what is being approved.
+          autofocus={!approves || hasKeyboard}
+          aria-describedby={hasKeyboard ? "comment-hint" : undefined}
           onInput={(event) => props.onComment(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const sends = hasKeyboard ? !event.shiftKey : event.ctrlKey || event.metaKey;
+            if (event.key !== "Enter" || event.isComposing || !sends) return;
+            event.preventDefault();
+            if (!event.repeat) props.onConfirm();
+          }}
         />
+        {hasKeyboard && (
+          <p class={formStyles.hint} id="comment-hint">
+            {text.enterHint}
+          </p>
+        )}
         {!approves && !ask.editable && ask.kwargs !== null && (
           <button type="button" class="quiet" onClick={() => props.onComment(withArguments(draft, ask.kwargs ?? ""))}>
             {text.otherArguments}
@@ -171,9 +216,9 @@ function Confirm(props: {
             </span>
           </label>
         )}
-        <button type="submit" class={approves ? styles.approve : "alarm"} autofocus>
-          {approves ? (isEdited ? text.approveEdited : text.approve) : text.reject}
-        </button>
+        <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
+          {intent?.pressedRight ? [decide, cancel] : [cancel, decide]}
+        </div>
       </form>
     </Dialog>
   );

@@ -11,7 +11,7 @@ import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import { Ask } from "./ask.tsx";
 import styles from "./inbox.module.css";
-import { isShown, List, tab } from "./list.tsx";
+import { List, tab, useShown } from "./list.tsx";
 import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
 import { NewTalk, Talk, talkIn } from "./talk.tsx";
 import { text } from "./text.ts";
@@ -52,12 +52,11 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
   const which = tab.use();
-  const { asks } = useInbox(which);
+  const { asks: rows = [], hasNextPage, fetchNextPage } = useShown(which);
   const waiting = useInbox("open").asks ?? [];
   useLiveInbox();
   useArrivals();
 
-  const rows = asks?.filter((ask) => isShown(ask)) ?? [];
   const first = rows[0]?.id;
   // Beside the list there is room for an ask: the one whose deadline is next.
   useEffect(() => {
@@ -71,6 +70,8 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
     const at = rows.findIndex((one) => one.id === id);
     const next = rows[at < 0 ? 0 : at + step];
     if (next) go(`/inbox/${next.id}`);
+    // Whoever comes to the end of what was read finds more there.
+    if (step === 1 && at + 2 >= rows.length && hasNextPage) void fetchNextPage();
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
 

@@ -4,6 +4,7 @@ import { ago } from "../format.ts";
 import { serverNow } from "../api.ts";
 import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
+import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { createStore } from "../store.ts";
 import styles from "./inbox.module.css";
@@ -11,19 +12,42 @@ import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
 import { BeginTalk, Talks } from "./talk.tsx";
 import { text } from "./text.ts";
-import type { Kind, ListedAsk } from "./wire.ts";
+import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
 
 /** Which of the two lists, and what of it; the same wherever in the room one is. */
 export const tab = createStore<Tab>("open");
 const shown = createStore("");
 
 const KINDS: readonly Kind[] = ["approval", "reply", "value"];
+const DUE: readonly Due[] = ["soon", "today", "later", "none"];
+/** As the server counts. */
+const SOON_MS = 3_600_000;
+const TODAY_MS = 86_400_000;
+
+/** What is wanted of the list that is shown. */
+export function useShown(which: Tab) {
+  return useInbox(which, wantedBy(shown.use()));
+}
+
+function wantedBy(filter: string): Wanted {
+  const [, by, what = ""] = /^(kind|due|agent):(.+)$/s.exec(filter) ?? [];
+  if (by === "kind") return { kind: what as Kind };
+  if (by === "due") return { due: what as Due };
+  return by === "agent" ? { agent: what } : {};
+}
+
+function choose(which: Tab): void {
+  // What is over is neither counted by agent nor due.
+  if (!shown.get().startsWith("kind:")) shown.set("");
+  tab.set(which);
+}
 
 export function List({ current }: { current: string | undefined }) {
   const chosen = tab.use();
+  const waiting = useInbox("open").counts?.all;
   const Heading = current === undefined ? "h1" : "h2";
   return (
-    <section aria-busy={useInbox(chosen).isPending}>
+    <section aria-busy={useShown(chosen).isPending}>
       <header class={feedStyles.header}>
         <Heading>{text.title}</Heading>
         <Filter />
@@ -33,8 +57,11 @@ export function List({ current }: { current: string | undefined }) {
           legend={text.tabs.label}
           hideLegend
           value={chosen}
-          onChoose={tab.set}
-          options={(["open", "over"] as const).map((value) => ({ value, label: text.tabs[value] }))}
+          onChoose={choose}
+          options={[
+            { value: "open", label: text.counted(text.tabs.open, waiting) },
+            { value: "over", label: text.tabs.over },
+          ]}
         />
       </div>
       <BeginTalk />
@@ -45,30 +72,45 @@ export function List({ current }: { current: string | undefined }) {
 }
 
 function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }) {
-  const { asks, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInbox(which);
-  const filter = shown.use();
+  const { asks, counts, error, isPending, refetch, ...pages } = useShown(which);
+  const isFiltered = shown.use() !== "";
   if (isPending) return <Loading rows={4} />;
   if (!asks) return <Trouble level={2} title={text.failed} error={error} onTryAgain={() => void refetch()} />;
-  const rows = asks.filter((ask) => isShown(ask, filter));
+  const Heading = current === undefined ? "h2" : "h3";
+  const row = (ask: ListedAsk) => <Row key={ask.id} ask={ask} isCurrent={ask.id === current} />;
   return (
     <>
-      {rows.length === 0 && <Empty which={which} isFiltered={asks.length > 0} />}
-      <ul>
-        {rows.map((ask) => (
-          <Row key={ask.id} ask={ask} isCurrent={ask.id === current} />
-        ))}
-      </ul>
-      {hasNextPage && (
-        <button
-          type="button"
-          class={styles.older}
-          aria-disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {text.older}
-        </button>
+      {asks.length === 0 && <Empty which={which} isFiltered={isFiltered} />}
+      {counts ? (
+        groupsOf(asks, counts).map(({ due, rows }) => (
+          <section key={due}>
+            <Heading class={styles.due}>{text.counted(text.due[due], counts.due[due])}</Heading>
+            <ul>{rows.map(row)}</ul>
+          </section>
+        ))
+      ) : (
+        <ul>{asks.map(row)}</ul>
       )}
+      <More
+        label={counts ? text.more(Math.max(1, counts.all - asks.length)) : text.older}
+        rows={asks.length}
+        isMore={pages.hasNextPage}
+        readOn={() => pages.fetchNextPage({ throwOnError: true })}
+      />
     </>
+  );
+}
+
+/** The rows by when they are due, at the time at which the server counted them. */
+function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows: ListedAsk[] }[] {
+  const from = Date.parse(at);
+  const dueOf = ({ expires_at: until }: ListedAsk): Due => {
+    if (until === null) return "none";
+    const left = Date.parse(until) - from;
+    return left <= SOON_MS ? "soon" : left <= TODAY_MS ? "today" : "later";
+  };
+  return DUE.map((due) => ({ due, rows: asks.filter((ask) => dueOf(ask) === due) })).filter(
+    ({ rows }) => rows.length > 0,
   );
 }
 
@@ -94,11 +136,18 @@ function Row({ ask, isCurrent }: { ask: ListedAsk; isCurrent: boolean }) {
   );
 }
 
-/** By kind, or by agent where there are several. */
+/** By when it is due, by kind, or by agent where there are several; with how many there are of what waits. */
 function Filter() {
   const chosen = shown.use();
-  const { asks = [] } = useInbox(tab.use());
-  const agents = [...new Set(asks.map(({ agent }) => agent))].sort();
+  const which = tab.use();
+  const waiting = useInbox("open").counts;
+  const counts = which === "open" ? waiting : null;
+  const agents = counts?.agents ?? [];
+  const option = (value: string, name: string, count: number | undefined) => (
+    <option key={value} value={value}>
+      {text.counted(name, count)}
+    </option>
+  );
   return (
     <select
       class={feedStyles.topic}
@@ -106,30 +155,22 @@ function Filter() {
       value={chosen}
       onChange={(event) => shown.set(event.currentTarget.value)}
     >
-      <option value="">{text.all}</option>
+      {option("", text.all, counts?.all)}
+      {which === "open" && (
+        <optgroup label={text.byDue}>
+          {DUE.map((due) => option(`due:${due}`, text.due[due], counts?.due[due]))}
+        </optgroup>
+      )}
       <optgroup label={text.byKind}>
-        {KINDS.map((kind) => (
-          <option key={kind} value={`kind:${kind}`}>
-            {text.kinds[kind]}
-          </option>
-        ))}
+        {KINDS.map((kind) => option(`kind:${kind}`, text.kinds[kind], counts?.kinds[kind]))}
       </optgroup>
       {(agents.length > 1 || chosen.startsWith("agent:")) && (
         <optgroup label={text.byAgent}>
-          {agents.map((agent) => (
-            <option key={agent} value={`agent:${agent}`}>
-              {agent}
-            </option>
-          ))}
+          {agents.map(({ agent, count }) => option(`agent:${agent}`, agent, count))}
         </optgroup>
       )}
     </select>
   );
-}
-
-export function isShown(ask: ListedAsk, filter = shown.get()): boolean {
-  if (filter === "") return true;
-  return filter === `kind:${ask.kind}` || filter === `agent:${ask.agent}`;
 }
 
 function Empty({ which, isFiltered }: { which: Tab; isFiltered: boolean }) {

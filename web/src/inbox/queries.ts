@@ -4,28 +4,49 @@ import { announce } from "../parts/announcer.tsx";
 import { queries } from "../queries.ts";
 import { inboxEvents, listAsks, readAsk } from "./api.ts";
 import { text } from "./text.ts";
-import type { AskPage, ListedAsk } from "./wire.ts";
+import type { AskPage, Counts, ListedAsk, Wanted } from "./wire.ts";
 
 export type Tab = "open" | "over";
 
-/** What waits for the person who is signed in, or what is over, page after page. */
-export function useInbox(tab: Tab) {
+const ALL: Wanted = {};
+
+/** What waits for the person who is signed in, or what is over, page after page: all of it, or what is wanted. */
+export function useInbox(tab: Tab, wanted = ALL) {
   const result = useInfiniteQuery({
-    queryKey: ["inbox", tab],
-    queryFn: ({ pageParam, signal }) => listAsks(tab, { before: pageParam, signal }),
+    queryKey: ["inbox", tab, wanted],
+    queryFn: ({ pageParam, signal }) => listAsks(tab, wanted, { before: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });
-  return { ...result, asks: result.data?.pages.flatMap((page) => page.asks) };
+  const pages = result.data?.pages;
+  const counts: Counts | null | undefined = pages?.[0]?.counts;
+  return { ...result, asks: pages?.flatMap((page) => page.asks), counts };
 }
 
 export function useAsk(id: string) {
   return useQuery({ queryKey: ["ask", id], queryFn: ({ signal }) => readAsk(id, signal) });
 }
 
+/**
+ * Reads the lists anew, as far as they were read. What changes meanwhile is read afterwards: a list of many pages that
+ * began anew at every change would not come to its end while changes come in.
+ */
+async function refreshLists(): Promise<void> {
+  isStale = true;
+  if (isReading) return;
+  isReading = true;
+  while (isStale) {
+    isStale = false;
+    await queries.invalidateQueries({ queryKey: ["inbox"] });
+  }
+  isReading = false;
+}
+let isStale = false;
+let isReading = false;
+
 /** Reads lists, and the asks and conversations on screen, anew. */
 export function refresh(id: string | null): void {
-  void queries.invalidateQueries({ queryKey: ["inbox"] });
+  void refreshLists();
   void queries.invalidateQueries({ queryKey: id === null ? ["ask"] : ["ask", id] });
   void queries.invalidateQueries({ queryKey: ["talk"] });
 }
@@ -59,14 +80,14 @@ async function followInbox(signal: AbortSignal): Promise<void> {
 
 /** Says when something has come that was not there before. */
 export function useArrivals(): void {
-  const known = useRef<Set<string> | null>(null);
-  const { asks } = useInbox("open");
+  const known = useRef<number | null>(null);
+  const { counts } = useInbox("open");
   useEffect(() => {
-    if (!asks) return;
-    const before = known.current;
-    known.current = new Set([...(before ?? []), ...asks.map(({ id }) => id)]);
-    if (before && asks.some(({ id }) => !before.has(id))) announce(text.arrived);
-  }, [asks]);
+    if (!counts) return;
+    const newest = counts.newest_at === null ? 0 : Date.parse(counts.newest_at);
+    if (known.current !== null && newest > known.current) announce(text.arrived);
+    known.current = Math.max(newest, known.current ?? 0);
+  }, [counts]);
 }
 
 /** What the list knows of an ask. */

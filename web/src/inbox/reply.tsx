@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { hasKeyboard, useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
 import formStyles from "../answer/answer-form.module.css";
@@ -14,6 +14,7 @@ export function Reply({ ask }: { ask: WholeAsk }) {
   const [draft, change] = useAskDraft(ask.id);
   const { send, sending, refused } = useDecide(ask.id);
   const form = useRef<HTMLFormElement>(null);
+  const [again, setAgain] = useState(false);
 
   const submit = (): void => {
     const words = draft.text?.trim() ? { text: draft.text } : {};
@@ -22,7 +23,7 @@ export function Reply({ ask }: { ask: WholeAsk }) {
       form.current?.querySelector<HTMLElement>(ask.listed ? "input" : "textarea")?.focus();
       return announce(ask.listed ? text.chooseFirst : text.answerFirst);
     }
-    void send({ ...words, ...option });
+    void send({ ...words, ...option, ...(again && { same_next_time: again }) });
   };
   const choose = (option: AskOption): void => {
     const fill = option.interactive && !draft.text?.trim() ? (option.prompt_fill ?? undefined) : undefined;
@@ -45,34 +46,43 @@ export function Reply({ ask }: { ask: WholeAsk }) {
         submit();
       }}
     >
-      {hasOptions && (
-        <fieldset class={formStyles.options}>
-          <legend class="unseen">{text.ready}</legend>
-          {ask.options.map((option, at) => (
-            <label key={option.name} class={formStyles.option}>
-              <input
-                type="radio"
-                name="option"
-                class="unseen"
-                checked={draft.option === option.name}
-                onClick={() => choose(option)}
-              />
-              <kbd aria-hidden="true">{at < 9 ? at + 1 : "·"}</kbd>
-              <span class={styles.offer}>
-                {option.title}
-                {option.description !== null && <span class={styles.says}>{option.description}</span>}
-              </span>
-            </label>
-          ))}
-        </fieldset>
-      )}
+      {hasOptions && <ReadyAnswers options={ask.options} chosen={draft.option} onChoose={choose} />}
       {/* Where only an option is an answer, words alone would be refused. */}
       {(!ask.listed || draft.option !== undefined) && (
         <Written label={label} value={draft.text ?? ""} onChange={(words) => change({ text: words })} onSend={submit} />
       )}
       <Facts ask={ask} />
+      <NextTime ask={ask} on={again} onChange={setAgain} />
       <Send refused={refused?.says} sending={sending} />
     </form>
+  );
+}
+
+function ReadyAnswers(props: {
+  options: readonly AskOption[];
+  chosen: string | undefined;
+  onChoose: (option: AskOption) => void;
+}) {
+  return (
+    <fieldset class={formStyles.options}>
+      <legend class="unseen">{text.ready}</legend>
+      {props.options.map((option, at) => (
+        <label key={option.name} class={formStyles.option}>
+          <input
+            type="radio"
+            name="option"
+            class="unseen"
+            checked={props.chosen === option.name}
+            onClick={() => props.onChoose(option)}
+          />
+          <kbd aria-hidden="true">{at < 9 ? at + 1 : "·"}</kbd>
+          <span class={styles.offer}>
+            {option.title}
+            {option.description !== null && <span class={styles.says}>{option.description}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
@@ -107,6 +117,20 @@ export function Written(props: {
         </p>
       )}
     </div>
+  );
+}
+
+/** Whether the answer is given again, where that may be. */
+export function NextTime({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange: (on: boolean) => void }) {
+  if (ask.keep_until === null) return null;
+  return (
+    <label class={styles.tick}>
+      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>
+        {text.nextTime}
+        <small class="muted">{text.nextTimeLead(ask.agent, ask.keep_until)}</small>
+      </span>
+    </label>
   );
 }
 

@@ -11,13 +11,14 @@ import { ago } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
+import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
 import styles from "./ask.module.css";
 import { dropAskDraft, useAskDraft } from "./draft.ts";
 import { Send, Written } from "./reply.tsx";
-import { begin, keepTalk, sayMore, type Sent, useTalk, useTalks, type WholeTalk } from "./talk-api.ts";
+import { begin, keepTalk, sayMore, type Sent, useTalk, type TalkPart, useTalks } from "./talk-api.ts";
 import talkStyles from "./talk.module.css";
 import { text } from "./text.ts";
 
@@ -34,8 +35,8 @@ export function talkIn(place: string): number | null {
 
 /** The way to a new conversation; nothing where no agent takes any. */
 export function BeginTalk() {
-  const { data } = useTalks();
-  if (!data || data.entry_points.length === 0) return null;
+  const { first } = useTalks();
+  if (!first || first.entry_points.length === 0) return null;
   return (
     <Link href="/inbox/new" class={`button ${talkStyles.begin}`}>
       {words.new}
@@ -45,13 +46,13 @@ export function BeginTalk() {
 
 /** The conversations that were begun here, the latest first. */
 export function Talks() {
-  const { data } = useTalks();
-  if (!data || data.conversations.length === 0) return null;
+  const { first, talks, hasNextPage, fetchNextPage } = useTalks();
+  if (!first || talks.length === 0) return null;
   return (
     <details class={talkStyles.talks}>
-      <summary>{words.begun(data.conversations.length)}</summary>
+      <summary>{words.begun(first.count)}</summary>
       <ul>
-        {data.conversations.map(({ id, title, agent, said_at: at }) => (
+        {talks.map(({ id, title, agent, said_at: at }) => (
           <li key={id} class={feedStyles.row}>
             <Link href={talkPath(id)} class={feedStyles.link}>
               <span class={feedStyles.prompt}>{title}</span>
@@ -63,20 +64,26 @@ export function Talks() {
           </li>
         ))}
       </ul>
+      <More
+        label={text.older}
+        rows={talks.length}
+        isMore={hasNextPage}
+        readOn={() => fetchNextPage({ throwOnError: true })}
+      />
     </details>
   );
 }
 
 /** Begins a conversation: which agent, and the first words. */
 export function NewTalk() {
-  const { data, error, refetch } = useTalks();
+  const { first, error, refetch } = useTalks();
   const [, go] = useLocation();
   const [chosen, choose] = useState<string | null>(null);
   useTitle(words.new);
-  const points = data?.entry_points ?? [];
+  const points = first?.entry_points ?? [];
   const entry = points.find(({ name }) => name === chosen) ?? points[0];
   if (error) return <Trouble title={words.failed} error={error} onTryAgain={() => void refetch()} />;
-  if (!data) return <Loading rows={3} />;
+  if (!first) return <Loading rows={3} />;
   if (!entry) return <Notice title={words.nobody} hint={words.nobodyHint} />;
   return (
     <article class={`${questionStyles.frame} ${styles.frame}`} tabIndex={-1} data-focus>
@@ -107,7 +114,7 @@ export function NewTalk() {
 
 /** One conversation from its beginning, and a place for more words at its end. */
 export function Talk({ id }: { id: number }) {
-  const { data: talk, error, refetch } = useTalk(id);
+  const { talk, error, refetch, hasNextPage, fetchNextPage } = useTalk(id);
   useTitle(talk ? words.title(talk.agent) : text.title);
   if (codeOf(error) === "NOT_FOUND") {
     return (
@@ -125,6 +132,13 @@ export function Talk({ id }: { id: number }) {
       <header class={formStyles.header}>
         <h1>{words.title(talk.agent)}</h1>
       </header>
+      <More
+        label={words.earlier}
+        rows={talk.messages.length + talk.asks.length}
+        isMore={hasNextPage}
+        readOn={() => fetchNextPage({ throwOnError: true })}
+        isAbove
+      />
       <Said talk={talk} />
       <Next talk={talk} />
     </article>
@@ -132,10 +146,10 @@ export function Talk({ id }: { id: number }) {
 }
 
 /** What was said, in its order: one's own words, and the agent's. */
-function Said({ talk }: { talk: WholeTalk }) {
+function Said({ talk }: { talk: TalkPart }) {
   const own = talk.messages.map((one) => ({ at: one.at, id: one.id, one, ask: null }));
   const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
-  const all = [...own, ...asked].sort((a, b) => (a.at < b.at ? -1 : 1));
+  const all = [...own, ...asked].sort((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
   return (
     <ol class={talkStyles.said} aria-label={words.log}>
       {all.map(({ id, one, ask }) =>
@@ -170,9 +184,8 @@ function Said({ talk }: { talk: WholeTalk }) {
 }
 
 /** More words: the answer to the one question that waits, or something new. */
-function Next({ talk }: { talk: WholeTalk }) {
-  const waiting = talk.asks.filter(({ state }) => state === "open");
-  const [only, ...others] = waiting;
+function Next({ talk }: { talk: TalkPart }) {
+  const [only, ...others] = talk.waiting;
   if (only && (others.length > 0 || only.kind === "approval")) return <p class="muted">{words.decideFirst}</p>;
   if (!only && !talk.open) return <p class="muted">{words.closed}</p>;
   return (
@@ -188,8 +201,8 @@ function Next({ talk }: { talk: WholeTalk }) {
 function Composer(props: {
   draft: string;
   label: string;
-  send: (sent: Sent) => Promise<WholeTalk>;
-  onSent?: (talk: WholeTalk) => void;
+  send: (sent: Sent) => Promise<TalkPart>;
+  onSent?: (talk: TalkPart) => void;
   children?: ComponentChildren;
 }) {
   const [draft, change] = useAskDraft(props.draft);

@@ -1,6 +1,6 @@
 /** The words of the Inbox, loaded with it. */
 import { count, day, duration, number } from "../format.ts";
-import type { By, Kind, ListedAsk, WholeAsk } from "./wire.ts";
+import type { By, Due, Kind, ListedAsk, WholeAsk } from "./wire.ts";
 
 const CHANNELS: Record<string, string> = {
   inbox: "the inbox",
@@ -18,6 +18,12 @@ const CHANNELS: Record<string, string> = {
 export const text = {
   title: "Inbox",
   tabs: { label: "Which", open: "Waiting", over: "Done" },
+  counted: (name: string, n: number | undefined): string => (n === undefined ? name : `${name} (${number(n)})`),
+  byDue: "Due",
+  due: { soon: "Within an hour", today: "Within a day", later: "Later", none: "No deadline" } satisfies Record<
+    Due,
+    string
+  >,
   filter: "Show",
   all: "Everything",
   byKind: "Kind",
@@ -35,6 +41,7 @@ export const text = {
   showAll: "Show everything",
   notify: "Notifications",
   older: "Show older",
+  more: (n: number) => `Show more, ${number(n)} left`,
   failed: "The inbox could not be loaded",
   choose: "Choose one on the left to read it here.",
   signedOut: "Sign in to see your inbox",
@@ -141,6 +148,9 @@ export const text = {
   alwaysAllow: "Always allow exactly this",
   alwaysAllowLead: (agent: string, until: string) =>
     `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,
+  nextTime: "Answer the same next time",
+  nextTimeLead: (agent: string, until: string) =>
+    `Who asks exactly the same then hears this answer, with your name, until ${day(until)}. ${agent} is told now.`,
   rejectLead: "It will not run.",
   comment: "Comment (optional)",
   reason: "Reason (optional)",
@@ -180,6 +190,7 @@ export const text = {
     begun: (n: number) => count(n, "conversation", "conversations"),
     with: "With",
     first: "What is it about?",
+    earlier: "Show earlier",
     more: "Say more",
     answerTo: (title: string) => `Your answer: ${title}`,
     title: (agent: string) => `Conversation with ${agent}`,

@@ -4,7 +4,7 @@ import styles from "./ask.module.css";
 import { useDecide } from "./decide.ts";
 import { useAskDraft } from "./draft.ts";
 import { Facts } from "./parts.tsx";
-import { Send, Written } from "./reply.tsx";
+import { NextTime, Send, Written } from "./reply.tsx";
 import { SchemaForm } from "./schema-form.tsx";
 import { type Field, fieldOf, filledWith, type Problem, valueOf } from "./schema.ts";
 import { text } from "./text.ts";
@@ -27,13 +27,16 @@ export function Value({ ask }: { ask: WholeAsk }) {
   const filled = draft.filled ?? filledWith(field);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const form = useRef<HTMLFormElement>(null);
+  const [again, setAgain] = useState(false);
+  const more = again ? { same_next_time: again } : {};
   const asJson = draft.json !== undefined || field.kind === "json";
 
   const submit = (): void => {
-    if (schema === null) return draft.text?.trim() ? void send({ text: draft.text }) : announce(text.answerFirst);
+    if (schema === null)
+      return draft.text?.trim() ? void send({ text: draft.text, ...more }) : announce(text.answerFirst);
     const read = asJson ? valueOf(JSON_FIELD, draft.json ?? "") : valueOf(field, filled);
     setProblems(read.problems);
-    if (read.problems.length === 0) return void send({ value: read.value });
+    if (read.problems.length === 0) return void send({ value: read.value, ...more });
     announce(text.form.check(read.problems.length));
     focusOn(form.current, read.problems[0]?.path ?? "");
   };
@@ -83,6 +86,7 @@ export function Value({ ask }: { ask: WholeAsk }) {
         </div>
       )}
       <Facts ask={ask} />
+      <NextTime ask={ask} on={again} onChange={setAgain} />
       <Send refused={refused?.says} sending={sending} />
     </form>
   );

@@ -43,9 +43,32 @@ export interface ListedAsk {
   outcome: AskOutcome | null;
 }
 
+/** When something is due: within an hour, within a day, after that, or never. */
+export type Due = "soon" | "today" | "later" | "none";
+
+/** How many wait of what is wanted, at a time by the server's clock. */
+export interface Counts {
+  at: string;
+  all: number;
+  kinds: Record<Kind, number>;
+  due: Record<Due, number>;
+  agents: { agent: string; count: number }[];
+  /** When the newest of them was asked. */
+  newest_at: string | null;
+}
+
 export interface AskPage {
   asks: ListedAsk[];
   next: string | null;
+  /** With the first page of what waits. */
+  counts: Counts | null;
+}
+
+/** What of a list is wanted; nothing, for all of it. */
+export interface Wanted {
+  kind?: Kind;
+  due?: Due;
+  agent?: string;
 }
 
 export interface AskOption {
@@ -90,6 +113,8 @@ export interface WholeAsk extends ListedAsk {
   may_stand: boolean;
   /** When that would end, approved now. */
   standing_until: string | null;
+  /** Until when the answer can be given again to the same question; null where it cannot. */
+  keep_until: string | null;
   needs: { rule: "one" | "all" | "some" | "several"; of: number; least: number };
   may_answer: MayAnswer[];
   decisions: Counted[];
@@ -115,6 +140,7 @@ export interface NewDecision {
   kwargs?: unknown;
   digest?: string;
   standing?: boolean;
+  same_next_time?: boolean;
 }
 
 /** Written by an agent: data, never code. */

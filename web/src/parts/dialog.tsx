@@ -4,7 +4,11 @@ import { text } from "../text.ts";
 import styles from "./dialog.module.css";
 import { Icon } from "./icon.tsx";
 
-/** The platform's own modal dialog: it keeps the focus inside and gives it back when it closes. */
+/**
+ * The platform's own modal dialog: it keeps the focus inside and gives it back when it closes. Escape closes it the way
+ * its own button does, at once and with what is in it: were the browser to close it, the page would hear of that a
+ * moment later, and a key pressed in between would be lost.
+ */
 export function Dialog(props: { title: string; open: boolean; onClose: () => void; children: ComponentChildren }) {
   const { title, open, onClose, children } = props;
   const ref = useRef<HTMLDialogElement>(null);
@@ -21,8 +25,12 @@ export function Dialog(props: { title: string; open: boolean; onClose: () => voi
       ref={ref}
       class={styles.dialog}
       aria-labelledby={titleId}
-      // Told a moment after it closed, when it may be open again.
-      onClose={() => ref.current?.open || onClose()}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      // Where the browser closes it all the same, it says so a moment later, when it may be open again.
+      onClose={() => open && !ref.current?.open && onClose()}
       onClick={(event) => event.target === ref.current && onClose()}
     >
       {open && (

@@ -1,0 +1,74 @@
+/** Which files are tests, which of them somebody means, and how long each took when it last ran. */
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Seconds of each file's last run on this checkout; git does not keep it. */
+const TIMES = join(ROOT, ".test-times.json");
+const HOURS_OF_RECENT_WORK = 24;
+
+/** Where Node keeps what it compiled for the tests and the processes they start. */
+export const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "parley");
+
+/** A test that hangs is named after this long, instead of holding everything up without a word. */
+export const TEST_TIMEOUT_MS = 300_000;
+
+/**
+ * Returns the test files whose path holds one of the words, all of them without a word. A word that is the path of an
+ * existing file names that file alone, wherever it is.
+ */
+export function testFiles(words) {
+  const all = globSync("test/**/*.test.ts", { cwd: ROOT, exclude: ["test/proof/**", "test/agents/**"] });
+  const named = words.filter((word) => word.endsWith(".ts") && existsSync(word));
+  const rest = words.filter((word) => !named.includes(word));
+  const isMeant = (file) => (words.length === 0 ? true : rest.some((word) => file.includes(word)));
+  return [...new Set([...named.map((word) => relative(ROOT, word)), ...all.filter(isMeant)])].sort();
+}
+
+/**
+ * Returns the test files that are new or changed since `revision`, with what is not committed yet. Without a revision:
+ * since this branch left the main one; on the main branch itself, since a day before its newest commit.
+ */
+export function changedTestFiles(revision = branchPoint()) {
+  const changed = git("diff", "--name-only", "--diff-filter=d", revision).concat(
+    git("ls-files", "--others", "--exclude-standard"),
+  );
+  return testFiles([]).filter((file) => changed.includes(file));
+}
+
+function branchPoint() {
+  const [head] = git("rev-parse", "HEAD");
+  for (const main of ["origin/HEAD", "origin/main", "main"]) {
+    const [base] = git("merge-base", "HEAD", main);
+    if (base && base !== head) return base;
+  }
+  const [headTime = "0"] = git("log", "-1", "--format=%ct");
+  const before = Number(headTime) - HOURS_OF_RECENT_WORK * 3600;
+  return (
+    git("rev-list", "-1", `--before=${before}`, "HEAD")[0] ?? git("rev-list", "--max-parents=0", "HEAD")[0] ?? "HEAD"
+  );
+}
+
+/** The lines that git prints, none where it fails. */
+function git(...args) {
+  const { status, stdout } = spawnSync("git", args, { cwd: ROOT, encoding: "utf8" });
+  return status === 0 ? stdout.split("\n").filter(Boolean) : [];
+}
+
+/** Seconds that each file took when it last ran here, by path. */
+export function readTimes() {
+  try {
+    return JSON.parse(readFileSync(TIMES, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** Keeps the seconds of these files, beside those of the files that did not run; files outside the checkout have none. */
+export function keepTimes(seconds) {
+  const own = Object.entries(seconds).filter(([file]) => file.startsWith("test/"));
+  if (own.length === 0) return;
+  writeFileSync(TIMES, `${JSON.stringify({ ...readTimes(), ...Object.fromEntries(own) }, null, 1)}\n`);
+}

@@ -1,0 +1,115 @@
+/**
+ * What `npm test` prints: Node's own report, now and then a line that says how far it is, and at the end, for each
+ * test that failed, the command that runs it alone.
+ */
+import { relative } from "node:path";
+import { spec as SpecReporter } from "node:test/reporters";
+import { keepTimes, readTimes } from "./test-files.mjs";
+
+const SAYS_EVERY_MS = 20_000;
+
+export default async function* report(source) {
+  const printed = new SpecReporter();
+  const run = new Run(readTimes());
+  let saidAt = Date.now();
+  for await (const event of source) {
+    run.see(event);
+    printed.write(event);
+    for (let text = printed.read(); text !== null; text = printed.read()) yield text;
+    if (Date.now() - saidAt < SAYS_EVERY_MS) continue;
+    saidAt = Date.now();
+    yield run.progress();
+  }
+  printed.end();
+  for await (const text of printed) yield text;
+  keepTimes(Object.fromEntries(run.seconds));
+  yield run.failures();
+}
+
+/** One run of the suite, as its events tell it. */
+class Run {
+  /** Seconds of the files that are done. */
+  seconds = new Map();
+  #waiting = new Set();
+  #startedAt = new Map();
+  #mostAtOnce = 1;
+  #failed = [];
+  #path = [];
+  #lastTimes;
+
+  constructor(lastTimes) {
+    this.#lastTimes = lastTimes;
+  }
+
+  see({ type, data }) {
+    const file = data?.file && relative(process.cwd(), data.file);
+    const isFile = data?.nesting === 0 && data.name && relative(process.cwd(), data.name) === file;
+    if (isFile) this.#seeFile(type, file);
+    if (type === "test:start") this.#path[data.nesting] = data.name;
+    if (type === "test:fail" && data.details?.error?.failureType !== "subtestsFailed") {
+      const names = isFile ? [] : [...this.#path.slice(0, data.nesting), data.name];
+      this.#failed.push({ file, names });
+    }
+  }
+
+  #seeFile(type, file) {
+    if (type === "test:enqueue") this.#waiting.add(file);
+    if (type === "test:dequeue") {
+      this.#waiting.delete(file);
+      this.#startedAt.set(file, Date.now());
+      this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#startedAt.size);
+    }
+    if (type === "test:complete" && this.#startedAt.has(file)) {
+      this.seconds.set(file, Math.round((Date.now() - this.#startedAt.get(file)) / 100) / 10);
+      this.#startedAt.delete(file);
+    }
+  }
+
+  /** One line: how many files are done, about how many minutes are left, and what runs now. */
+  progress() {
+    const now = [...this.#startedAt.keys()];
+    const files = this.seconds.size + now.length + this.#waiting.size;
+    const failed = this.#failed.length > 0 ? `, ${this.#failed.length} failed` : "";
+    const left = Math.ceil(this.#secondsLeft() / 60);
+    return `── ${this.seconds.size} of ${files} files${failed}, about ${left} min left; now ${now.join(", ")}\n`;
+  }
+
+  /** By the times of the last run, held against how fast this one has been so far; without any, by the mean so far. */
+  #secondsLeft() {
+    const done = [...this.seconds];
+    const spent = sum(done.map(([, seconds]) => seconds));
+    const known = done.filter(([file]) => this.#lastTimes[file] !== undefined);
+    const lasted = sum(known.map(([file]) => this.#lastTimes[file]));
+    const pace = lasted > 0 ? sum(known.map(([, seconds]) => seconds)) / lasted : 1;
+    const mean = done.length > 0 ? spent / done.length / pace : 5;
+    const expected = (file) => (this.#lastTimes[file] ?? mean) * pace;
+    const running = [...this.#startedAt].map(([file, since]) =>
+      Math.max(0, expected(file) - (Date.now() - since) / 1000),
+    );
+    return (sum(running) + sum([...this.#waiting].map(expected))) / this.#mostAtOnce;
+  }
+
+  /** Each failed test once more, with the command that runs it alone; nothing where none failed. */
+  failures() {
+    if (this.#failed.length === 0) return "";
+    const lines = this.#failed.map(
+      ({ file, names }) => `  ${names.join(" > ") || "the file itself"}\n    ${alone(file, names)}`,
+    );
+    return `\nTo run each failed test alone:\n\n${lines.join("\n")}\n`;
+  }
+}
+
+/** The command that runs one test of one file, which the shell takes as it stands. */
+export function alone(file, names) {
+  const pattern = names.length > 0 ? ` --test-name-pattern='${escaped(names.join(" "))}'` : "";
+  return `npm test -- ${file}${pattern}`;
+}
+
+/** A pattern that matches exactly this text, within the single quotes of a shell. */
+function escaped(text) {
+  return `^${text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replaceAll("'", ".")}$`;
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}

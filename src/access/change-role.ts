@@ -1,0 +1,29 @@
+import type { Context } from "../context.ts";
+import { Refusal } from "../refusals.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import { revokeKeysOf } from "./store/keys.ts";
+import { findOperator, updateRole, type Person, type Role } from "./store/people.ts";
+import { transact } from "../core/store/transact.ts";
+
+/**
+ * The person may run this server from now on, or may no longer: then their `admin` keys end too.
+ *
+ * @throws {Refusal} `person_not_found`, `invalid_input` for the person who runs the server, so that one admin remains
+ */
+export async function changeRole(
+  ctx: Pick<Context, "db" | "wake">,
+  { person: id, role }: { person: string; role: Role },
+  by: Actor,
+): Promise<Person> {
+  return transact(ctx, async (tx) => {
+    if (role !== "admin" && (await findOperator(tx))?.id === id) {
+      const says = "Whoever runs this server stays an admin.";
+      throw new Refusal("invalid_input", { field: "role", constraint: "excluded" }, says);
+    }
+    const person = await updateRole(tx, id, role);
+    if (!person) throw new Refusal("person_not_found", { person: id });
+    if (role !== "admin") await revokeKeysOf(tx, id, "admin");
+    await appendAudit(tx, { actor: by, action: "human.updated", data: { person: id, role } });
+    return person;
+  });
+}

@@ -1,0 +1,230 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk, Audience, Identity } from "../requests/model/request.ts";
+import { identityAt, isJoint, leavesOf, readersOf } from "../requests/model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { insertReaders, listPending, lockAddressed, updateAddressed } from "../requests/store/requests.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import type { Queryable, Tx } from "../core/store/db.ts";
+import {
+  findHuman,
+  findHumanByIdentity,
+  findHumanByNumber,
+  listHumans,
+  lockHumans,
+  retireHuman,
+  updateHuman,
+  type Human,
+  type HumanChannel,
+} from "./store/humans.ts";
+import { insertPerson } from "./store/people.ts";
+import { transact } from "../core/store/transact.ts";
+import { INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutAsk } from "../requests/address-ask.ts";
+import { tellDevices } from "../notices/tell-devices.ts";
+
+export type { Human, HumanChannel } from "./store/humans.ts";
+
+/** What an admin writes down of somebody who can be asked. */
+export interface HumanWish {
+  name: string;
+  description: string | null;
+  title: string | null;
+  seesAll: boolean;
+  channels: readonly HumanChannel[];
+}
+
+/** The person is enrolled and can be asked. @throws {Refusal} `invalid_input` for an address that is somebody else's */
+export async function enrollHuman(ctx: Context, wish: HumanWish, by: Actor): Promise<Human> {
+  return transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    const { id } = await insertPerson(tx, { name: wish.name, role: "member" });
+    return saveHuman(tx, id, wish, { by, action: "created" });
+  });
+}
+
+/**
+ * The human is as `change` makes it of what was there; changes of several admins come one after another.
+ *
+ * @throws {Refusal} `human_not_found`, `invalid_input` for an address that is somebody else's
+ */
+export async function changeHuman(
+  ctx: Context,
+  number: number,
+  change: (human: Human) => HumanWish,
+  by: Actor,
+): Promise<Human> {
+  return transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    const human = await findHumanByNumber(tx, number);
+    if (!human) throw new Refusal("human_not_found", { id: String(number) });
+    return saveHuman(tx, human.person, change(human), { by, action: "updated" });
+  });
+}
+
+async function saveHuman(
+  tx: Tx,
+  person: string,
+  wish: HumanWish,
+  { by, action }: { by: Actor; action: "created" | "updated" },
+): Promise<Human> {
+  const standing = await findHuman(tx, person);
+  if (!standing) throw new Error("a human is missing who was just there");
+  const identities = wish.channels.map(({ channel, target }) => identityAt({ via: channel, to: target["to"] }));
+  for (const [i, identity] of identities.entries()) {
+    const owner = identity && (await findHumanByIdentity(tx, identity));
+    if (owner && owner.person !== person) {
+      const says = "This address belongs to another human.";
+      throw new Refusal("invalid_input", { loc: ["body", "prioritizedContactChannels", i] }, says);
+    }
+  }
+  const channels = wish.channels.map((one) => withOwner(one, person));
+  const different = new Map(identities.flatMap((one) => (one ? [[`${one.kind}:${one.value}`, one] as const] : [])));
+  await updateHuman(tx, { ...wish, channels, person }, [...different.values()]);
+  await appendAudit(tx, { actor: by, action: `human.${action}`, data: { person } });
+  tx.wake(INBOX_TOPIC);
+  const saved = await findHuman(tx, person);
+  if (!saved) throw new Error("a human is missing who was just written down");
+  return saved;
+}
+
+/** A webhook speaks for the very human whose channel it is. */
+function withOwner(one: HumanChannel, person: string): HumanChannel {
+  return one.channel === "webhook" ? { ...one, target: { ...one.target, people: [person] } } : one;
+}
+
+/**
+ * The human can no longer be asked, sign in or answer; what only they were asked goes to everybody who sees all there
+ * is. What they decided keeps their name.
+ *
+ * @throws {Refusal} `human_not_found`, `invalid_input` for the person who runs the server
+ */
+export async function removeHuman(ctx: Pick<Context, "db" | "wake">, number: number, by: Actor): Promise<void> {
+  await transact(ctx, async (tx) => {
+    await lockHumans(tx);
+    const human = await findHumanByNumber(tx, number);
+    if (!human) throw new Refusal("human_not_found", { id: String(number) });
+    if (human.isOperator) {
+      throw new Refusal("invalid_input", { loc: ["path", "id"] }, "Whoever runs this server cannot be deleted.");
+    }
+    await rerouteAll(tx, human.person, by);
+    await retireHuman(tx, human.person);
+    await appendAudit(tx, { actor: by, action: "human.deleted", data: { person: human.person } });
+    tx.wake(INBOX_TOPIC);
+  });
+}
+
+const ALL = { limit: 1_000_000, offset: 0 };
+
+async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
+  const { items } = await listPending(tx, { readers: [person] }, ALL);
+  for (const { ask } of items) {
+    const held = await lockAddressed(tx, ask.id);
+    if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
+  }
+}
+
+async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
+  const audience = withoutPerson(ask.audience, { person, left: await groupsLeft(tx, ask.audience, person) });
+  await insertReaders(tx, ask.id, readersOf(audience));
+  await tellDevices(tx, ask.id, audience);
+  await updateAddressed(tx, { ...ask, audience });
+  await appendAudit(tx, { actor: by, ...aboutAsk(ask, "rerouted") });
+}
+
+interface Gone {
+  person: string;
+  /** Groups whoever is first of whom decides, with somebody left: these stay asked alone. */
+  left: ReadonlySet<string>;
+}
+
+async function groupsLeft(tx: Tx, audience: Audience, person: string): Promise<Set<string>> {
+  const left = new Set<string>();
+  if (isJoint(audience)) return left;
+  for (const { target } of leavesOf(audience)) {
+    if (target.via !== "person" || target.group === undefined || target.person === person) continue;
+    if (await findHuman(tx, target.person)) left.add(target.group);
+  }
+  return left;
+}
+
+function withoutPerson(audience: Audience, gone: Gone): Audience {
+  switch (audience.is) {
+    case "leaf":
+      return isOnly(audience, gone) ? { is: "leaf", target: { via: "inbox" } } : audience;
+    case "any":
+      return { is: "any", of: audience.of.map((one) => ({ ...one, node: withoutPerson(one.node, gone) })) };
+    case "all":
+      return { is: "all", of: audience.of.map((node) => withoutPerson(node, gone)) };
+    case "quorum":
+      return { ...audience, of: audience.of.map((node) => withoutPerson(node, gone)) };
+  }
+}
+
+function isOnly({ target }: Audience & { is: "leaf" }, { person, left }: Gone): boolean {
+  if (target.via === "person") return target.person === person && !left.has(target.group ?? "");
+  return target.via === "webhook" && target.people.every((one) => one === person);
+}
+
+/** Returns a human. @throws {Refusal} `human_not_found` */
+export async function readHuman(ctx: Pick<Context, "db">, number: number): Promise<Human> {
+  const human = await findHumanByNumber(ctx.db, number);
+  if (!human) throw new Refusal("human_not_found", { id: String(number) });
+  return human;
+}
+
+/** Returns one page of humans in the order of their numbers, and the number that the next page follows. */
+export async function readHumans(
+  ctx: Pick<Context, "db">,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ humans: Human[]; next: number | null }> {
+  const found = await listHumans(ctx.db, after, limit + 1);
+  const humans = found.slice(0, limit);
+  return { humans, next: found.length > limit ? (humans.at(-1)?.number ?? null) : null };
+}
+
+const SEARCHED_AT_ONCE = 500;
+
+/**
+ * Returns one page of the humans in whose name or description every word stands, whatever its case and accents, in the
+ * order of their numbers, and the number that the next page follows.
+ */
+export async function searchHumans(
+  ctx: { db: Queryable },
+  query: string,
+  { after, limit }: { after: number; limit: number },
+): Promise<{ humans: Human[]; next: number | null }> {
+  const words = wordsOf(query);
+  const humans: Human[] = [];
+  for await (const human of everyHuman(ctx.db, after)) {
+    const text = `${folded(human.name)} ${folded(human.description ?? "")}`;
+    if (!words.every((word) => text.includes(word))) continue;
+    if (humans.length === limit) return { humans, next: humans.at(-1)?.number ?? null };
+    humans.push(human);
+  }
+  return { humans, next: null };
+}
+
+async function* everyHuman(on: Queryable, from: number): AsyncGenerator<Human> {
+  for (let after = from; ;) {
+    const humans = await listHumans(on, after, SEARCHED_AT_ONCE);
+    yield* humans;
+    const last = humans.at(-1);
+    if (!last || humans.length < SEARCHED_AT_ONCE) return;
+    after = last.number;
+  }
+}
+
+function folded(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function wordsOf(query: string): string[] {
+  return folded(query)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+}
+
+/** True when an address, number or Slack user belongs to an enrolled human. */
+export async function isEnrolled(ctx: Pick<Context, "db">, identity: Identity): Promise<boolean> {
+  return (await findHumanByIdentity(ctx.db, identity)) !== undefined;
+}

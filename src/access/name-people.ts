@@ -1,0 +1,11 @@
+import type { Context } from "../context.ts";
+import { findHumans } from "./store/humans.ts";
+
+/** Returns how these people are called, by id; whoever is not known here is left out. */
+export async function namePeople(
+  ctx: Pick<Context, "db">,
+  people: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const humans = await findHumans(ctx.db, [...new Set(people)]);
+  return new Map([...humans].map(([id, { name }]) => [id, name]));
+}

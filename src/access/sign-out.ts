@@ -1,0 +1,9 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { deleteSignIn } from "./store/sign-ins.ts";
+import { transact } from "../core/store/transact.ts";
+
+/** The session is over, if it was one. */
+export async function signOut(ctx: Pick<Context, "db" | "wake">, token: string): Promise<void> {
+  await transact(ctx, (tx) => deleteSignIn(tx, sha256Hex(token)));
+}

@@ -1,0 +1,170 @@
+import type { Identity } from "../../requests/model/request.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { deleteSignInsOf } from "./sign-ins.ts";
+import { join, sql } from "../../core/store/sql.ts";
+
+/** Somebody enrolled to be asked: a person with a number, channels in order, and what agents may know. */
+export interface Human {
+  /** The id: `number` as text. */
+  person: string;
+  number: number;
+  name: string;
+  /** Runs this server: cannot be removed, and stays an admin. */
+  isOperator: boolean;
+  description: string | null;
+  /** What the person does, such as "Finance lead". */
+  title: string | null;
+  /** Finds every ask in the inbox, and decides those that name nobody. */
+  seesAll: boolean;
+  /** In order of priority, each as its channel normalised it. */
+  channels: readonly HumanChannel[];
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface HumanChannel {
+  channel: "slack" | "email" | "sms" | "whatsapp" | "inbox" | "webhook";
+  /** What the channel made of it. */
+  target: Readonly<Record<string, unknown>>;
+  /** As it was written down. */
+  given?: Readonly<Record<string, unknown>>;
+}
+
+interface Row {
+  person_id: string;
+  number: number;
+  name: string;
+  description: string | null;
+  title: string | null;
+  sees_all: number;
+  is_operator: number;
+  channels: string;
+  created_at: number;
+  updated_at: number;
+}
+
+function toHuman(row: Row): Human {
+  return {
+    person: row.person_id,
+    number: row.number,
+    name: row.name,
+    description: row.description,
+    title: row.title,
+    seesAll: row.sees_all === 1,
+    isOperator: row.is_operator === 1,
+    channels: JSON.parse(row.channels) as HumanChannel[],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Takes the next number that names a human or a conversation: one sequence, so that a number is never both. */
+export async function nextChannelNumber(tx: Tx): Promise<number> {
+  const row = await one<{ last: number }>(
+    tx,
+    sql`UPDATE numbers SET last = last + 1 WHERE name = 'channel' RETURNING last`,
+  );
+  return row.last;
+}
+
+/** Holds every change to humans back to the end of the transaction, so that an address has one owner. */
+export async function lockHumans(tx: Tx): Promise<void> {
+  await tx.all(sql`UPDATE numbers SET last = last WHERE name = 'channel'`);
+}
+
+/**
+ * Somebody is enrolled no longer: nothing is addressed to them, no session or key of theirs works, and what was to be
+ * sent to them stays. The row remains, because what they decided names it.
+ */
+export async function retireHuman(tx: Tx, person: string): Promise<void> {
+  await tx.all(sql`DELETE FROM identities WHERE person = ${person}`);
+  await deleteSignInsOf(tx, person);
+  await tx.all(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person}`);
+  await tx.all(
+    sql`UPDATE deliveries SET state = 'skipped', changed_at = (SELECT parley_now())
+      WHERE person = ${person} AND state = 'queued'`,
+  );
+  await tx.all(
+    sql`UPDATE people SET description = NULL, channels = '[]', sees_all = 0, left_at = (SELECT parley_now()),
+        updated_at = (SELECT parley_now())
+      WHERE person_id = ${person}`,
+  );
+}
+
+/** Writes down what is known of a person beyond name and role. */
+export async function updateHuman(
+  tx: Tx,
+  human: Omit<Human, "number" | "isOperator" | "createdAt" | "updatedAt">,
+  identities: readonly Identity[],
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE people SET name = ${human.name}, description = ${human.description},
+        title = ${human.title}, sees_all = ${human.seesAll ? 1 : 0}, channels = ${JSON.stringify(human.channels)},
+        updated_at = (SELECT parley_now())
+      WHERE person_id = ${human.person}`,
+  );
+  await tx.all(sql`DELETE FROM identities WHERE person = ${human.person}`);
+  for (const { kind, value } of identities) {
+    await tx.all(sql`INSERT INTO identities (kind, value, person) VALUES (${kind}, ${value}, ${human.person})`);
+  }
+}
+
+export async function findHuman(on: Queryable, person: string): Promise<Human | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE person_id = ${person} AND left_at IS NULL`);
+  return row && toHuman(row);
+}
+
+export async function findHumanByNumber(on: Queryable, number: number): Promise<Human | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM people WHERE number = ${number} AND left_at IS NULL`);
+  return row && toHuman(row);
+}
+
+/** Returns up to two humans of exactly this name: more are told apart by their numbers alone. */
+export async function findTwoNamed(on: Queryable, name: string): Promise<Human[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM people WHERE name = ${name} AND left_at IS NULL ORDER BY number LIMIT 2`,
+  );
+  return rows.map(toHuman);
+}
+
+/** True where somebody had this number or name who is enrolled no longer. */
+export async function isRetired(on: Queryable, called: string): Promise<boolean> {
+  const number = /^[1-9]\d{0,14}$/.test(called) ? Number(called) : 0;
+  const row = await first(
+    on,
+    sql`SELECT 1 AS one FROM people WHERE left_at IS NOT NULL AND (number = ${number} OR name = ${called}) LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** Returns whom an address, number or Slack user belongs to. */
+export async function findHumanByIdentity(on: Queryable, { kind, value }: Identity): Promise<Human | undefined> {
+  const row = await first<Row>(
+    on,
+    sql`SELECT p.* FROM identities i JOIN people p ON p.person_id = i.person WHERE i.kind = ${kind} AND i.value = ${value}`,
+  );
+  return row && toHuman(row);
+}
+
+/** Returns humans in the order of their numbers, that follow number `after`. */
+export async function listHumans(on: Queryable, after: number, limit: number): Promise<Human[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM people WHERE number > ${after} AND left_at IS NULL ORDER BY number LIMIT ${limit}`,
+  );
+  return rows.map(toHuman);
+}
+
+/** Returns the people of these ids, those who are enrolled no longer too: what they decided still names them. */
+export async function findHumans(on: Queryable, people: readonly string[]): Promise<Map<string, Human>> {
+  if (people.length === 0) return new Map();
+  const rows = await on.all<Row>(sql`SELECT * FROM people WHERE person_id IN (${join([...people])})`);
+  return new Map(rows.map((row) => [row.person_id, toHuman(row)]));
+}
+
+/** Returns everything a person is known by. */
+export async function listIdentities(on: Queryable, person: string): Promise<Identity[]> {
+  const rows = await on.all<{ kind: Identity["kind"]; value: string }>(
+    sql`SELECT kind, value FROM identities WHERE person = ${person} ORDER BY kind, value`,
+  );
+  return rows.map(({ kind, value }) => ({ kind, value }));
+}

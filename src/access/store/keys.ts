@@ -1,0 +1,143 @@
+import type { Scope } from "../../lib/key-text.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** A key as it is stored: never its text. */
+export interface Key {
+  id: string;
+  name: string;
+  scope: Scope;
+  /** Whose it is; null for a service's. */
+  person: string | null;
+  /** May answer what it asked itself. */
+  selfRespond: boolean;
+  /** What its requests ask that name nobody: a human's id, a conversation's, or the name of a configured channel. */
+  channel: string | null;
+  /** The one conversation it is good for; null where it is not bound to any. */
+  conversation: number | null;
+  /** The repositories an `assign` key is good for; null for all. */
+  repos: readonly string[] | null;
+  createdAt: number;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  /** When it was last seen, to the hour. */
+  usedAt: number | null;
+}
+
+export interface NewKey {
+  id: string;
+  name: string;
+  scope: Scope;
+  hash: string;
+  person: string | null;
+  selfRespond: boolean;
+  channel: string | null;
+  conversation: number | null;
+  repos: readonly string[] | null;
+  /** How long it is good for; null for ever. */
+  forMs: number | null;
+}
+
+interface KeyRow {
+  key_id: string;
+  name: string;
+  scope: Scope;
+  person: string | null;
+  self_respond: number;
+  channel: string | null;
+  conversation: number | null;
+  repos_json: string | null;
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  used_at: number | null;
+}
+
+function toKey(row: KeyRow): Key {
+  return {
+    id: row.key_id,
+    name: row.name,
+    scope: row.scope,
+    person: row.person,
+    selfRespond: row.self_respond === 1,
+    channel: row.channel,
+    conversation: row.conversation,
+    repos: row.repos_json === null ? null : (JSON.parse(row.repos_json) as string[]),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    usedAt: row.used_at,
+  };
+}
+
+export async function insertKey(tx: Tx, key: NewKey): Promise<Key> {
+  const row = await one<KeyRow>(
+    tx,
+    sql`INSERT INTO keys (key_id, name, scope, hash, person, self_respond, channel, conversation, repos_json,
+        created_at, expires_at)
+      VALUES (${key.id}, ${key.name}, ${key.scope}, ${key.hash}, ${key.person}, ${key.selfRespond ? 1 : 0}, ${key.channel},
+        ${key.conversation}, ${key.repos && JSON.stringify(key.repos)}, parley_now(), parley_now() + ${key.forMs})
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
+        revoked_at, used_at`,
+  );
+  return toKey(row);
+}
+
+/** A key is written down as seen at most this often. */
+const SIGHTING_MS = 3_600_000;
+
+/** Returns the key of this hash, unless it was revoked or has expired, and whether its sighting is to be written down. */
+export async function findLiveKey(
+  on: Queryable,
+  hash: string,
+): Promise<(Key & { isSightingDue: boolean }) | undefined> {
+  const row = await first<KeyRow & { now: number }>(
+    on,
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
+        used_at, parley_now() AS now FROM keys
+      WHERE hash = ${hash} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > parley_now())`,
+  );
+  return row && { ...toKey(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
+}
+
+/** The key was seen now. */
+export async function touchKey(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);
+}
+
+/** True when the person owns, or ever owned, a key that speaks for the principal. */
+export async function ownsKeyOf(on: Queryable, person: string, principal: string): Promise<boolean> {
+  const row = await first(
+    on,
+    sql`SELECT 1 AS found FROM keys WHERE person = ${person} AND scope || ':' || name = ${principal} LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** Returns every key there ever was, newest first. */
+export async function listKeys(on: Queryable): Promise<Key[]> {
+  const rows = await on.all<KeyRow>(
+    sql`SELECT key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at, revoked_at,
+        used_at FROM keys
+      ORDER BY created_at DESC, key_id`,
+  );
+  return rows.map(toKey);
+}
+
+/** Every key of a scope that is a person's is good for nothing any more. */
+export async function revokeKeysOf(tx: Tx, person: string, scope: Scope): Promise<void> {
+  await tx.all(
+    sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person} AND scope = ${scope}`,
+  );
+}
+
+/** The key is good for nothing any more; the time of its first revocation stays. Returns nothing for an unknown id. */
+export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
+  const row = await first<KeyRow>(
+    tx,
+    sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
+      RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
+        revoked_at, used_at`,
+  );
+  return row && toKey(row);
+}

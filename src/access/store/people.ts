@@ -1,0 +1,93 @@
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { nextChannelNumber } from "./humans.ts";
+import { sql } from "../../core/store/sql.ts";
+
+export type Role = "admin" | "member";
+
+/** Somebody with a name here: signs in, and decides what is addressed to them. */
+export interface Person {
+  /** The number that every door shows, as text: a person has no other id. */
+  id: string;
+  name: string;
+  role: Role;
+  /** What the record calls them in entries from before numbers were the only ids. */
+  formerId?: string;
+}
+
+interface PersonRow {
+  person_id: string;
+  name: string;
+  role: Role;
+  former_id?: string | null;
+}
+
+function toPerson(row: PersonRow): Person {
+  const { person_id: id, name, role, former_id: formerId } = row;
+  return { id, name, role, ...(formerId && { formerId }) };
+}
+
+/**
+ * The person is here, under the next number, which is the id. An admin sees every ask in the inbox, until told
+ * otherwise. One person at most runs the server.
+ */
+export async function insertPerson(
+  tx: Tx,
+  { name, role, isOperator = false }: Omit<Person, "id"> & { isOperator?: boolean },
+): Promise<Person> {
+  const number = await nextChannelNumber(tx);
+  const id = String(number);
+  await tx.all(
+    sql`INSERT INTO people (person_id, number, name, role, sees_all, is_operator, created_at, updated_at)
+      VALUES (${id}, ${number}, ${name}, ${role}, ${role === "admin" ? 1 : 0}, ${isOperator ? 1 : 0}, parley_now(),
+        parley_now())`,
+  );
+  return { id, name, role };
+}
+
+/** Returns who runs this server; nobody before its first start. */
+export async function findOperator(on: Queryable): Promise<Person | undefined> {
+  const row = await first<PersonRow>(on, sql`SELECT person_id, name, role FROM people WHERE is_operator = 1`);
+  return row && toPerson(row);
+}
+
+export async function findPerson(on: Queryable, id: string): Promise<Person | undefined> {
+  const row = await first<PersonRow>(
+    on,
+    sql`SELECT person_id, name, role FROM people WHERE person_id = ${id} AND left_at IS NULL`,
+  );
+  return row && toPerson(row);
+}
+
+/** Returns everybody in the order of their numbers, and so longest known first. */
+export async function listPeople(on: Queryable): Promise<Person[]> {
+  const rows = await on.all<PersonRow>(
+    sql`SELECT person_id, name, role, former_id FROM people WHERE left_at IS NULL ORDER BY number`,
+  );
+  return rows.map(toPerson);
+}
+
+/** Returns everybody who may run this server, longest known first. */
+export async function listAdmins(on: Queryable): Promise<Person[]> {
+  return (await listPeople(on)).filter(({ role }) => role === "admin");
+}
+
+/** True for what the record called a person before numbers were the only ids. */
+export async function isFormerId(on: Queryable, id: string, former: string): Promise<boolean> {
+  const row = await first(on, sql`SELECT 1 AS found FROM people WHERE person_id = ${id} AND former_id = ${former}`);
+  return row !== undefined;
+}
+
+/** The person has this role from now on; returns nothing for somebody unknown. */
+export async function updateRole(tx: Tx, id: string, role: Role): Promise<Person | undefined> {
+  const row = await first<PersonRow>(
+    tx,
+    sql`UPDATE people SET role = ${role}, updated_at = (SELECT parley_now())
+      WHERE person_id = ${id} AND left_at IS NULL RETURNING person_id, name, role`,
+  );
+  return row && toPerson(row);
+}
+
+/** The participant's device is this person's from now on: what it answers counts as the person's answer. */
+export async function giveDeviceTo(tx: Tx, participantId: string, person: string): Promise<void> {
+  await tx.all(sql`UPDATE participants SET person = ${person} WHERE participant_id = ${participantId}`);
+}

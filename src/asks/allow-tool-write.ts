@@ -1,0 +1,32 @@
+import type { Context } from "../context.ts";
+import { evaluate, type Policy, policyInputOf } from "../policy/model/policy.ts";
+import type { Job, RelayAsk } from "./model/ask.ts";
+import { appendAudit } from "../core/store/audit.ts";
+import { transact } from "../core/store/transact.ts";
+import { noteSpared, readGrants } from "../policy/grants.ts";
+
+/**
+ * Asks the policy whether a tool that may change something may be called for an ask. Resolves once what policy said is in
+ * the record: nothing is changed of which there is no trace (spec/relay 12; spec/invariants P2). Only a rule
+ * or a standing grant allows it, never a default.
+ */
+export async function allowToolWrite(
+  ctx: Pick<Context, "db" | "wake">,
+  policy: Policy,
+  { ask, job, role, tool }: { ask: RelayAsk; job: Job; role: string | null; tool: string },
+): Promise<{ isAllowed: boolean; reason: string }> {
+  return transact(ctx, async (tx) => {
+    const input = policyInputOf(ask, job, { action: "write", tool, ...(role !== null && { role }) });
+    const verdict = evaluate(policy, await readGrants(tx, input), input);
+    // A grant that was revoked since it was read allows nothing.
+    const isAllowed = verdict.decision === "ALLOW" && verdict.matchedRule && (await noteSpared(tx, verdict));
+    await appendAudit(tx, {
+      actor: { kind: "policy", id: verdict.trace.policy },
+      action: isAllowed ? "tool.write_allowed" : "tool.write_refused",
+      agent: ask.principal,
+      askId: ask.id,
+      data: { tool, trace: verdict.trace },
+    });
+    return { isAllowed, reason: verdict.because };
+  });
+}

@@ -1,0 +1,25 @@
+import type { Context } from "../../context.ts";
+import { findDueAsks, expireRelayAsk } from "../read.ts";
+import { closeOrphan, closeQuestionOrphan, findOrphanIds, findQuestionOrphanIds } from "../orphans.ts";
+
+const ASKS_PER_STEP = 100;
+
+/** Ends what executors asked and nobody answered by their deadline; returns whether there was any. */
+export async function expireDueRelayAsks(ctx: Context, signal: AbortSignal): Promise<boolean> {
+  const due = await findDueAsks(ctx, ASKS_PER_STEP);
+  const ended = await Promise.all(due.map((id) => (signal.aborted ? false : expireRelayAsk(ctx, id))));
+  return ended.includes(true);
+}
+
+/** Closes what people and the public still see of asks that are over; returns whether there was any. */
+export async function closeOrphans(ctx: Context, signal: AbortSignal): Promise<boolean> {
+  const [orphans, questions] = await Promise.all([
+    findOrphanIds(ctx, ASKS_PER_STEP),
+    findQuestionOrphanIds(ctx, ASKS_PER_STEP),
+  ]);
+  await Promise.all([
+    ...orphans.map((id) => (signal.aborted ? undefined : closeOrphan(ctx, id))),
+    ...questions.map((id) => (signal.aborted ? undefined : closeQuestionOrphan(ctx, id))),
+  ]);
+  return orphans.length + questions.length > 0;
+}

@@ -1,0 +1,82 @@
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import type { RelayAsk } from "./ask.ts";
+
+/** What a role is, as far as the relay's stages go by it. */
+export interface RoleFacts {
+  /** `role.clarifier@v1` */
+  name: string;
+  /** SHA-256 of what its file says. */
+  hash: string;
+  outputSchema: unknown;
+  maxTokens: number | null;
+}
+
+/** What a decision depends on beside the ask itself. */
+export interface DecidedOn {
+  policyVersion: string;
+  role: RoleFacts | null;
+  /** `provider/model`; null while the runner is off. */
+  model: string | null;
+}
+
+const hashOf = (value: unknown): string => sha256Digest(canonicalExact(value)).slice("sha256:".length);
+const hashOrNull = (value: unknown): string | null => (value === undefined || value === null ? null : hashOf(value));
+
+/** What of `meta` changes nothing about the answer. */
+const UNHASHED = new Set(["prompt_overrides", "traceparent", "to"]);
+
+/**
+ * Returns what the key of a decision is the MAC of: two asks share it exactly when one's answer may serve the other
+ * (spec/relay 9).
+ */
+export function decisionText(ask: RelayAsk, { policyVersion, role, model }: DecidedOn): string {
+  const { meta, envelope, constraints } = ask;
+  const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
+  const schema = overrides?.output_schema ?? role?.outputSchema;
+  const kept = Object.entries(meta).filter(([name]) => !UNHASHED.has(name));
+  return canonicalExact({
+    v: 1,
+    tenant: "default",
+    // A hash that nobody checked could be invented: what it answers serves its own asker alone.
+    owner: envelope ? null : ask.principal,
+    ask_type: ask.type,
+    prompt: normalPrompt(ask.prompt),
+    context_hash: ask.contextHash,
+    policy_version: policyVersion,
+    role: role?.name ?? null,
+    role_hash: role?.hash ?? null,
+    schema_hash: hashOrNull(schema),
+    overrides_hash: hashOrNull(overrides),
+    allowed_tools: constraints.allowedTools ? [...new Set(constraints.allowedTools)].sort() : null,
+    tool_caps_hash: hashOrNull(envelope?.tool_caps),
+    meta_hash: kept.length === 0 ? null : hashOf(Object.fromEntries(kept)),
+    model,
+    max_tokens: constraints.maxTokens ?? role?.maxTokens ?? 512,
+  });
+}
+
+/** Returns the specification's own key, kept for comparison and never looked up. */
+export function seedKey(ask: RelayAsk, policyVersion: string): string {
+  return hashOf([ask.type, ask.prompt, ask.contextHash, policyVersion]);
+}
+
+/** Returns a prompt as it is compared. */
+function normalPrompt(prompt: string): string {
+  return prompt.normalize("NFC").replaceAll("\r\n", "\n").trim();
+}
+
+/** Returns whether an ask's answer may come from, or go to, the cache at all. */
+export function isCacheable(ask: Pick<RelayAsk, "type" | "meta">): boolean {
+  const isDecision = ask.type === "APPROVAL" || ask.type === "POLICY_DECISION";
+  return !isDecision && ask.meta["in_reply_to"] === undefined && ask.meta["audience"] !== "public";
+}
+
+/** Returns what makes an ask of a later epoch the same as one before (spec/relay 2). */
+export function sameAskHash(ask: Pick<RelayAsk, "stepId" | "type" | "prompt" | "contextHash">): string {
+  return hashOf([ask.stepId, ask.type, normalPrompt(ask.prompt), ask.contextHash]);
+}
+
+/** Returns the hash of a context envelope: RFC 8785, SHA-256, lower-case hex (spec/relay 3). */
+export function envelopeHash(envelope: unknown): string {
+  return hashOf(envelope);
+}

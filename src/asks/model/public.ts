@@ -1,0 +1,103 @@
+import type { ForeignSchema } from "../../requests/model/request.ts";
+import type { Ask, Form } from "../../questions/model/question.ts";
+import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
+import { isDecision } from "./people.ts";
+import type { ChoiceOption, RelayAsk } from "./ask.ts";
+import { shapeOf, type Offer } from "../../requests/model/schema-shape.ts";
+import { cutTo } from "../../core/model/title.ts";
+
+/** How whoever of the public answered is called: nobody is told who that was. */
+export const THE_PUBLIC = "the public";
+/** Who it was, in the store and in the record. */
+export const CROWD = "crowd";
+
+/** What a question to the crowd may hold (spec/ask-a-human 3.1). */
+const MOST_PROMPT = 2000;
+const MOST_OPTIONS = 10;
+const MOST_LABEL = 200;
+/** More of a schema is not read out to people. */
+const MOST_SCHEMA_CHARS = 1000;
+
+/** Returns whether its asker wants the public to be asked. */
+export function isForPublic({ meta }: Pick<RelayAsk, "meta">): boolean {
+  return meta["audience"] === "public";
+}
+
+/** Returns whether its asker names whom to ask: that is fewer than the public. */
+export function isForNamed({ meta }: Pick<RelayAsk, "meta">): boolean {
+  return typeof meta["to"] === "string" && meta["to"].trim() !== "";
+}
+
+/**
+ * Returns why the public cannot be asked this: it is never asked for a decision, only where the operator has allowed it,
+ * and nothing larger than what anybody may ask the crowd (spec/relay 13; spec/ask-a-human 3.1).
+ *
+ * @param audiences whom an ask may be for instead
+ */
+export function publicProblems(
+  ask: Pick<RelayAsk, "type" | "prompt">,
+  options: readonly ChoiceOption[],
+  { isAllowed, audiences }: { isAllowed: boolean; audiences: readonly string[] },
+): FieldProblem[] {
+  const message = "Request body is not valid";
+  if (!isAllowed || isDecision(ask)) {
+    return [{ message, field: "meta.audience", constraint: "enum", allowed: audiences }];
+  }
+  const problems: FieldProblem[] = [];
+  const limit = (field: string, min: number, max: number) =>
+    problems.push({ message, field, constraint: "length", min, max });
+  if (lengthOf(ask.prompt) > MOST_PROMPT) limit("prompt", 1, MOST_PROMPT);
+  if (options.length > MOST_OPTIONS) limit("meta.options", 2, MOST_OPTIONS);
+  for (const [i, { label }] of options.entries()) {
+    if (lengthOf(label) > MOST_LABEL) limit(`meta.options[${i}]`, 1, MOST_LABEL);
+  }
+  return problems;
+}
+
+/** What the public is shown of an ask. */
+interface PublicQuestion {
+  prompt: string;
+  form: Form;
+}
+
+/**
+ * Returns what the public is shown of an ask: its prompt and its options, and nothing else of it. What has to fit a schema
+ * is chosen where that lists few values; else the prompt ends with what is wanted.
+ */
+export function publicQuestionOf(
+  { prompt }: Pick<RelayAsk, "prompt">,
+  { options, schema }: { options: readonly ChoiceOption[]; schema: ForeignSchema | null },
+): PublicQuestion {
+  if (options.length > 0) return { prompt, form: { kind: "choice", options: options.map(({ label }) => label) } };
+  if (!schema) return { prompt, form: { kind: "text" } };
+  const offers = offersIn(schema);
+  if (offers) return { prompt, form: { kind: "choice", options: offers.map(({ label }) => label) } };
+  return { prompt: `${prompt}\n\n${wantedText(schema)}`, form: { kind: "text" } };
+}
+
+/** Returns the values that a schema offers, where the public can choose among them. */
+export function offersIn(schema: ForeignSchema): readonly Offer[] | null {
+  const shape = shapeOf(schema);
+  if (shape.is !== "choice" || shape.offers.length < 2 || shape.offers.length > MOST_OPTIONS) return null;
+  const isShort = shape.offers.every(({ label }) => label.trim() !== "" && lengthOf(label) <= MOST_LABEL);
+  const isDistinct = new Set(shape.offers.map(({ label }) => label.trim())).size === shape.offers.length;
+  return isShort && isDistinct ? shape.offers : null;
+}
+
+function wantedText(schema: ForeignSchema): string {
+  const shape = shapeOf(schema);
+  if (shape.is === "text" || shape.is === "number") return `Wanted: ${shape.says}.`;
+  if (shape.is === "decision") return "Wanted: yes or no; a comment may follow after a comma.";
+  return `Wanted: JSON that fits ${cutTo(MOST_SCHEMA_CHARS, JSON.stringify(schema))}`;
+}
+
+/** What the question to the crowd keeps for its ask. */
+export interface PublicWire {
+  /** What the answer has to fit. */
+  schema?: ForeignSchema;
+}
+
+/** Returns what a question keeps for its ask. */
+export function wireOfPublic({ wire }: Pick<Ask, "wire">): PublicWire {
+  return wire;
+}

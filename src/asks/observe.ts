@@ -1,0 +1,34 @@
+import type { Context } from "../context.ts";
+import { readStoreClock } from "../questions/store/activity.ts";
+import { countJobs, countPendingByStage, listEnded, type EndedAsk } from "./store/activity.ts";
+
+export type { EndedAsk } from "./store/activity.ts";
+
+/** What the relay's figures are made of: what ended since the last look, and what is under way now. */
+export interface RelayActivity {
+  ended: readonly EndedAsk[];
+  pending: Awaited<ReturnType<typeof countPendingByStage>>;
+  jobs: Awaited<ReturnType<typeof countJobs>>;
+}
+
+/** What is older than this has surely been written down. */
+const SETTLED_AFTER_MS = 1000;
+
+/** Follows what executors ask and how it ends from now on: whole-store figures, the same on every server. */
+export function followRelay(ctx: Pick<Context, "db">): { next(): Promise<RelayActivity> } {
+  let from: number | undefined;
+  return {
+    async next() {
+      const now = await readStoreClock(ctx.db);
+      const start = from ?? now;
+      const to = Math.max(start, now - SETTLED_AFTER_MS);
+      from = to;
+      const [ended, pending, jobs] = await Promise.all([
+        listEnded(ctx.db, start, to),
+        countPendingByStage(ctx.db),
+        countJobs(ctx.db),
+      ]);
+      return { ended, pending, jobs };
+    },
+  };
+}

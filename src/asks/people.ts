@@ -1,0 +1,174 @@
+import type { Context } from "../context.ts";
+import { sha256Digest } from "../lib/exact-json.ts";
+import type { AddressedAsk, Audience, ForeignSchema } from "../requests/model/request.ts";
+import { reminderSeconds } from "../requests/model/rules.ts";
+import { consentText } from "../requests/model/consent.ts";
+import { seedKey } from "./model/decision-key.ts";
+import type { PolicyInput } from "../policy/model/policy.ts";
+import type { PolicyTrace, RelayAnswer, RelayAsk, StageRecord } from "./model/ask.ts";
+import { beforeText, formOf, RELAY_DOOR } from "./model/people.ts";
+import { titleOf } from "../core/model/title.ts";
+import type { Tx } from "../core/store/db.ts";
+import { listHumans } from "../access/store/humans.ts";
+import { advanceRelayAsk, moveJoined, type RelayAskAt } from "./store/asks.ts";
+import { addressAskIn } from "../requests/address-ask.ts";
+import { audienceOfCalled, findCalled, personLeaf, type Called, type Looking } from "../access/find-called.ts";
+
+const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
+const MOST_NAMED = 24;
+const LOOKED_AT = 1000;
+
+/** Whom an ask goes to, and whether that is whom somebody named. */
+export interface Asked {
+  audience: Audience;
+  /** The first name that nobody has, where one was given. */
+  unknown: string | null;
+}
+
+/**
+ * Returns whom an ask is put to: the person or group a rule names, narrowed by whom the ask names, else the usual one,
+ * else everybody who sees all there is. A name that nobody has reaches those, so that nothing is decided by silence
+ * alone. Where several must agree, a group of so many is enough; else those who see all fill the other places.
+ */
+export async function relayAudience(
+  ctx: Looking,
+  { to, need }: { to: readonly (string | undefined)[]; need: number },
+): Promise<Asked> {
+  const name = to.find((one) => one !== undefined && one.trim() !== "");
+  const called: Called = name === undefined ? { is: "nobody" } : await findCalled(ctx, name);
+  const isKnown = called.is === "human" || called.is === "group";
+  const unknown = name !== undefined && !isKnown ? name : null;
+  if (need <= 1) return { audience: isKnown ? audienceOfCalled(called) : INBOX, unknown };
+  // Several must agree: each of them fills one place.
+  const group = called.is === "group" ? called.group : undefined;
+  const named = called.is === "human" ? [called.human] : called.is === "group" ? called.humans : [];
+  const all = named.length >= need ? [] : await listHumans(ctx.db, 0, LOOKED_AT);
+  const others = all.filter(({ seesAll, person }) => seesAll && !named.some((one) => one.person === person));
+  const of = [
+    ...named.map((human) => personLeaf(human, group)),
+    ...others.slice(0, MOST_NAMED).map((human) => personLeaf(human)),
+  ];
+  // With too few of them it stays open: fewer than were wanted never decide.
+  const places = of.length >= need ? of : [...of, ...Array.from({ length: need - of.length }, () => INBOX)];
+  return { audience: { is: "quorum", min: need, of: places }, unknown };
+}
+
+/** What is needed to put an ask to people. */
+export interface PeoplePlan {
+  asked: Asked;
+  input: PolicyInput;
+  schema: ForeignSchema | null;
+  stages: readonly StageRecord[];
+  /** Below the prompt: what was tried, what a model asks back or thinks. */
+  remarks: readonly string[];
+  /** How the same was answered before; people are told. */
+  before: RelayAnswer | null;
+  /** Whoever approves may allow the same for good. */
+  standing: boolean;
+  /** What policy said. */
+  trace: PolicyTrace;
+  /** Under which key an answer may be given again; null where it may not. */
+  keep: { key: string; role: string | null; policyVersion: string } | null;
+  /** Who asks, as people know them. */
+  asker: string;
+}
+
+/**
+ * Puts a pending ask, held with its job, to people: the ask to them and the ask's own stage change together. Its deadline
+ * is theirs from now on: the asker's own, else the one that people usually have.
+ */
+export async function askPeopleIn(
+  ctx: Pick<Context, "newId" | "keyring" | "addressed" | "relay">,
+  tx: Tx,
+  held: RelayAskAt,
+  plan: PeoplePlan,
+): Promise<RelayAskAt | undefined> {
+  const { ask, options } = held;
+  const call = callOf(ctx, held);
+  const form = call
+    ? { kind: "approval" as const, ...call, rejectOptions: [], editable: false }
+    : formOf(ask, { input: plan.input, options, schema: plan.schema });
+  const digest = form.kind === "approval" ? sha256Digest(consentText(form.fn, form.kwargs)) : null;
+  const leftMs =
+    ask.constraints.timeoutS === undefined ? ctx.relay.peopleDeadlineMs : Math.max(1, ask.expiresAt - held.now);
+  const timeoutSeconds = leftMs / 1000;
+  const remindS = reminderSeconds(timeoutSeconds);
+  const remarks = [...plan.remarks, ...(plan.before ? [beforeText(plan.before, digest)] : [])].join("\n");
+  const { ask: addressed } = await addressAskIn(ctx, tx, {
+    door: RELAY_DOOR,
+    asker: plan.asker,
+    ref: `ask:${ask.id}`,
+    sameHash: ask.id,
+    form,
+    digest,
+    timeoutSeconds,
+    title: form.kind === "approval" && !call ? form.fn : titleOf(ask.prompt),
+    words: remarks === "" ? ask.prompt : `${ask.prompt}\n\n${remarks}`,
+    audience: plan.asked.audience,
+    remindAfterMs: remindS === null ? null : Math.round(remindS * 1000),
+    wire: {
+      run_id: `${ask.jobId} / ${ask.stepId}`,
+      job_id: ask.jobId,
+      step_id: ask.stepId,
+      relay_ask: ask.id,
+      ask_type: ask.type,
+      standing: plan.standing,
+      policy_trace: plan.trace,
+      ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),
+      // What is approved is never altered: where it holds a secret, it is shown on our own pages only.
+      ...(call && held.warnings.length > 0 && { guarded: guardedIn(held.warnings) }),
+    },
+    uncharged: true,
+  });
+  const advanced = await advanceRelayAsk(tx, held, {
+    stage: "people",
+    stages: plan.stages,
+    respondInMs: null,
+    addressedId: addressed.id,
+    consentDigest: digest,
+    policyTrace: plan.trace,
+    ...(ask.constraints.timeoutS === undefined && { expiresInMs: leftMs }),
+  });
+  if (advanced) await moveJoined(tx, advanced);
+  return advanced;
+}
+
+/** What keeping an answer for the next time takes, as the ask to people carries it. */
+export interface Keeping {
+  key: string;
+  role: string | null;
+  seed_key: string;
+  ttl_s: number;
+}
+
+function keepingOf(
+  { relay }: Pick<Context, "relay">,
+  ask: RelayAsk,
+  { key, role, policyVersion }: NonNullable<PeoplePlan["keep"]>,
+): Keeping {
+  return { key, role, seed_key: seedKey(ask, policyVersion), ttl_s: relay.cacheTtlS };
+}
+
+/** Returns for how many seconds an answer to an ask can be kept for the same question; null where it cannot. */
+export function keptForS({ state, wire }: Pick<AddressedAsk, "state" | "wire">): number | null {
+  const keep = state === "open" ? (wire["keep"] as Keeping | undefined) : undefined;
+  return keep?.ttl_s ?? null;
+}
+
+const ARGUMENT = /^args(?:\.([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/;
+
+/** Returns the names of those arguments of the call that hold a secret; true, for all, where that cannot be told. */
+function guardedIn(warnings: RelayAskAt["warnings"]): true | readonly string[] {
+  const found = warnings.flatMap(({ path }) => (path.startsWith("args") ? [ARGUMENT.exec(path)] : []));
+  const names = found.map((match) => match && (match[1] ?? (JSON.parse(match[2] ?? '""') as string)));
+  const known = names.filter((name) => name !== null);
+  return known.length === 0 || known.length < names.length ? true : [...new Set(known)];
+}
+
+/** Returns the call that an approval of the ask approves, where it came with one. */
+export function callOf(
+  { keyring }: Pick<Context, "keyring">,
+  { ask, sealedCall }: Pick<RelayAskAt, "ask" | "sealedCall">,
+): { fn: string; kwargs: string } | null {
+  return sealedCall === null ? null : (JSON.parse(keyring.open(sealedCall, ask.id)) as { fn: string; kwargs: string });
+}

@@ -1,0 +1,322 @@
+import type { Context } from "../context.ts";
+import { membersOf } from "../lib/exact-json.ts";
+import type { AddressedAsk, Decision, ForeignSchema } from "../requests/model/request.ts";
+import { chosenBy } from "./model/choice-options.ts";
+import { isDecision } from "./model/people.ts";
+import { codeIn, errorText, type AnswerStatus, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressed, lockAddressed } from "../requests/store/requests.ts";
+import { lockAsk, type AskAt } from "../questions/store/questions.ts";
+import type { Tx } from "../core/store/db.ts";
+import { appendJobEvents, lockJob } from "./store/jobs.ts";
+import { ownsKeyOf } from "../access/store/keys.ts";
+import { findAnswer, insertLateAnswer } from "./store/answers.ts";
+import { findRelayAsk, lockRelayAsk, type RelayAskAt } from "./store/asks.ts";
+import { transact } from "../core/store/transact.ts";
+import { decideAsk, responderOf } from "../requests/decide.ts";
+import { finishAddressed } from "../requests/end.ts";
+import { cancelHeld } from "../questions/expire.ts";
+import { expireRelayAsk } from "./read.ts";
+import { logOf, settleAskIn, writeNotes } from "./settle.ts";
+
+/** A checked answer of a person or a service. */
+export interface AnswerWish {
+  askId: string;
+  jobId: string;
+  stepId: string;
+  status: AnswerStatus;
+  text?: string;
+  json?: unknown;
+  artifacts?: readonly string[];
+  askBack?: string;
+  error?: string;
+  /** By which the same request is known when it comes again. */
+  bodyHash: string;
+}
+
+/** Who answers: a person, or a service. */
+export interface Answerer {
+  principal: string;
+  name: string;
+  person: string | null;
+}
+
+/**
+ * Records the answer of a person or a service. The first one that is committed is the answer; the same one from the same
+ * answerer again changes nothing. What comes too late is kept, and announced as such (spec/relay 5).
+ *
+ * A person's answer to what was put to people is a decision like any other, with the digest of what was shown.
+ *
+ * @throws {Refusal} `request_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
+ *   `unknown_option`, `already_decided`, `ask_settled`
+ */
+export async function postAnswer(ctx: Context, who: Answerer, wish: AnswerWish): Promise<RelayAnswer | null> {
+  const found = await findRelayAsk(ctx.db, wish.askId);
+  if (!found) throw new Refusal("request_not_found");
+  const { ask } = found;
+  if (
+    ask.principal === who.principal ||
+    (who.person !== null && (await ownsKeyOf(ctx.db, who.person, ask.principal)))
+  ) {
+    throw new Refusal("self_response");
+  }
+  if (ask.jobId !== wish.jobId || ask.stepId !== wish.stepId) throw new Refusal("answer_mismatch");
+  if (who.person === null && isDecision(ask)) throw new Refusal("person_needed");
+  if (ask.status === "PENDING" && found.now >= ask.expiresAt) await expireRelayAsk(ctx, ask.id);
+
+  const before = await findAnswer(ctx.db, ask.id);
+  const wasPeoples = who.person !== null && ask.addressedId !== null;
+  if (before && !wasPeoples) return again(ctx, who, wish, { held: found, ...before });
+  try {
+    const fitting = await fittingAnswer(ctx, found, wish);
+    if (who.person === null) return await settleByService(ctx, who, fitting, ask);
+    return await decideByKey(ctx, { ...who, person: who.person }, fitting, ask);
+  } catch (error) {
+    // What a person said again is the same decision; everything else comes too late, whatever else is wrong with it.
+    if (!before || !(error instanceof Refusal)) throw error;
+    return again(ctx, who, wish, { held: found, ...before });
+  }
+}
+
+/** What stands already is either the very same answer, or somebody else's, or nobody's because time ran out. */
+async function again(
+  ctx: Context,
+  who: Answerer,
+  wish: AnswerWish,
+  { held, answer, bodyHash }: { held: RelayAskAt; answer: RelayAnswer; bodyHash: string | null },
+): Promise<RelayAnswer> {
+  if (answer.principal === who.principal && bodyHash === wish.bodyHash) return answer;
+  const isNobodys = answer.source === "server";
+  if (!isNobodys) {
+    const { status, answeredBy = answer.source, createdAt } = answer;
+    throw new Refusal("already_decided", { status, answered_by: answeredBy, at: createdAt });
+  }
+  await transact(ctx, async (tx) => {
+    const job = await lockJob(tx, held.ask.jobId);
+    if (!job) return;
+    const { status, text, json } = wish;
+    const isNew = await insertLateAnswer(tx, {
+      askId: wish.askId,
+      principal: who.person ?? who.principal,
+      status,
+      ...(text !== undefined && { text }),
+      ...(json !== undefined && { json }),
+    });
+    if (!isNew) return;
+    await appendJobEvents(tx, job.job.id, [
+      logOf(job, "answer.late", held, { level: "warn", message: `an answer came after ${answer.status}` }),
+    ]);
+  });
+  throw new Refusal("ask_settled", { status: answer.status, at: answer.createdAt });
+}
+
+/** Returns the answer as it is recorded, where it fits what was asked for. @throws {Refusal} `answer_misfit` */
+async function fittingAnswer(ctx: Context, { ask, options }: RelayAskAt, wish: AnswerWish): Promise<AnswerWish> {
+  if (wish.status !== "ANSWERED" || isDecision(ask)) return wish;
+  // Whoever asks back gives no answer yet.
+  if (wish.askBack !== undefined && wish.text === undefined && wish.json === undefined) return wish;
+  if (options.length > 0) {
+    const words = choiceOf(wish.json) ?? wish.text ?? "";
+    const chosen = chosenBy(options, words);
+    if (!chosen) {
+      const names = options.map(({ id, label }) => id ?? label);
+      throw misfit("/choice", `must be one of ${names.join(", ")}`);
+    }
+    return { ...wish, text: chosen.text, json: { ...membersOf(wish.json), ...chosen.json } };
+  }
+  const schema = await schemaOf(ctx, ask);
+  if (schema) {
+    const errors = await ctx.schemas.validate(schema, wish.json);
+    if (errors.length > 0) throw new Refusal("answer_misfit", { errors });
+  } else if (wish.text === undefined && wish.json === undefined) {
+    throw misfit("", "must hold answer_text, answer_json or ask_back");
+  }
+  return wish;
+}
+
+function misfit(path: string, message: string): Refusal {
+  return new Refusal("answer_misfit", { errors: [{ path, message }] });
+}
+
+function choiceOf(json: unknown): string | undefined {
+  if (typeof json === "string") return json;
+  const { choice } = membersOf(json);
+  return typeof choice === "string" ? choice : undefined;
+}
+
+/** Returns what an answer has to fit: what the asker wants, or what people are shown because a role wants it. */
+async function schemaOf(ctx: Context, { meta, addressedId }: RelayAsk): Promise<ForeignSchema | null> {
+  const form = addressedId === null ? undefined : (await findAddressed(ctx.db, addressedId))?.ask.form;
+  if (form?.kind === "value") return form.schema;
+  const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
+  const schema = overrides?.output_schema;
+  return typeof schema === "object" && schema !== null ? (schema as ForeignSchema) : null;
+}
+
+async function decideByKey(
+  ctx: Context,
+  who: Answerer & { person: string },
+  wish: AnswerWish,
+  ask: RelayAsk,
+): Promise<RelayAnswer | null> {
+  if (ask.addressedId === null) throw new Refusal("request_not_found");
+  const addressed = await findAddressed(ctx.db, ask.addressedId);
+  if (!addressed) throw new Refusal("request_not_found");
+  const responder = await responderOf(ctx.db, who.person, "api");
+  const decision = decisionOf(ask, addressed.ask.form.kind, wish, addressed.ask.digest);
+  try {
+    await decideAsk(ctx, { askId: addressed.ask.id, responder, decision, byKey: true });
+  } catch (error) {
+    const after = error instanceof Refusal && isTooLate(error) ? await findAnswer(ctx.db, ask.id) : undefined;
+    const held = after && (await findRelayAsk(ctx.db, ask.id));
+    if (!after || !held) throw error;
+    return again(ctx, who, wish, { held, ...after });
+  }
+  return (await findAnswer(ctx.db, ask.id))?.answer ?? null;
+}
+
+function isTooLate({ code }: Refusal): boolean {
+  return code === "already_decided" || code === "request_expired" || code === "request_cancelled";
+}
+
+function decisionOf(
+  ask: RelayAsk,
+  kind: "approval" | "reply" | "value",
+  { status, text, json, artifacts, askBack, error }: AnswerWish,
+  digest: string | null,
+): Decision {
+  const comment = error ?? text;
+  const beside = {
+    ...(json !== undefined && { value: json }),
+    ...(artifacts && { artifacts }),
+    ...(askBack !== undefined && { askBack }),
+  };
+  const said = { ...(comment !== undefined && { comment }), ...(digest !== null && { digest }), ...beside };
+  if (status === "REJECTED") return { kind: "reject", ...said };
+  if (status !== "ANSWERED") throw misfit("/status", "must be ANSWERED or REJECTED");
+  if (kind === "approval") {
+    const { approved, decision } = (json ?? {}) as { approved?: unknown; decision?: unknown };
+    const allows = ask.type === "APPROVAL" ? approved === true : decision === "ALLOW";
+    const denies = ask.type === "APPROVAL" ? approved === false : decision === "DENY";
+    if (!allows && !denies) {
+      throw ask.type === "APPROVAL"
+        ? misfit("/approved", "must be true or false")
+        : misfit("/decision", "must be ALLOW or DENY");
+    }
+    return { kind: allows ? "approve" : "reject", ...said };
+  }
+  if (kind === "value") {
+    if (json === undefined) throw misfit("/answer_json", "is what was asked for");
+    return { kind: "value", text: text ?? JSON.stringify(json), ...beside };
+  }
+  return { kind: "reply", ...(text !== undefined && { text }), ...beside };
+}
+
+async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
+  const settled = await transact(ctx, async (tx) => {
+    // What is put to people is held first, as whoever decides it does.
+    const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
+    const asked = await lockAsked(tx, before);
+    const job = await lockJob(tx, ask.jobId);
+    const held = await lockRelayAsk(tx, ask.id);
+    if (!job || held?.ask.status !== "PENDING") return null;
+    if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
+    const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, wish), {
+      stage: held.ask.stage,
+      bodyHash: wish.bodyHash,
+      stages: [...held.ask.stages, { stage: held.ask.stage, outcome: `answered by ${who.name}`, ms: 0 }],
+    });
+    await closeAsked(ctx, tx, asked, { at: job.now, principal: who.principal });
+    await writeNotes(tx, done.notes);
+    return done.answer;
+  });
+  if (settled) return settled;
+  const [held, before] = [await findRelayAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];
+  // It went to people at this very moment: now it is there to be held.
+  if (held && !before) return settleByService(ctx, who, wish, held.ask);
+  if (!held || !before) throw new Refusal("request_not_found");
+  return again(ctx, who, wish, { held, ...before });
+}
+
+function serviceAnswer(who: Answerer, { status, text, json, artifacts, askBack, error }: AnswerWish) {
+  return {
+    status,
+    cacheable: false,
+    truncated: false,
+    source: "service" as const,
+    principal: who.principal,
+    answeredBy: who.name,
+    ...(text !== undefined && { text }),
+    ...(json !== undefined && { json }),
+    ...(artifacts && { artifacts }),
+    ...(askBack !== undefined && { askBack }),
+    ...failureOf(status, error ?? text),
+  };
+}
+
+const USUAL_CODE = { REJECTED: "E_HUMAN_REJECT", TIMEOUT: "E_TIMEOUT", ERROR: "E_INTERNAL" } as const;
+
+/** What does not answer says why, with a code: the one that was given, else that of its status. */
+function failureOf(status: AnswerStatus, said: string | undefined): Pick<RelayAnswer, "error" | "errorCode"> {
+  if (status === "ANSWERED") return {};
+  const given = said === undefined ? null : codeIn(said);
+  if (said !== undefined && given) return { error: said, errorCode: given };
+  const errorCode = USUAL_CODE[status];
+  return { errorCode, error: errorText(errorCode, said ?? status) };
+}
+
+/**
+ * Withdraws a pending ask; one that is over stays as it is (spec/relay 5).
+ *
+ * @throws {Refusal} `request_not_found` also for somebody else's
+ */
+export async function withdrawAsk(ctx: Context, id: string, principal: string): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const found = await findRelayAsk(tx, id);
+    if (!found || found.ask.principal !== principal) throw new Refusal("request_not_found");
+    const asked = await lockAsked(tx, found.ask);
+    const job = await lockJob(tx, found.ask.jobId);
+    const held = await lockRelayAsk(tx, id);
+    if (!job || held?.ask.status !== "PENDING") return;
+    const done = await settleAskIn(
+      tx,
+      { job, ask: held },
+      {
+        status: "ERROR",
+        cacheable: false,
+        truncated: false,
+        source: "server",
+        principal: "",
+        errorCode: "E_CANCELED",
+        error: "E_CANCELED: the asker withdrew it",
+      },
+      { stage: held.ask.stage, stages: held.ask.stages },
+    );
+    await closeAsked(ctx, tx, asked, { at: job.now, principal });
+    await writeNotes(tx, done.notes);
+  });
+}
+
+/** What people or the public are asked for an executor. */
+interface Asked {
+  addressed: AddressedAsk | undefined;
+  question: AskAt | undefined;
+}
+
+async function lockAsked(tx: Tx, { addressedId, questionId }: RelayAsk): Promise<Asked> {
+  const addressed = addressedId === null ? undefined : await lockAddressed(tx, addressedId);
+  return { addressed: addressed?.ask, question: questionId === null ? undefined : await lockAsk(tx, questionId) };
+}
+
+async function closeAsked(
+  ctx: Context,
+  tx: Tx,
+  { addressed, question }: Asked,
+  { at, principal }: { at: number; principal: string },
+): Promise<void> {
+  if (question?.ask.state === "open") await cancelHeld(ctx, tx, question, principal);
+  if (addressed?.state !== "open") return;
+  const how = { by: { kind: "agent", id: principal }, action: "cancelled" } as const;
+  const approved = addressed.form.kind === "approval" ? { approved: false } : {};
+  await finishAddressed(ctx, tx, addressed, { outcome: { status: "cancelled", ...approved }, at, ...how });
+}

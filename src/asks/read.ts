@@ -1,0 +1,190 @@
+import type { Context } from "../context.ts";
+import { timeoutText } from "./model/people.ts";
+import { ASK_TYPES, errorText, type AskType, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { Refusal } from "../refusals.ts";
+import { findJob, lockJob } from "./store/jobs.ts";
+import { findAnswer, findAnswers, noteDelivered } from "./store/answers.ts";
+import * as store from "./store/asks.ts";
+import type { AskPlace, RelayAskAt } from "./store/asks.ts";
+import { transact } from "../core/store/transact.ts";
+import { relayTopic, watch } from "../core/store/wake.ts";
+import { expireAddressed } from "../requests/end.ts";
+import { expireAsk } from "../questions/expire.ts";
+import { readersFor } from "../requests/read.ts";
+import { settleAskIn, writeNotes } from "./settle.ts";
+
+/** Who may read: the principal, or everybody's for an admin. */
+export interface Reader {
+  principal: string;
+  readsAll: boolean;
+}
+
+/** Returns an ask as it is now: past its deadline it is ended first, so that it is never shown as pending. */
+async function asOfNow(ctx: Context, held: RelayAskAt): Promise<RelayAskAt> {
+  const { ask, now } = held;
+  if (ask.status !== "PENDING" || now < ask.expiresAt) return held;
+  if (ask.addressedId !== null) await expireAddressed(ctx, ask.addressedId);
+  else await expireRelayAsk(ctx, ask.id);
+  return (await store.findRelayAsk(ctx.db, ask.id)) ?? held;
+}
+
+/**
+ * Ends an ask whose deadline has passed with TIMEOUT, with the question that stands for it. One without a deadline of its
+ * own is not over: machines may have been too slow, and then people are asked.
+ */
+export async function expireRelayAsk(ctx: Context, id: string): Promise<boolean> {
+  const found = await store.findRelayAsk(ctx.db, id);
+  if (found && found.ask.questionId !== null) return (await expireAsk(ctx, found.ask.questionId))?.state === "expired";
+  if (!found || found.ask.constraints.timeoutS === undefined) return false;
+  return transact(ctx, async (tx) => {
+    const job = await lockJob(tx, found.ask.jobId);
+    const held = await store.lockRelayAsk(tx, id);
+    if (!job || held?.ask.status !== "PENDING" || held.now < held.ask.expiresAt) return false;
+    if (held.ask.addressedId !== null || held.ask.questionId !== null) return false;
+    const { ask } = held;
+    const settled = await settleAskIn(
+      tx,
+      { job, ask: held },
+      {
+        status: "TIMEOUT",
+        cacheable: false,
+        truncated: false,
+        source: "server",
+        principal: "",
+        errorCode: "E_TIMEOUT",
+        error: errorText("E_TIMEOUT", timeoutText(ask)),
+      },
+      { stage: ask.stage, stages: ask.stages },
+    );
+    await writeNotes(tx, settled.notes);
+    return true;
+  });
+}
+
+/** Returns asks whose own deadline has passed. */
+export async function findDueAsks(ctx: Context, limit: number): Promise<string[]> {
+  return store.findDueRelayAsks(ctx.db, limit);
+}
+
+/** Returns an ask of the reader's own, as it is now. @throws {Refusal} `request_not_found` also for somebody else's */
+export async function readRelayAsk(ctx: Context, id: string, reader: Reader): Promise<RelayAskAt> {
+  const found = await store.findRelayAsk(ctx.db, id);
+  if (!found || !(await mayRead(ctx, found.ask, reader))) throw new Refusal("request_not_found");
+  return asOfNow(ctx, found);
+}
+
+async function mayRead(ctx: Context, ask: RelayAsk, { principal, readsAll }: Reader): Promise<boolean> {
+  if (readsAll || ask.principal === principal) return true;
+  const job = await findJob(ctx.db, ask.jobId);
+  return job?.job.owner === principal || job?.job.holder === principal;
+}
+
+/** So often an ask is looked at that should be over. */
+const OVERDUE_MS = 250;
+
+/** What a long-poll came back with. */
+export interface Polled {
+  ask: RelayAsk;
+  /** Nothing while the ask is pending. */
+  answer: RelayAnswer | null;
+}
+
+/**
+ * Waits for an ask's answer for at most so long. What was answered before the wait began is found all the same:
+ * subscribe, read, wait, read again.
+ *
+ * @throws {Refusal} `request_not_found`
+ */
+export async function waitForAnswer(
+  ctx: Context,
+  id: string,
+  reader: Reader,
+  { waitMs, signal, onTurn }: { waitMs: number; signal: AbortSignal; onTurn?: (ask: RelayAsk) => Promise<number> },
+): Promise<Polled> {
+  const until = ctx.clock.monotonic() + waitMs;
+  using changes = watch(ctx, [relayTopic(id)], [signal, ctx.stopping]);
+  let { ask, now } = await readRelayAsk(ctx, id, reader);
+  for (;;) {
+    if (ask.status !== "PENDING") return { ask, answer: await deliverAnswer(ctx, ask, reader) };
+    const leftMs = until - ctx.clock.monotonic();
+    if (leftMs <= 0 || signal.aborted || ctx.stopping.aborted) return { ask, answer: null };
+    const turnMs = (await onTurn?.(ask)) ?? Number.POSITIVE_INFINITY;
+    // One without a deadline of its own is not over with its machines' time.
+    const dueMs = ask.expiresAt > now ? ask.expiresAt - now : OVERDUE_MS;
+    await changes.next(Math.min(leftMs, turnMs, dueMs));
+    const found = await store.findRelayAsk(ctx.db, id);
+    if (!found) throw new Refusal("request_not_found");
+    ({ ask, now } = await asOfNow(ctx, found));
+  }
+}
+
+async function deliverAnswer(ctx: Context, ask: RelayAsk, reader: Reader): Promise<RelayAnswer> {
+  const found = await findAnswer(ctx.db, ask.id);
+  if (!found) throw new Error("an ask that is over has no answer");
+  await noteAllDelivered(ctx, [ask], reader);
+  return found.answer;
+}
+
+/**
+ * Notes that whoever works on a job was given answers. Only the next holder of a job goes by it, so a job that is never
+ * claimed needs no such row.
+ */
+async function noteAllDelivered(ctx: Context, asks: readonly RelayAsk[], { readsAll }: Reader): Promise<void> {
+  const told = readsAll ? [] : asks.filter(({ epoch, status }) => epoch > 0 && status !== "PENDING");
+  if (told.length === 0) return;
+  await transact(ctx, async (tx) => {
+    for (const { id, epoch } of told) await noteDelivered(tx, id, epoch);
+  });
+}
+
+/** Returns a job's asks with their answers, oldest first. @throws {Refusal} `job_not_found` */
+export async function listHistory(
+  ctx: Context,
+  jobId: string,
+  reader: Reader,
+  page: { after?: AskPlace; limit: number },
+): Promise<{ asks: { ask: RelayAsk; answer: RelayAnswer | null }[]; next: AskPlace | null }> {
+  const job = await findJob(ctx.db, jobId);
+  const isOwn = job && (reader.readsAll || [job.job.owner, job.job.holder].includes(reader.principal));
+  if (!isOwn) throw new Refusal("job_not_found");
+  const found = await store.listAsksOfJob(ctx.db, jobId, { ...page, limit: page.limit + 1 });
+  const shown = await Promise.all(found.slice(0, page.limit).map((one) => asOfNow(ctx, one)));
+  const answers = await findAnswers(
+    ctx.db,
+    shown.map(({ ask }) => ask.id),
+  );
+  await noteAllDelivered(
+    ctx,
+    shown.map(({ ask }) => ask),
+    reader,
+  );
+  const last = shown.at(-1)?.ask;
+  return {
+    asks: shown.map(({ ask }) => ({ ask, answer: answers.get(ask.id) ?? null })),
+    next: found.length > page.limit && last ? { at: last.createdAt, id: last.id } : null,
+  };
+}
+
+/** The types that a service may answer. */
+const OF_SERVICES: readonly AskType[] = ["CLARIFICATION", "CHOICE", "RESOURCE_FETCH"];
+
+/** Returns pending asks that a person or a service may answer, the one that ends first first. */
+export async function listAnswerable(
+  ctx: Context,
+  who: { person: string | null; principal: string },
+  page: { type?: AskType; after?: AskPlace; limit: number },
+): Promise<{ asks: RelayAsk[]; next: AskPlace | null }> {
+  const all = who.person === null ? OF_SERVICES : ASK_TYPES;
+  const found = await store.listPendingAsks(ctx.db, {
+    types: all.filter((type) => page.type === undefined || type === page.type),
+    readers: who.person === null ? null : await readersFor(ctx.db, who.person),
+    limit: page.limit + 1,
+    ...(page.after && { after: page.after }),
+  });
+  const shown = found.slice(0, page.limit).map(({ ask }) => ask);
+  const last = shown.at(-1);
+  return {
+    asks: shown.filter(({ principal }) => principal !== who.principal),
+    next: found.length > page.limit && last ? { at: last.expiresAt, id: last.id } : null,
+  };
+}

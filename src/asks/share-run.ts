@@ -1,0 +1,52 @@
+import type { Context } from "../context.ts";
+import { claimRun, findRun, finishRun, releaseRun, runTopic } from "./store/runner-runs.ts";
+import { transact } from "../core/store/transact.ts";
+import { watch } from "../core/store/wake.ts";
+
+/** A run, its wait for a place and some grace: after this whoever had it is gone. */
+const CLAIM_MS = 125_000;
+const LOOK_EVERY_MS = 1000;
+
+/**
+ * Has `run` done once for identical asks that come at one time: the first does it, the others get what it gave. Resolves
+ * with null where the signal was aborted first (spec/relay 7; spec/invariants P5).
+ *
+ * What `run` gives must be plain JSON.
+ */
+export async function shareRun<Outcome>(
+  ctx: Pick<Context, "db" | "wake" | "clock">,
+  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  run: () => Promise<Outcome>,
+): Promise<Outcome | null> {
+  using waiting = watch(ctx, [runTopic(key)], [signal]);
+  let leader: string | null = null;
+  while (!signal.aborted) {
+    const shared = await findRun(ctx.db, key);
+    if (leader !== null && shared?.askId === leader && shared.outcome !== null) {
+      return JSON.parse(shared.outcome) as Outcome;
+    }
+    const isFree = !shared || shared.outcome !== null || shared.isOver;
+    if (isFree && (await claimRun(ctx.db, key, askId, CLAIM_MS))) {
+      return lead(ctx, { key, askId, signal }, run);
+    }
+    leader = isFree ? null : shared.askId;
+    if (leader !== null) await waiting.next(LOOK_EVERY_MS);
+  }
+  return null;
+}
+
+/** What was stopped is nobody's answer: a server that goes leaves the run to those that stay. */
+async function lead<Outcome>(
+  ctx: Pick<Context, "db" | "wake">,
+  { key, askId, signal }: { key: string; askId: string; signal: AbortSignal },
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: { is: Outcome } | null = null;
+  try {
+    outcome = { is: await run() };
+    return outcome.is;
+  } finally {
+    const text = outcome && !signal.aborted ? JSON.stringify(outcome.is) : null;
+    await transact(ctx, (tx) => (text === null ? releaseRun(tx, key, askId) : finishRun(tx, key, askId, text)));
+  }
+}

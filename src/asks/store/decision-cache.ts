@@ -1,0 +1,141 @@
+import type { AnswerSource, Attestation, PolicyTrace } from "../model/ask.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, sql, type Sql } from "../../core/store/sql.ts";
+
+/** One decision that may be repeated (spec/relay 9). */
+export interface CachedDecision {
+  key: string;
+  text: string | null;
+  json: unknown;
+  policyTrace: PolicyTrace | null;
+  attestation: Attestation | null;
+  /** `role.clarifier@v1`, or null for none. */
+  role: string | null;
+  source: AnswerSource;
+  /** Who said so, of a person's. */
+  answeredBy: string | null;
+  createdAt: number;
+  ttlS: number;
+  hits: number;
+  lastHitAt: number | null;
+}
+
+interface Row {
+  decision_key: string;
+  answer_json: string | null;
+  answer_text: string | null;
+  policy_trace_json: string | null;
+  created_at: number;
+  ttl_seconds: number;
+  attestation_json: string | null;
+  role: string | null;
+  source: AnswerSource;
+  answered_by: string | null;
+  hits: number;
+  last_hit_at: number | null;
+}
+
+function toDecision(row: Row): CachedDecision {
+  return {
+    key: row.decision_key,
+    text: row.answer_text,
+    json: row.answer_json === null ? undefined : (JSON.parse(row.answer_json) as unknown),
+    policyTrace: row.policy_trace_json === null ? null : (JSON.parse(row.policy_trace_json) as PolicyTrace),
+    attestation: row.attestation_json === null ? null : (JSON.parse(row.attestation_json) as Attestation),
+    role: row.role,
+    source: row.source,
+    answeredBy: row.answered_by,
+    createdAt: row.created_at,
+    ttlS: row.ttl_seconds,
+    hits: row.hits,
+    lastHitAt: row.last_hit_at,
+  };
+}
+
+/** A decision to be kept; a later one of the same key takes its place. */
+export type NewDecision = Pick<
+  CachedDecision,
+  "key" | "text" | "json" | "policyTrace" | "attestation" | "role" | "source" | "answeredBy" | "ttlS"
+> & { seedKey: string };
+
+export async function keepDecision(tx: Tx, wish: NewDecision): Promise<void> {
+  const json = (value: unknown): string | null =>
+    value === undefined || value === null ? null : JSON.stringify(value);
+  await tx.all(
+    sql`INSERT INTO decision_cache (decision_key, answer_json, answer_text, policy_trace_json, created_at, ttl_seconds,
+        seed_key, attestation_json, role, source, answered_by, hits)
+      VALUES (${wish.key}, ${json(wish.json)}, ${wish.text}, ${json(wish.policyTrace)}, (SELECT parley_now()), ${wish.ttlS},
+        ${wish.seedKey}, ${json(wish.attestation)}, ${wish.role}, ${wish.source}, ${wish.answeredBy}, 0)
+      ON CONFLICT (decision_key) DO UPDATE SET answer_json = excluded.answer_json, answer_text = excluded.answer_text,
+        policy_trace_json = excluded.policy_trace_json, created_at = excluded.created_at,
+        ttl_seconds = excluded.ttl_seconds, attestation_json = excluded.attestation_json, source = excluded.source,
+        answered_by = excluded.answered_by`,
+  );
+}
+
+/** Returns the decision of exactly this key, unless its time is over. */
+export async function findDecision(on: Queryable, key: string): Promise<CachedDecision | undefined> {
+  const row = await first<Row>(
+    on,
+    sql`SELECT * FROM decision_cache
+      WHERE decision_key = ${key} AND created_at + ttl_seconds * 1000 > (SELECT parley_now())`,
+  );
+  return row && toDecision(row);
+}
+
+/** Counts that a decision was repeated. */
+export async function countHit(tx: Tx, key: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE decision_cache SET hits = hits + 1, last_hit_at = (SELECT parley_now()) WHERE decision_key = ${key}`,
+  );
+}
+
+/** Where a page of decisions ended. */
+export interface DecisionPlace {
+  at: number;
+  id: string;
+}
+
+const isGood = (role: string | undefined): Sql =>
+  sql`created_at + ttl_seconds * 1000 > (SELECT parley_now())
+    ${role === undefined ? empty : sql`AND (role = ${role} OR role LIKE ${`${role}@%`})`}`;
+
+/** Returns one page of what may be repeated, the newest first; of one role, or of all. */
+export async function listDecisions(
+  on: Queryable,
+  { role, after, limit }: { role?: string; after?: DecisionPlace; limit: number },
+): Promise<CachedDecision[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM decision_cache WHERE ${isGood(role)}
+        ${after === undefined ? empty : sql`AND (created_at, decision_key) < (${after.at}, ${after.id})`}
+      ORDER BY created_at DESC, decision_key DESC LIMIT ${limit}`,
+  );
+  return rows.map(toDecision);
+}
+
+/** Returns how many decisions may be repeated; of one role, or of all. */
+export async function countDecisions(on: Queryable, role: string | undefined): Promise<number> {
+  return (await one<{ count: number }>(on, sql`SELECT count(*) AS count FROM decision_cache WHERE ${isGood(role)}`))
+    .count;
+}
+
+/** Forgets one decision, those of one role, or all. Returns how many there were. */
+export async function forgetDecisions(tx: Tx, which: { key: string } | { role: string } | "all"): Promise<number> {
+  const wanted =
+    which === "all"
+      ? empty
+      : "key" in which
+        ? sql`WHERE decision_key = ${which.key}`
+        : sql`WHERE role = ${which.role} OR role LIKE ${`${which.role}@%`}`;
+  const rows = await tx.all(sql`DELETE FROM decision_cache ${wanted} RETURNING decision_key`);
+  return rows.length;
+}
+
+/** Deletes what may not be repeated any more. Returns whether there was any. */
+export async function deleteStaleDecisions(tx: Tx, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM decision_cache WHERE decision_key IN (SELECT decision_key FROM decision_cache
+      WHERE created_at + ttl_seconds * 1000 <= (SELECT parley_now()) LIMIT ${limit}) RETURNING decision_key`,
+  );
+  return rows.length > 0;
+}

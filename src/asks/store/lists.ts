@@ -1,0 +1,160 @@
+import type { ListPlace } from "../../core/model/list-page.ts";
+import type { AnswerSource, AskStatus, AskType, ErrorCode, JobState, Stage } from "../model/ask.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+/** One ask as a line of a list. */
+export interface AskLine {
+  id: string;
+  jobId: string;
+  stepId: string;
+  type: AskType;
+  /** Its beginning. */
+  prompt: string;
+  principal: string;
+  status: AskStatus;
+  /** The stage it is in, or ended in. */
+  stage: Stage;
+  createdAt: number;
+  endedAt: number | null;
+  /** Nothing while it is pending. */
+  source: AnswerSource | null;
+  answeredBy: string | null;
+  errorCode: ErrorCode | null;
+}
+
+/** Enough to know it again. */
+const PROMPT_LENGTH = 280;
+
+/** Returns everybody's asks, the newest first. What should be over may be pending for a moment. */
+export async function listAskLines(
+  on: Queryable,
+  { status, after, limit }: { status?: AskStatus; after?: ListPlace; limit: number },
+): Promise<AskLine[]> {
+  const rows = await on.all<{
+    ask_id: string;
+    job_id: string;
+    step_id: string;
+    ask_type: AskType;
+    prompt: string;
+    principal: string;
+    status: AskStatus;
+    stage: Stage;
+    created_at: number;
+    ended_at: number | null;
+    source: AnswerSource | null;
+    answered_by: string | null;
+    error_code: ErrorCode | null;
+  }>(
+    sql`SELECT a.ask_id, a.job_id, a.step_id, a.ask_type, substr(a.prompt, 1, ${PROMPT_LENGTH}) AS prompt, a.principal,
+        a.status, a.stage, a.created_at, a.ended_at, s.source, s.answered_by, s.error_code
+      FROM asks a LEFT JOIN answers s ON s.ask_id = a.ask_id WHERE 1 = 1
+      ${status === undefined ? empty : sql`AND a.status = ${status}`}
+      ${after === undefined ? empty : sql`AND (a.created_at < ${after.at} OR a.created_at = ${after.at} AND a.ask_id < ${after.id})`}
+      ORDER BY a.created_at DESC, a.ask_id DESC LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({
+    id: row.ask_id,
+    jobId: row.job_id,
+    stepId: row.step_id,
+    type: row.ask_type,
+    prompt: row.prompt,
+    principal: row.principal,
+    status: row.status,
+    stage: row.stage,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+    source: row.source,
+    answeredBy: row.answered_by,
+    errorCode: row.error_code,
+  }));
+}
+
+/** One job as a line of a list. */
+export interface JobLine {
+  id: string;
+  kind: string;
+  state: JobState;
+  reason: string | null;
+  epoch: number;
+  external: boolean;
+  owner: string;
+  holder: string | null;
+  pendingAsks: number;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** Returns everybody's jobs, the newest first; in some states, or in any. */
+export async function listJobLines(
+  on: Queryable,
+  { states, after, limit }: { states?: readonly JobState[]; after?: ListPlace; limit: number },
+): Promise<JobLine[]> {
+  const rows = await on.all<{
+    job_id: string;
+    kind: string;
+    state: JobState;
+    reason: string | null;
+    epoch: number;
+    external: number;
+    owner: string;
+    holder: string | null;
+    pending_asks: number;
+    created_at: number;
+    updated_at: number;
+  }>(
+    sql`SELECT job_id, kind, state, reason, epoch, external, owner, holder, pending_asks, created_at, updated_at
+      FROM jobs WHERE 1 = 1
+      ${states === undefined ? empty : sql`AND state IN (${join([...states])})`}
+      ${after === undefined ? empty : sql`AND (created_at < ${after.at} OR created_at = ${after.at} AND job_id < ${after.id})`}
+      ORDER BY created_at DESC, job_id DESC LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({
+    id: row.job_id,
+    kind: row.kind,
+    state: row.state,
+    reason: row.reason,
+    epoch: row.epoch,
+    owner: row.owner,
+    external: row.external === 1,
+    holder: row.holder,
+    pendingAsks: row.pending_asks,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** What somebody answered when the ask was over. */
+export interface LateAnswer {
+  principal: string;
+  status: AskStatus;
+  text: string | null;
+  at: number;
+}
+
+/** Returns one page of what came too late for an ask, the oldest first; none ever goes before its ask does. */
+export async function listLate(
+  on: Queryable,
+  askId: string,
+  { skipped, limit }: { skipped: number; limit: number },
+): Promise<LateAnswer[]> {
+  const rows = await on.all<{ principal: string; status: AskStatus; answer_text: string | null; at: number }>(
+    sql`SELECT principal, status, answer_text, at FROM late_answers WHERE ask_id = ${askId}
+      ORDER BY at, principal, status, answer_text, answer_json LIMIT ${limit} OFFSET ${skipped}`,
+  );
+  return rows.map(({ principal, status, answer_text: text, at }) => ({ principal, status, text, at }));
+}
+
+/** Returns one page of the asks that share an ask's answer, the oldest first. */
+export async function listSharing(
+  on: Queryable,
+  askId: string,
+  { after, limit }: { after?: ListPlace; limit: number },
+): Promise<ListPlace[]> {
+  const rows = await on.all<{ ask_id: string; created_at: number }>(
+    sql`SELECT ask_id, created_at FROM asks WHERE joined_to = ${askId}
+        ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
+      ORDER BY created_at, ask_id LIMIT ${limit}`,
+  );
+  return rows.map(({ ask_id: id, created_at: at }) => ({ at, id }));
+}

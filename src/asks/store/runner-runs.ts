@@ -1,0 +1,61 @@
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** A run that identical asks share. */
+export interface SharedRun {
+  /** The ask whose run it is. */
+  askId: string;
+  /** JSON; null while it runs. */
+  outcome: string | null;
+  isOver: boolean;
+}
+
+/** What identical asks wait on. */
+export const runTopic = (decisionKey: string): string => `run:${decisionKey}`;
+
+/** Outcomes are there for those who were waiting, and not for those who come later: that is the cache's part. */
+const KEPT_MS = 10_000;
+
+/**
+ * Takes the run for this ask if nobody has it, or whoever had it is done or gone; true if it did. One statement: of
+ * identical asks at one time, on however many nodes, one gets it.
+ */
+export async function claimRun(on: Queryable, decisionKey: string, askId: string, forMs: number): Promise<boolean> {
+  const rows = await on.all(
+    sql`INSERT INTO runner_runs (decision_key, ask_id, outcome, claimed_until)
+      VALUES (${decisionKey}, ${askId}, NULL, parley_now() + ${forMs})
+      ON CONFLICT (decision_key) DO UPDATE SET ask_id = excluded.ask_id, outcome = NULL,
+          claimed_until = excluded.claimed_until
+        WHERE runner_runs.outcome IS NOT NULL OR runner_runs.claimed_until < parley_now()
+      RETURNING ask_id`,
+  );
+  return rows.length > 0;
+}
+
+export async function findRun(on: Queryable, decisionKey: string): Promise<SharedRun | undefined> {
+  const row = await first<{ ask_id: string; outcome: string | null; over: number }>(
+    on,
+    sql`SELECT ask_id, outcome, CASE WHEN claimed_until < parley_now() THEN 1 ELSE 0 END AS over
+      FROM runner_runs WHERE decision_key = ${decisionKey}`,
+  );
+  return row && { askId: row.ask_id, outcome: row.outcome, isOver: row.over === 1 };
+}
+
+/** Whoever waits for the run finds what became of it, unless somebody else has taken it over meanwhile. */
+export async function finishRun(tx: Tx, decisionKey: string, askId: string, outcome: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE runner_runs SET outcome = ${outcome}, claimed_until = parley_now() + ${KEPT_MS}
+      WHERE decision_key = ${decisionKey} AND ask_id = ${askId}`,
+  );
+  await tx.all(sql`DELETE FROM runner_runs WHERE claimed_until < parley_now() - ${KEPT_MS}`);
+  tx.wake(runTopic(decisionKey));
+}
+
+/** Whoever waits for the run may take it over: it was not brought to an end. */
+export async function releaseRun(tx: Tx, decisionKey: string, askId: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE runner_runs SET claimed_until = parley_now() - 1
+      WHERE decision_key = ${decisionKey} AND ask_id = ${askId} AND outcome IS NULL`,
+  );
+  tx.wake(runTopic(decisionKey));
+}

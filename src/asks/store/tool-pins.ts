@@ -1,0 +1,69 @@
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** What a tool was when it was accepted, and what it is now where that is something else. */
+export interface ToolPin {
+  name: string;
+  hash: string;
+  definition: string;
+  pinnedAt: number;
+  /** Null while it is what was accepted. */
+  changed: { hash: string; definition: string; at: number } | null;
+}
+
+interface PinRow {
+  name: string;
+  hash: string;
+  definition: string;
+  pinned_at: number;
+  changed_hash: string | null;
+  changed_definition: string | null;
+  changed_at: number | null;
+}
+
+function toPin(row: PinRow): ToolPin {
+  const { changed_hash: hash, changed_definition: definition, changed_at: at } = row;
+  const changed = hash !== null && definition !== null && at !== null ? { hash, definition, at } : null;
+  return { name: row.name, hash: row.hash, definition: row.definition, pinnedAt: row.pinned_at, changed };
+}
+
+/** Returns what a tool was accepted as, if it was ever used. */
+export async function findPin(on: Queryable, name: string): Promise<ToolPin | undefined> {
+  const row = await first<PinRow>(on, sql`SELECT * FROM tool_pins WHERE name = ${name}`);
+  return row && toPin(row);
+}
+
+export async function listPins(on: Queryable): Promise<ToolPin[]> {
+  return (await on.all<PinRow>(sql`SELECT * FROM tool_pins ORDER BY name`)).map(toPin);
+}
+
+/** The tool is accepted as it is, unless it was accepted as something before. */
+export async function insertPinIfNew(on: Queryable, name: string, hash: string, definition: string): Promise<void> {
+  await on.all(
+    sql`INSERT INTO tool_pins (name, hash, definition, pinned_at)
+      VALUES (${name}, ${hash}, ${definition}, parley_now()) ON CONFLICT (name) DO NOTHING`,
+  );
+}
+
+/** What the tool has become is noted beside what was accepted; null: it is that again. */
+export async function noteChange(
+  on: Queryable,
+  name: string,
+  change: { hash: string; definition: string } | null,
+): Promise<void> {
+  await on.all(
+    sql`UPDATE tool_pins SET changed_hash = ${change?.hash ?? null}, changed_definition = ${change?.definition ?? null},
+        changed_at = CASE WHEN ${change === null ? 1 : 0} = 1 THEN NULL ELSE parley_now() END
+      WHERE name = ${name}`,
+  );
+}
+
+/** What the tool has become is accepted, if it is still what `hash` says; true if it was. */
+export async function acceptChangeIfStill(tx: Tx, name: string, hash: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE tool_pins SET hash = changed_hash, definition = changed_definition, pinned_at = parley_now(),
+        changed_hash = NULL, changed_definition = NULL, changed_at = NULL
+      WHERE name = ${name} AND changed_hash = ${hash} RETURNING name`,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,151 @@
+import type { Context } from "../context.ts";
+import { type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
+import { figuresOf, type MinuteFigures } from "./model/figures.ts";
+import type { AskStatus, JobState, RelayAnswer, RelayAsk } from "./model/ask.ts";
+import { readStoreClock } from "../questions/store/activity.ts";
+import { countPendingByStage, listEnded } from "./store/activity.ts";
+import { findAnswer } from "./store/answers.ts";
+import {
+  listAskLines,
+  listJobLines,
+  listLate,
+  listSharing,
+  type AskLine,
+  type JobLine,
+  type LateAnswer,
+} from "./store/lists.ts";
+import { readRelayAsk } from "./read.ts";
+
+export type { AskLine, JobLine, LateAnswer } from "./store/lists.ts";
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+/** By then every answer of a minute has surely been written down. */
+const SETTLED_AFTER_MS = 5000;
+
+/** Returns a page of everybody's asks, the newest first, and where the next one begins. */
+export async function listAllAsks(
+  ctx: Pick<Context, "db">,
+  { limit, ...page }: { status?: AskStatus; after?: ListPlace; limit: number },
+): Promise<ListPage<AskLine>> {
+  return pageOf(await listAskLines(ctx.db, { ...page, limit: limit + 1 }), limit, placeOf);
+}
+
+/** Returns a page of everybody's jobs, the newest first, and where the next one begins. */
+export async function listAllJobs(
+  ctx: Pick<Context, "db">,
+  { limit, ...page }: { states?: readonly JobState[]; after?: ListPlace; limit: number },
+): Promise<ListPage<JobLine>> {
+  return pageOf(await listJobLines(ctx.db, { ...page, limit: limit + 1 }), limit, placeOf);
+}
+
+const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPlace => ({ at, id });
+
+/** The whole life of one ask. */
+export interface WholeAsk {
+  ask: RelayAsk;
+  /** When it ended is the time of its answer; null while it is pending. */
+  answer: RelayAnswer | null;
+  late: LatePage;
+  sharedBy: ListPage<ListPlace>;
+}
+
+/** What came too late for an ask, and how many rows of it stand before the next page; null after the last. */
+export interface LatePage {
+  items: readonly LateAnswer[];
+  next: number | null;
+}
+
+type Anybodys = Pick<Context, "db">;
+
+/** Returns one page of what came too late for anybody's ask, the oldest first. */
+export async function listLateAnswers(
+  ctx: Anybodys,
+  id: string,
+  { skipped, limit }: { skipped: number; limit: number },
+): Promise<LatePage> {
+  const found = await listLate(ctx.db, id, { skipped, limit: limit + 1 });
+  return { items: found.slice(0, limit), next: found.length > limit ? skipped + limit : null };
+}
+
+/** Returns one page of the asks that share the answer of anybody's ask, the oldest first. */
+export async function listSharedBy(
+  ctx: Anybodys,
+  id: string,
+  page: { after?: ListPlace; limit: number },
+): Promise<ListPage<ListPlace>> {
+  return pageOf(await listSharing(ctx.db, id, { ...page, limit: page.limit + 1 }), page.limit, (last) => last);
+}
+
+/**
+ * Returns anybody's ask as it is now, with its answer and the first page of each list beside it.
+ *
+ * @throws {Refusal} `request_not_found`
+ */
+export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<WholeAsk> {
+  const { ask } = await readRelayAsk(ctx, id, { principal: "", readsAll: true });
+  const [answer, late, sharedBy] = await Promise.all([
+    findAnswer(ctx.db, id),
+    listLateAnswers(ctx, id, { skipped: 0, limit }),
+    listSharedBy(ctx, id, { limit }),
+  ]);
+  return { ask, answer: answer?.answer ?? null, late, sharedBy };
+}
+
+/** The last hour, minute by minute, and what is pending now, by stage. */
+export interface HourFigures {
+  minutes: readonly MinuteFigures[];
+  pending: Awaited<ReturnType<typeof countPendingByStage>>;
+}
+
+/** Reads the figures of the last hour again and again: a minute that is over is read once, whoever looks. */
+export function openHourFigures(ctx: Pick<Context, "db">): { read(): Promise<HourFigures> } {
+  const over = new Map<number, MinuteFigures>();
+  return {
+    async read() {
+      const now = await readStoreClock(ctx.db);
+      const last = Math.floor(now / MINUTE_MS);
+      for (const minute of over.keys()) if (minute <= last - MINUTES) over.delete(minute);
+      const minutes: MinuteFigures[] = [];
+      for (let minute = last - MINUTES + 1; minute <= last; minute += 1) {
+        const [from, to] = [minute * MINUTE_MS, (minute + 1) * MINUTE_MS];
+        const known = over.get(minute) ?? figuresOf(from, await listEnded(ctx.db, from - 1, to - 1));
+        if (to + SETTLED_AFTER_MS < now) over.set(minute, known);
+        minutes.push(known);
+      }
+      return { minutes, pending: await countPendingByStage(ctx.db) };
+    },
+  };
+}
+
+/** What the relay is doing: each is told whole, and only when it has changed. */
+export type RelayNews =
+  | { kind: "asks"; asks: readonly AskLine[] }
+  | { kind: "jobs"; jobs: readonly JobLine[] }
+  | { kind: "figures"; figures: HourFigures };
+
+const LOOK_EVERY_MS = 1000;
+const SHOWN = { asks: 30, jobs: 20 };
+
+/** Yields the newest asks and jobs and the figures of the hour, at once and whenever a look each second finds them changed. */
+export async function* followRelayNews(
+  ctx: Pick<Context, "db" | "clock" | "stopping">,
+  figures: { read(): Promise<HourFigures> },
+  signal: AbortSignal,
+): AsyncGenerator<RelayNews> {
+  const told = new Map<RelayNews["kind"], string>();
+  const over = AbortSignal.any([signal, ctx.stopping]);
+  while (!over.aborted) {
+    for (const news of [
+      { kind: "asks", asks: await listAskLines(ctx.db, { limit: SHOWN.asks }) },
+      { kind: "jobs", jobs: await listJobLines(ctx.db, { limit: SHOWN.jobs }) },
+      { kind: "figures", figures: await figures.read() },
+    ] as const) {
+      const text = JSON.stringify(news);
+      if (told.get(news.kind) === text) continue;
+      told.set(news.kind, text);
+      yield news;
+    }
+    await ctx.clock.sleep(LOOK_EVERY_MS, over);
+  }
+}

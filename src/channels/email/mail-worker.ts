@@ -1,0 +1,41 @@
+import { parentPort } from "node:worker_threads";
+import PostalMime, { type Email } from "postal-mime";
+
+const DEEPEST = 32;
+/** Far more than any answer and what it quotes; what follows is looked at by nobody. */
+const MOST_CHARACTERS = 1_000_000;
+/** Parts that say of another mail what became of it. */
+const OF_REPORTS = /^(message\/(delivery-status|rfc822)|text\/rfc822-headers)$/;
+
+/** What of a mail is looked at. */
+export type ParsedMail = Pick<Email, "headers" | "text" | "html" | "attachments">;
+
+/** A hundred times what a line of a mail may have (RFC 5322, section 2.1.1); whoever checks signatures takes lines whole. */
+const LONGEST_LINE_BYTES = 100_000;
+const LINE_FEED = 10;
+
+/** Reads a mail. @throws {Error} for one whose parts nest without end, or with a line that no mail has */
+async function parsed(raw: Uint8Array): Promise<ParsedMail> {
+  for (let at = 0; at < raw.length;) {
+    const end = raw.indexOf(LINE_FEED, at);
+    const next = end < 0 ? raw.length : end + 1;
+    if (next - at > LONGEST_LINE_BYTES) throw new Error("a line is too long");
+    at = next;
+  }
+  const mail = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
+  const { headers, text, html } = mail;
+  return {
+    headers,
+    text: text?.slice(0, MOST_CHARACTERS),
+    html: html?.slice(0, MOST_CHARACTERS),
+    attachments: mail.attachments.filter(({ mimeType }) => OF_REPORTS.test(mimeType)),
+  };
+}
+
+parentPort?.on("message", (raw: Uint8Array) => {
+  parsed(raw).then(
+    (mail) => parentPort?.postMessage({ mail }),
+    () => parentPort?.postMessage({}),
+  );
+});
+parentPort?.postMessage({});

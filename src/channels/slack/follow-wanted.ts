@@ -1,0 +1,118 @@
+import type { Heard, Receive, Talk, Verdict } from "../channel.ts";
+import { escaped, section } from "./blocks.ts";
+import type { Members } from "./members.ts";
+import { modalFor } from "./modal.ts";
+import { openNoteLimit } from "./note-limit.ts";
+import type { By, Wanted } from "./payload.ts";
+import type { SlackApp, SlackOutside } from "./settings.ts";
+import { talkIn } from "./talk.ts";
+import { type Call, loggable } from "./web.ts";
+
+const NO_ENTRY = "Answer a question by its buttons or in its thread. No agent takes new conversations here.";
+
+/** Does what people want of an app. */
+export interface Follower {
+  /** What somebody wanted is recorded, or they are told why it is not, or what they have to do next. */
+  follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void>;
+  /** Says something that one person alone sees; that it could not be said is logged and no more. */
+  note(app: SlackApp, by: By, says: string): Promise<void>;
+}
+
+/** One thing that somebody wants, with what is needed to follow it. */
+interface Following<Want extends Wanted> {
+  app: SlackApp;
+  wanted: Want;
+  /** Whether whoever wants it is a full member of the app's workspace. */
+  member: boolean;
+  hear(match: Heard["match"], said: Heard["said"], talk?: Talk): Promise<Verdict>;
+  tell(says: string): Promise<void>;
+  tellVerdict(verdict: Verdict): Promise<void>;
+}
+
+/** Opens what follows the wishes that payloads hold. */
+export function openFollower(call: Call, members: Members, outside: SlackOutside): Follower {
+  const { clock, log } = outside;
+  const isNoteLeft = openNoteLimit(clock);
+
+  async function note(app: SlackApp, { user, channel, threadTs }: By, says: string): Promise<void> {
+    const words = { text: escaped(says), blocks: [section(says)], ...(threadTs && { thread_ts: threadTs }) };
+    try {
+      await call(app.botToken, "chat.postEphemeral", { channel, user, ...words });
+    } catch (error) {
+      log.warn({ ...loggable(error), channel: "slack" }, "a person could not be told what became of an answer");
+    }
+  }
+
+  async function follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void> {
+    const { by } = wanted;
+    const member = await members.isMember(app, by.user, by.team);
+    const sender = { kind: "slack", id: by.user, team: by.team, member, channel: by.channel } as const;
+    const following: Omit<Following<Wanted>, "wanted"> = {
+      app,
+      member,
+      hear(match, said, talk) {
+        const heard = { id: wanted.id, at: clock.now(), match, sender, trust: "signed", said } as const;
+        return receive({ provider: "slack", ...heard, ...(talk && { talk }) });
+      },
+      tell: (says) => note(app, by, says),
+      async tellVerdict({ is, says }) {
+        if (is === "repeated") return;
+        // Never the link: it speaks for whom the message was sent to, and this person is not known to be asked.
+        const more = is === "needs_page" ? " Where there is no button, open the link of the message." : "";
+        await note(app, by, says + more);
+      },
+    };
+    switch (wanted.is) {
+      case "say":
+        return followTalk({ ...following, wanted }, isNoteLeft);
+      case "address":
+        return followAddress({ ...following, wanted }, isNoteLeft);
+      case "enter":
+        return following.tellVerdict(await following.hear({ delivery: wanted.entered.delivery }, wanted.entered.said));
+      case "press":
+        return followPress({ ...following, wanted }, call, outside);
+    }
+  }
+
+  return { follow, note };
+}
+
+type Of<Is extends Wanted["is"]> = Following<Extract<Wanted, { is: Is }>>;
+
+/** Words in a thread. In most threads nothing was asked, and people talk: that is not answered. */
+async function followTalk(
+  { app, wanted, hear, tellVerdict }: Of<"say">,
+  isNoteLeft: (about: string) => boolean,
+): Promise<void> {
+  const { thread, text, by } = wanted;
+  const verdict = await hear({ thread }, { text }, talkIn(app, wanted));
+  if (verdict.is !== "no_match" && isNoteLeft(`${thread} ${by.user}`)) await tellVerdict(verdict);
+}
+
+/** Words to the app itself, which are answered as often as the hour allows. */
+async function followAddress(
+  { app, wanted, hear, tellVerdict }: Of<"address">,
+  isNoteLeft: (about: string) => boolean,
+): Promise<void> {
+  const { thread, text, by } = wanted;
+  const verdict = await hear({ thread }, { text }, talkIn(app, wanted));
+  const isNoEntry = verdict.is === "no_match";
+  if (isNoteLeft(`address ${by.user}`)) await tellVerdict(isNoEntry ? { ...verdict, says: NO_ENTRY } : verdict);
+}
+
+/** A press that says everything is heard; any other opens an editor, or tells why there is none. */
+async function followPress(
+  { app, wanted, member, hear, tell, tellVerdict }: Of<"press">,
+  call: Call,
+  outside: Pick<SlackOutside, "openFor">,
+): Promise<void> {
+  const { by, delivery, does } = wanted;
+  if (does.is === "approve") return tellVerdict(await hear({ delivery }, { choice: does }));
+  const opened = await outside.openFor(delivery, { id: by.user, channel: by.channel, member });
+  if ("refused" in opened) return tell(opened.refused);
+  if (does.is === "option" && !opened.view.options[does.index]?.interactive) {
+    return tellVerdict(await hear({ delivery }, { choice: does }));
+  }
+  const view = modalFor(does, opened.view, delivery, by.channel);
+  await call(app.botToken, "views.open", { trigger_id: wanted.trigger, view });
+}

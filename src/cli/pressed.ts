@@ -1,0 +1,30 @@
+import { mailAddress } from "../lib/mail-address.ts";
+import type { Identity } from "../requests/model/request.ts";
+import { WrongUsage } from "./command.ts";
+
+/**
+ * Returns a mail address, a phone number or the id of a Slack user as decisions are known by it.
+ *
+ * @throws {WrongUsage} for any other text
+ */
+export function addressFrom(text: string): Identity {
+  const mail = mailAddress(text.trim());
+  if (mail !== undefined) return { kind: "email", value: mail };
+  const phone = text.replace(/[\s()./-]/g, "");
+  if (/^\+[1-9]\d{6,14}$/.test(phone)) return { kind: "phone", value: phone };
+  if (/^[UW][A-Z0-9]+$/.test(text)) return { kind: "slack", value: text };
+  throw new WrongUsage(
+    "--address takes a mail address, a number such as +4930901820, or a Slack user such as U02147483",
+  );
+}
+
+/** Returns who decided, as a receipt and the record say it: neither holds a name or an address. */
+export function deciderLine(by: {
+  kind: string;
+  id: string;
+  via?: string | undefined;
+  delivery?: string | undefined;
+}): string {
+  const via = by.via === undefined ? "" : ` via ${by.via}`;
+  return `${by.kind} ${by.id}${via}${by.delivery === undefined ? "" : ` (message ${by.delivery})`}`;
+}

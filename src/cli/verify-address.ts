@@ -1,0 +1,19 @@
+import { openReceipt, type Receipt } from "../lib/receipt.ts";
+import type { Identity } from "../requests/model/request.ts";
+import { addressMac } from "../requests/pressed-by.ts";
+import { readReceiptKeys } from "../requests/read-receipt.ts";
+import type { Io } from "./command.ts";
+import { withStore } from "./command-store.ts";
+
+/** Opens a receipt by the keys of the store, and returns with it how it would tell an address. */
+export async function openByStore(
+  jws: string,
+  address: Identity,
+  flags: Parameters<typeof withStore>[0],
+  io: Io,
+): Promise<{ receipt: Receipt | null; mac: string }> {
+  return withStore(flags, io, async (ctx) => {
+    const receipt = await openReceipt(jws, (await readReceiptKeys(ctx)) as Parameters<typeof openReceipt>[1]);
+    return { receipt, mac: addressMac(ctx, receipt?.jti ?? "", address) };
+  });
+}

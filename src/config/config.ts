@@ -1,0 +1,253 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml";
+import { z } from "zod";
+import { settingNotes, type SettingNote } from "./setting.ts";
+import { ConfigSchema, Settings } from "./settings.ts";
+
+export type Config = z.infer<typeof ConfigSchema>;
+
+export interface ConfigSources {
+  /** Flags of the command line by name without dashes, such as `data-dir`. */
+  flags?: Readonly<Record<string, string | undefined>>;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The settings file; left out, `PARLEY_CONFIG` or `parley.yaml` in the data directory, where it exists. */
+  file?: string | undefined;
+}
+
+/** What was written cannot be meant: one sentence a mistake, each saying where it stands. */
+export class ConfigMistake extends Error {
+  constructor(sentences: readonly string[]) {
+    super(sentences.join("\n"));
+    this.name = "ConfigMistake";
+  }
+}
+
+/** One setting as the file and the environment know it. */
+export interface Setting extends SettingNote {
+  /** Keys as the schema has them. */
+  path: readonly string[];
+  /** `limits.edge_burst` */
+  name: string;
+  /** `PARLEY_LIMITS_EDGE_BURST` */
+  variable: string;
+  schema: z.ZodType;
+}
+
+/** A value and the place it came from, in words. */
+interface Given {
+  value: unknown;
+  where: string;
+}
+
+const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns every setting of the schema, in its order. */
+export function listSettings(schema: z.ZodObject = Settings, under: readonly string[] = []): Setting[] {
+  return Object.entries(schema.shape).flatMap(([key, child]): Setting[] => {
+    const path = [...under, key];
+    if (child instanceof z.ZodObject) return listSettings(child, path);
+    const note = settingNotes.get(child as z.ZodType);
+    if (!note) throw new Error(`the setting ${path.join(".")} has no note`);
+    const keys = path.map(snake);
+    const variable = `PARLEY_${keys.join("_").toUpperCase()}`;
+    return [{ ...note, path, name: keys.join("."), variable, schema: child as z.ZodType }];
+  });
+}
+
+/**
+ * Returns the settings in force: flags win over the environment, which wins over the file, which wins over the defaults.
+ *
+ * Reads the file, and the files of secrets named by the environment; touches nothing else. An empty variable counts as
+ * not set.
+ *
+ * @throws {ConfigMistake} one sentence for each mistake (docs/operate.md)
+ */
+export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
+  const settings = listSettings();
+  const mistakes: string[] = [];
+  const given = new Map<string, Given>();
+
+  const path = findFile({ flags, env, file });
+  if (path !== undefined) readFile(path, settings, given, mistakes);
+  for (const setting of settings) {
+    const found = readEnvironment(setting, env, mistakes) ?? undefined;
+    if (found) given.set(setting.name, found);
+    const flag = setting.name.replace(/[._]/g, "-");
+    if (flags[flag] !== undefined)
+      given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
+  }
+  if (!given.has("data_dir")) given.set("data_dir", { value: defaultDataDir(env), where: "the environment" });
+  for (const name of [
+    "data_dir",
+    "key_file",
+    "push.fcm_key_file",
+    "relay.policy_file",
+    "relay.prompts_dir",
+    "assignment.work_dir",
+  ]) {
+    const found = given.get(name);
+    if (typeof found?.value === "string" && found.value) found.value = expand(found.value, env);
+  }
+
+  const parsed = ConfigSchema.safeParse(nest(settings, given));
+  if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => sentenceOf(issue, settings, given)));
+  mistakes.push(...contradictions(given));
+  if (mistakes.length > 0 || !parsed.success) throw new ConfigMistake(mistakes);
+  return parsed.data;
+}
+
+function findFile({ flags = {}, env, file }: ConfigSources): string | undefined {
+  const named = file ?? (env["PARLEY_CONFIG"] || undefined);
+  if (named !== undefined) return resolve(named);
+  const dataDir = flags["data-dir"] ?? (env["PARLEY_DATA_DIR"] || defaultDataDir(env));
+  const usual = join(expand(dataDir, env), "parley.yaml");
+  return existsSync(usual) ? usual : undefined;
+}
+
+function defaultDataDir(env: ConfigSources["env"]): string {
+  const home = env["HOME"] || env["USERPROFILE"];
+  const data = env["XDG_DATA_HOME"] || (home && join(home, ".local", "share"));
+  if (!data) throw new ConfigMistake(["HOME is not set; name a folder with PARLEY_DATA_DIR or --data-dir."]);
+  return join(data, "parley");
+}
+
+function expand(path: string, env: ConfigSources["env"]): string {
+  const home = env["HOME"] || env["USERPROFILE"];
+  return resolve(home && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path);
+}
+
+function readFile(path: string, settings: readonly Setting[], given: Map<string, Given>, mistakes: string[]): void {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new ConfigMistake([`${path} cannot be read: ${reasonOf(error)}.`]);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const whereOf = (offset: number | undefined) => `${path}:${lines.linePos(offset ?? 0).line}`;
+
+  const [broken] = document.errors;
+  if (broken)
+    throw new ConfigMistake([`${whereOf(broken.pos[0])}: this is not valid YAML: ${lowerFirst(broken.message)}.`]);
+  if (document.contents === null) return;
+  if (!isMap(document.contents)) {
+    throw new ConfigMistake([`${whereOf(0)}: the file must hold settings, each as "name: value".`]);
+  }
+  const names = new Set(settings.map(({ name }) => name));
+  readMap(document.contents, "");
+
+  function readMap(map: YAMLMap, under: string): void {
+    for (const { key, value } of map.items) {
+      const name = under + (isScalar(key) ? String(key.value) : "?");
+      const where = whereOf(isScalar(key) ? key.range?.[0] : undefined);
+      const isBlock = settings.some((setting) => setting.name.startsWith(`${name}.`));
+      if (names.has(name)) {
+        const plain: unknown = (value as { toJS?: (of: typeof document) => unknown } | null)?.toJS?.(document) ?? null;
+        if (plain !== null) given.set(name, { value: plain, where });
+      } else if (isBlock && isMap(value)) {
+        readMap(value, `${name}.`);
+      } else if (isBlock) {
+        const empty = value === null || (isScalar(value) && value.value === null);
+        if (!empty) mistakes.push(`${where}: ${name} must be a block of settings.`);
+      } else {
+        mistakes.push(`${where}: there is no setting "${name}"${suggest(name, [...names])}.`);
+      }
+    }
+  }
+}
+
+function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: string[]): Given | undefined {
+  for (const variable of [setting.variable, ...(setting.aliases ?? [])]) {
+    const value = env[variable];
+    if (value) return { value: convert(setting, value), where: variable };
+    const file = setting.secret ? env[`${variable}_FILE`] : undefined;
+    if (!file) continue;
+    try {
+      const text = readFileSync(file, "utf8").trim();
+      const isList = innermost(setting.schema) instanceof z.ZodArray;
+      return { value: isList ? text.split(/\s*\n\s*/) : text, where: `${variable}_FILE` };
+    } catch (error) {
+      mistakes.push(`${variable}_FILE: ${file} cannot be read: ${reasonOf(error)}.`);
+    }
+  }
+  return undefined;
+}
+
+/** Turns a text into what the setting takes, where that is clear; else the schema says what was expected. */
+function convert(setting: Setting, text: string): unknown {
+  const type = innermost(setting.schema);
+  if (type instanceof z.ZodNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  const yesNo = type instanceof z.ZodBoolean || type instanceof z.ZodUnion;
+  if (yesNo && /^(true|false|1|0)$/.test(text)) return text === "true" || text === "1";
+  if (type instanceof z.ZodArray) return text.split(",").map((item) => item.trim());
+  return text;
+}
+
+function innermost(schema: unknown): unknown {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? innermost(schema.unwrap()) : schema;
+}
+
+function nest(settings: readonly Setting[], given: ReadonlyMap<string, Given>): Record<string, unknown> {
+  const whole: Record<string, unknown> = {};
+  for (const { path, name } of settings) {
+    let block = whole;
+    for (const key of path.slice(0, -1)) block = (block[key] ??= {}) as Record<string, unknown>;
+    const last = path.at(-1);
+    if (last !== undefined) block[last] = given.get(name)?.value;
+  }
+  return whole;
+}
+
+function sentenceOf(issue: z.core.$ZodIssue, settings: readonly Setting[], given: ReadonlyMap<string, Given>): string {
+  const setting = settings.find(({ path }) => path.every((key, i) => issue.path[i] === key));
+  if (!setting) throw new Error(`no setting at ${issue.path.join(".")}`);
+  const found = given.get(setting.name);
+  const index = issue.path[setting.path.length];
+  const value =
+    Array.isArray(found?.value) && typeof index === "number" ? (found.value[index] as unknown) : found?.value;
+  const what = typeof index === "number" ? `${setting.name}[${index}]` : setting.name;
+  const instead = setting.secret ? "" : `, not ${JSON.stringify(value)}`;
+  return `${found?.where ?? "the settings"}: ${what} must be ${issue.message}${instead}.`;
+}
+
+function contradictions(given: ReadonlyMap<string, Given>): string[] {
+  const [one, other] = [given.get("crowd.public"), given.get("ask_a_human.crowd.public")];
+  if (!one || !other || one.value === other.value) return [];
+  return [
+    `${other.where}: ask_a_human.crowd.public says otherwise than crowd.public (${one.where}); keep one of them.`,
+  ];
+}
+
+/** Returns ", did you mean ...?" words when a known name is at most two letters away. */
+function suggest(name: string, names: readonly string[]): string {
+  const near = names.map((known) => ({ known, away: distance(name, known) })).sort((a, b) => a.away - b.away)[0];
+  return near && near.away <= 2 ? `; "${near.known}" is meant, perhaps` : "";
+}
+
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EACCES: "this user may not read it",
+  EISDIR: "it is a folder",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? (error instanceof Error ? error.message : "unknown reason");
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,110 @@
+import type { Context } from "../context.ts";
+import type { Identity } from "../requests/model/request.ts";
+import { entryAt, type EntryPoint } from "./model/entry-point.ts";
+import type { Heard, Talk, Verdict } from "../requests/model/heard.ts";
+import { findAddressed } from "../requests/store/requests.ts";
+import {
+  findConversation,
+  findConversationByThread,
+  findMessageBySource,
+  type Conversation,
+} from "./store/conversations.ts";
+import type { Queryable } from "../core/store/db.ts";
+import { findDelivery, findDeliveryByHash, insertHeardIfNew, type Delivery } from "../requests/store/deliveries.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { findHumanByIdentity } from "../access/store/humans.ts";
+import { transact } from "../core/store/transact.ts";
+import { keepSaid } from "./keep-said.ts";
+
+/** What somebody says in a thread, with what is known of it. */
+export interface Talking {
+  talk: Talk;
+  /** The conversation that the words belong to, if it was begun. */
+  going: Conversation | undefined;
+  /** They answer a message that was made for whoever speaks, which proves as much as an answer needs. */
+  isReply: boolean;
+  /** The same words were passed on before. */
+  isKept: boolean;
+}
+
+/** Returns what a conversation takes of something heard; nothing where it can only answer. */
+export async function talkingOf(on: Queryable, heard: Heard): Promise<Talking | null> {
+  const { talk, match, sender, said } = heard;
+  if (!talk || !("text" in said)) return null;
+  const named = "token" in match || "delivery" in match ? await namedDelivery(on, match) : undefined;
+  const isReply = named !== undefined && "to" in named.target && named.target.to === sender.id;
+  const number = isReply ? (await findAddressed(on, named.askId))?.ask.conversation : undefined;
+  const going =
+    number === undefined ? await findConversationByThread(on, talk.threads) : await findConversation(on, number);
+  const isKept = (await findMessageBySource(on, talk.source)) !== undefined;
+  return { talk, isReply, isKept, going: going && isTheirs(going, sender) ? going : undefined };
+}
+
+async function namedDelivery(
+  on: Queryable,
+  match: { token: string } | { delivery: string },
+): Promise<Delivery | undefined> {
+  return "token" in match ? findDeliveryByHash(on, sha256Hex(match.token)) : findDelivery(on, match.delivery);
+}
+
+/** A mail goes on only with what its author began; whoever stands in a Slack thread may speak in it. */
+function isTheirs({ opener, channel }: Conversation, sender: Heard["sender"]): boolean {
+  return channel === "slack" || opener?.value === sender.id;
+}
+
+/**
+ * Passes words on to the agent of their entry point: as the beginning of a conversation, or as one more word in it.
+ * Returns nothing where they belong to no entry point, and so can only have been an answer.
+ */
+export async function converse(ctx: Context, heard: Heard, talking: Talking): Promise<Verdict | null> {
+  const { talk, going, isReply } = talking;
+  const { sender, said } = heard;
+  if (!("text" in said) || sender.kind === "human") return null;
+  const entry = entryFor(ctx.addressed.entryPoints, talking);
+  if (!entry) return null;
+  if (going && !talk.goesOn) return REPEATED;
+  const goesOn = going?.entry === entry.name;
+  if (!goesOn && !talk.begins) return null;
+
+  const proved = talk.proved || (isReply && goesOn);
+  const opener: Identity = { kind: sender.kind, value: sender.id };
+  const human = proved ? await findHumanByIdentity(ctx.db, opener) : undefined;
+  const isWelcome = entry.from === "anyone" || human !== undefined;
+  if (!isWelcome || (sender.kind === "slack" && !sender.member)) {
+    ctx.log.info({ entry: entry.name, proved }, "somebody may not begin a conversation");
+    return { is: "not_allowed", says: "Only people who are enrolled here can write to this agent." };
+  }
+  const channel = channelOf(talk, going);
+  const kept = await transact(ctx, async (tx) => {
+    if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
+    return keepSaid(ctx, tx, {
+      entry,
+      channel,
+      opener,
+      via: channel === "inbox" ? "web" : channel,
+      goesOnWith: goesOn ? going.number : null,
+      thread: talk.thread,
+      target: talk.target,
+      raw: talk.raw,
+      source: talk.source,
+      person: human?.person ?? null,
+      words: goesOn ? said.text : (talk.opening ?? said.text),
+    });
+  });
+  return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
+}
+
+const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
+
+/** Where a thread was begun decides, as long as that is still open; else where it was said. */
+function entryFor(points: readonly EntryPoint[], { talk, going }: Talking): EntryPoint | undefined {
+  const here = talk.at === null ? undefined : entryAt(points, talk.at);
+  return here ?? (going && points.find(({ name }) => name === going.entry));
+}
+
+function channelOf({ at, target }: Talk, going: Conversation | undefined): Conversation["channel"] {
+  if (at) return at.channel;
+  if (going) return going.channel;
+  if (target.via === "person" || target.via === "webhook") throw new Error("nobody talks there");
+  return target.via;
+}

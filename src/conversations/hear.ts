@@ -1,0 +1,335 @@
+import type { Context } from "../context.ts";
+import {
+  VIAS,
+  type AddressedAsk,
+  type Decision,
+  type Identity,
+  type RefusedAnswer,
+  type Responder,
+  type Via,
+} from "../requests/model/request.ts";
+import { inQuotes } from "../requests/model/agent-words.ts";
+import { viewInMessage } from "../requests/model/view.ts";
+import { isAsked } from "../requests/model/audience.ts";
+import type { Heard, Verdict } from "../requests/model/heard.ts";
+import { heardDecision } from "../requests/model/heard-decision.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressed } from "../requests/store/requests.ts";
+import type { Queryable } from "../core/store/db.ts";
+import { insertDelivery, insertHeardIfNew, type Delivery } from "../requests/store/deliveries.ts";
+import { findHumanByIdentity, findHumanByNumber, findHuman, listIdentities } from "../access/store/humans.ts";
+import { transact } from "../core/store/transact.ts";
+import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
+import { isAddressLost } from "../requests/address-of-delivery.ts";
+import { converse, talkingOf } from "./converse.ts";
+import { decideIn, judged, noteRefusedAnswer } from "../requests/decide.ts";
+import { tokensOf } from "../requests/delivery-tokens.ts";
+import { codeOf, isOver, matchHeard, type Matched } from "./match-heard.ts";
+import { pressedBy } from "../requests/pressed-by.ts";
+import { tryCode } from "../requests/try-code.ts";
+
+const TELLS_PER_HOUR = 3;
+
+/**
+ * Takes in what came through a channel: drops repeats, finds what it answers, who said it and what it means, and
+ * decides. What it changes is one transaction with the mark that it was heard, so that a provider that repeats itself
+ * changes nothing twice (spec/channels 1.4). Resolves with what to tell whoever said it.
+ */
+export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promise<Verdict> {
+  const talking = await talkingOf(ctx.db, heard);
+  if (talking?.isKept) return REPEATED;
+  const found = await matchHeard(ctx, heard, talking);
+  if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
+  if (talking && (found.is === "nothing" || isOver(ctx, found, heard, talking))) {
+    const passedOn = await converse(ctx, heard, talking);
+    if (passedOn) return passedOn;
+  }
+  if (found.is !== "one") {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    if (found.is === "nothing") return NOTHING;
+    const list = listOf(ctx, publicUrl, found.all);
+    // Elsewhere the channel itself says which there are.
+    if (heard.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list);
+    return list;
+  }
+  const { matched } = found;
+  const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
+  const verdict = await answer(ctx, matched, heard, link);
+  await tellLater(ctx, matched.delivery, verdict);
+  return verdict;
+}
+
+const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
+const NOTHING: Verdict = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+
+/** Asks somebody which of several requests is meant. */
+function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): Verdict {
+  const list = all.map(({ ask, delivery }) => {
+    return `${tokensOf(ctx, delivery.id).code}: ${inQuotes(viewInMessage(ask, publicUrl).title)}`;
+  });
+  return {
+    is: "not_understood",
+    reason: "unparseable",
+    says: `Several requests are waiting. Put the code of the one you mean first:\n${list.join("\n")}`,
+  };
+}
+
+async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
+  return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
+}
+
+async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, link: string): Promise<Verdict> {
+  const responder = await responderFor(ctx, delivery, heard);
+  if (!responder) {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    return refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
+  }
+  const meant = await meaningOf(ctx, { ask, delivery }, heard, link);
+  if ("is" in meant) {
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    if (!(await wasAsked(ctx.db, ask.id, responder))) return refuseStranger(ctx, ask.id, responder);
+    if (ask.state !== "open") return standingVerdict(ctx.db, ask);
+    const { reason } = meant;
+    if (reason) await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, reason, heard));
+    return meant;
+  }
+
+  try {
+    const { decision, misfit } = await judged(ctx, ask, meant.decision);
+    const input = { askId: ask.id, responder, decision, pressed: pressedBy(ctx, delivery, identityOf(heard)) };
+    const result = await transact(ctx, async (tx) => {
+      if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
+      return decideIn(ctx, tx, input, misfit);
+    });
+    if (result === null) return REPEATED;
+    if (result instanceof Refusal) return refusalVerdict(ctx, { ask, responder, heard, link }, result);
+    return { is: "accepted", says: acceptedSentence(result.ask, meant.decision) };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    // Its transaction was undone, and with it the mark that this was heard.
+    if (await isRepeat(ctx, heard)) return REPEATED;
+    return refusalVerdict(ctx, { ask, responder, heard, link }, error);
+  }
+}
+
+/** Returns whoever a provider proved to be speaking, with everything the person is known by who belongs to that. */
+export async function knownBy(
+  on: Queryable,
+  via: Via,
+  proved: Identity,
+  more: Pick<Responder, "slackMember"> = {},
+): Promise<Responder> {
+  const human = await findHumanByIdentity(on, proved);
+  const identities = human ? await listIdentities(on, human.person) : [proved];
+  return {
+    via,
+    person: human?.person ?? null,
+    identities,
+    seesAll: human?.seesAll ?? false,
+    called: proved.value,
+    ...more,
+  };
+}
+
+/** Returns who is speaking, if it is somebody the message was sent to, or who is known by what the provider proved. */
+async function responderFor(ctx: Context, delivery: Delivery, heard: Heard): Promise<Responder | null> {
+  const on = ctx.db;
+  const { sender } = heard;
+  const { target } = delivery;
+  const via = viaOf(delivery);
+  if (await isAddressLost(on, delivery)) return null;
+  if (sender.kind === "human") {
+    const number = /^\d{1,15}$/.test(sender.id) ? Number(sender.id) : undefined;
+    const human = number === undefined ? undefined : await findHumanByNumber(on, number);
+    // A target speaks only of what was sent to it, and for its own people.
+    if (!human || target.via !== "webhook" || target.to !== sender.webhook) return null;
+    if (!target.people.includes(human.person)) return null;
+    return { via, person: human.person, identities: [], seesAll: human.seesAll, webhook: target.to };
+  }
+  if (sender.kind === "slack" && !sender.member) return null;
+  // A token or a number speaks only for whom its message was made.
+  if (sender.kind === "email" && (target.via !== "email" || target.to !== sender.id)) return null;
+  if (sender.kind === "phone" && (!("to" in target) || target.to !== sender.id)) return null;
+
+  const slackMember = sender.kind === "slack" && {
+    channel: sender.channel,
+    mayApprove: ctx.addressed.slackMembersApprove,
+  };
+  return knownBy(ctx.db, via, { kind: sender.kind, value: sender.id }, { ...(slackMember && { slackMember }) });
+}
+
+/** Returns the address that something came from; none where a program speaks for somebody. */
+function identityOf({ sender: { kind, id } }: Heard): Identity | null {
+  return kind === "human" ? null : { kind, value: id };
+}
+
+function viaOf({ channel }: Delivery): Via {
+  return VIAS.find((via) => via === channel) ?? "web";
+}
+
+/** Returns what was said as a decision, or why it cannot be one. Never guesses. */
+async function meaningOf(
+  ctx: Context,
+  { ask, delivery }: Matched,
+  heard: Heard,
+  link: string,
+): Promise<{ decision: Decision } | Verdict> {
+  const decision = heardDecision(ask, heard, tokensOf(ctx, delivery.id).code);
+  if (!decision) {
+    const says =
+      ask.form.kind === "approval"
+        ? "This was not understood. Answer with exactly “approve”, or “reject” and a reason."
+        : "This was not understood.";
+    return { is: "not_understood", says, reason: "unparseable", link };
+  }
+  if (decision.kind === "approve") {
+    const isPress = "choice" in heard.said;
+    const onPage = (says: string, reason?: RefusedAnswer["reason"]): Verdict => ({
+      is: "needs_page",
+      says,
+      link,
+      ...(reason && { reason }),
+    });
+    if (delivery.shownDigest === null) return onPage("The arguments are longer than fits here. Confirm on the page.");
+    if (heard.trust === "weak")
+      return onPage("Your address could not be verified. Confirm on the page.", "sender_unverified");
+    if (heard.sender.kind === "slack" && !isPress) return onPage("To approve, please press the button.");
+    if (heard.sender.kind === "human" && heard.digest === undefined) {
+      return onPage("An approval has to name the digest that was shown.", "digest_mismatch");
+    }
+    if (heard.sender.kind === "phone" && !isPress) {
+      const tried = await tryCode(ctx, delivery, codeOf(heard));
+      if (tried === "locked") return { is: "locked", says: "Too many wrong codes: confirm in the inbox." };
+      if (tried === "wrong") {
+        return onPage(
+          "The code of the message is missing or wrong. Send YES and the code, or confirm on the page.",
+          "code_missing",
+        );
+      }
+    }
+    return { decision: { ...decision, digest: heard.digest ?? delivery.shownDigest } };
+  }
+  return { decision };
+}
+
+/** Nothing that somebody says who was not asked reaches the agent (spec/a2h 5.5). */
+async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Responder, "via">): Promise<Verdict> {
+  const reason = "responder_not_allowed";
+  await noteRefusedAnswer(ctx, askId, { via, responder: "unknown", reason });
+  return { is: "not_allowed", says: "You were not asked.", reason };
+}
+
+async function wasAsked(on: Queryable, askId: string, responder: Responder): Promise<boolean> {
+  const found = await findAddressed(on, askId);
+  if (!found) return false;
+  const { ask, now } = found;
+  return isAsked(ask.audience, responder, ask.form.kind, now - ask.createdAt);
+}
+
+function refusedBy(
+  responder: Responder,
+  reason: RefusedAnswer["reason"],
+  { said }: Heard,
+): Omit<RefusedAnswer, "at" | "attempts"> {
+  const isQuoted = reason === "unparseable" && "text" in said;
+  return {
+    via: responder.via,
+    responder: responder.person ?? responder.called ?? "unknown",
+    reason,
+    ...(isQuoted && { input: said.text.slice(0, 2000) }),
+  };
+}
+
+async function refusalVerdict(
+  ctx: Context,
+  { ask, responder, heard, link }: { ask: AddressedAsk; responder: Responder; heard: Heard; link: string },
+  refusal: Refusal,
+): Promise<Verdict> {
+  const { code } = refusal;
+  if (code === "already_decided" || code === "request_expired" || code === "request_cancelled") {
+    const now = await findAddressed(ctx.db, ask.id);
+    return standingVerdict(ctx.db, now?.ask ?? ask);
+  }
+  if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, ask.id, responder);
+  if (code === "unknown_option") {
+    const options = refusal.details["options"] as readonly string[];
+    const { said } = heard;
+    const input = "text" in said ? said.text : "choice" in said && "name" in said.choice ? said.choice.name : undefined;
+    await noteRefusedAnswer(ctx, ask.id, {
+      ...refusedBy(responder, code, heard),
+      ...(input !== undefined && { input: input.slice(0, 2000) }),
+    });
+    return { is: "not_understood", says: refusal.message, reason: code, options, link };
+  }
+  if (code === "answer_misfit") {
+    const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;
+    await noteRefusedAnswer(ctx, ask.id, {
+      ...refusedBy(responder, "schema", heard),
+      ...("text" in heard.said && { input: heard.said.text.slice(0, 2000) }),
+      errors,
+    });
+    const wrong = errors.map(({ path, message }) => `${path || "the answer"} ${message}`).join("; ");
+    return { is: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
+  }
+  if (code === "digest_mismatch") {
+    await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, "digest_mismatch", heard));
+    return { is: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
+  }
+  return { is: "not_understood", says: refusal.message, reason: "unparseable", link };
+}
+
+/** Returns how an ask that is over ended, in words for somebody who comes late. */
+async function standingVerdict(on: Queryable, ask: AddressedAsk): Promise<Verdict> {
+  return { is: "already_decided", says: `This is over: ${await closingSentence(on, ask)}` };
+}
+
+/** Returns how an ask ended, and by whom, as one sentence for people. */
+export async function closingSentence(on: Queryable, ask: AddressedAsk): Promise<string> {
+  if (ask.state === "expired") return "nobody answered in time.";
+  if (ask.state === "cancelled") return "the agent withdrew it.";
+  const { by, approved } = ask.outcome ?? {};
+  const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
+  const human = by?.kind === "person" ? await findHuman(on, by.id) : undefined;
+  const who = human?.name ?? (by?.kind === "policy" ? `the rule ${by.id}` : by?.kind === "agent" ? "the agent" : null);
+  return who ? `${what} by ${who}.` : `${what}.`;
+}
+
+function acceptedSentence(ask: AddressedAsk, decision: Decision): string {
+  if (ask.state === "open") return "Recorded: approved. More people have to agree.";
+  return `Recorded: ${{ approve: "approved", reject: "rejected", reply: "answered", value: "answered" }[decision.kind]}.`;
+}
+
+/** Channels where an answer is heard long after it was said: there the verdict goes out as a message of its own. */
+const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
+
+/** Of a stranger who used somebody's address that somebody hears nothing, and of what was taken neither. */
+const CONCERNS_RECIPIENT: ReadonlySet<Verdict["is"]> = new Set([
+  "not_understood",
+  "needs_page",
+  "already_decided",
+  "locked",
+]);
+
+async function tellLater(ctx: Context, delivery: Delivery, verdict: Verdict): Promise<void> {
+  if (!TOLD_LATER.has(delivery.channel) || !CONCERNS_RECIPIENT.has(verdict.is)) return;
+  await transact(ctx, async (tx) => {
+    // Steps of a delivery's own: three words an hour and no more.
+    const { now } = (await findAddressed(tx, delivery.askId)) ?? { now: 0 };
+    const hour = Math.floor(now / 3_600_000);
+    for (let i = 0; i < TELLS_PER_HOUR; i += 1) {
+      const planned = await insertDelivery(tx, {
+        id: ctx.newId("dlv"),
+        askId: delivery.askId,
+        kind: "tell",
+        channel: delivery.channel,
+        target: delivery.target,
+        person: delivery.person,
+        step: hour * TELLS_PER_HOUR + i,
+        inMs: 0,
+        words: verdict.link ? `${verdict.says}\n${verdict.link}` : verdict.says,
+      });
+      if (planned) break;
+    }
+    tx.wake(DELIVERIES_TOPIC);
+  });
+}

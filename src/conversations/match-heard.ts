@@ -1,0 +1,99 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import type { AddressedAsk } from "../requests/model/request.ts";
+import type { Heard } from "../requests/model/heard.ts";
+import { takeCode } from "../requests/model/reply-grammar.ts";
+import { findAddressed } from "../requests/store/requests.ts";
+import type { Conversation } from "./store/conversations.ts";
+import type { Queryable } from "../core/store/db.ts";
+import {
+  findDelivery,
+  findDeliveriesByThread,
+  findDeliveriesInConversation,
+  findDeliveryByHash,
+  type Delivery,
+} from "../requests/store/deliveries.ts";
+import type { Talking } from "./converse.ts";
+import { tokensOf } from "../requests/delivery-tokens.ts";
+
+/** A message that something heard answers, with what was asked. */
+export interface Matched {
+  delivery: Delivery;
+  ask: AddressedAsk;
+}
+
+/** What something heard answers. */
+export type Found =
+  | { is: "one"; matched: Matched }
+  /** Whoever said it has to say which is meant. */
+  | { is: "several"; all: readonly [Matched, ...Matched[]] }
+  | { is: "nothing" };
+
+/** Finds what something heard answers: by its code, by what it names, or as the only request that waits there. */
+export async function matchHeard(ctx: Context, heard: Heard, talking: Talking | null): Promise<Found> {
+  const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, heard));
+  const waiting = talking ? await waitingIn(ctx.db, heard, talking) : [];
+  const code = codeOf(heard);
+  const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
+  if (byCode) return { is: "one", matched: byCode };
+  const here = matched.filter(({ ask }) => ask.state === "open");
+  const open = distinct(here.length > 0 ? here : waiting);
+  const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
+  if (!only) return { is: "nothing" };
+  return others.length > 0 ? { is: "several", all: [only, ...others] } : { is: "one", matched: only };
+}
+
+/**
+ * True for words that stand where something was asked that is over, and that do not name it by its code. Whoever answers
+ * a message outside of any conversation means that message, and begins nothing.
+ */
+export function isOver(ctx: Context, found: Found, heard: Heard, { going }: Talking): boolean {
+  if (found.is !== "one" || found.matched.ask.state === "open") return false;
+  if (!going && !("thread" in heard.match) && !("pair" in heard.match)) return false;
+  return codeOf(heard) !== tokensOf(ctx, found.matched.delivery.id).code;
+}
+
+/**
+ * Returns what waits in the conversation that words belong to. Whoever answers a message that is over means no approval
+ * of something else by it, and an unproved author answers nothing but what was sent to him.
+ */
+async function waitingIn(on: Queryable, { match: by }: Heard, { talk, isReply, going }: Talking): Promise<Matched[]> {
+  if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
+  const here = (await findDeliveriesInConversation(on, going.number)).filter(({ target }) => isSame(target, going));
+  const named = "token" in by || "delivery" in by;
+  return (await withAsks(on, here)).filter(({ ask }) => !named || ask.form.kind !== "approval");
+}
+
+/** A call whose opener may not decide it goes to others, and waits elsewhere. */
+function isSame(target: Delivery["target"], { target: here }: Conversation): boolean {
+  return target.via === here.via && "to" in target && "to" in here && target.to === here.to;
+}
+
+async function withAsks(on: Queryable, deliveries: readonly Delivery[]): Promise<Matched[]> {
+  const matched: Matched[] = [];
+  for (const delivery of deliveries) {
+    const found = await findAddressed(on, delivery.askId);
+    if (found) matched.push({ delivery, ask: found.ask });
+  }
+  return matched;
+}
+
+/** Several messages may be about one ask: the newest stands for it. */
+function distinct(matched: readonly Matched[]): Matched[] {
+  const byAsk = new Map<string, Matched>();
+  for (const one of matched) if (!byAsk.has(one.ask.id)) byAsk.set(one.ask.id, one);
+  return [...byAsk.values()];
+}
+
+async function candidatesOf(on: Queryable, { match: by }: Heard): Promise<Delivery[]> {
+  if ("delivery" in by) return present(await findDelivery(on, by.delivery));
+  if ("token" in by) return present(await findDeliveryByHash(on, sha256Hex(by.token)));
+  return findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
+}
+
+const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
+
+/** Returns the code that stands in what was said. */
+export function codeOf({ code, said }: Heard): string | undefined {
+  return code?.toUpperCase() ?? ("text" in said ? takeCode(said.text).code?.toUpperCase() : undefined);
+}

@@ -1,0 +1,52 @@
+import type { ForeignSchema } from "../../requests/model/request.ts";
+
+/** Where people may begin a conversation with an agent, as the operator wrote it down. */
+export interface EntryPoint {
+  name: string;
+  /** The name its agent's keys were issued for. */
+  agent: string;
+  /** For the people who choose it in the inbox. */
+  about: string | null;
+  /** True for the Slack app that asks people; the id of another configured app. */
+  slack: boolean | string;
+  /** Mail to this address, in lower case. */
+  email: string | null;
+  sms: boolean;
+  whatsapp: boolean;
+  inbox: boolean;
+  /** Who may begin: enrolled humans, or whoever finds the way. */
+  from: "enrolled" | "anyone";
+  /** What the agent is told that answers should fit. */
+  responseSchema: ForeignSchema | null;
+}
+
+/** Where something was said, as far as its channel knows. */
+export type Place =
+  | { channel: "slack"; app: string | null }
+  /** Every address that a mail was for. */
+  | { channel: "email"; addresses: readonly string[] }
+  | { channel: "sms" | "whatsapp" }
+  | { channel: "inbox"; entry: string };
+
+/** Returns the entry point at a place. */
+export function entryAt(points: readonly EntryPoint[], place: Place): EntryPoint | undefined {
+  return points.find((point) => {
+    switch (place.channel) {
+      case "slack":
+        return place.app === null ? point.slack === true : point.slack === place.app;
+      case "email":
+        return point.email !== null && place.addresses.includes(point.email);
+      case "sms":
+        return point.sms;
+      case "whatsapp":
+        return point.whatsapp;
+      case "inbox":
+        return point.inbox && point.name === place.entry;
+    }
+  });
+}
+
+/** Returns the principal that the conversations of an entry point belong to. */
+export function principalOfEntry({ agent }: EntryPoint): string {
+  return `agent:${agent}`;
+}

@@ -1,0 +1,187 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk } from "../requests/model/request.ts";
+import { entryAt, type EntryPoint } from "./model/entry-point.ts";
+import { heardDecision } from "../requests/model/heard-decision.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressedAsks, listPending } from "../requests/store/requests.ts";
+import {
+  countConversationsOf,
+  findConversation,
+  findMessageBySource,
+  findMessages,
+  findNewestMessageIn,
+  listConversationsOf,
+  listPlacesIn,
+  type Conversation,
+  type ConversationMessage,
+  type ConversationPlace,
+  type SaidPlace,
+} from "./store/conversations.ts";
+import { insertHeardIfNew } from "../requests/store/deliveries.ts";
+import { transact } from "../core/store/transact.ts";
+import { decideIn, judged, responderOf } from "../requests/decide.ts";
+import { keepSaid, type Said } from "./keep-said.ts";
+
+const WAITING = "Something waits for your decision in this conversation: open it, and decide there.";
+/** Of what waits in a conversation: one can be answered by words, several cannot. */
+const WAITING_MOST = 2;
+
+export type { ConversationPlace, SaidPlace } from "./store/conversations.ts";
+
+/** Words as a browser sends them: `id` is the same when it sends them again. */
+export interface Words {
+  words: string;
+  id: string;
+}
+
+/** Returns where people may begin a conversation in the inbox. */
+export function inboxEntries({ addressed }: Pick<Context, "addressed">): readonly EntryPoint[] {
+  return addressed.entryPoints.filter(({ inbox }) => inbox);
+}
+
+/**
+ * A person has begun a conversation with the agent of an entry point; saying it again changes nothing. Returns the
+ * number of the conversation.
+ *
+ * @throws {Refusal} `request_not_found` for an unknown entry point, `rate_limited`
+ */
+export async function beginInInbox(ctx: Context, person: string, entryName: string, said: Words): Promise<number> {
+  const entry = entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry: entryName });
+  if (!entry) throw new Refusal("request_not_found");
+  const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, saidBy(person, entry, null, said)));
+  // point: conversation-begun-before-reply
+  const number = kept?.conversation.number ?? (await findMessageBySource(ctx.db, sourceOf(person, said)))?.conversation;
+  if (number === undefined) throw new Refusal("request_not_found");
+  return number;
+}
+
+const sourceOf = (person: string, { id }: Words): string => `inbox ${person} ${id}`;
+
+function saidBy(person: string, entry: EntryPoint, goesOnWith: number | null, said: Words): Said {
+  return {
+    entry,
+    goesOnWith,
+    person,
+    channel: "inbox",
+    thread: null,
+    opener: null,
+    via: "web",
+    target: { via: "person", person },
+    words: said.words,
+    raw: {},
+    source: sourceOf(person, said),
+  };
+}
+
+/**
+ * A person has said more in a conversation. It is the answer to the one question that waits there, or else one more
+ * word to the agent; where a call or several requests wait, the person decides each by itself.
+ *
+ * @throws {Refusal} `request_not_found`, `wrong_decision`, `answer_misfit`, `rate_limited`
+ */
+export async function goOnInInbox(ctx: Context, person: string, number: number, said: Words): Promise<void> {
+  const { entry } = await findOwn(ctx, person, number);
+  const [only, ...others] = await waitingIn(ctx, number);
+  if (!only) {
+    const point = entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry });
+    if (!point) throw new Refusal("request_not_found");
+    await transact(ctx, async (tx) => {
+      if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return;
+      // point: conversation-between-heard-and-words
+      await keepSaid(ctx, tx, saidBy(person, point, number, said));
+    });
+    return;
+  }
+  if (others.length > 0 || only.form.kind === "approval") throw new Refusal("wrong_decision", {}, WAITING);
+  await answer(ctx, person, only, said);
+}
+
+async function answer(ctx: Context, person: string, ask: AddressedAsk, said: Words): Promise<void> {
+  const heard = heardDecision(ask, { said: { text: said.words } }, "");
+  if (!heard) throw new Refusal("wrong_decision");
+  const responder = await responderOf(ctx.db, person, "web");
+  const { decision, misfit } = await judged(ctx, ask, heard);
+  const result = await transact(ctx, async (tx) => {
+    if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return null;
+    // point: conversation-between-heard-and-answer
+    return decideIn(ctx, tx, { askId: ask.id, responder, decision }, misfit);
+  });
+  if (result instanceof Refusal) throw result;
+}
+
+async function waitingIn({ db }: Context, conversation: number): Promise<AddressedAsk[]> {
+  const pending = await listPending(db, { conversation }, { limit: WAITING_MOST, offset: 0 });
+  return pending.items.map(({ ask }) => ask);
+}
+
+async function findOwn({ db }: Context, person: string, number: number): Promise<Conversation> {
+  const found = await findConversation(db, number);
+  if (found?.person !== person || found.channel !== "inbox") throw new Refusal("request_not_found");
+  return found;
+}
+
+/** One page of a conversation as its person sees it. */
+export interface OwnConversation extends Conversation {
+  /** Nothing where its entry point is written down no longer: then nothing more can be said. */
+  point: EntryPoint | undefined;
+  messages: readonly ConversationMessage[];
+  /** What its agent asked, oldest first. */
+  asks: readonly AddressedAsk[];
+  /** What of all that its agent asked waits for an answer, the first two. */
+  waiting: readonly AddressedAsk[];
+  /** Before what the page of earlier things ends; null where there is nothing earlier. */
+  next: SaidPlace | null;
+}
+
+/**
+ * Returns the newest things of a conversation that a person began in the inbox, or those before a place in it.
+ *
+ * @throws {Refusal} `request_not_found` also for another's
+ */
+export async function readOwnConversation(
+  ctx: Context,
+  person: string,
+  number: number,
+  { before, limit }: { before?: SaidPlace; limit: number },
+): Promise<OwnConversation> {
+  const found = await findOwn(ctx, person, number);
+  const places = await listPlacesIn(ctx.db, number, { ...(before && { before }), limit: limit + 1 });
+  const ids = places.slice(0, limit).map(({ id }) => id);
+  return {
+    ...found,
+    point: entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry: found.entry }),
+    messages: await findMessages(ctx.db, ids),
+    asks: await findAddressedAsks(ctx.db, ids),
+    waiting: await waitingIn(ctx, number),
+    next: places.length > limit ? (places[limit - 1] ?? null) : null,
+  };
+}
+
+/** One page of what a person began in the inbox. */
+export interface OwnConversations {
+  /** The latest first, each with the newest words in it. */
+  listed: { conversation: Conversation; words: string }[];
+  /** Where the next page goes on; null after the last. */
+  next: ConversationPlace | null;
+  /** How many there are of them all. */
+  count: number;
+}
+
+export async function listOwnConversations(
+  ctx: Context,
+  person: string,
+  { after, limit }: { after?: ConversationPlace; limit: number },
+): Promise<OwnConversations> {
+  const found = await listConversationsOf(ctx.db, person, "inbox", { ...(after && { after }), limit: limit + 1 });
+  const listed: OwnConversations["listed"] = [];
+  for (const conversation of found.slice(0, limit)) {
+    const newest = await findNewestMessageIn(ctx.db, conversation.number);
+    listed.push({ conversation, words: newest?.words ?? "" });
+  }
+  const last = found.length > limit ? listed.at(-1)?.conversation : undefined;
+  return {
+    listed,
+    next: last ? { at: last.saidAt, number: last.number } : null,
+    count: await countConversationsOf(ctx.db, person, "inbox"),
+  };
+}

@@ -1,0 +1,324 @@
+import type { Identity, Target } from "../../requests/model/request.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+export type ConversationChannel = "slack" | "email" | "sms" | "whatsapp" | "inbox";
+
+/** What somebody began with an agent: one number for as long as it goes on. */
+export interface Conversation {
+  /** From the same sequence as humans' numbers. */
+  number: number;
+  /** The name of its entry point. */
+  entry: string;
+  /** The principal whose it is. */
+  agent: string;
+  channel: ConversationChannel;
+  /** Who began it, if that is an enrolled human. */
+  person: string | null;
+  /** How whoever began it was known there; null in the inbox. */
+  opener: Identity | null;
+  /** Where its agent's requests go that name nobody. */
+  target: Target;
+  /** The text of the key bound to it, sealed; null until one was needed. */
+  sealedKey: string | null;
+  createdAt: number;
+  saidAt: number;
+}
+
+/** One thing that a person said to an agent and that answered nothing. */
+export interface ConversationMessage {
+  /** `nc_…` */
+  uid: string;
+  seq: number;
+  conversation: number;
+  agent: string;
+  words: string;
+  /** What came in, in the shape of its channel, as JSON text. */
+  raw: string;
+  followUp: boolean;
+  createdAt: number;
+  ackedAt: number | null;
+}
+
+interface Row {
+  number: number;
+  entry: string;
+  agent: string;
+  channel: ConversationChannel;
+  person: string | null;
+  opener: string;
+  target: string;
+  sealed_key: string | null;
+  created_at: number;
+  said_at: number;
+}
+
+function toConversation(row: Row): Conversation {
+  return {
+    number: row.number,
+    entry: row.entry,
+    agent: row.agent,
+    channel: row.channel,
+    person: row.person,
+    opener: JSON.parse(row.opener) as Identity | null,
+    target: JSON.parse(row.target) as Target,
+    sealedKey: row.sealed_key,
+    createdAt: row.created_at,
+    saidAt: row.said_at,
+  };
+}
+
+interface MessageRow {
+  uid: string;
+  seq: number;
+  conversation: number;
+  agent: string;
+  words: string;
+  raw: string;
+  follow_up: number;
+  created_at: number;
+  acked_at: number | null;
+}
+
+function toMessage(row: MessageRow): ConversationMessage {
+  return {
+    uid: row.uid,
+    seq: row.seq,
+    conversation: row.conversation,
+    agent: row.agent,
+    words: row.words,
+    raw: row.raw,
+    followUp: row.follow_up === 1,
+    createdAt: row.created_at,
+    ackedAt: row.acked_at,
+  };
+}
+
+export async function findConversation(on: Queryable, number: number): Promise<Conversation | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM conversations WHERE number = ${number}`);
+  return row && toConversation(row);
+}
+
+/** Returns the conversation that any of these threads is part of, the first thread that is one deciding. */
+export async function findConversationByThread(
+  on: Queryable,
+  threads: readonly string[],
+): Promise<Conversation | undefined> {
+  if (threads.length === 0) return undefined;
+  const rows = await on.all<Row & { thread: string }>(
+    sql`SELECT c.*, t.thread FROM conversation_threads t JOIN conversations c ON c.number = t.conversation
+      WHERE t.thread IN (${join([...threads])})`,
+  );
+  const found = threads.map((thread) => rows.find((row) => row.thread === thread)).find((row) => row !== undefined);
+  return found && toConversation(found);
+}
+
+/** Where a page of conversations ended: when something was last said, and in which of them. */
+export interface ConversationPlace {
+  at: number;
+  number: number;
+}
+
+/** Returns one page of what a person has begun on one channel, the latest first. */
+export async function listConversationsOf(
+  on: Queryable,
+  person: string,
+  channel: ConversationChannel,
+  { after, limit }: { after?: ConversationPlace; limit: number },
+): Promise<Conversation[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM conversations WHERE person = ${person} AND channel = ${channel}
+        ${after ? sql`AND (said_at, number) < (${after.at}, ${after.number})` : empty}
+      ORDER BY said_at DESC, number DESC LIMIT ${limit}`,
+  );
+  return rows.map(toConversation);
+}
+
+export async function countConversationsOf(
+  on: Queryable,
+  person: string,
+  channel: ConversationChannel,
+): Promise<number> {
+  const row = await one<{ count: number }>(
+    on,
+    sql`SELECT count(*) AS count FROM conversations WHERE person = ${person} AND channel = ${channel}`,
+  );
+  return row.count;
+}
+
+export async function insertConversation(
+  tx: Tx,
+  one: Omit<Conversation, "sealedKey" | "createdAt" | "saidAt">,
+): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO conversations (number, entry, agent, channel, person, opener, target, created_at, said_at)
+      VALUES (${one.number}, ${one.entry}, ${one.agent}, ${one.channel}, ${one.person}, ${JSON.stringify(one.opener)},
+        ${JSON.stringify(one.target)}, (SELECT parley_now()), (SELECT parley_now()))`,
+  );
+}
+
+/** A thread is part of a conversation from now on, and of no other any more. */
+export async function upsertThread(tx: Tx, thread: string, conversation: number): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO conversation_threads (thread, conversation) VALUES (${thread}, ${conversation})
+      ON CONFLICT (thread) DO UPDATE SET conversation = excluded.conversation`,
+  );
+}
+
+/** Something more was said, after which requests go to `target`. */
+export async function updateConversation(tx: Tx, number: number, target: Target): Promise<void> {
+  await tx.all(
+    sql`UPDATE conversations SET said_at = (SELECT parley_now()), target = ${JSON.stringify(target)}
+      WHERE number = ${number}`,
+  );
+}
+
+/** Keeps the sealed key of a conversation that has none; returns false when a rival was first. */
+export async function setSealedKeyIfNone(tx: Tx, number: number, sealed: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE conversations SET sealed_key = ${sealed} WHERE number = ${number} AND sealed_key IS NULL
+      RETURNING number`,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Stores something that was said, unless it was stored before under its `source`. It is numbered, and the number's row
+ * held to the end of the transaction, so that whoever reads on from a message misses none.
+ */
+export async function insertMessageIfNew(
+  tx: Tx,
+  message: Pick<ConversationMessage, "conversation" | "agent" | "words" | "raw" | "followUp"> & {
+    /** The beginning of its uid. */
+    id: string;
+    source: string;
+  },
+): Promise<ConversationMessage | undefined> {
+  const { last } = await one<{ last: number }>(
+    tx,
+    sql`UPDATE numbers SET last = last + 1 WHERE name = 'conversation message' RETURNING last`,
+  );
+  const row = await first<MessageRow>(
+    tx,
+    sql`INSERT INTO conversation_messages (uid, seq, conversation, agent, source, words, raw, follow_up, created_at)
+      VALUES (${uidOf(message.id, last)}, ${last}, ${message.conversation}, ${message.agent}, ${message.source}, ${message.words},
+        ${message.raw}, ${message.followUp ? 1 : 0}, (SELECT parley_now()))
+      ON CONFLICT (source) DO NOTHING RETURNING *`,
+  );
+  return row && toMessage(row);
+}
+
+/** The place of a message is part of its uid: whoever reads on from one may do so when it is kept no longer. */
+const uidOf = (id: string, seq: number): string => `${id}_${seq.toString(36)}`;
+
+/** Returns the place of the message of that uid; nothing for what cannot be one. */
+export function seqIn(uid: string): number | undefined {
+  const [, seq] = /^nc_[0-9A-Za-z]{1,40}_([0-9a-z]{1,10})$/.exec(uid) ?? [];
+  return seq === undefined ? undefined : Number.parseInt(seq, 36);
+}
+
+export async function findMessage(on: Queryable, uid: string): Promise<ConversationMessage | undefined> {
+  const row = await first<MessageRow>(on, sql`SELECT * FROM conversation_messages WHERE uid = ${uid}`);
+  return row && toMessage(row);
+}
+
+/** Returns what was stored under a `source`. */
+export async function findMessageBySource(on: Queryable, source: string): Promise<ConversationMessage | undefined> {
+  const row = await first<MessageRow>(on, sql`SELECT * FROM conversation_messages WHERE source = ${source}`);
+  return row && toMessage(row);
+}
+
+/** Returns what was said to an agent, oldest first: what it has not acknowledged yet, or all there is. */
+export async function listMessages(
+  on: Queryable,
+  of: { agent: string; conversation?: number },
+  page: { afterSeq: number; all: boolean; limit: number },
+): Promise<ConversationMessage[]> {
+  const untaken = page.all ? empty : sql`AND acked_at IS NULL`;
+  const bound = of.conversation === undefined ? empty : sql`AND conversation = ${of.conversation}`;
+  const rows = await on.all<MessageRow>(
+    sql`SELECT * FROM conversation_messages WHERE agent = ${of.agent} AND seq > ${page.afterSeq} ${untaken} ${bound}
+      ORDER BY seq LIMIT ${page.limit}`,
+  );
+  return rows.map(toMessage);
+}
+
+/** Returns the newest message of a conversation. */
+export async function findNewestMessageIn(
+  on: Queryable,
+  conversation: number,
+): Promise<ConversationMessage | undefined> {
+  const row = await first<MessageRow>(
+    on,
+    sql`SELECT * FROM conversation_messages WHERE conversation = ${conversation} ORDER BY seq DESC LIMIT 1`,
+  );
+  return row && toMessage(row);
+}
+
+/** One thing of a conversation, said by its person or asked by its agent, and when. */
+export interface SaidPlace {
+  at: number;
+  /** The uid of a message, or the id of an ask. */
+  id: string;
+}
+
+/** Returns the newest things of a conversation before a place in it, the newest first. */
+export async function listPlacesIn(
+  on: Queryable,
+  conversation: number,
+  { before, limit }: { before?: SaidPlace; limit: number },
+): Promise<SaidPlace[]> {
+  return on.all<SaidPlace & Record<string, unknown>>(
+    sql`SELECT at, id FROM (
+        SELECT created_at AS at, uid AS id FROM conversation_messages WHERE conversation = ${conversation}
+        UNION ALL SELECT created_at, ask_id FROM addressed_asks WHERE conversation = ${conversation}) AS said
+      ${before ? sql`WHERE (at, id) < (${before.at}, ${before.id})` : empty}
+      ORDER BY at DESC, id DESC LIMIT ${limit}`,
+  );
+}
+
+/** Returns the messages of these uids, oldest first. */
+export async function findMessages(on: Queryable, uids: readonly string[]): Promise<ConversationMessage[]> {
+  const rows = await on.all<MessageRow>(
+    sql`SELECT * FROM conversation_messages WHERE uid IN (${join(["", ...uids])}) ORDER BY seq`,
+  );
+  return rows.map(toMessage);
+}
+
+/** Its agent has taken a message; the time of the first word of it stays. */
+export async function ackMessage(tx: Tx, uid: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE conversation_messages SET acked_at = (SELECT parley_now()) WHERE uid = ${uid} AND acked_at IS NULL`,
+  );
+}
+
+/**
+ * Forgets what agents took longer ago than `takenMs` and what none has taken for `untakenMs`; then conversations in which
+ * nothing was said for `quietMs` and that nothing names any more, with their keys. Returns whether there may be more.
+ */
+export async function deleteOldConversations(
+  tx: Tx,
+  kept: { takenMs: number; untakenMs: number; quietMs: number },
+  limit: number,
+): Promise<boolean> {
+  const said = await tx.all(
+    sql`DELETE FROM conversation_messages WHERE uid IN (
+        SELECT uid FROM conversation_messages
+        WHERE acked_at <= (SELECT parley_now()) - ${kept.takenMs}
+          OR acked_at IS NULL AND created_at <= (SELECT parley_now()) - ${kept.untakenMs} LIMIT ${limit})
+      RETURNING uid`,
+  );
+  const quiet = await tx.all<{ number: number }>(
+    sql`SELECT number FROM conversations c WHERE said_at <= (SELECT parley_now()) - ${kept.quietMs}
+        AND NOT EXISTS (SELECT 1 FROM conversation_messages m WHERE m.conversation = c.number)
+        AND NOT EXISTS (SELECT 1 FROM addressed_asks a WHERE a.conversation = c.number)
+      LIMIT ${limit}`,
+  );
+  if (quiet.length > 0) {
+    const numbers = join(quiet.map(({ number }) => number));
+    await tx.all(sql`DELETE FROM keys WHERE conversation IN (${numbers})`);
+    await tx.all(sql`DELETE FROM conversation_threads WHERE conversation IN (${numbers})`);
+    await tx.all(sql`DELETE FROM conversations WHERE number IN (${numbers})`);
+  }
+  return said.length === limit || quiet.length === limit;
+}

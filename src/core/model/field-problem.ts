@@ -1,0 +1,55 @@
+import { Refusal } from "../../refusals.ts";
+
+/** What is wrong with one field, and the sentence that says so. */
+export interface FieldProblem {
+  message: string;
+  field: string;
+  constraint: string;
+  [fact: string]: unknown;
+}
+
+/**
+ * Returns the refusal that describes the first problem, and lists all of them when there are several.
+ *
+ * The problems stand in the order of their fields' table (spec/ask-a-human 1.3).
+ */
+export function refuseFields(problems: readonly FieldProblem[]): Refusal {
+  const [first] = problems;
+  if (!first) throw new Error("nothing is wrong");
+  const { message, ...facts } = first;
+  const errors = problems.map(({ message: _, ...each }) => each);
+  return new Refusal("invalid_input", problems.length > 1 ? { ...facts, errors } : facts, message);
+}
+
+/** Counts Unicode code points, as every length in the contracts is counted. */
+export function lengthOf(text: string): number {
+  let length = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0xdc00 || unit > 0xdfff) length += 1;
+  }
+  return length;
+}
+
+/**
+ * Returns what is wrong with a text: the maximum is counted on the text as sent, the minimum without surrounding white
+ * space; U+0000 and unpaired surrogates are refused.
+ */
+export function textProblem(field: string, text: string, min: number, max: number): FieldProblem | null {
+  if (text.includes("\0") || !text.isWellFormed()) {
+    return { message: `${field} holds characters that cannot be stored`, field, constraint: "characters" };
+  }
+  if (lengthOf(text) > max || lengthOf(text.trim()) < min) {
+    return { message: `${field} must be between ${min} and ${max} characters`, field, constraint: "length", min, max };
+  }
+  return null;
+}
+
+/** Returns what is wrong with an integer. Integral values such as 5.0 are integers; booleans and strings are not. */
+export function integerProblem(field: string, value: unknown, min: number, max: number): FieldProblem | null {
+  if (!Number.isInteger(value)) return { message: `${field} must be an integer`, field, constraint: "type" };
+  if ((value as number) < min || (value as number) > max) {
+    return { message: `${field} must be between ${min} and ${max}`, field, constraint: "range", min, max };
+  }
+  return null;
+}

@@ -1,0 +1,96 @@
+import { type Db, first, one } from "./db.ts";
+import { moveDeadlines } from "./move-deadlines.ts";
+import { raw, sql } from "./sql.ts";
+import type { ClockMark, StoreClock } from "./store-clock.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** A server that was away for longer than this is asked whether its clock is right: what is kept for weeks would go. */
+const LONGEST_AWAY_MS = 90 * DAY_MS;
+/** A clock that is off by less needs no word. */
+const WORTH_A_WORD_MS = 60_000;
+
+/** Returns what a SQLite database remembers of its clock; null while it has no tables. */
+export async function readClockMark(db: Db): Promise<ClockMark | null> {
+  const columns = await db.all<{ name: string }>(raw("SELECT name FROM pragma_table_info('meta')"));
+  if (columns.length === 0) return null;
+  if (!columns.some(({ name }) => name === "clock_boot")) {
+    return { boot: null, zeroMs: 0, ...(await one<{ lastMs: number }>(db, sql`SELECT last_ms AS "lastMs" FROM meta`)) };
+  }
+  return one<ClockMark>(db, sql`SELECT clock_boot AS boot, clock_zero_ms AS "zeroMs", last_ms AS "lastMs" FROM meta`);
+}
+
+/** Returns the last moment that the store knows of; 0 when it knows none. */
+export async function readLastMoment(db: Db): Promise<number> {
+  const row = await first<{ last: number }>(
+    db,
+    sql`SELECT CASE WHEN e.at > m.last_ms THEN e.at ELSE m.last_ms END AS last
+        FROM meta m, (SELECT coalesce(max(at), 0) AS at FROM events) e`,
+  );
+  return row?.last ?? 0;
+}
+
+/**
+ * The clock can have come this far since the store's last moment.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export function judgeClock(nowMs: number, lastMs: number): void {
+  if (lastMs === 0 || (nowMs >= lastMs - HOUR_MS && nowMs <= lastMs + LONGEST_AWAY_MS)) return;
+  const places = `The clock says ${timeOf(nowMs)}, but the last commit was at ${timeOf(lastMs)}`;
+  throw new Error(
+    `${places}; set the clock (timedatectl set-ntp true) and start again, or, if it is right: parley serve --accept-clock`,
+  );
+}
+
+/**
+ * The store's time is the wall clock's. What is open and was given while the store's clock was ahead keeps the time it
+ * had left. Returns what the operator should hear: what this did to open deadlines; nothing where the clocks agreed.
+ *
+ * @param takeWall has the store's clock take the wall clock's time, where it has one of its own
+ */
+export async function acceptClock(
+  db: Db,
+  { lastMs, nowMs }: { lastMs: number; nowMs: number },
+  takeWall: () => void,
+): Promise<string[]> {
+  takeWall();
+  if (Math.abs(nowMs - lastMs) < WORTH_A_WORD_MS) return [];
+  if (nowMs > lastMs) {
+    const passed = await countPassing(db, lastMs);
+    return [`The clock was accepted: the store's went from ${timeOf(lastMs)} to ${timeOf(nowMs)}; ${passed}.`];
+  }
+  const { value: moved } = await db.transact((tx) => moveDeadlines(tx, { wrongMs: lastMs, nowMs }));
+  const kept =
+    moved === 1
+      ? "1 open deadline that was given meanwhile keeps the time it had left"
+      : `${moved} open deadlines that were given meanwhile keep the time they had left`;
+  return [
+    `The clock was accepted: the store's went back from ${timeOf(lastMs)} to ${timeOf(nowMs)}; ${kept}, all others stand, and what was written meanwhile keeps its date.`,
+  ];
+}
+
+/** Returns what the operator should hear when the store's clock is not the machine's. */
+export function clockNotes(clock: Pick<StoreClock, "now" | "wallAheadMs">): string[] {
+  const ahead = clock.wallAheadMs();
+  if (Math.abs(ahead) <= WORTH_A_WORD_MS) return [];
+  const storeMs = clock.now();
+  return [
+    `This machine's clock says ${timeOf(storeMs + ahead)}, the store's ${timeOf(storeMs)}: the machine's was set meanwhile, and deadlines go on by the store's. If the machine's is right: parley serve --accept-clock`,
+  ];
+}
+
+async function countPassing(db: Db, lastMs: number): Promise<string> {
+  const { count } = await one<{ count: number }>(
+    db,
+    sql`SELECT (SELECT count(*) FROM questions WHERE state = 'open' AND expires_at > ${lastMs}
+            AND expires_at <= (SELECT parley_now()))
+        + (SELECT count(*) FROM addressed_asks WHERE state = 'open' AND expires_at > ${lastMs}
+            AND expires_at <= (SELECT parley_now()))
+        + (SELECT count(*) FROM asks WHERE status = 'PENDING' AND expires_at > ${lastMs}
+            AND expires_at <= (SELECT parley_now())) AS count`,
+  );
+  return count === 1 ? "1 open deadline has passed" : `${count} open deadlines have passed`;
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();

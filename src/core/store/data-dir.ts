@@ -1,0 +1,173 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { makeFolder, syncFolder } from "../../lib/durable-files.ts";
+import type { Random } from "../../lib/random.ts";
+
+export const DATABASE_FILE = "parley.db";
+export const LOCK_FILE = "parley.lock";
+export const HIGHWATER_FILE = "highwater";
+/** The mode of the folder and of what is in it: its owner's alone. */
+export const FOLDER_MODE = 0o700;
+export const FILE_MODE = 0o600;
+
+const OURS = [
+  DATABASE_FILE,
+  `${DATABASE_FILE}-wal`,
+  `${DATABASE_FILE}-shm`,
+  LOCK_FILE,
+  HIGHWATER_FILE,
+  "installation.key",
+  "parley.yaml",
+  "server.json",
+];
+const KEY_BYTES = 32;
+const STICKY = 0o1000;
+
+/** What statfs says of file systems whose locks or syncs cannot be relied on. 9p is left out: small machines boot from it. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  0x6969: "NFS",
+  0x517b: "SMB",
+  0xff534d42: "CIFS",
+  0xfe534d42: "SMB",
+  0x564c: "NCP",
+  0x5346414f: "AFS",
+  0x73757245: "Coda",
+  0x00c36400: "Ceph",
+  0x0bd00bd0: "Lustre",
+  0x19830326: "BeeGFS",
+  0x47504653: "GPFS",
+  0x01161970: "GFS2",
+  0x7461636f: "OCFS2",
+};
+
+/**
+ * The data directory exists, is the owner's alone and can be written; the files that the engine opens are there, if
+ * only empty, so that what it puts beside them gets their mode.
+ *
+ * Returns a line for every mode that had to be corrected. A folder that holds other things is refused rather than
+ * closed to its other users.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export function prepareDataDir(path: string): string[] {
+  const sentence = (reason: string) =>
+    new Error(
+      `The data directory ${path} cannot be used: ${reason}; choose another with --data-dir or PARLEY_DATA_DIR.`,
+    );
+  try {
+    makeFolder(path, FOLDER_MODE);
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    const network = process.platform === "linux" ? networkFileSystem(statfsSync(path).type) : null;
+    if (network) throw sentence(`it is on a network file system (${network}), where SQLite can lose data`);
+    const notes = correctMode(path, FOLDER_MODE, () => refuseForeignFolder(path, sentence));
+
+    for (const name of [DATABASE_FILE, LOCK_FILE]) {
+      if (!existsSync(join(path, name))) closeSync(openSync(join(path, name), "a", FILE_MODE));
+    }
+    // point: first-start-files-made
+    syncFolder(path);
+    for (const name of OURS) {
+      if (existsSync(join(path, name))) notes.push(...correctMode(join(path, name), FILE_MODE));
+    }
+    return notes;
+  } catch (error) {
+    const reason = REASONS[codeOf(error)];
+    throw reason ? sentence(reason) : error;
+  }
+}
+
+/** Returns the name of the network file system that statfs gives this number, or null for a disk. */
+export function networkFileSystem(type: number): string | null {
+  return NETWORK_FILE_SYSTEMS[type] ?? null;
+}
+
+/**
+ * Returns the 32-byte installation key, making the file when there is none. Of two servers that make it at once, both
+ * return the one that stands.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export function openInstallationKey(path: string, random: Random): Uint8Array {
+  try {
+    if (!existsSync(path)) makeKeyFile(path, random(KEY_BYTES));
+    const key = Buffer.from(readFileSync(path, "utf8").trim(), "base64url");
+    if (key.length === KEY_BYTES) return key;
+  } catch (error) {
+    const reason = REASONS[codeOf(error)];
+    if (!reason) throw error;
+    throw new Error(`The installation key ${path} cannot be used: ${reason}; set PARLEY_KEY_FILE to one that can.`);
+  }
+  throw new Error(`${path} holds no installation key; restore it from where it was copied to.`);
+}
+
+function makeKeyFile(path: string, key: Uint8Array): void {
+  const folder = dirname(path);
+  makeFolder(folder, FOLDER_MODE);
+  // Written in full beside its place and linked there, so that nobody ever reads half a key or replaces one.
+  const draft = join(folder, `.${basename(path)}.${process.pid}`);
+  const descriptor = openSync(draft, "wx", FILE_MODE);
+  try {
+    writeSync(descriptor, `${Buffer.from(key).toString("base64url")}\n`);
+    fsyncSync(descriptor);
+    // point: first-start-key-written
+    linkSync(draft, path);
+    // point: first-start-key-linked
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(draft);
+  }
+  syncFolder(folder);
+}
+
+function correctMode(path: string, mode: number, before: () => void = () => {}): string[] {
+  const found = statSync(path).mode & 0o777;
+  if (found === mode) return [];
+  before();
+  const octal = (bits: number) => bits.toString(8).padStart(3, "0");
+  try {
+    chmodSync(path, mode);
+    return [`${path} had mode ${octal(found)}; corrected to ${octal(mode)}.`];
+  } catch (error) {
+    if (codeOf(error) !== "EPERM" && codeOf(error) !== "EROFS") throw error;
+    return [`${path} has mode ${octal(found)} and belongs to somebody else; its owner should set ${octal(mode)}.`];
+  }
+}
+
+function refuseForeignFolder(path: string, sentence: (reason: string) => Error): void {
+  if (statSync(path).mode & STICKY) throw sentence("it is a folder shared by all users");
+  const names = readdirSync(path).filter((name) => !name.startsWith(".") && name !== "lost+found");
+  if (names.length > 0 && !names.some((name) => OURS.includes(name))) throw sentence("it holds other files");
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "it is on a read-only disk",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "part of its path is a file",
+  EEXIST: "there is a file of that name",
+  ENOENT: "it cannot be created",
+  ELOOP: "its path is a circle of links",
+  EISDIR: "there is a folder of that name",
+};
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

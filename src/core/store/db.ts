@@ -1,0 +1,71 @@
+import type { RelayFact } from "../../asks/model/fact.ts";
+import { sql, type Sql } from "./sql.ts";
+
+export type Dialect = "sqlite" | "postgres";
+
+/** What statements can be put to: the database (committed rows only), or a transaction under way. */
+export interface Queryable {
+  readonly dialect: Dialect;
+  /** Runs one statement and returns its rows, `RETURNING` ones included. */
+  all<Row>(statement: Sql): Promise<Row[]>;
+}
+
+/** A transaction under way. It is over when the function it was given to returns. */
+export interface Tx extends Queryable {
+  /** Notes that whoever waits on `topic` should look again once this transaction has committed. */
+  wake(topic: string): void;
+  /** Notes what whoever watches this server is told once this transaction has committed. */
+  tell(fact: RelayFact): void;
+}
+
+/** What a transaction left behind once it had committed. */
+export interface Committed<T> {
+  value: T;
+  topics: ReadonlySet<string>;
+  told: readonly RelayFact[];
+}
+
+/**
+ * A database that holds what `transact` resolved with, come what may.
+ *
+ * Both kinds hold the same bytes: integers for times (epoch ms), text for JSON. Where they differ in SQL stands in
+ * `migrations/migration.ts`; how they run transactions, in `sqlite.ts` and `postgres.ts`.
+ */
+export interface Db extends Queryable {
+  /**
+   * Runs `work` as one transaction and resolves after its commit is on disk, with what `work` returned, the topics
+   * it woke and what it told. When `work` throws, nothing of it remains. `work` may run again if the database asks for it, so it must
+   * touch nothing but the transaction.
+   *
+   * On PostgreSQL it is refused when it has not come to its end in time, unless it is said to be a long one, as changes
+   * of the schema are. A refusal after the COMMIT was sent leaves unknown whether it holds.
+   *
+   * @throws {Refusal} `store_unavailable` when the database is away or held up, `store_full` when its disk is full
+   */
+  transact<T>(work: (tx: Tx) => Promise<T>, options?: { isLong?: boolean }): Promise<Committed<T>>;
+  /**
+   * Runs `work`, whose statements may take many seconds, beside everything else: on SQLite on a thread of its own, where
+   * it sees committed rows only. It must not write.
+   */
+  aside<T>(work: (on: Queryable) => Promise<T>): Promise<T>;
+  /** One line for the operator: engine, version, durability. */
+  readonly describes: string;
+  close(): Promise<void>;
+}
+
+/** Returns the first row, if there is one. */
+export async function first<Row>(on: Queryable, statement: Sql): Promise<Row | undefined> {
+  return (await on.all<Row>(statement))[0];
+}
+
+/** Returns the only row. @throws {Error} when there is none: our bug. */
+export async function one<Row>(on: Queryable, statement: Sql): Promise<Row> {
+  const row = await first<Row>(on, statement);
+  if (!row) throw new Error(`no row from: ${statement.sql}`);
+  return row;
+}
+
+/** Returns the store's clock, epoch ms. */
+export async function storeNow(on: Queryable): Promise<number> {
+  return (await one<{ now: number }>(on, sql`SELECT parley_now() AS now`)).now;
+}

@@ -1,0 +1,73 @@
+import { first, one, type Queryable, type Tx } from "./db.ts";
+import { sql } from "./sql.ts";
+
+/** Every limit counts within a fixed window of an hour that the first counted request opens. */
+export const WINDOW_MS = 3_600_000;
+
+/** Where a caller stands in a bucket. */
+export interface LimitState {
+  used: number;
+  /** When the window ends, epoch ms. */
+  resetsAt: number;
+  now: number;
+}
+
+interface WindowRow {
+  used: number;
+  opened_at: number;
+  now: number;
+}
+
+function toState(row: WindowRow): LimitState {
+  return { used: row.used, resetsAt: row.opened_at + WINDOW_MS, now: row.now };
+}
+
+/**
+ * Counts units in the caller's window, opening one where none is, and holds its row to the end of the transaction: the
+ * count is exact on any number of nodes, and undone with the transaction. What was counted elsewhere before says when
+ * its own window was opened, so that the window does not begin again by being written down.
+ */
+export async function countInWindow(
+  tx: Tx,
+  bucket: string,
+  subject: string,
+  { cost = 1, openedAt }: { cost?: number; openedAt?: number } = {},
+): Promise<LimitState> {
+  const row = await one<WindowRow>(
+    tx,
+    sql`INSERT INTO limit_windows (bucket, subject, opened_at, used)
+      VALUES (${bucket}, ${subject}, ${openedAt ?? sql`parley_now()`}, ${cost})
+      ON CONFLICT (bucket, subject) DO UPDATE SET
+        used = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
+          THEN excluded.used ELSE limit_windows.used + excluded.used END,
+        opened_at = CASE WHEN limit_windows.opened_at + ${WINDOW_MS} <= excluded.opened_at
+          THEN excluded.opened_at ELSE limit_windows.opened_at END
+      RETURNING used, opened_at, parley_now() AS now`,
+  );
+  return toState(row);
+}
+
+/** Returns where a caller stands without counting anything. */
+export async function readWindow(on: Queryable, bucket: string, subject: string): Promise<LimitState> {
+  const row = await first<WindowRow>(
+    on,
+    sql`SELECT used, opened_at, parley_now() AS now FROM limit_windows
+      WHERE bucket = ${bucket} AND subject = ${subject} AND opened_at > parley_now() - ${WINDOW_MS}`,
+  );
+  if (row) return toState(row);
+  const { now } = await one<{ now: number }>(on, sql`SELECT parley_now() AS now`);
+  return { used: 0, resetsAt: now + WINDOW_MS, now };
+}
+
+/**
+ * Deletes up to `limit` windows that are over; true when there may be more. The condition stands twice, because only the
+ * outer one is judged again when a window was opened anew while this waited for its row (spec/invariants Q8).
+ */
+export async function deleteOldWindows(tx: Tx, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM limit_windows WHERE (bucket, subject) IN
+      (SELECT bucket, subject FROM limit_windows WHERE opened_at <= (SELECT parley_now()) - ${WINDOW_MS} LIMIT ${limit})
+      AND opened_at <= (SELECT parley_now()) - ${WINDOW_MS} RETURNING subject`,
+  );
+  return rows.length === limit;
+}

@@ -1,0 +1,8 @@
+import type { Migration } from "./migration.ts";
+
+/** What a task builds on does not merge: which tasks, in which files, and whether somebody chose to wait. */
+export const conflicts: Migration = {
+  number: 25,
+  name: "conflicts",
+  statements: ({ text }) => [`ALTER TABLE aa_tasks ADD COLUMN conflict_json ${text}`],
+};

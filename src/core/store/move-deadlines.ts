@@ -1,0 +1,62 @@
+import type { Tx } from "./db.ts";
+import { sql, type Sql } from "./sql.ts";
+
+/** A clock that was ahead: the last moment it gave, and what time it was then. */
+export interface WrongClock {
+  wrongMs: number;
+  nowMs: number;
+}
+
+/** What somebody waits for: given under the wrong clock if it was made later than now. */
+export const movedAsks = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
+  const by = wrongMs - nowMs;
+  return [
+    sql`UPDATE questions SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
+      WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
+    sql`UPDATE addressed_asks SET created_at = created_at - ${by}, expires_at = expires_at - ${by}
+      WHERE state = 'open' AND created_at > ${nowMs} RETURNING 1 AS moved`,
+    sql`UPDATE asks SET created_at = created_at - ${by}, expires_at = expires_at - ${by}, respond_at = respond_at - ${by}
+      WHERE status = 'PENDING' AND created_at > ${nowMs} RETURNING 1 AS moved`,
+    sql`UPDATE jobs SET created_at = created_at - ${by}, queued_at = queued_at - ${by}, ttl_until = ttl_until - ${by}
+      WHERE ended_at IS NULL AND created_at > ${nowMs} RETURNING 1 AS moved`,
+  ];
+};
+
+/** Every other time that lies ahead. Rows that do not say when they were made are due later than the wrong clock's last moment. */
+export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
+  const by = wrongMs - nowMs;
+  return [
+    sql`UPDATE jobs SET lease_until = lease_until - ${by} WHERE lease_until > ${wrongMs}`,
+    sql`UPDATE waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by} WHERE created_at > ${nowMs}`,
+    sql`UPDATE addressed_waits SET created_at = created_at - ${by}, kept_until = kept_until - ${by}
+      WHERE created_at > ${nowMs}`,
+    sql`UPDATE keys SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
+    sql`UPDATE policy_grants SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
+    sql`UPDATE participants SET recovery_expires_at = recovery_expires_at - ${by}
+      WHERE recovery_expires_at > ${wrongMs}`,
+    sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+    sql`UPDATE fallbacks SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+    sql`UPDATE notices SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+    sql`UPDATE webhook_events SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,
+    sql`UPDATE runner_runs SET claimed_until = claimed_until - ${by} WHERE claimed_until > ${wrongMs}`,
+    sql`UPDATE sign_in_codes SET expires_at = expires_at - ${by} WHERE expires_at > ${wrongMs}`,
+    sql`UPDATE idempotency SET expires_at = expires_at - ${by} WHERE expires_at > ${wrongMs}`,
+    sql`UPDATE skips SET until = until - ${by} WHERE until > ${wrongMs}`,
+    // What ends so long after these: none of them lies ahead of now.
+    sql`UPDATE limit_windows SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
+    sql`UPDATE sign_ins SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
+    sql`UPDATE aa_workshops SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
+    sql`UPDATE events SET at = ${nowMs} WHERE at > ${nowMs}`,
+  ];
+};
+
+/**
+ * What is open, and was given under the wrong clock, has as much time left as it had at that clock's last moment. What
+ * was written for good stays as it is. Returns how many asks and jobs were moved.
+ */
+export async function moveDeadlines(tx: Tx, clock: WrongClock): Promise<number> {
+  let moved = 0;
+  for (const statement of movedAsks(clock)) moved += (await tx.all(statement)).length;
+  for (const statement of movedTimes(clock)) await tx.all(statement);
+  return moved;
+}

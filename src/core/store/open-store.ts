@@ -1,0 +1,317 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../lib/clock.ts";
+import { type Keyring, openKeyring } from "../../lib/keyring.ts";
+import { startLoop } from "../../lib/loop.ts";
+import type { Random } from "../../lib/random.ts";
+import { Refusal } from "../../refusals.ts";
+import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./check-clock.ts";
+import { DATABASE_FILE, HIGHWATER_FILE, LOCK_FILE, openInstallationKey, prepareDataDir } from "./data-dir.ts";
+import { type Db, first, one, storeNow } from "./db.ts";
+import { watchFiles } from "./files-in-place.ts";
+import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
+import { migrate } from "./migrate.ts";
+import { insertSecretIfNew } from "./sealed-secrets.ts";
+import { lockForServer, takeAlone } from "./server-lock.ts";
+import { openSqlite, PlaceLost } from "./sqlite.ts";
+import { raw, sql } from "./sql.ts";
+import { openStoreClock, type StoreClock } from "./store-clock.ts";
+import { openWake, type Wake } from "./wake.ts";
+
+/** The default of the setting `database_wait_ms`. */
+const USUAL_WAIT_MS = 1800;
+
+/** Where the data is. */
+export interface StorePlace {
+  dataDir: string;
+  keyFile: string;
+  databaseUrl?: string | undefined;
+  /** How long PostgreSQL is waited for; left out, as long as a server does by default. */
+  databaseWaitMs?: number | undefined;
+}
+
+export interface StoreOptions {
+  clock: Clock;
+  random: Random;
+  log: { warn(details: object, message: string): void };
+  /** A server is the only one on its SQLite file, and hears the others on its PostgreSQL; a command works beside it. */
+  exclusive: boolean;
+  /** A sync to disk failed: what is on disk is unknown, and the process must end. */
+  onFatal: (error: Error) => void;
+  /** Start although commits are missing that were once on disk. */
+  acceptLoss?: boolean;
+  /** The machine's clock is right, whatever the store remembers: start by it. */
+  acceptClock?: boolean;
+}
+
+const CHECK_PLACE_EVERY_MS = 1000;
+/** More than the answers of a question take. */
+const PROBE_BYTES = 32_768;
+
+export interface Store {
+  db: Db;
+  wake: Wake;
+  keyring: Keyring;
+  /** What the operator should hear: modes corrected, connections without TLS. */
+  notes: string[];
+  /** Something that nobody sees is written, and on disk. @throws {Refusal} `store_unavailable` when nothing can be */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The store is open, its schema is this program's, and its history is as long as it ever was.
+ *
+ * @throws {Error} one sentence for the operator: everything of spec/security 2, that
+ *   concerns the store
+ */
+export async function openStore(place: StorePlace, options: StoreOptions): Promise<Store> {
+  return place.databaseUrl === undefined
+    ? openOnSqlite(place, options)
+    : openOnPostgres(place, place.databaseUrl, options);
+}
+
+async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<Store> {
+  const { clock, random } = options;
+  const notes = prepareDataDir(place.dataDir);
+  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
+  const closers: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne();
+  };
+
+  try {
+    if (options.exclusive) closers.push(lockForServer(join(place.dataDir, LOCK_FILE)).release);
+    let noteCommit: (commitNo: number) => void = () => {};
+    const path = join(place.dataDir, DATABASE_FILE);
+    if (options.exclusive) takeAlone(path);
+    let checkPlace: () => void = () => {};
+    const storeClock = openStoreClock(clock);
+    const onCommit = (commitNo: number) => noteCommit(commitNo);
+    const db = openSqlite({
+      path,
+      clock: storeClock,
+      onFatal: options.onFatal,
+      onCommit,
+      checkPlace: () => checkPlace(),
+    });
+    closers.push(() => db.close());
+    if (options.exclusive) {
+      checkPlace = placeCheck(path);
+      const { stop } = startLoop(() => Promise.resolve(checkPlace()).then(() => false), {
+        clock,
+        idleMs: CHECK_PLACE_EVERY_MS,
+        onError: (error) => options.onFatal(error as Error),
+      });
+      closers.push(stop);
+      const commitNo = await checkHistory(db, place.dataDir, options.acceptLoss === true);
+      const file = join(place.dataDir, HIGHWATER_FILE);
+      const begin = await goOn(db, storeClock, options);
+      writeHighwater(file, commitNo);
+      const onError = (error: unknown) => options.log.warn({ err: error }, "the highwater file could not be written");
+      const highwater = await openHighwater({ path: file, clock, onError });
+      noteCommit = (number) => highwater.note(number);
+      // Closed after the database, whose last commit it has yet to note.
+      closers.splice(-1, 0, () => highwater.close());
+      await migrate(db);
+      notes.push(...(await begin()), ...clockNotes(storeClock));
+      await checkInstallationKey(db, keyring, place.keyFile);
+    } else {
+      await goOn(db, storeClock, { ...options, acceptClock: false });
+      await migrate(db);
+    }
+    return { db, wake: openWake(), keyring, notes, probe: () => probeSqlite(db, storeClock), close };
+  } catch (error) {
+    await close();
+    throw storeSentence(error, place);
+  }
+}
+
+/**
+ * The store's clock goes on from where the database left it. Returns what is to be done once the schema is there: the
+ * clock is accepted where that was asked for, and noted.
+ *
+ * @throws {Error} one sentence, when the machine's clock cannot be right and nothing else is known
+ */
+async function goOn(
+  db: Db,
+  storeClock: StoreClock,
+  { clock, acceptClock: isAccepted }: Pick<StoreOptions, "clock" | "acceptClock">,
+): Promise<() => Promise<string[]>> {
+  const mark = await readClockMark(db);
+  const isKnown = mark !== null && storeClock.goOnFrom(mark);
+  if (mark && !isKnown && !isAccepted) judgeClock(clock.now(), mark.lastMs);
+  return async () => {
+    let notes: string[] = [];
+    if (mark && isAccepted) {
+      const lastMs = isKnown ? storeClock.now() : mark.lastMs;
+      notes = await acceptClock(db, { lastMs, nowMs: clock.now() }, () => storeClock.takeWall());
+    }
+    await keepClock(db, storeClock);
+    return notes;
+  };
+}
+
+async function keepClock(db: Db, storeClock: StoreClock): Promise<void> {
+  const { boot, zeroMs } = storeClock.mark();
+  await db.transact((tx) => tx.all(sql`UPDATE meta SET clock_boot = ${boot}, clock_zero_ms = ${zeroMs}`));
+}
+
+/** A transaction that needs room as an ordinary one does, and leaves nothing but the clock's mark. */
+async function probeSqlite(db: Db, storeClock: StoreClock): Promise<void> {
+  const { boot, zeroMs } = storeClock.mark();
+  await db.transact(async (tx) => {
+    await tx.all(sql`UPDATE meta SET clock_boot = ${"-".repeat(PROBE_BYTES)}`);
+    await tx.all(sql`UPDATE meta SET clock_boot = ${boot}, clock_zero_ms = ${zeroMs}`);
+  });
+}
+
+/** Returns what throws once the database, or its log, is no longer the file that is open. */
+function placeCheck(path: string): () => void {
+  const isInPlace = watchFiles([path, `${path}-wal`, `${path}-shm`]);
+  return () => {
+    if (isInPlace()) return;
+    throw new PlaceLost(
+      `The database ${path} was replaced or deleted while this server ran on it, so it ends; put the right one in its place and start again.`,
+    );
+  };
+}
+
+/** Returns what the operator should hear of a start that failed because nothing could be written. */
+export function storeSentence(error: unknown, { dataDir, databaseUrl }: Omit<StorePlace, "keyFile">): unknown {
+  const place = databaseUrl === undefined ? dataDir : "the database";
+  const isFull = error instanceof Error && "code" in error && (error.code === "store_full" || error.code === "ENOSPC");
+  if (isFull) return new Error(`The disk of ${place} is full; make room there and start again.`, { cause: error });
+  if (error instanceof Refusal && error.code === "store_unavailable" && error.cause instanceof Error)
+    return new Error(`Nothing can be written in ${place}: ${error.cause.message}.`, { cause: error });
+  return error;
+}
+
+/** Nothing of PostgreSQL is loaded before it is wanted. */
+function loadPostgres() {
+  return Promise.all([import("./notify.ts"), import("./postgres.ts"), import("./postgres-address.ts")]);
+}
+
+async function openOnPostgres(place: StorePlace, url: string, options: StoreOptions): Promise<Store> {
+  const { clock, random } = options;
+  const [{ openNotify }, { openPostgres }, { judgePostgresAddress }] = await loadPostgres();
+  const warning = await judgePostgresAddress(url);
+  const notes = warning === null ? [] : [warning];
+  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
+  const onError = (error: unknown) => options.log.warn({ err: error }, "a connection to PostgreSQL broke");
+  const { databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
+  const db = await openPostgres({ url, onError, waitMs });
+
+  try {
+    await migrate(db);
+    if (options.exclusive) await checkInstallationKey(db, keyring, place.keyFile);
+    // The time of the last commit is noted here and now: at each, every transaction would wait for one row.
+    const probe = async () => void (await db.transact((tx) => tx.all(sql`UPDATE meta SET last_ms = parley_now()`)));
+    if (!options.exclusive) return { db, wake: openWake(), keyring, notes, probe, close: () => db.close() };
+
+    const [lastMs, nowMs] = [await readLastMoment(db), await storeNow(db)];
+    if (options.acceptClock) notes.push(...(await acceptClock(db, { lastMs, nowMs }, () => {})));
+    else judgeClock(nowMs, lastMs);
+    let wakeHere: (topic: string) => void = () => {};
+    const carrier = await openNotify({ url, clock, waitMs, onTopic: (topic) => wakeHere(topic), onError });
+    const wake = openWake(carrier);
+    wakeHere = (topic) => wake.wakeHere(topic);
+    const close = async () => {
+      await wake.close();
+      await db.close();
+    };
+    return { db, wake, keyring, notes, probe, close };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+function openKeyringOf({ keyFile }: StorePlace, random: Random): Keyring {
+  return openKeyring(openInstallationKey(keyFile, random), random);
+}
+
+/** A command may run where the installation key is not, as long as it does without. */
+function keyringWhenWanted(place: StorePlace, random: Random): Keyring {
+  let opened: Keyring | undefined;
+  const keyring = () => (opened ??= openKeyringOf(place, random));
+  return {
+    mac: (label, text) => keyring().mac(label, text),
+    decisionMac: (text) => keyring().decisionMac(text),
+    seal: (text, rowId) => keyring().seal(text, rowId),
+    open: (sealed, rowId) => keyring().open(sealed, rowId),
+  };
+}
+
+/** Returns the number of the last commit. @throws {Error} when the file beside the database has seen a later one */
+async function checkHistory(db: Db, dataDir: string, acceptLoss: boolean): Promise<number> {
+  const commitNo = (await hasTables(db)) ? await lastCommitNo(db) : 0;
+  const highest = readHighwater(join(dataDir, HIGHWATER_FILE));
+  if (acceptLoss || (highest !== null && highest <= commitNo)) return commitNo;
+
+  const what =
+    highest === null
+      ? `${join(dataDir, HIGHWATER_FILE)} is damaged, so whether the database is whole cannot be told`
+      : `The database in ${dataDir} ends at commit ${commitNo}, but commit ${highest} was once on disk`;
+  throw new Error(`${what}; put a backup of the folder in its place, or go on without: parley serve --accept-loss`);
+}
+
+/** What a server seals before anything else, so that of several that start at once on nothing, one settles the key. */
+const KEY_MARK = "installation_key";
+
+/**
+ * The database is this installation key's from now on. One opened with another key would take every person and every
+ * agent for a stranger.
+ *
+ * @throws {Error} when it is another key's, also when that one's server is first starting on it at this very moment
+ */
+async function checkInstallationKey(db: Db, keyring: Keyring, keyFile: string): Promise<void> {
+  const find = () => first<{ name: string; sealed: string }>(db, sql`SELECT name, sealed FROM sealed_secrets LIMIT 1`);
+  let row = await find();
+  if (!row) {
+    // On PostgreSQL this waits for the row of another server that does the same, and leaves that one.
+    await db.transact((tx) => insertSecretIfNew(tx, keyring, KEY_MARK, KEY_MARK));
+    row = await find();
+  }
+  if (!row) throw new Error("what was sealed is gone");
+  try {
+    keyring.open(row.sealed, row.name);
+  } catch {
+    throw new Error(
+      `${keyFile} is not the installation key this database was made with; put that one in its place, or name it with PARLEY_KEY_FILE.`,
+    );
+  }
+}
+
+async function hasTables(db: Db): Promise<boolean> {
+  if (db.dialect === "postgres") return true;
+  const found = await db.all(raw("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'meta'"));
+  return found.length > 0;
+}
+
+async function lastCommitNo(db: Db): Promise<number> {
+  return (await one<{ commit_no: number }>(db, sql`SELECT commit_no FROM meta`)).commit_no;
+}
+
+/**
+ * Returns the database as it is, beside a server that may be running: nothing is made, migrated or corrected.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export async function openToExamine(place: StorePlace, clock: Clock): Promise<Db> {
+  const { dataDir, databaseUrl, databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  if (databaseUrl !== undefined) {
+    const [, { openPostgres }] = await loadPostgres();
+    return openPostgres({ url: databaseUrl, onError: () => {}, waitMs });
+  }
+  const path = join(dataDir, DATABASE_FILE);
+  if (!existsSync(path)) throw new Error(`There is no Parley database in ${dataDir}.`);
+  const storeClock = openStoreClock(clock);
+  const db = openSqlite({ path, clock: storeClock, onFatal });
+  const mark = await readClockMark(db);
+  if (mark) storeClock.goOnFrom(mark);
+  return db;
+}

@@ -1,0 +1,39 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import pg from "pg";
+import { isLoopback } from "../../lib/network.ts";
+import { isPublicAddress } from "../../lib/public-address.ts";
+
+/**
+ * Returns a warning, or null, about how PostgreSQL would be reached (spec/security 2).
+ *
+ * @throws {Error} one sentence for the operator: a public address, and a connection that anybody on the way could read
+ */
+export async function judgePostgresAddress(url: string): Promise<string | null> {
+  const { host, ssl } = new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
+  if (isVerified(ssl) || host.startsWith("/")) return null;
+
+  const addresses = isIP(host) ? [host] : await addressesOf(host);
+  if (addresses.every(isLoopback)) return null;
+  if (addresses.some(isPublicAddress)) {
+    throw new Error(
+      `PostgreSQL at ${host} is on the internet and would be reached unprotected; add ?sslmode=verify-full.`,
+    );
+  }
+  return `PostgreSQL at ${host} is reached without verified TLS; whoever shares that network can read along.`;
+}
+
+function isVerified(ssl: unknown): boolean {
+  if (typeof ssl === "object" && ssl !== null)
+    return !("rejectUnauthorized" in ssl) || ssl.rejectUnauthorized !== false;
+  return ssl === true;
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch {
+    // A name that cannot be found is told by the attempt to connect, in better words.
+    return [];
+  }
+}

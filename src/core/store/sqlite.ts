@@ -1,0 +1,309 @@
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { nextTurn } from "../../lib/turn.ts";
+import { Refusal } from "../../refusals.ts";
+import type { RelayFact } from "../../asks/model/fact.ts";
+import { type Aside, openAside } from "./aside.ts";
+import type { Committed, Db, Tx } from "./db.ts";
+import { oncePerText, type Sql } from "./sql.ts";
+import type { StoreClock } from "./store-clock.ts";
+
+export interface SqliteOptions {
+  /** A file, or `:memory:`. */
+  path: string;
+  clock: Pick<StoreClock, "now">;
+  /** Called when a sync to disk failed, or the file is gone: what is on disk is then unknown, and the process must end. */
+  onFatal: (error: Error) => void;
+  /** Throws a sentence when the files are no longer those that were opened: what is written to them would be lost. */
+  checkPlace?: () => void;
+  /** Told the number of each commit that is on disk. */
+  onCommit?: (commitNo: number) => void;
+}
+
+/** One commit carries at most this many transactions, so that the first of them does not wait for ever. */
+const TRAIN_LENGTH = 256;
+/** In KiB, taken as pages are met: most of the indexes of a million questions and their answers fit. */
+const WRITER_CACHE = "PRAGMA cache_size = -131072";
+const READER_CACHE = "PRAGMA cache_size = -8192";
+const OLDEST_SAFE_VERSION = [3, 51, 3] as const;
+const SQLITE_FULL = 13;
+const SQLITE_IOERR = 10;
+/** Primary result codes that say "not now" rather than "our bug": BUSY, LOCKED, READONLY, IOERR, CANTOPEN. */
+const UNAVAILABLE = new Set([5, 6, 8, SQLITE_IOERR, 14]);
+
+const FAILED_SYNC = "A sync to disk failed: what is on disk is unknown, so this server ends.";
+
+/** The files that were opened are not at their paths any more. */
+export class PlaceLost extends Error {}
+
+interface Passenger {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (result: Committed<unknown>) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Opens a SQLite database with one writer and the commit train: transactions that arrive in one turn of the event
+ * loop share a commit, each in a savepoint of its own, and each resolves only after that commit is on disk.
+ *
+ * @throws {Error} one sentence for the operator: an unsafe engine, or settings that did not take
+ */
+export function openSqlite(options: SqliteOptions): Db {
+  const inMemory = options.path === ":memory:";
+  const parleyNow = () => options.clock.now();
+
+  const writer = connect(options.path, parleyNow, WRITER_CACHE);
+  const version = checkEngine(writer, inMemory);
+  // While a train is under way, a second connection reads: it sees committed rows only. Else the writer's does, because a
+  // connection drops its cached pages whenever another has written. A database in memory has but one, so its reads wait.
+  const reader = inMemory ? writer : connect(options.path, parleyNow, READER_CACHE);
+
+  const write = runner(writer);
+  const read = inMemory ? write : runner(reader);
+  const line = openLine(openTrack(writer, write, options));
+  const asides = new Set<Aside>();
+  let closed = false;
+
+  async function all<Row>(statement: Sql): Promise<Row[]> {
+    while (inMemory && line.moving()) await line.moving();
+    try {
+      return writer.isTransaction ? read<Row>(statement) : write<Row>(statement);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  return {
+    dialect: "sqlite",
+    describes: `SQLite ${version}, ${inMemory ? "in memory" : "WAL, synchronous=FULL, checked"}`,
+    all,
+    transact<T>(work: (tx: Tx) => Promise<T>) {
+      return new Promise<Committed<T>>((resolve, reject) => {
+        if (closed) return reject(new Refusal("store_unavailable"));
+        line.join({ work, resolve: resolve as Passenger["resolve"], reject });
+      });
+    },
+    async aside(work) {
+      if (closed) throw new Refusal("store_unavailable");
+      if (inMemory) return work({ dialect: "sqlite", all });
+      const aside = openAside(options.path, parleyNow);
+      asides.add(aside);
+      try {
+        return await work(aside);
+      } catch (error) {
+        throw translate(error);
+      } finally {
+        await aside.close();
+        asides.delete(aside);
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await Promise.all([...asides].map((aside) => aside.close()));
+      while (line.moving()) await line.moving();
+      if (!inMemory) reader.close();
+      writer.close();
+    },
+  };
+}
+
+/** What every train runs on. */
+interface Track extends Pick<SqliteOptions, "onFatal" | "checkPlace" | "onCommit"> {
+  writer: DatabaseSync;
+  write: <Row>(statement: Sql) => Row[];
+  save: StatementSync;
+  release: StatementSync;
+  /** Numbers a commit that is about to be made; null while there is no table for it. */
+  stampCommit(): number | null;
+}
+
+function openTrack(writer: DatabaseSync, write: Track["write"], options: SqliteOptions): Track {
+  const { onFatal, checkPlace, onCommit } = options;
+  let stamp: StatementSync | null = null;
+  return {
+    writer,
+    write,
+    save: writer.prepare("SAVEPOINT passenger"),
+    release: writer.prepare("RELEASE passenger"),
+    stampCommit() {
+      if (!stamp && !tableExists(writer, "meta")) return null;
+      stamp ??= writer.prepare("UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now() RETURNING commit_no");
+      return (stamp.get() as { commit_no: number }).commit_no;
+    },
+    onFatal,
+    ...(checkPlace && { checkPlace }),
+    ...(onCommit && { onCommit }),
+  };
+}
+
+/** Whoever waits for a train; one moves at a time. */
+interface Line {
+  join(passenger: Passenger): void;
+  /** Resolves when nobody waits any more; null while nobody does. */
+  moving(): Promise<void> | null;
+}
+
+function openLine(track: Track): Line {
+  const waiting: Passenger[] = [];
+  let moving: Promise<void> | null = null;
+
+  async function moveTrains(): Promise<void> {
+    while (waiting.length > 0) {
+      await nextTurn();
+      await runTrain(track, waiting.splice(0, TRAIN_LENGTH));
+    }
+    moving = null;
+  }
+  return {
+    join(passenger) {
+      waiting.push(passenger);
+      moving ??= moveTrains();
+    },
+    moving: () => moving,
+  };
+}
+
+/** Every passenger is told what became of its transaction, once the commit that they share is on disk. */
+async function runTrain(track: Track, train: readonly Passenger[]): Promise<void> {
+  const { writer } = track;
+  const arrivals: (() => void)[] = [];
+  try {
+    writer.exec("BEGIN IMMEDIATE");
+    let carried = 0;
+    for (const passenger of train) {
+      const arrival = await carry(track, passenger);
+      arrivals.push(arrival.tell);
+      if (arrival.kept) carried += 1;
+    }
+    if (carried > 0) {
+      const commitNo = track.stampCommit();
+      track.checkPlace?.();
+      // point: sqlite-before-commit
+      writer.exec("COMMIT");
+      // point: sqlite-after-commit
+      if (commitNo !== null) track.onCommit?.(commitNo);
+    } else {
+      writer.exec("ROLLBACK");
+    }
+  } catch (error) {
+    if (writer.isTransaction) writer.exec("ROLLBACK");
+    if (isFailedSync(error)) track.onFatal(new Error(FAILED_SYNC, { cause: error }));
+    if (error instanceof PlaceLost) track.onFatal(error);
+    for (const passenger of train) passenger.reject(translate(error));
+    return;
+  }
+  for (const tell of arrivals) tell();
+}
+
+/** Runs one transaction in a savepoint of its own. @returns whether it is part of the commit, and how to tell its end */
+async function carry(
+  { writer, write, save, release }: Track,
+  passenger: Passenger,
+): Promise<{ kept: boolean; tell: () => void }> {
+  const topics = new Set<string>();
+  const told: RelayFact[] = [];
+  let over = false;
+  const tx: Tx = {
+    dialect: "sqlite",
+    async all<Row>(statement: Sql) {
+      if (over) throw new Error("a statement came after its transaction had ended");
+      return write<Row>(statement);
+    },
+    wake: (topic) => void topics.add(topic),
+    tell: (fact) => void told.push(fact),
+  };
+
+  save.run();
+  try {
+    const value = await passenger.work(tx);
+    over = true;
+    release.run();
+    // point: sqlite-between-passengers
+    return { kept: true, tell: () => passenger.resolve({ value, topics, told }) };
+  } catch (error) {
+    over = true;
+    // A full disk may have undone the whole transaction already: then the train as a whole has failed.
+    if (!writer.isTransaction) throw error;
+    writer.exec("ROLLBACK TO passenger; RELEASE passenger");
+    return { kept: false, tell: () => passenger.reject(translate(error)) };
+  }
+}
+
+/**
+ * The log grows to 32 MiB between checkpoints, not 4: a page that many trains change is then copied once, and the
+ * database is synced less often while everybody waits.
+ */
+function connect(path: string, parleyNow: () => number, cache: string): DatabaseSync {
+  const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
+  connection.function("parley_now", parleyNow);
+  connection.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 8000;
+    PRAGMA temp_store = MEMORY;
+  `);
+  connection.exec(cache);
+  return connection;
+}
+
+/** Reads back what was asked for; an engine or a setting that could lose acknowledged rows does not start. */
+function checkEngine(connection: DatabaseSync, inMemory: boolean): string {
+  const { version } = connection.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  const parts = version.split(".").map(Number);
+  const firstDifference =
+    OLDEST_SAFE_VERSION.map((part, i) => (parts[i] ?? 0) - part).find((delta) => delta !== 0) ?? 0;
+  if (firstDifference < 0) {
+    throw new Error(`SQLite ${version} is known to corrupt databases; Parley needs ${OLDEST_SAFE_VERSION.join(".")}.`);
+  }
+  const { synchronous } = connection.prepare("PRAGMA synchronous").get() as { synchronous: number };
+  const { journal_mode } = connection.prepare("PRAGMA journal_mode").get() as { journal_mode: string };
+  if (synchronous !== 2 || (!inMemory && journal_mode !== "wal")) {
+    throw new Error("SQLite did not accept WAL with synchronous=FULL here; is the data directory on a network disk?");
+  }
+  return version;
+}
+
+/** Prepares each text once and runs it. */
+function runner(connection: DatabaseSync): <Row>(statement: Sql) => Row[] {
+  const prepared = oncePerText(
+    ({ sql }) => sql,
+    (text) => prepare(connection, text),
+  );
+  return <Row>(statement: Sql) => prepared(statement)(statement.values as SQLInputValue[]) as Row[];
+}
+
+/** Rows are made here, of lists: the binding's own take twice as long to make, and longer to read. */
+function prepare(connection: DatabaseSync, text: string): (values: readonly SQLInputValue[]) => object[] {
+  const statement = connection.prepare(text);
+  const names = statement.columns().map(({ name }) => name);
+  statement.setReturnArrays(true);
+  return (values) => {
+    const lists: unknown[] = statement.all(...values);
+    return (lists as SQLOutputValue[][]).map((list) => {
+      const row: Record<string, unknown> = {};
+      names.forEach((name, i) => (row[name] = list[i]));
+      return row;
+    });
+  };
+}
+
+function tableExists(connection: DatabaseSync, name: string): boolean {
+  return connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+function errorCodeOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0;
+}
+
+/** SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC: retrying a failed sync would report pages as written that are not. */
+function isFailedSync(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code === (SQLITE_IOERR | (4 << 8)) || code === (SQLITE_IOERR | (5 << 8));
+}
+
+function translate(error: unknown): unknown {
+  if (error instanceof PlaceLost) return new Refusal("store_unavailable");
+  const code = errorCodeOf(error) & 0xff;
+  if (code === SQLITE_FULL) return new Refusal("store_full");
+  return UNAVAILABLE.has(code) ? Object.assign(new Refusal("store_unavailable"), { cause: error }) : error;
+}

@@ -1,0 +1,19 @@
+import type { RelayFact } from "../../asks/model/fact.ts";
+import type { Db, Tx } from "./db.ts";
+import type { Wake } from "./wake.ts";
+
+/**
+ * Runs `work` as one transaction: state, responses, points, events and idempotency rows commit together or not at all.
+ *
+ * Resolves after the commit is on disk; only then is anybody woken or told.
+ */
+export async function transact<T>(
+  ctx: { db: Db; wake: Wake; tell?: (fact: RelayFact) => void },
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const { value, topics, told } = await ctx.db.transact(work);
+  // point: committed-before-waking
+  ctx.wake.publish(topics);
+  for (const fact of told) ctx.tell?.(fact);
+  return value;
+}

@@ -1,0 +1,126 @@
+import type { Clock } from "../../lib/clock.ts";
+
+/**
+ * Wake-ups are hints: whoever waits subscribes, reads, waits, and reads again. Losing every wake-up costs time, never
+ * truth (spec/invariants C5).
+ */
+export interface Wake {
+  /** Calls `look` whenever `topic` may have changed, until the returned function is called. */
+  subscribe(topic: string, look: () => void): () => void;
+  /** Wakes whoever waits on these topics, on every node. */
+  publish(topics: Iterable<string>): void;
+  /** Wakes waiters of this node only: for what another node, or the polling fallback, has said. */
+  wakeHere(topic: string): void;
+  /** The topics somebody waits on. */
+  topics(): Iterable<string>;
+  close(): Promise<void>;
+}
+
+/** How a wake-up leaves this node; nothing where there is only one. */
+export interface WakeCarrier {
+  send(topics: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+/** Opens the wake-ups of one node, and of others where a carrier is given. */
+export function openWake(carrier?: WakeCarrier): Wake {
+  const looking = new Map<string, Set<() => void>>();
+
+  function wakeHere(topic: string): void {
+    const waiters = looking.get(topic);
+    if (waiters) for (const look of [...waiters]) look();
+  }
+
+  return {
+    subscribe(topic, look) {
+      let waiters = looking.get(topic);
+      if (!waiters) looking.set(topic, (waiters = new Set()));
+      waiters.add(look);
+      return () => {
+        waiters.delete(look);
+        if (waiters.size === 0 && looking.get(topic) === waiters) looking.delete(topic);
+      };
+    },
+    publish(topics) {
+      const list = [...topics];
+      if (list.length === 0) return;
+      for (const topic of list) wakeHere(topic);
+      carrier?.send(list);
+    },
+    wakeHere,
+    topics: () => looking.keys(),
+    close: async () => carrier?.close(),
+  };
+}
+
+/** Everybody who reads the feed of open questions. */
+export const FEED_TOPIC = "feed";
+
+/** Everybody who looks at an inbox. */
+export const INBOX_TOPIC = "inbox";
+
+/** Whoever sends what is due. */
+export const DELIVERIES_TOPIC = "deliveries";
+
+/** Whoever tells agents what happened. */
+export const WEBHOOKS_TOPIC = "webhooks";
+
+/** Whoever waits for what people say to an agent. */
+export const saidTopic = (agent: string): string => `said:${agent}`;
+
+/** Whoever waits for one ask. */
+export const askTopic = (askId: string): string => `ask:${askId}`;
+
+/** Whoever waits for the answer to one ask of an executor. */
+export const relayTopic = (askId: string): string => `relay:${askId}`;
+
+/** Whoever waits for one job, or follows it. */
+export const jobTopic = (jobId: string): string => `job:${jobId}`;
+
+/** Whoever goes on by a key or a session, named by its hash. */
+export const credentialTopic = (hash: string): string => `credential:${hash}`;
+
+/** Whoever waits for a job to claim. */
+export const CLAIMS_TOPIC = "claims";
+
+/** Whoever waits for one task of a coding agent, or follows it. */
+export const taskTopic = (repo: string, id: string): string => `task:${repo}/${id}`;
+
+/** Whoever follows all tasks of a repository. */
+export const boardTopic = (repo: string): string => `board:${repo}`;
+
+/** Whoever starts tasks, or does what a review has left. */
+export const TASKS_TOPIC = "tasks";
+
+/** Whoever follows a numbered stream. */
+export const streamTopic = (stream: string): string => `stream:${stream}`;
+
+/** A waiter on some topics, who misses nothing that is said between two waits. */
+export interface Watch extends Disposable {
+  /** Resolves when a topic was woken since the last call, after `ms`, or when one of the signals is aborted. */
+  next(ms: number): Promise<void>;
+}
+
+/** Starts to watch; whoever reads the rows after this and then calls `next` sees every later change. */
+export function watch(
+  ctx: { wake: Wake; clock: Clock },
+  topics: readonly string[],
+  signals: readonly AbortSignal[],
+): Watch {
+  let bell = new AbortController();
+  const ring = () => bell.abort();
+  const unsubscribe = topics.map((topic) => ctx.wake.subscribe(topic, ring));
+  for (const signal of signals) signal.addEventListener("abort", ring, { once: true });
+
+  return {
+    async next(ms) {
+      if (signals.some((signal) => signal.aborted)) return;
+      await ctx.clock.sleep(ms, bell.signal);
+      if (bell.signal.aborted) bell = new AbortController();
+    },
+    [Symbol.dispose]() {
+      for (const stop of unsubscribe) stop();
+      for (const signal of signals) signal.removeEventListener("abort", ring);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { isSea } from "node:sea";
+
+/**
+ * What stands between `process.execPath` and a script that a program of ours is started with: nothing where that is Node.
+ * The single executable has Node inside and runs the command `parley`; this argument has it run a script instead
+ * (scripts/binary-main.cjs). Threads need nothing of the kind.
+ */
+export const AS_NODE: readonly string[] = isSea() ? ["--as-node"] : [];
+
+/**
+ * Returns the options of Node that a program of ours is started with, as arguments before `AS_NODE`, or, where Node is
+ * inside the single executable and takes none from its command line, in the environment.
+ */
+export function nodeOptions(options: readonly string[]): {
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+} {
+  if (!isSea()) return { args: options, env: {} };
+  const quoted = options.map((option) => `"${option.replaceAll(/["\\]/g, "\\$&")}"`);
+  return { args: [], env: { NODE_OPTIONS: quoted.join(" ") } };
+}
+
+/** Returns the command line that starts this process's program again, with the words that it was started with. */
+export function ownCommandLine(): [string, ...string[]] {
+  if (isSea()) return [process.execPath, ...process.argv.slice(2)];
+  return [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+}

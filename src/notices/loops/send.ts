@@ -1,0 +1,87 @@
+import { DeliveryError } from "../../channels/channel.ts";
+import type { Context } from "../../context.ts";
+import { asOf } from "../../questions/model/question.ts";
+import { addressedMessage, crowdMessage, type PushMessage, type SendPush } from "../model/push-message.ts";
+import { quietMsLeft } from "../model/push-settings.ts";
+import { findAddressed } from "../../requests/store/requests.ts";
+import { findAsk } from "../../questions/store/questions.ts";
+import { claimNotice, findDueNotices, updateNotice, type DeviceKind, type PushNotice } from "../store/notices.ts";
+import { deactivateIfStillAt, findDevice } from "../store/push-subscriptions.ts";
+import { transact } from "../../core/store/transact.ts";
+
+const NOTICES_PER_STEP = 50;
+/** Longer than a push service is given to answer. */
+const LEASE_MS = 60_000;
+const WITHIN_MS = 15_000;
+/** Pauses after the first, second and third failure. */
+const AGAIN_AFTER_MS = [5000, 30_000, 120_000];
+
+interface Sender {
+  send: SendPush;
+  /** What this server can send to. */
+  kinds: readonly DeviceKind[];
+}
+
+/**
+ * Sends the messages that are due to devices, up to fifty at once; returns whether it found any.
+ *
+ * Each is a row that was there first and is leased while it is sent: a crash sends it again, and the second takes the
+ * place of the first on the device. What is final meanwhile is never sent; a subscription that its push service knows
+ * no more ends; other failures are tried again, never past the deadline (spec/ask-a-human 6).
+ */
+export async function sendNotices(ctx: Context, sender: Sender, signal: AbortSignal): Promise<boolean> {
+  const due = await findDueNotices(ctx.db, NOTICES_PER_STEP);
+  await Promise.all(due.map((notice) => (signal.aborted ? undefined : sendOne(ctx, sender, notice, signal))));
+  return due.length > 0;
+}
+
+async function sendOne(ctx: Context, { send, kinds }: Sender, due: PushNotice, stop: AbortSignal): Promise<void> {
+  const notice = await transact(ctx, (tx) => claimNotice(tx, due, LEASE_MS));
+  if (!notice) return;
+  // point: notice-claimed
+  const settle = (to: Parameters<typeof updateNotice>[2]) => transact(ctx, (tx) => updateNotice(tx, notice, to));
+
+  const device = await findDevice(ctx.db, notice.device);
+  const written = await write(ctx, notice);
+  if (!device || !written || !kinds.includes(device.kind)) return settle({ state: "dropped" });
+  const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;
+  if (quietMs > 0) return settle({ state: "queued", inMs: quietMs, attempt: notice.attempt - 1 });
+
+  const patience = new AbortController();
+  const over = new AbortController();
+  void ctx.clock.sleep(WITHIN_MS, over.signal).then(() => patience.abort());
+  try {
+    await send(device, written.message, AbortSignal.any([patience.signal, stop]));
+    // point: notice-sent
+    await settle({ state: "sent" });
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    ctx.log.info({ err: error.message, code: error.providerCode, kind: device.kind }, "a device could not be told");
+    if (error.providerCode === "gone") {
+      await transact(ctx, (tx) => deactivateIfStillAt(tx, notice.device, device.address));
+    }
+    const pauseMs = AGAIN_AFTER_MS[notice.attempt - 1];
+    const againMs = pauseMs === undefined ? undefined : Math.max(pauseMs, error.retryAfterMs ?? 0);
+    const isWorthIt = error.retry && againMs !== undefined && written.now + againMs < written.expiresAt;
+    await settle(isWorthIt ? { state: "queued", inMs: againMs } : { state: "failed" });
+  } finally {
+    over.abort();
+  }
+}
+
+/** Returns what the device is to show, or nothing when what it is about is over or kept out of sight. */
+async function write(
+  ctx: Context,
+  { askId, kind }: PushNotice,
+): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
+  if (kind === "crowd") {
+    const found = await findAsk(ctx.db, askId);
+    if (!found || found.ask.held || asOf(found.ask, found.now).state !== "open") return null;
+    const { ask, now } = found;
+    return { message: crowdMessage(ask, now), now, expiresAt: ask.expiresAt };
+  }
+  const found = await findAddressed(ctx.db, askId);
+  if (!found || found.ask.state !== "open" || found.now >= found.ask.expiresAt) return null;
+  const { ask, now } = found;
+  return { message: addressedMessage(ask, now), now, expiresAt: ask.expiresAt };
+}

@@ -1,0 +1,74 @@
+import { cutTo } from "../../core/model/title.ts";
+import { sha256Hex } from "../../lib/keyring.ts";
+import type { AddressedAsk } from "../../requests/model/request.ts";
+import { viewOf } from "../../requests/model/view.ts";
+import type { Ask } from "../../questions/model/question.ts";
+import { lengthOf } from "../../core/model/field-problem.ts";
+import type { PushSettings } from "./push-settings.ts";
+
+/** What a device shows. It may stand on a lock screen, so it holds no question's and no argument's words. */
+export interface PushMessage {
+  title: string;
+  body: string;
+  /** The page it opens, from the root. */
+  path: string;
+  data: Readonly<Record<string, string>>;
+  /** 32 characters; a second message of the same topic takes the place of the first. */
+  topic: string;
+  ttlSeconds: number;
+  urgency: "normal" | "high";
+}
+
+/** Where a message goes. */
+export type PushDevice = Pick<PushSettings, "kind" | "address" | "keys">;
+
+/** Hands a message to a device's push service. @throws {DeliveryError} `providerCode: "gone"` when it never can again */
+export type SendPush = (device: PushDevice, message: PushMessage, signal: AbortSignal) => Promise<void>;
+
+const CROWD_TTL_SECONDS = 3600;
+const ADDRESSED_TTL_SECONDS = 86_400;
+const LONG_PROMPT = 500;
+const LONGEST_TITLE = 200;
+
+/** Returns what a crowd question looks like on a device (spec/ask-a-human 6). */
+export function crowdMessage(ask: Ask, now: number): PushMessage {
+  const path = `/q/${ask.id}`;
+  const isLong = lengthOf(ask.prompt) > LONG_PROMPT;
+  const body =
+    ask.form.kind === "choice"
+      ? `Pick one of ${ask.form.options.length}, about ${isLong ? "1 minute" : "30 seconds"}`
+      : `Write a few words, about ${isLong ? "2 minutes" : "1 minute"}`;
+  const type = ask.form.kind === "choice" ? "multiple_choice" : "text";
+  return {
+    title: "A question for you",
+    body,
+    path,
+    data: { question_id: ask.id, url: path, type },
+    topic: topicOf(ask.id),
+    ttlSeconds: secondsLeft(ask.expiresAt, now, CROWD_TTL_SECONDS),
+    urgency: "normal",
+  };
+}
+
+/** Returns what an ask to somebody looks like on a device: who asks, and the subject line (spec/channels 5.2). */
+export function addressedMessage(ask: AddressedAsk, now: number): PushMessage {
+  const path = `/inbox/${ask.id}`;
+  const { agent, title } = viewOf(ask);
+  return {
+    title: cutTo(LONGEST_TITLE, agent),
+    body: cutTo(LONGEST_TITLE, title),
+    path,
+    data: { ask_id: ask.id, url: path },
+    topic: topicOf(ask.id),
+    ttlSeconds: secondsLeft(ask.expiresAt, now, ADDRESSED_TTL_SECONDS),
+    urgency: ask.form.kind === "approval" ? "high" : "normal",
+  };
+}
+
+function topicOf(askId: string): string {
+  return sha256Hex(askId).slice(0, 32);
+}
+
+function secondsLeft(expiresAt: number, now: number, most: number): number {
+  return Math.max(0, Math.min(most, Math.floor((expiresAt - now) / 1000)));
+}

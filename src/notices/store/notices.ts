@@ -1,0 +1,274 @@
+import type { Tag } from "../../questions/model/question.ts";
+import type { FeedEntry } from "../../questions/model/feed.ts";
+import type { PushDevice } from "../model/push-message.ts";
+import type { QuietHours } from "../model/push-settings.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+export type NoticeKind = "crowd" | "addressed";
+export type DeviceKind = PushDevice["kind"];
+
+/** An open question that lacks answers, and how many were told of it lately. */
+export interface WantingAsk extends FeedEntry {
+  toldLately: number;
+}
+
+/**
+ * Returns up to `limit` open questions that lack answers, those first that end first; only those created in the last
+ * `createdWithinMs` where that is given. `toldLately` counts whom the last `latelyMs` saw told.
+ */
+export async function listWantingAsks(
+  on: Queryable,
+  latelyMs: number,
+  createdWithinMs: number | null,
+  limit: number,
+): Promise<WantingAsk[]> {
+  const fresh = createdWithinMs === null ? empty : sql`AND a.created_at >= (SELECT parley_now()) - ${createdWithinMs}`;
+  const rows = await on.all<{
+    ask_id: string;
+    audience: string;
+    need: number;
+    n: number;
+    created_at: number;
+    expires_at: number;
+    last_answer_at: number | null;
+    told_lately: number;
+  }>(
+    sql`SELECT a.ask_id, a.audience, a.need, a.n, a.created_at, a.expires_at, a.last_answer_at,
+        (SELECT count(*) FROM notices t WHERE t.ask_id = a.ask_id AND t.kind = 'crowd'
+          AND t.told_at > (SELECT parley_now()) - ${latelyMs}) AS told_lately
+      FROM questions a WHERE a.state = 'open' AND a.held = 0 AND a.expires_at > (SELECT parley_now()) ${fresh}
+      ORDER BY a.expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({
+    id: row.ask_id,
+    audience: JSON.parse(row.audience) as Tag[],
+    need: row.need,
+    n: row.n,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastAnswerAt: row.last_answer_at,
+    toldLately: row.told_lately,
+  }));
+}
+
+/** Counts who was told of a question in the last `latelyMs`. */
+export async function countToldLately(on: Queryable, askId: string, latelyMs: number): Promise<number> {
+  const row = await one<{ told: number }>(
+    on,
+    sql`SELECT count(*) AS told FROM notices WHERE ask_id = ${askId} AND kind = 'crowd'
+      AND told_at > (SELECT parley_now()) - ${latelyMs}`,
+  );
+  return row.told;
+}
+
+/** A device that may be told of a question now, as far as its own interval goes. */
+export interface DueDevice {
+  id: string;
+  person: string;
+  interests: readonly Tag[];
+  quietHours: QuietHours | null;
+}
+
+/**
+ * Returns up to `limit` active devices whose interval is over, in the order of their ids from `from` on: ids are random,
+ * so that a random start gives a random sample. With the store's clock.
+ */
+export async function listDueDevices(
+  on: Queryable,
+  kinds: readonly DeviceKind[],
+  from: string,
+  limit: number,
+): Promise<{ devices: DueDevice[]; now: number }> {
+  const rows = await on.all<{
+    subscription_id: string;
+    person: string;
+    audience: string;
+    quiet_hours: string | null;
+    now: number;
+  }>(
+    sql`SELECT s.subscription_id, coalesce(p.person, s.person) AS person, s.audience, s.quiet_hours,
+        (SELECT parley_now()) AS now
+      FROM push_subscriptions s LEFT JOIN participants p ON p.participant_id = s.person
+      WHERE s.active = 1 AND s.kind IN (${join([...kinds])}) AND s.subscription_id >= ${from}
+        AND (s.last_notified_at IS NULL
+          OR s.last_notified_at <= (SELECT parley_now()) - s.min_interval_minutes * 60000)
+      ORDER BY s.subscription_id LIMIT ${limit}`,
+  );
+  const devices = rows.map((row) => ({
+    id: row.subscription_id,
+    person: row.person,
+    interests: JSON.parse(row.audience) as Tag[],
+    quietHours: row.quiet_hours === null ? null : (JSON.parse(row.quiet_hours) as QuietHours),
+  }));
+  return { devices, now: rows[0]?.now ?? 0 };
+}
+
+/** Every name one person's marks may stand under: the device's, the person's, and those of the person's other devices. */
+const anyNameOf = (column: ReturnType<typeof sql>) => sql`(${column} = s.person OR ${column} = p.person
+  OR ${column} IN (SELECT o.participant_id FROM participants o WHERE o.person = p.person))`;
+
+/** Returns those devices whose person has not answered, skipped, reported or been told of the question. */
+export async function findTellable(on: Queryable, askId: string, devices: readonly string[]): Promise<Set<string>> {
+  if (devices.length === 0) return new Set();
+  const rows = await on.all<{ subscription_id: string }>(
+    sql`SELECT s.subscription_id FROM push_subscriptions s LEFT JOIN participants p ON p.participant_id = s.person
+      WHERE s.subscription_id IN (${join([...devices])})
+        AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = ${askId} AND ${anyNameOf(sql`r.person`)})
+        AND NOT EXISTS (SELECT 1 FROM skips k WHERE k.ask_id = ${askId} AND k.until > (SELECT parley_now())
+          AND ${anyNameOf(sql`k.person`)})
+        AND NOT EXISTS (SELECT 1 FROM reports m WHERE m.ask_id = ${askId} AND ${anyNameOf(sql`m.person`)})
+        AND NOT EXISTS (SELECT 1 FROM notices t WHERE t.ask_id = ${askId} AND t.kind = 'crowd'
+          AND ${anyNameOf(sql`t.person`)})`,
+  );
+  return new Set(rows.map((row) => row.subscription_id));
+}
+
+/** Begins the device's interval anew, unless it has ended or a rival has just done so; returns whether it did. */
+export async function touchDeviceIfDue(tx: Tx, device: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE push_subscriptions SET last_notified_at = parley_now() WHERE subscription_id = ${device} AND active = 1
+      AND (last_notified_at IS NULL OR last_notified_at <= parley_now() - min_interval_minutes * 60000)
+      RETURNING subscription_id`,
+  );
+  return rows.length > 0;
+}
+
+/** Plans to tell a device of a crowd question; its person is never told of it again. */
+export async function insertCrowdNotice(
+  tx: Tx,
+  notice: { askId: string; device: string; person: string },
+): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
+      VALUES (${notice.askId}, ${notice.device}, ${notice.person}, 'crowd', 'queued', parley_now(), 0, 0, parley_now())`,
+  );
+}
+
+/** Plans to tell every active device of these people of what is addressed to them, each device once. */
+export async function insertAddressedNotices(
+  tx: Tx,
+  askId: string,
+  people: readonly string[],
+  inMs: number,
+): Promise<void> {
+  if (people.length === 0) return;
+  const them = join([...people]);
+  await tx.all(
+    sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
+      SELECT ${askId}, s.subscription_id, p.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
+        (SELECT parley_now())
+      FROM participants p JOIN push_subscriptions s ON s.person = p.participant_id
+      WHERE s.active = 1 AND p.person IN (${them})
+      ON CONFLICT DO NOTHING`,
+  );
+}
+
+/** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */
+export async function findPeopleOfReaders(
+  on: Queryable,
+  readers: readonly string[],
+  allReaders: string,
+): Promise<string[]> {
+  if (readers.length === 0) return [];
+  const names = join([...readers]);
+  const rows = await on.all<{ person_id: string }>(
+    sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
+      OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
+      OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`,
+  );
+  return rows.map((row) => row.person_id);
+}
+
+/** A planned message and where it stands. */
+export interface PushNotice {
+  askId: string;
+  device: string;
+  kind: NoticeKind;
+  attempt: number;
+  /** Fences off a worker whose lease is over. */
+  epoch: number;
+}
+
+interface NoticeRow {
+  ask_id: string;
+  subscription_id: string;
+  kind: NoticeKind;
+  attempt: number;
+  epoch: number;
+}
+
+const toNotice = (row: NoticeRow): PushNotice => ({
+  askId: row.ask_id,
+  device: row.subscription_id,
+  kind: row.kind,
+  attempt: row.attempt,
+  epoch: row.epoch,
+});
+
+/** Returns up to `limit` messages to be sent now, longest due first. */
+export async function findDueNotices(on: Queryable, limit: number): Promise<PushNotice[]> {
+  const rows = await on.all<NoticeRow>(
+    sql`SELECT ask_id, subscription_id, kind, attempt, epoch FROM notices
+      WHERE state = 'queued' AND due_at <= (SELECT parley_now()) ORDER BY due_at LIMIT ${limit}`,
+  );
+  return rows.map(toNotice);
+}
+
+/** Takes a due message from rivals for `leaseMs`; returns nothing when a rival was first. */
+export async function claimNotice(
+  tx: Tx,
+  { askId, device, epoch }: PushNotice,
+  leaseMs: number,
+): Promise<PushNotice | undefined> {
+  const row = await first<NoticeRow>(
+    tx,
+    sql`UPDATE notices SET epoch = epoch + 1, attempt = attempt + 1, due_at = parley_now() + ${leaseMs}
+      WHERE ask_id = ${askId} AND subscription_id = ${device} AND epoch = ${epoch} AND state = 'queued'
+        AND due_at <= parley_now()
+      RETURNING ask_id, subscription_id, kind, attempt, epoch`,
+  );
+  return row && toNotice(row);
+}
+
+/** Writes down what became of a claimed message, unless its lease was over and somebody else has it. */
+export async function updateNotice(
+  tx: Tx,
+  { askId, device, epoch }: PushNotice,
+  to: { state: "queued" | "sent" | "failed" | "dropped"; inMs?: number; attempt?: number },
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE notices SET state = ${to.state}, due_at = parley_now() + ${to.inMs ?? 0},
+        attempt = coalesce(${to.attempt ?? null}, attempt)
+      WHERE ask_id = ${askId} AND subscription_id = ${device} AND epoch = ${epoch}`,
+  );
+}
+
+/** Returns when one of these names was told of the question, or nothing. */
+export async function findToldAt(on: Queryable, askId: string, people: readonly string[]): Promise<number | null> {
+  if (people.length === 0) return null;
+  const row = await first<{ told_at: number | null }>(
+    on,
+    sql`SELECT min(told_at) AS told_at FROM notices WHERE ask_id = ${askId} AND kind = 'crowd'
+      AND person IN (${join([...people])})`,
+  );
+  return row?.told_at ?? null;
+}
+
+/** Deletes up to `limit` messages of asks that cannot be open any more; true when there may be more. */
+export async function deleteOldNotices(
+  tx: Tx,
+  kept: { crowdMs: number; addressedMs: number },
+  limit: number,
+): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM notices WHERE (ask_id, subscription_id) IN
+      (SELECT ask_id, subscription_id FROM notices
+        WHERE told_at <= (SELECT parley_now()) - ${Math.min(kept.crowdMs, kept.addressedMs)}
+          AND (kind <> 'crowd' OR told_at <= (SELECT parley_now()) - ${kept.crowdMs})
+          AND (kind <> 'addressed' OR told_at <= (SELECT parley_now()) - ${kept.addressedMs})
+        LIMIT ${limit})
+      RETURNING ask_id`,
+  );
+  return rows.length === limit;
+}

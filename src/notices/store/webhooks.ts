@@ -1,0 +1,286 @@
+import type { ListPlace } from "../../core/model/list-page.ts";
+import type { WebhookFormat } from "../model/webhook-events.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+/** Where an agent wants to be told. */
+export interface WebhookEndpoint {
+  id: string;
+  /** The principal whose it is. */
+  agent: string;
+  url: string;
+  format: WebhookFormat;
+  events: readonly string[];
+  description: string;
+  enabled: boolean;
+  /** Sealed: what signs, the newest first. */
+  secrets: string;
+  failingSince: number | null;
+  createdAt: number;
+}
+
+/** Something that is told to one endpoint. */
+export interface WebhookEvent {
+  id: string;
+  endpointId: string;
+  event: string;
+  askId: string | null;
+  /** The uid of what somebody said, where it tells of that. */
+  message: string | null;
+  /** Written down at the first attempt, and the same ever after. */
+  body: string | null;
+  state: "pending" | "delivered" | "dead";
+  dueAt: number;
+  attempt: number;
+  epoch: number;
+  status: number | null;
+  error: string | null;
+  createdAt: number;
+  changedAt: number;
+}
+
+interface EndpointRow {
+  endpoint_id: string;
+  agent: string;
+  url: string;
+  format: WebhookFormat;
+  events: string;
+  description: string;
+  enabled: number;
+  secrets: string;
+  failing_since: number | null;
+  created_at: number;
+}
+
+function toEndpoint(row: EndpointRow): WebhookEndpoint {
+  return {
+    id: row.endpoint_id,
+    agent: row.agent,
+    url: row.url,
+    format: row.format,
+    description: row.description,
+    events: JSON.parse(row.events) as string[],
+    enabled: row.enabled === 1,
+    secrets: row.secrets,
+    failingSince: row.failing_since,
+    createdAt: row.created_at,
+  };
+}
+
+interface EventRow {
+  event_id: string;
+  endpoint_id: string;
+  event: string;
+  ask_id: string | null;
+  message: string | null;
+  body: string | null;
+  state: WebhookEvent["state"];
+  due_at: number;
+  attempt: number;
+  epoch: number;
+  status: number | null;
+  error: string | null;
+  created_at: number;
+  changed_at: number;
+}
+
+function toEvent(row: EventRow): WebhookEvent {
+  return {
+    id: row.event_id,
+    endpointId: row.endpoint_id,
+    event: row.event,
+    askId: row.ask_id,
+    message: row.message,
+    body: row.body,
+    state: row.state,
+    dueAt: row.due_at,
+    attempt: row.attempt,
+    epoch: row.epoch,
+    status: row.status,
+    error: row.error,
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+  };
+}
+
+/** What somebody writes down of an endpoint. */
+export type EndpointWish = Pick<WebhookEndpoint, "url" | "format" | "events" | "description" | "enabled">;
+
+export async function insertEndpoint(
+  tx: Tx,
+  wish: EndpointWish & Pick<WebhookEndpoint, "id" | "agent" | "secrets">,
+): Promise<WebhookEndpoint> {
+  const row = await one<EndpointRow>(
+    tx,
+    sql`INSERT INTO webhook_endpoints (endpoint_id, agent, url, format, events, description, enabled, secrets, created_at)
+      VALUES (${wish.id}, ${wish.agent}, ${wish.url}, ${wish.format}, ${JSON.stringify(wish.events)},
+        ${wish.description}, ${wish.enabled ? 1 : 0}, ${wish.secrets}, parley_now()) RETURNING *`,
+  );
+  return toEndpoint(row);
+}
+
+/** Changes what is written down of an endpoint. One that is enabled has not failed yet. */
+export async function updateEndpoint(
+  tx: Tx,
+  endpoint: EndpointWish & Pick<WebhookEndpoint, "id" | "secrets">,
+): Promise<WebhookEndpoint> {
+  const row = await one<EndpointRow>(
+    tx,
+    sql`UPDATE webhook_endpoints SET url = ${endpoint.url}, format = ${endpoint.format},
+        events = ${JSON.stringify(endpoint.events)}, description = ${endpoint.description},
+        enabled = ${endpoint.enabled ? 1 : 0}, secrets = ${endpoint.secrets}, failing_since = NULL
+      WHERE endpoint_id = ${endpoint.id} RETURNING *`,
+  );
+  return toEndpoint(row);
+}
+
+/** The endpoint and everything that was told there are gone. */
+export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`DELETE FROM webhook_events WHERE endpoint_id = ${id}`);
+  await tx.all(sql`DELETE FROM webhook_endpoints WHERE endpoint_id = ${id}`);
+}
+
+/** Returns an endpoint, of one agent or of any. */
+export async function findEndpoint(
+  on: Queryable,
+  id: string,
+  agent: string | undefined,
+): Promise<WebhookEndpoint | undefined> {
+  const whose = agent === undefined ? empty : sql`AND agent = ${agent}`;
+  const row = await first<EndpointRow>(on, sql`SELECT * FROM webhook_endpoints WHERE endpoint_id = ${id} ${whose}`);
+  return row && toEndpoint(row);
+}
+
+/** Returns the endpoints of one agent, or of all, oldest first: every one, or one page. */
+export async function listEndpoints(
+  on: Queryable,
+  agent: string | undefined,
+  page?: { after?: ListPlace; limit: number },
+): Promise<WebhookEndpoint[]> {
+  const { after } = page ?? {};
+  const rows = await on.all<EndpointRow>(
+    sql`SELECT * FROM webhook_endpoints WHERE 1 = 1
+        ${agent === undefined ? empty : sql`AND agent = ${agent}`}
+        ${after === undefined ? empty : sql`AND (created_at, endpoint_id) > (${after.at}, ${after.id})`}
+      ORDER BY created_at, endpoint_id ${page ? sql`LIMIT ${page.limit}` : empty}`,
+  );
+  return rows.map(toEndpoint);
+}
+
+/** Plans that an endpoint is told something, once for each id. */
+export async function insertEvent(
+  tx: Tx,
+  event: Pick<WebhookEvent, "id" | "endpointId" | "event"> & { askId?: string; message?: string; body?: string },
+): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO webhook_events (event_id, endpoint_id, event, ask_id, message, body, state, due_at, attempt,
+        epoch, created_at, changed_at)
+      VALUES (${event.id}, ${event.endpointId}, ${event.event}, ${event.askId ?? null}, ${event.message ?? null},
+        ${event.body ?? null}, 'pending',
+        (SELECT parley_now()), 0, 0, (SELECT parley_now()), (SELECT parley_now()))
+      ON CONFLICT (event_id) DO NOTHING`,
+  );
+}
+
+/** Returns what is to be told now, up to `perEndpoint` of each enabled endpoint, longest due first. */
+export async function findDueEvents(on: Queryable, perEndpoint: number, limit: number): Promise<WebhookEvent[]> {
+  const rows = await on.all<EventRow>(
+    sql`SELECT * FROM (
+        SELECT v.*, row_number() OVER (PARTITION BY v.endpoint_id ORDER BY v.due_at) AS place
+        FROM webhook_events v JOIN webhook_endpoints e ON e.endpoint_id = v.endpoint_id
+        WHERE v.state = 'pending' AND v.due_at <= (SELECT parley_now()) AND e.enabled = 1) due
+      WHERE place <= ${perEndpoint} ORDER BY due_at LIMIT ${limit}`,
+  );
+  return rows.map(toEvent);
+}
+
+/** Takes a due event from rivals for `leaseMs`; returns nothing when a rival was first. */
+export async function claimEvent(
+  tx: Tx,
+  { id, epoch }: Pick<WebhookEvent, "id" | "epoch">,
+  body: string,
+  leaseMs: number,
+): Promise<WebhookEvent | undefined> {
+  const row = await first<EventRow>(
+    tx,
+    sql`UPDATE webhook_events SET epoch = epoch + 1, attempt = attempt + 1, body = coalesce(body, ${body}),
+        due_at = (SELECT parley_now()) + ${leaseMs}
+      WHERE event_id = ${id} AND epoch = ${epoch} AND state = 'pending' RETURNING *`,
+  );
+  return row && toEvent(row);
+}
+
+/** Writes down what became of an attempt; nothing where its lease was over and somebody else has it. */
+export async function updateEvent(
+  tx: Tx,
+  { id, epoch }: Pick<WebhookEvent, "id" | "epoch">,
+  to: { state: WebhookEvent["state"]; inMs: number; status: number | null; error: string | null; reply: string | null },
+): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE webhook_events SET state = ${to.state}, due_at = (SELECT parley_now()) + ${to.inMs},
+        status = ${to.status}, error = ${to.error}, reply = ${to.reply}, changed_at = (SELECT parley_now())
+      WHERE event_id = ${id} AND epoch = ${epoch} RETURNING event_id`,
+  );
+  return rows.length > 0;
+}
+
+/** Notes that an endpoint took something, or since when it has taken nothing; gives it up after `givenUpMs`. */
+export async function noteEndpoint(tx: Tx, id: string, took: boolean, givenUpMs: number): Promise<void> {
+  await tx.all(
+    took
+      ? sql`UPDATE webhook_endpoints SET failing_since = NULL WHERE endpoint_id = ${id} AND failing_since IS NOT NULL`
+      : sql`UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, parley_now()),
+            enabled = CASE WHEN coalesce(failing_since, parley_now()) <= parley_now() - ${givenUpMs} THEN 0 ELSE enabled END
+          WHERE endpoint_id = ${id}`,
+  );
+}
+
+/** The endpoint is told nothing more until somebody enables it. */
+export async function disableEndpoint(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE webhook_endpoints SET enabled = 0 WHERE endpoint_id = ${id}`);
+}
+
+/** Returns what was told to an endpoint, newest first, that is older than `before`. */
+export async function listEvents(
+  on: Queryable,
+  endpointId: string,
+  page: { state?: WebhookEvent["state"]; before?: { at: number; id: string }; limit: number },
+): Promise<WebhookEvent[]> {
+  const state = page.state === undefined ? empty : sql`AND state = ${page.state}`;
+  const before = page.before ? sql`AND (created_at, event_id) < (${page.before.at}, ${page.before.id})` : empty;
+  const rows = await on.all<EventRow>(
+    sql`SELECT * FROM webhook_events WHERE endpoint_id = ${endpointId} ${state} ${before}
+      ORDER BY created_at DESC, event_id DESC LIMIT ${page.limit}`,
+  );
+  return rows.map(toEvent);
+}
+
+/** These are told again, from the first attempt on. Returns how many there were. */
+export async function repeatEvents(
+  tx: Tx,
+  endpointId: string,
+  which: { id: string } | { sinceMs: number },
+): Promise<number> {
+  const only = "id" in which ? sql`event_id IN (${join([which.id])})` : sql`created_at >= ${which.sinceMs}`;
+  const rows = await tx.all(
+    sql`UPDATE webhook_events SET state = 'pending', attempt = 0, epoch = epoch + 1, due_at = (SELECT parley_now()),
+        changed_at = (SELECT parley_now())
+      WHERE endpoint_id = ${endpointId} AND ${only} RETURNING event_id`,
+  );
+  return rows.length;
+}
+
+/**
+ * Forgets what was told, or given up, longer ago than `keptMs`, and what waits for a disabled endpoint longer than that.
+ * Returns whether there may be more.
+ */
+export async function deleteOldEvents(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM webhook_events WHERE event_id IN (
+        SELECT v.event_id FROM webhook_events v JOIN webhook_endpoints e ON e.endpoint_id = v.endpoint_id
+        WHERE v.changed_at <= (SELECT parley_now()) - ${keptMs} AND (v.state <> 'pending' OR e.enabled = 0)
+        LIMIT ${limit})
+      RETURNING event_id`,
+  );
+  return rows.length === limit;
+}

@@ -1,0 +1,72 @@
+import type { AddressedAsk, Decision } from "./requests/model/request.ts";
+import type { Answer, Ask } from "./questions/model/question.ts";
+import type { TaskOfAsk } from "./tasks/model/task-asks.ts";
+import type { Refusal } from "./refusals.ts";
+import type { AuditNote } from "./core/store/audit.ts";
+import type { Queryable, Tx } from "./core/store/db.ts";
+
+/**
+ * Whoever asked people through this server, and what their decision means to it.
+ *
+ * Whoever ends a request holds its row first, and calls its owner then: what an owner holds comes after the request.
+ */
+export interface RequestOwner {
+  /** The door of the requests that are its own. */
+  readonly door: string;
+  /** Returns whether what it asked for still waits for an answer; that is held from then on. */
+  isWanted(tx: Tx, request: AddressedAsk): Promise<boolean>;
+  /**
+   * Returns why a decision is none for this owner, though the request's form may allow it. It is called before the
+   * transaction, because it may take a while.
+   */
+  check?(request: AddressedAsk, decision: Decision): Promise<Refusal | null>;
+  /**
+   * Does what the end of the request means to this owner, in the transaction that ends it: either both stand or neither.
+   *
+   * @throws {Refusal} why the decision cannot stand; then the request stays open
+   */
+  ended(tx: Tx, over: AddressedAsk): Promise<void>;
+  /** Returns the task that the request is about; null where it is about none. */
+  taskOf(on: Queryable, request: AddressedAsk): Promise<TaskOfAsk | null>;
+}
+
+/**
+ * Whoever had a question put to the crowd that stands for something else. It differs from a `RequestOwner` in two ways.
+ * Nobody asks beforehand whether the question is still wanted: the statement that counts an answer is the lock of the
+ * question, so only its end can tell. And the record is written last by whoever ends the question.
+ */
+export interface QuestionOwner {
+  /** The door of the questions that are its own. */
+  readonly door: string;
+  /** Reads a text as the answer that is asked for, before the transaction, because it may take a while. */
+  judge(question: Ask, text: string): Promise<JudgedText>;
+  /** Does what the end of the question means to this owner, in the transaction that ends it. */
+  ended(tx: Tx, over: Ask, end: QuestionEnd): Promise<QuestionEnded>;
+}
+
+/** What a text comes to as an answer. */
+export interface JudgedText {
+  /** The value it is, where one is asked for. */
+  value?: unknown;
+  /** Why it is no answer. */
+  refusal?: Refusal;
+}
+
+/** How a question to the crowd ended: with its answer, or without one. */
+export type QuestionEnd = { is: "answered"; answer: Answer; value: unknown } | { is: "expired" | "cancelled" };
+
+/** What became of whatever a question stood for. */
+export interface QuestionEnded {
+  /** False where that was over before: an answer must then not count. */
+  isWanted: boolean;
+  /** Entries of the record, not yet written. */
+  notes: readonly AuditNote[];
+}
+
+/** Who asked, looked up by nothing but the door. */
+export interface Owners {
+  /** Returns the owner of a request. Behind a door that nobody has registered it is the agent that asked. */
+  ofRequest(request: Pick<AddressedAsk, "door">): RequestOwner;
+  /** Returns the owner of a question to the crowd; undefined where the question stands for nothing but itself. */
+  ofQuestion(question: Pick<Ask, "door">): QuestionOwner | undefined;
+}

@@ -1,0 +1,99 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk } from "../requests/model/request.ts";
+import { mayStand, type PolicyInput, policyClassOf, policyInputOfCall, type Verdict } from "./model/policy.ts";
+import { classKeyOf } from "./model/class.ts";
+import { Refusal } from "../refusals.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import type { Queryable, Tx } from "../core/store/db.ts";
+import { findPerson } from "../access/store/people.ts";
+import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "./store/grants.ts";
+import { countSaved } from "./store/learning.ts";
+import { transact } from "../core/store/transact.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
+export async function readGrants(on: Queryable, input: PolicyInput): Promise<KeptGrant[]> {
+  return findLiveGrants(on, classKeyOf(policyClassOf(input)));
+}
+
+/**
+ * What a person allowed is allowed for good: the same action on the same resource, env, tool and repo, by the same agent,
+ * for so many days. It is part of the transaction that settles the ask it comes from.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action
+ */
+export async function grantStanding(
+  ctx: Pick<Context, "newId">,
+  tx: Tx,
+  { input, askId, person: by, days }: { input: PolicyInput; askId: string; person: string; days: number },
+): Promise<KeptGrant> {
+  const person = await findPerson(tx, by);
+  if (person?.role !== "admin") {
+    throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may allow something for good.");
+  }
+  const what = policyClassOf(input);
+  if (!mayStand(what)) throw new Refusal("not_grantable", { action: what.action });
+  const grant = await insertGrant(tx, {
+    ...what,
+    id: ctx.newId("grant"),
+    classKey: classKeyOf(what),
+    askId,
+    madeBy: by,
+    forMs: days * DAY_MS,
+  });
+  const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
+  await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
+  return grant;
+}
+
+/**
+ * What a person approved, and wants to be allowed for good, is: the same function with exactly the same arguments, for the
+ * same agent, for as many days as the settings say. It is part of the transaction that approves it. Of any other end
+ * nothing follows.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin
+ */
+export async function allowCallForGood(
+  ctx: Pick<Context, "newId" | "addressed">,
+  tx: Tx,
+  { id: askId, asker, digest, form, wire, outcome }: AddressedAsk,
+): Promise<void> {
+  const { standing, by } = outcome ?? {};
+  if (!standing || form.kind !== "approval" || by?.kind !== "person" || wire["standing"] !== true) return;
+  const input = policyInputOfCall({ asker, digest, form });
+  await grantStanding(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
+}
+
+/**
+ * Returns whether a person may tick "always allow this" at an ask: an approval that policy put to people and says may be
+ * allowed for good, and a person who administers the server.
+ */
+export async function mayAllowForGood(
+  { db }: Pick<Context, "db">,
+  { form, wire }: Pick<AddressedAsk, "form" | "wire">,
+  person: string,
+): Promise<boolean> {
+  if (form.kind !== "approval" || wire["standing"] !== true) return false;
+  return (await findPerson(db, person))?.role === "admin";
+}
+
+/** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */
+export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
+  return transact(ctx, async (tx) => {
+    const grant = await revokeGrant(tx, id, by.id);
+    if (!grant) throw new Refusal("policy_entry_not_found", { id });
+    await appendAudit(tx, { actor: by, action: "policy_grant.revoked", askId: grant.askId, data: { grant: id } });
+    return grant;
+  });
+}
+
+/**
+ * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
+ * grant has ended since it was read: then nothing is counted, and the ask has to be judged again.
+ */
+export async function noteSpared(tx: Tx, { countedAs, trace }: Verdict): Promise<boolean> {
+  if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
+  if (countedAs) await countSaved(tx, countedAs.rule, trace.policy_version);
+  return true;
+}

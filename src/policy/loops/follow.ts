@@ -1,0 +1,21 @@
+import type { Context } from "../../context.ts";
+import { findPolicyReloads } from "../store/learning.ts";
+
+/**
+ * Returns a step that has the policy file read again once somebody said so, on whichever server: `parley policy reload`,
+ * or a proposal that was accepted.
+ */
+export function openFollowPolicy(
+  ctx: Pick<Context, "db">,
+  file: { reload(): Promise<void> },
+): (signal: AbortSignal) => Promise<boolean> {
+  // What was last seen; losing it costs one needless look at the file.
+  let seen: number | null = null;
+
+  return async () => {
+    const number = await findPolicyReloads(ctx.db);
+    if (number !== seen) await file.reload();
+    seen = number;
+    return false;
+  };
+}

@@ -1,0 +1,264 @@
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import type { Decision, Policy, PolicyRule } from "./policy.ts";
+import { patternOf, POLICY_INPUTS, type Condition, type Pattern } from "./match.ts";
+import { ASK_TYPES } from "../../asks/model/ask.ts";
+
+/** Where in a policy something stands: keys and places in lists. */
+export type PolicyPath = readonly (string | number)[];
+
+/** What is wrong at one place of a policy. */
+export interface PolicyFault {
+  path: PolicyPath;
+  /** What it must be, or what it is not: the rest of a sentence that begins with the place. */
+  says: string;
+}
+
+/** A policy says something that cannot be meant, so nothing of it is in force. */
+export class PolicyMistake extends Error {
+  readonly faults: readonly PolicyFault[];
+
+  constructor(faults: readonly PolicyFault[], placeOf: (path: PolicyPath) => string = pathText) {
+    super(faults.map(({ path, says }) => `${placeOf(path)} ${says}.`).join("\n"));
+    this.name = "PolicyMistake";
+    this.faults = faults;
+  }
+}
+
+const DECISIONS: readonly Decision[] = ["ALLOW", "DENY", "ESCALATE"];
+const MAX_RULES = 2000;
+const MAX_VALUES = 100;
+const MAX_VALUE_CHARS = 512;
+const MAX_REASON_CHARS = 500;
+const MAX_NEED = 10;
+const MAX_FAULTS = 20;
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const WHERE_TO = /^\S(.{0,126}\S)?$/u;
+const VERSION_DIGITS = 12;
+/** These are never missing. */
+const ALWAYS_THERE: ReadonlySet<string> = new Set(["action", "resource", "env", "ask_type", "agent", "job", "fn"]);
+/** What a function call is known by. */
+const CALL_INPUTS: ReadonlySet<string> = new Set(["fn", "agent"]);
+
+/**
+ * Returns a policy that is ready to be asked. What is not known is a mistake, so that a slip of the pen never opens
+ * anything: every key, every decision, an `other` that would allow what nobody thought of.
+ *
+ * @throws {PolicyMistake} naming each place (spec/relay 8)
+ */
+export function checkPolicy(value: unknown, name = "policy.yaml"): Policy {
+  const faults: PolicyFault[] = [];
+  const policy = readPolicy(value, name, (path, says) => void faults.push({ path, says }));
+  if (faults.length > 0) throw new PolicyMistake(faults.slice(0, MAX_FAULTS));
+  const digest = sha256Digest(canonicalExact(value)).slice("sha256:".length);
+  return { ...policy, policyVersion: `${policy.version}:${digest.slice(0, VERSION_DIGITS)}` };
+}
+
+type Say = (path: PolicyPath, says: string) => void;
+
+function readPolicy(value: unknown, name: string, say: Say): Policy {
+  const file = readBlock(value, [], ["version", "defaults", "rules"], say);
+  if (!file) return { name, version: 0, policyVersion: "", defaults: { read: "DENY", other: "DENY" }, rules: [] };
+  const version = file["version"];
+  const isVersion = isWhole(version, 1, Number.MAX_SAFE_INTEGER);
+  if (!isVersion) say(["version"], `must be a whole number from 1${instead(version)}`);
+  const defaults = readDefaults(file["defaults"], say);
+
+  const list = file["rules"] ?? [];
+  if (!Array.isArray(list)) say(["rules"], "must be a list of rules");
+  const rules: unknown[] = Array.isArray(list) ? list : [];
+  if (rules.length > MAX_RULES) say(["rules"], `has ${rules.length} rules; ${MAX_RULES} is the most`);
+  const read = rules.slice(0, MAX_RULES).map((rule, index) => readRule(rule, index, say));
+  const firstOf = new Map<string, number>();
+  for (const { id, index } of read) {
+    if (id === null) continue;
+    const before = firstOf.get(id);
+    if (before !== undefined) say(["rules", index, "id"], `is "${id}", as is that of rules[${before}]`);
+    else firstOf.set(id, index);
+  }
+  return { name, version: isVersion ? version : 0, policyVersion: "", defaults, rules: read };
+}
+
+function readDefaults(value: unknown, say: Say): Policy["defaults"] {
+  const block = value === undefined ? {} : readBlock(value, ["defaults"], ["read", "other"], say);
+  const { read: reads = "ALLOW", other: others = "ESCALATE" } = block ?? {};
+  const read = readDecision(reads, ["defaults", "read"], say);
+  const other = readDecision(others, ["defaults", "other"], say);
+  if (other === "ALLOW") {
+    say(["defaults", "other"], "must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of");
+    return { read, other: "ESCALATE" };
+  }
+  return { read, other };
+}
+
+/** Stands for what has been refused. */
+const NO_RULE: PolicyRule = {
+  index: -1,
+  id: null,
+  key: "",
+  when: [],
+  unless: [],
+  decision: "DENY",
+  reason: null,
+  to: null,
+  need: 1,
+  standing: true,
+};
+const RULE_KEYS = ["id", "when", "unless", "decision", "reason", "to", "need", "standing"] as const;
+
+function readRule(value: unknown, index: number, say: Say): PolicyRule {
+  const at = (key: string): PolicyPath => ["rules", index, key];
+  const rule = readBlock(value, ["rules", index], RULE_KEYS, say);
+  if (!rule) return NO_RULE;
+  const { id, reason, to, need, standing } = rule;
+  const decision = readDecision(rule["decision"], at("decision"), say);
+
+  if (id !== undefined && !(typeof id === "string" && ID.test(id)))
+    say(at("id"), `must be 1 to 64 letters, digits, dots, dashes and underscores${instead(id)}`);
+  if (reason !== undefined && !(typeof reason === "string" && reason !== "" && reason.length <= MAX_REASON_CHARS))
+    say(at("reason"), `must be a text of at most ${MAX_REASON_CHARS} characters${instead(reason)}`);
+  if (to !== undefined && !(typeof to === "string" && WHERE_TO.test(to)))
+    say(at("to"), `must name a person, a group or a channel${instead(to)}`);
+  if (need !== undefined && !isWhole(need, 1, MAX_NEED))
+    say(at("need"), `must be a whole number from 1 to ${MAX_NEED}${instead(need)}`);
+  if (standing !== undefined && typeof standing !== "boolean")
+    say(at("standing"), `must be true or false${instead(standing)}`);
+  for (const key of ["to", "need", "standing"]) {
+    if (rule[key] !== undefined && decision !== "ESCALATE")
+      say(at(key), "is for rules that ESCALATE: others ask nobody");
+  }
+  if (rule["when"] === undefined) say(["rules", index], "has no when, which says what it is about");
+  const when = rule["when"] === undefined ? [] : readConditions(rule["when"], at("when"), say);
+  const unless = rule["unless"] === undefined ? [] : readConditions(rule["unless"], at("unless"), say);
+  checkCallRule(rule, { when, unless, decision }, at, say);
+  return {
+    index,
+    id: typeof id === "string" ? id : null,
+    key: typeof id === "string" ? id : `#${digestOf(value)}`,
+    when,
+    unless,
+    decision,
+    reason: typeof reason === "string" ? reason : null,
+    to: typeof to === "string" ? to : null,
+    need: isWhole(need, 1, MAX_NEED) ? need : 1,
+    standing: standing !== false,
+  };
+}
+
+/**
+ * A rule that names a function decides calls in its own name, and may look at nothing that a call does not have; one that
+ * approves says which functions (spec/a2h 8).
+ */
+function checkCallRule(
+  { id, to, need }: Readonly<Record<string, unknown>>,
+  { when, unless, decision }: Pick<PolicyRule, "when" | "unless" | "decision">,
+  at: (key: string) => PolicyPath,
+  say: Say,
+): void {
+  const functions = when.find(({ input }) => input === "fn");
+  if (!functions) {
+    if (unless.some(({ input }) => input === "fn")) say(at("unless"), "names fn, which when does not");
+    return;
+  }
+  for (const [key, conditions] of Object.entries({ when, unless })) {
+    for (const { input } of conditions) {
+      if (!CALL_INPUTS.has(input)) say([...at(key), input], "is nothing that a function call has: it has fn and agent");
+    }
+  }
+  if (id === undefined) say(at("id"), "is missing: what a rule decides of function calls is named after it");
+  if (to !== undefined || need !== undefined)
+    say(at(to === undefined ? "need" : "to"), "is for what executors ask: a function call says itself who is asked");
+  if (decision === "ALLOW" && functions.any.some((pattern) => pattern?.join("") === ""))
+    say([...at("when"), "fn"], 'must say which functions: "*" would approve whatever is asked');
+}
+
+function readConditions(value: unknown, path: PolicyPath, say: Say): Condition[] {
+  const block = readBlock(value, path, null, say);
+  if (!block) return [];
+  const entries = Object.entries(block);
+  if (entries.length === 0) say(path, 'names nothing; write action: "*" for whatever there is');
+  return entries.flatMap(([input, given]): Condition[] => {
+    if (!isConditionInput(input)) {
+      say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")} and meta.<key>`);
+      return [];
+    }
+    const values = Array.isArray(given) ? (given as unknown[]) : [given];
+    if (values.length === 0 || values.length > MAX_VALUES)
+      say([...path, input], `must have 1 to ${MAX_VALUES} values, not ${values.length}`);
+    const any = values.slice(0, MAX_VALUES).map((one, i) => {
+      const place = Array.isArray(given) ? [...path, input, i] : [...path, input];
+      return readValue(input, one, place, say);
+    });
+    return [{ input, any }];
+  });
+}
+
+function readValue(input: Condition["input"], value: unknown, path: PolicyPath, say: Say): Pattern {
+  if (value === null) {
+    if (ALWAYS_THERE.has(input)) say(path, `must be a text: ${input} is never missing`);
+    return null;
+  }
+  const isMeta = input.startsWith("meta.");
+  if (isMeta && (typeof value === "boolean" || Number.isSafeInteger(value))) return [String(value)];
+  if (typeof value !== "string") {
+    const what = isMeta ? "must be a text, a whole number, true, false or null" : "must be a text";
+    say(path, `${what}${instead(value)}${typeof value === "object" ? "" : "; put it in quotes"}`);
+    return null;
+  }
+  if (value.trim() === "" && input !== "resource") say(path, "must not be empty");
+  if (value.length > MAX_VALUE_CHARS) say(path, `must have at most ${MAX_VALUE_CHARS} characters`);
+  if (input === "ask_type" && !value.includes("*") && !(ASK_TYPES as readonly string[]).includes(value))
+    say(path, `must be one of ${ASK_TYPES.join(", ")}${instead(value)}`);
+  return patternOf(input, value);
+}
+
+function isConditionInput(name: string): name is Condition["input"] {
+  return (POLICY_INPUTS as readonly string[]).includes(name) || /^meta\../s.test(name);
+}
+
+function readDecision(value: unknown, path: PolicyPath, say: Say): Decision {
+  const known = DECISIONS.find((decision) => decision === value);
+  if (!known) say(path, `must be ALLOW, DENY or ESCALATE${instead(value)}`);
+  return known ?? "DENY";
+}
+
+/** Returns a mapping's values; says what is none, and names it does not know. */
+function readBlock(
+  value: unknown,
+  path: PolicyPath,
+  keys: readonly string[] | null,
+  say: Say,
+): Readonly<Record<string, unknown>> | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    say(path, `must be a block of names and values${instead(value)}`);
+    return null;
+  }
+  for (const key of Object.keys(value)) {
+    if (keys && !keys.includes(key)) say(path, `has no "${key}"; it knows ${keys.join(", ")}`);
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+}
+
+function instead(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "object") return Array.isArray(value) ? ", not a list" : ", not a block";
+  return `, not ${JSON.stringify(String(value).slice(0, 60))}`;
+}
+
+/** Only scalars and one list deep, or it has been refused: whatever else it is, it is not put into words. */
+function digestOf(rule: unknown): string {
+  try {
+    return sha256Digest(canonicalExact(rule)).slice("sha256:".length).slice(0, VERSION_DIGITS);
+  } catch {
+    return "";
+  }
+}
+
+/** Returns a place as it is written in sentences: `rules[2].when.env`. */
+export function pathText(path: PolicyPath): string {
+  if (path.length === 0) return "the policy";
+  return path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`)).join("");
+}

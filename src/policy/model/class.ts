@@ -1,0 +1,31 @@
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { mayStand, type PolicyClass } from "./policy.ts";
+import type { WrittenRule } from "./text.ts";
+
+const ID_DIGITS = 8;
+
+/** Returns the name of a class: the same for equal classes, and for no others. */
+export function classKeyOf({ action, resource, env, tool, repo, agent, digest }: PolicyClass): string {
+  const call = digest === undefined ? [] : [digest];
+  return sha256Digest(canonicalExact([action, resource, env, tool, repo, agent, ...call])).slice("sha256:".length);
+}
+
+/**
+ * Returns the rule that allows exactly one class, or null where no rule can: one that names no action is about anything,
+ * and a star in what an agent wrote would stand for anything.
+ */
+export function learnedRule(one: PolicyClass, approvals: number): WrittenRule | null {
+  const { action, resource, env, tool, repo, agent } = one;
+  const when = { action, resource, env, tool, repo, agent };
+  const values = Object.values(when).filter((value) => value !== null);
+  if (!mayStand(one) || values.some((value) => value.includes("*") || value.length > MAX_VALUE_CHARS)) return null;
+  return {
+    id: `learned-${classKeyOf(one).slice(0, ID_DIGITS)}`,
+    when,
+    decision: "ALLOW",
+    reason: `People approved this ${approvals} times, and an admin made a rule of it`,
+  };
+}
+
+/** A rule's value has at most so many characters. */
+const MAX_VALUE_CHARS = 512;

@@ -1,0 +1,102 @@
+import { withPreset } from "../../tasks/model/policy.ts";
+import { ATTEMPT_ENV } from "../../tasks/model/attempt-kind.ts";
+import {
+  holds,
+  isAboutCalls,
+  isMet,
+  isRead,
+  nameOf,
+  valueOf,
+  type Policy,
+  type PolicyInput,
+  type PolicyRule,
+  type Verdict,
+} from "./policy.ts";
+import { POLICY_INPUTS, type Condition, type Pattern } from "./match.ts";
+
+/**
+ * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
+ * agents want, for which the env is `agent`, also what the preset makes of it.
+ */
+export function explainVerdict(policy: Policy, input: PolicyInput, verdict: Verdict, preset: Policy): string[] {
+  return [
+    ...inputWords(input),
+    "",
+    ...decisionWords(policy, input, verdict),
+    ...(policy.rules.length > 0 ? [""] : []),
+    ...policy.rules.map((rule) => `  ${nameOf(rule)} (${rule.decision}) ${ruleWords(rule, input)}`),
+    ...(input.env === ATTEMPT_ENV ? presetWords(verdict, preset, input) : []),
+  ];
+}
+
+function presetWords(verdict: Verdict, preset: Policy, input: PolicyInput): string[] {
+  const { decision, because } = withPreset(verdict, preset, input);
+  const isAsked = verdict.trace.defaulted && verdict.decision !== "DENY";
+  return isAsked
+    ? ["", `For a permission that a coding agent wants, ${preset.name} counts. ${decision}: ${because}.`]
+    : [];
+}
+
+function inputWords(input: PolicyInput): string[] {
+  const names = input.fn === null ? POLICY_INPUTS : (["agent", "fn"] as const);
+  const named = names.flatMap((name) => (input[name] === null ? [] : [`${name} ${JSON.stringify(input[name])}`]));
+  const meta = [...input.meta].map(([key, value]) => `meta.${key} ${JSON.stringify(value)}`);
+  const claimed = Object.entries(input.claimed).map(
+    ([name, value]) => `It claimed ${name} ${JSON.stringify(value)}; what is registered on the job counts.`,
+  );
+  return [`Asked about: ${[...named, ...meta].join(", ")}.`, ...claimed];
+}
+
+function decisionWords(policy: Policy, input: PolicyInput, verdict: Verdict): string[] {
+  const { decision, trace, because, to, need = 1, standing } = verdict;
+  const lines = [`${decision}: ${because}.`];
+  if (trace.rule_index !== undefined) {
+    const rule = policy.rules[trace.rule_index];
+    if (rule?.reason) lines.push(`That is what ${nameOf(rule)} says.`);
+  }
+  if (input.fn !== null) {
+    if (decision === "ESCALATE") lines.push("Asked: whomever the call names; no default decides a function call.");
+    if (decision === "ESCALATE" && !standing) lines.push("Nobody can allow it for good.");
+    return lines;
+  }
+  if (trace.defaulted) {
+    lines.push(`What counts is the default for "${isRead(input) ? "read" : "other"}".`);
+  }
+  if (decision === "ESCALATE") {
+    lines.push(
+      `Asked: ${to ?? "whoever is asked by default"}; ${need === 1 ? "one of them decides" : `${need} of them must approve`}.`,
+    );
+    if (!standing) lines.push("Nobody can allow it for good.");
+  }
+  if (decision === "ALLOW" && trace.defaulted) {
+    lines.push("A default approves nothing: an APPROVAL is put to people all the same.");
+  }
+  return lines;
+}
+
+function ruleWords(rule: PolicyRule, input: PolicyInput): string {
+  if (holds(rule, input)) return "matches";
+  if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
+  const missed = rule.when.find((condition) => !isMet(condition, input));
+  if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
+  const value = valueOf(missed.input, input);
+  return `does not match: ${missed.input} is ${value === null ? "missing" : JSON.stringify(value)}, not ${anyWords(missed)}`;
+}
+
+/** Returns what a rule is about, on one line. */
+export function conditionsText({ when, unless }: Pick<PolicyRule, "when" | "unless">): string {
+  const line = (conditions: readonly Condition[]) => conditions.map(conditionWords).join(", ");
+  return unless.length === 0 ? line(when) : `${line(when)}, unless ${line(unless)}`;
+}
+
+function conditionWords(condition: Condition): string {
+  return `${condition.input} is ${anyWords(condition)}`;
+}
+
+function anyWords({ any }: Condition): string {
+  return any.map(patternWords).join(" or ");
+}
+
+function patternWords(pattern: Pattern): string {
+  return pattern === null ? "missing" : JSON.stringify(pattern.join("*"));
+}

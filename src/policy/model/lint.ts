@@ -1,0 +1,50 @@
+import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
+import { allCover } from "./match.ts";
+
+/** A rule that does nothing, and why. */
+export interface LintNote {
+  /** Where the rule stands in the file, from 0. */
+  rule: number;
+  says: string;
+}
+
+/**
+ * Returns the rules that can never win: those whose own exception takes all they are about, and those that another one
+ * always wins over. What is found is certain; what is not found may still be idle.
+ */
+export function lintPolicy({ rules }: Policy): LintNote[] {
+  return rules.flatMap((rule): LintNote[] => {
+    const name = nameOf(rule);
+    if (rule.unless.length > 0 && allCover(rule.unless, rule.when)) {
+      return [{ rule: rule.index, says: `${name} can never win: its unless takes everything its when is about` }];
+    }
+    const winner = rules.find((other) => other !== rule && winsOver(other, rule) && alwaysHoldsWith(other, rule));
+    if (!winner) return [];
+    const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;
+    return [{ rule: rule.index, says: `${name} can never win: wherever it holds, ${nameOf(winner)} ${why}` }];
+  });
+}
+
+/** Whether one rule counts where both hold, by the ranks of `evaluate`. */
+function winsOver(one: PolicyRule, other: PolicyRule): boolean {
+  const [rank, otherRank] = [rankOf(one), rankOf(other)];
+  if (rank !== otherRank) return rank < otherRank;
+  return one.need !== other.need ? one.need > other.need : one.index < other.index;
+}
+
+function rankOf({ decision, standing }: PolicyRule): number {
+  switch (decision) {
+    case "DENY":
+      return 0;
+    case "ESCALATE":
+      return standing ? 2 : 1;
+    case "ALLOW":
+      return 3;
+  }
+}
+
+/** Whether one rule certainly holds wherever the other does. */
+function alwaysHoldsWith(one: PolicyRule, other: PolicyRule): boolean {
+  if (isAboutCalls(one) !== isAboutCalls(other) || !allCover(one.when, other.when)) return false;
+  return one.unless.length === 0 || (other.unless.length > 0 && allCover(other.unless, one.unless));
+}

@@ -1,0 +1,85 @@
+/**
+ * What a rule may look at; besides these, `meta.<key>` of what the asker sent along (spec/relay 8). `fn`
+ * is the function of a call that agents ask people about (spec/a2h 8), and missing from everything else.
+ */
+export const POLICY_INPUTS = [
+  "action",
+  "resource",
+  "env",
+  "ask_type",
+  "role",
+  "tool",
+  "agent",
+  "repo",
+  "job",
+  "fn",
+] as const;
+export type PolicyInputName = (typeof POLICY_INPUTS)[number];
+
+/** What one value has to be: the texts between its stars, one text where it has none; null for what is missing. */
+export type Pattern = readonly string[] | null;
+
+/** One line of `when` or `unless`: an input, and what it may be. */
+export interface Condition {
+  input: PolicyInputName | `meta.${string}`;
+  any: readonly Pattern[];
+}
+
+/** Stands for a star when a pattern is itself looked at as a text; no character has this number. */
+const ANY_RUN = "\u{10ffff}";
+
+/**
+ * Returns a value as it is compared. What is written in many ways and means one thing, `action` and `env`, is compared
+ * without regard to case, width and space around it; the rest exactly.
+ */
+export function normalised(input: string, text: string): string {
+  if (input !== "action" && input !== "env") return text.normalize("NFC");
+  return text.normalize("NFKC").trim().toLowerCase();
+}
+
+/** Returns a rule's value as a pattern. Only the plain `*` is a star, not what normalising would make of others. */
+export function patternOf(input: string, text: string): Pattern {
+  const pieces = (input === "action" || input === "env" ? text.trim() : text).split("*");
+  if (pieces.length === 1) return [normalised(input, text)];
+  return pieces.map((piece) => foldPiece(input, piece));
+}
+
+/** Space beside a star is part of what is meant. */
+function foldPiece(input: string, piece: string): string {
+  const folded = normalised(input, `|${piece}|`);
+  return folded.slice(1, -1);
+}
+
+/**
+ * Returns whether a pattern takes a value. Each text between two stars is looked for once, from where the one before it
+ * ended; nothing is ever tried again, so that no pattern takes long.
+ */
+export function fits(pattern: Pattern, value: string | null): boolean {
+  if (pattern === null || value === null) return pattern === null && value === null;
+  const [head = "", ...between] = pattern;
+  const tail = between.pop();
+  if (tail === undefined) return value === head;
+  if (value.length < head.length + tail.length || !value.startsWith(head) || !value.endsWith(tail)) return false;
+
+  const end = value.length - tail.length;
+  let from = head.length;
+  for (const piece of between) {
+    const at = value.indexOf(piece, from);
+    if (at < 0 || at + piece.length > end) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+/** Returns whether one pattern certainly takes whatever the other takes. */
+export function covers(one: Pattern, other: Pattern): boolean {
+  return fits(one, other && other.join(ANY_RUN));
+}
+
+/** Returns whether the conditions certainly hold wherever the others do. */
+export function allCover(some: readonly Condition[], others: readonly Condition[]): boolean {
+  return some.every(({ input, any }) => {
+    const other = others.find((condition) => condition.input === input);
+    return other?.any.every((narrow) => any.some((wide) => covers(wide, narrow))) ?? false;
+  });
+}

@@ -1,0 +1,311 @@
+import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
+import { ATTEMPT_ENV, repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { fits, normalised, type Condition, type PolicyInputName } from "./match.ts";
+import type { AskType, Job, PolicyTrace, RelayAsk } from "../../asks/model/ask.ts";
+
+export type Decision = PolicyTrace["decision"];
+
+/** One rule of the file, ready to be compared. */
+export interface PolicyRule {
+  /** Where it stands in the file, from 0. */
+  index: number;
+  id: string | null;
+  /** What its uses are counted under: its id, or a digest of what it says. */
+  key: string;
+  when: readonly Condition[];
+  /** Where these all hold the rule does not; empty for a rule without exception. */
+  unless: readonly Condition[];
+  decision: Decision;
+  reason: string | null;
+  /** Whom an ESCALATE asks; null for whoever is asked by default. */
+  to: string | null;
+  /** How many must approve. */
+  need: number;
+  /** Whether people may allow for good what this rule puts to them. */
+  standing: boolean;
+}
+
+/** What is allowed, denied and put to people (spec/relay 8). */
+export interface Policy {
+  /** Of the file. */
+  name: string;
+  version: number;
+  /** `1:227da1dce09c`: the version and the beginning of the digest of everything the file says. */
+  policyVersion: string;
+  defaults: { read: Decision; other: Exclude<Decision, "ALLOW"> };
+  rules: readonly PolicyRule[];
+}
+
+/** What a policy looks at, as it is compared; what is missing is null. */
+export interface PolicyInput extends Record<Exclude<PolicyInputName, "action" | "resource" | "env">, string | null> {
+  action: string;
+  resource: string;
+  env: string;
+  meta: ReadonlyMap<string, string>;
+  /** Of a function call: what exactly would be approved. */
+  digest?: string;
+  /** What the ask claimed and the job's registered values overruled. */
+  claimed: Readonly<Record<string, string>>;
+}
+
+/** The same kind of thing, done by the same agent: what a person can allow for good. */
+export interface PolicyClass {
+  action: string;
+  resource: string;
+  env: string;
+  tool: string | null;
+  repo: string | null;
+  agent: string | null;
+  /** Of a function call, which is allowed for good with exactly these arguments only. */
+  digest?: string;
+}
+
+/** A standing ALLOW: a person's decision about one class, for a time. */
+export interface Grant extends PolicyClass {
+  id: string;
+}
+
+/** What the policy says of an ask. */
+export interface Verdict {
+  decision: Decision;
+  trace: PolicyTrace;
+  /** A rule or a standing grant decided, not a default: only then does an ALLOW approve. */
+  matchedRule: boolean;
+  /** The rules that matched, by id, or by place where they have none. */
+  rules: readonly string[];
+  /** What the deciding rule or grant is counted under; null for a default. */
+  countedAs: { rule: string } | { grant: string } | null;
+  /** Whom to ask, and how many must approve; of an ESCALATE. */
+  to?: string;
+  need?: number;
+  /** Whether a person may allow for good what is put to them here. */
+  standing: boolean;
+  /** One sentence or clause that says why. */
+  because: string;
+}
+
+/** What an ask that names no action does. */
+const ACTION_OF: Readonly<Record<AskType, string>> = {
+  CLARIFICATION: "clarify",
+  CHOICE: "choose",
+  RESOURCE_FETCH: "read",
+  POLICY_DECISION: "unknown",
+  APPROVAL: "unknown",
+};
+const NO_ACTION = "unknown";
+const READS: ReadonlySet<string> = new Set(["clarify", "choose", "read"]);
+
+/** What a policy is asked about, as somebody said it. */
+export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
+  meta?: Readonly<Record<string, unknown>>;
+  digest?: string | undefined;
+};
+
+/** Returns what is compared for what somebody said: text, numbers and truth values; anything else counts as missing. */
+export function policyInput(words: PolicyWords, claimed: Readonly<Record<string, string>> = {}): PolicyInput {
+  const read = (name: PolicyInputName): string | null => {
+    const text = textOf(words[name]);
+    return text === null ? null : normalised(name, text);
+  };
+  const askType = read("ask_type");
+  const byType = askType !== null && Object.hasOwn(ACTION_OF, askType) ? ACTION_OF[askType as AskType] : NO_ACTION;
+  const meta = Object.entries(words.meta ?? {}).flatMap(([key, value]) => {
+    const text = textOf(value);
+    return text === null ? [] : [[key, text.normalize("NFC")] as const];
+  });
+  const fn = read("fn") || null;
+  return {
+    action: read("action") || (fn === null ? byType : normalised("action", fn) || NO_ACTION),
+    resource: read("resource") ?? "",
+    env: read("env") || "dev",
+    ask_type: askType,
+    role: read("role"),
+    tool: read("tool"),
+    agent: read("agent"),
+    repo: read("repo"),
+    job: read("job"),
+    fn,
+    meta: new Map(meta),
+    claimed,
+    ...(fn !== null && words.digest !== undefined && { digest: words.digest }),
+  };
+}
+
+/** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
+export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
+  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined });
+}
+
+/** A function call as far as policy looks at it. */
+export type PolicyCall = Pick<AddressedAsk, "asker" | "digest"> & { form: AddressedForm & { kind: "approval" } };
+
+/**
+ * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
+ * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given. Of an attempt
+ * at assigned work the repository is that of its job's kind, and the env is `agent` (spec/assignment 8).
+ */
+export function policyInputOf(
+  ask: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal">,
+  job: Pick<Job, "id" | "env" | "repo"> & Partial<Pick<Job, "kind">>,
+  more: { action?: string; resource?: string; tool?: string; role?: string } = {},
+): PolicyInput {
+  const { meta, envelope } = ask;
+  const attempted = repoOfKind(job.kind);
+  const env = trusted("env", attempted === null ? job.env : ATTEMPT_ENV, [
+    meta["env"],
+    envelope?.job_snapshot.env_profile,
+  ]);
+  const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
+  // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
+  const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
+  return policyInput(
+    {
+      action: more.action ?? meta["action"],
+      resource: more.resource ?? meta["resource"],
+      env: env.value,
+      ask_type: ask.type,
+      role: more.role ?? ask.roleId,
+      tool: more.tool ?? said["tool"],
+      agent: said["agent"],
+      repo: repo.value,
+      job: job.id,
+      meta,
+    },
+    { ...env.claimed, ...repo.claimed },
+  );
+}
+
+function trusted(
+  name: "env" | "repo",
+  registered: string | null,
+  claims: readonly unknown[],
+): { value: string | null; claimed: Record<string, string> } {
+  const said = claims.map(textOf).filter((text) => text !== null && normalised(name, text) !== "");
+  if (!registered) return { value: said[0] ?? null, claimed: {} };
+  const other = said.find((text) => text !== null && normalised(name, text) !== normalised(name, registered));
+  return { value: registered, claimed: other ? { [name]: other } : {} };
+}
+
+/** Returns an agent as rules name it: by the name its key was issued for, or as `open:…`. */
+function agentName(principal: string): string {
+  return principal.replace(/^(agent|executor):/, "");
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+/** Returns the class an input belongs to. */
+export function policyClassOf({ action, resource, env, tool, repo, agent, digest }: PolicyInput): PolicyClass {
+  return { action, resource, env, tool, repo, agent, ...(digest !== undefined && { digest }) };
+}
+
+/** Returns whether a class can be allowed for good: one that names no action holds everything that names none. */
+export function mayStand({ action }: PolicyClass): boolean {
+  return action !== NO_ACTION;
+}
+
+/**
+ * Returns what a policy says of an input. The order of rules never matters: DENY, then an ESCALATE nobody may allow for
+ * good, a standing grant, ESCALATE, ALLOW, and the defaults (spec/relay 8). Of two ESCALATE rules of
+ * one rank the one that needs more people counts; of rules that are still equal the first is named. What no rule says of
+ * a function call people decide, whatever the defaults say of executors.
+ */
+export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): Verdict {
+  const matched = policy.rules.filter((rule) => holds(rule, input));
+  const denying = matched.find(({ decision }) => decision === "DENY");
+  const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
+  const deciding = denying ?? strictest(escalating.filter(({ standing }) => !standing));
+  const grant = deciding ? undefined : grants.find((one) => sameClass(one, input));
+  const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
+
+  const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
+  const decision = grant ? "ALLOW" : (rule?.decision ?? byDefault);
+  const defaulted = !rule && !grant;
+  const trace: PolicyTrace = {
+    policy: `${rule?.id ?? policy.name}@v${policy.version}`,
+    policy_version: policy.policyVersion,
+    decision,
+    ...(rule?.reason && { reason: rule.reason }),
+    ...(rule && { rule_index: rule.index }),
+    matched: matched.map(({ index }) => index),
+    defaulted,
+    input: tracedInput(input),
+    ...(Object.keys(input.claimed).length > 0 && { claimed: input.claimed }),
+    grant: grant?.id ?? null,
+  };
+  return {
+    decision,
+    trace,
+    matchedRule: !defaulted,
+    rules: matched.map(nameOf),
+    countedAs: grant ? { grant: grant.id } : rule ? { rule: rule.key } : null,
+    ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
+    standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(input),
+    because: rule ? (rule.reason ?? `${nameOf(rule)} says ${decision}`) : grantWords(policy, grant),
+  };
+}
+
+function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): Readonly<Record<string, unknown>> {
+  return fn === null ? { action, resource, env, ...(tool && { tool }) } : { fn, agent };
+}
+
+/** Returns whether an input is a question or a reading, which have a default of their own. */
+export function isRead({ action }: Pick<PolicyInput, "action">): boolean {
+  return READS.has(action);
+}
+
+/** Returns how a rule is named to people. */
+export function nameOf({ id, index }: Pick<PolicyRule, "id" | "index">): string {
+  return id ?? `rules[${index}]`;
+}
+
+/** Returns whether a rule is about function calls: only one that names the function is. */
+export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
+  return when.some(({ input }) => input === "fn");
+}
+
+/** Returns whether a rule speaks of an input: everything in `when` holds, and not everything in `unless`. */
+export function holds({ when, unless }: Pick<PolicyRule, "when" | "unless">, input: PolicyInput): boolean {
+  if (input.fn !== null && !isAboutCalls({ when })) return false;
+  if (!when.every((condition) => isMet(condition, input))) return false;
+  return unless.length === 0 || !unless.every((condition) => isMet(condition, input));
+}
+
+/** Returns whether one condition holds. */
+export function isMet({ input: name, any }: Condition, input: PolicyInput): boolean {
+  const value = valueOf(name, input);
+  return any.some((pattern) => fits(pattern, value));
+}
+
+/** Returns one value of an input by the name rules know it by. */
+export function valueOf(name: Condition["input"], input: PolicyInput): string | null {
+  if (isPolicyInput(name)) return input[name];
+  return input.meta.get(name.slice("meta.".length)) ?? null;
+}
+
+function isPolicyInput(name: Condition["input"]): name is PolicyInputName {
+  return !name.startsWith("meta.");
+}
+
+/** Of those that need most people, the first. */
+function strictest(rules: readonly PolicyRule[]): PolicyRule | undefined {
+  return rules.reduce<PolicyRule | undefined>(
+    (best, rule) => (best && best.need >= rule.need ? best : rule),
+    undefined,
+  );
+}
+
+function allows({ decision }: PolicyRule): boolean {
+  return decision === "ALLOW";
+}
+
+function sameClass(one: PolicyClass, other: PolicyClass): boolean {
+  const names = ["action", "resource", "env", "tool", "repo", "agent", "digest"] as const;
+  return names.every((name) => one[name] === other[name]);
+}
+
+function grantWords(policy: Policy, grant: Grant | undefined): string {
+  return grant ? `somebody allowed it for good (${grant.id})` : `no rule of ${policy.name} speaks of it`;
+}

@@ -1,0 +1,86 @@
+import { BadYaml, readYaml, withItem, withoutItem } from "../../lib/strict-yaml.ts";
+import { checkPolicy, pathText, PolicyMistake } from "./check.ts";
+import type { Policy, PolicyClass } from "./policy.ts";
+
+const LIMITS = { maxBytes: 256 * 1024, maxAliases: 10 };
+
+/**
+ * Returns the policy that a file holds.
+ *
+ * @throws {PolicyMistake} one sentence for each mistake, beginning with file and line
+ */
+export function parsePolicy(text: string, name = "policy.yaml"): Policy {
+  try {
+    const yaml = readYaml(text, LIMITS);
+    try {
+      return checkPolicy(yaml.value, name);
+    } catch (error) {
+      if (!(error instanceof PolicyMistake)) throw error;
+      throw new PolicyMistake(error.faults, (path) => `${name}:${yaml.lineOf(path)}: ${pathText(path)}`);
+    }
+  } catch (error) {
+    if (!(error instanceof BadYaml)) throw error;
+    throw new PolicyMistake([{ path: [], says: error.message }], () => `${name}:${error.line}:`);
+  }
+}
+
+/** A rule as it is written into the file. */
+export interface WrittenRule {
+  id: string;
+  when: Omit<PolicyClass, "digest">;
+  decision: "ALLOW";
+  reason: string;
+}
+
+/**
+ * Returns the file's text with one more rule, and everything else as it stands; unchanged where a rule of that id is
+ * there. @throws {PolicyMistake}
+ */
+export function addRule(text: string, rule: WrittenRule, name?: string): string {
+  if (parsePolicy(text, name).rules.some(({ id }) => id === rule.id)) return text;
+  const changed = withItem(text, "rules", rule, LIMITS);
+  parsePolicy(changed, name);
+  return changed;
+}
+
+/** Returns the file's text without the rule of that id; unchanged where there is none. @throws {PolicyMistake} */
+export function removeRule(text: string, id: string, name?: string): string {
+  const rule = parsePolicy(text, name).rules.find((one) => one.id === id);
+  if (!rule) return text;
+  const changed = withoutItem(text, "rules", rule.index, LIMITS);
+  parsePolicy(changed, name);
+  return changed;
+}
+
+/** What is in force until somebody writes down something else (spec/security 2). */
+export const FIRST_POLICY = `# What agents may do without asking a person, what they may not, and what is put to people.
+# docs/policy.md says it all; "parley policy test --action write --env prod" says what would be decided, and
+# "parley policy lint" what this file holds. It is read again whenever it changes.
+version: 1
+
+# What no rule speaks of. "read" is for questions and for reading: clarify, choose, read. All the rest is "other":
+# ESCALATE puts it to people, DENY refuses it.
+defaults: { read: ALLOW, other: ESCALATE }
+
+# The order of rules never matters: DENY wins over ESCALATE, and ESCALATE over ALLOW. "*" stands for anything.
+rules:
+  - id: prod-writes
+    when: { env: prod, action: [ write, apply_diff ] }
+    decision: DENY
+    reason: Production data is changed by releases only
+
+  # Two people of a team for every deployment, and nobody may allow it for good:
+  #
+  # - id: prod-deploys
+  #   when: { env: prod, action: deploy }
+  #   decision: ESCALATE
+  #   to: release-team
+  #   need: 2
+  #   standing: false
+
+  # What agents ask people about, a function call, is decided only by a rule that names the function; none does here:
+  #
+  # - id: lookups
+  #   when: { fn: "look_up_*", agent: support }
+  #   decision: ALLOW
+`;

@@ -1,0 +1,162 @@
+import type { ListPlace } from "../../core/model/list-page.ts";
+import type { WrittenRule } from "../model/text.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+/** A rule that Parley proposes because people keep approving the same. */
+export interface Proposal {
+  id: string;
+  rule: WrittenRule;
+  state: "open" | "accepted" | "dismissed" | "revoked";
+  /** How often the class had been approved when it was proposed. */
+  approvals: number;
+  createdAt: number;
+  decidedAt: number | null;
+}
+
+interface ProposalRow {
+  proposal_id: string;
+  rule: string;
+  state: Proposal["state"];
+  approvals: number;
+  created_at: number;
+  decided_at: number | null;
+}
+
+function toProposal(row: ProposalRow): Proposal {
+  return {
+    id: row.proposal_id,
+    rule: JSON.parse(row.rule) as WrittenRule,
+    state: row.state,
+    approvals: row.approvals,
+    createdAt: row.created_at,
+    decidedAt: row.decided_at,
+  };
+}
+
+/** Holds what is learned, to the end: who counts approvals sees all that are written down. */
+export async function lockLearning(tx: Tx): Promise<void> {
+  await tx.all(sql`UPDATE policy_reloads SET number = number WHERE id = 1`);
+}
+
+/** Writes down that somebody approved something of a class; once for each ask. */
+export async function insertApproval(tx: Tx, askId: string, classKey: string): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO policy_approvals (ask_id, class_key, approved_at)
+      VALUES (${askId}, ${classKey}, (SELECT parley_now())) ON CONFLICT (ask_id) DO NOTHING`,
+  );
+}
+
+/** Returns how often a class was approved in the last `withinMs`. */
+export async function countApprovals(on: Queryable, classKey: string, withinMs: number): Promise<number> {
+  const { count } = await one<{ count: number }>(
+    on,
+    sql`SELECT count(*) AS count FROM policy_approvals
+      WHERE class_key = ${classKey} AND approved_at > (SELECT parley_now()) - ${withinMs}`,
+  );
+  return Number(count);
+}
+
+/** What was approved of a class no longer counts. */
+export async function deleteApprovals(tx: Tx, classKey: string): Promise<void> {
+  await tx.all(sql`DELETE FROM policy_approvals WHERE class_key = ${classKey}`);
+}
+
+/** Forgets approvals from longer ago than `keptMs`. Returns whether there may be more. */
+export async function deleteOldApprovals(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM policy_approvals WHERE ask_id IN (
+        SELECT ask_id FROM policy_approvals WHERE approved_at <= (SELECT parley_now()) - ${keptMs} LIMIT ${limit})
+      RETURNING ask_id`,
+  );
+  return rows.length === limit;
+}
+
+/** Writes a proposal down unless the class has had one, however that ended. */
+export async function insertProposalIfFirst(
+  tx: Tx,
+  proposal: Pick<Proposal, "id" | "rule" | "approvals"> & { classKey: string },
+): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`INSERT INTO policy_proposals (proposal_id, class_key, rule, state, approvals, created_at)
+      VALUES (${proposal.id}, ${proposal.classKey}, ${JSON.stringify(proposal.rule)}, 'open', ${proposal.approvals},
+        parley_now())
+      ON CONFLICT (class_key) DO NOTHING RETURNING proposal_id`,
+  );
+  return row !== undefined;
+}
+
+export async function findProposal(on: Queryable, id: string): Promise<Proposal | undefined> {
+  const row = await first<ProposalRow>(on, sql`SELECT * FROM policy_proposals WHERE proposal_id = ${id}`);
+  return row && toProposal(row);
+}
+
+/** Returns one page of proposals, the newest first: all, or those in one state. */
+export async function listProposals(
+  on: Queryable,
+  { state, after, limit }: { state?: Proposal["state"]; after?: ListPlace; limit: number },
+): Promise<Proposal[]> {
+  const rows = await on.all<ProposalRow>(
+    sql`SELECT * FROM policy_proposals WHERE 1 = 1
+      ${state === undefined ? empty : sql`AND state = ${state}`}
+      ${after === undefined ? empty : sql`AND (created_at, proposal_id) < (${after.at}, ${after.id})`}
+      ORDER BY created_at DESC, proposal_id DESC LIMIT ${limit}`,
+  );
+  return rows.map(toProposal);
+}
+
+/** Returns the proposals whose rules stand in the policy file. */
+export async function listAccepted(on: Queryable): Promise<Proposal[]> {
+  return (await on.all<ProposalRow>(sql`SELECT * FROM policy_proposals WHERE state = 'accepted'`)).map(toProposal);
+}
+
+/** Moves a proposal on if it is where it is thought to be; returns whether it was. */
+export async function moveProposalIf(
+  tx: Tx,
+  id: string,
+  { from, to, by }: { from: Proposal["state"]; to: Proposal["state"]; by: string },
+): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`UPDATE policy_proposals SET state = ${to}, decided_by = ${by}, decided_at = (SELECT parley_now())
+      WHERE proposal_id = ${id} AND state = ${from} RETURNING proposal_id`,
+  );
+  return row !== undefined;
+}
+
+/** What a rule has spared people, over all versions of the file that held it. */
+export interface Savings {
+  rule: string;
+  saved: number;
+  savedAt: number;
+}
+
+/** Counts one question that a rule spared people. */
+export async function countSaved(tx: Tx, rule: string, policyVersion: string): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO policy_savings (rule, policy_version, saved, saved_at)
+      VALUES (${rule}, ${policyVersion}, 1, (SELECT parley_now()))
+      ON CONFLICT (rule, policy_version)
+      DO UPDATE SET saved = policy_savings.saved + 1, saved_at = excluded.saved_at`,
+  );
+}
+
+/** Returns what these rules have spared people. */
+export async function listSavings(on: Queryable, rules: readonly string[]): Promise<Savings[]> {
+  const rows = await on.all<{ rule: string; saved: number; saved_at: number }>(
+    sql`SELECT rule, sum(saved) AS saved, max(saved_at) AS saved_at FROM policy_savings
+      WHERE rule IN (${join(["", ...rules])}) GROUP BY rule ORDER BY rule`,
+  );
+  return rows.map(({ rule, saved, saved_at: savedAt }) => ({ rule, saved: Number(saved), savedAt: Number(savedAt) }));
+}
+
+/** Every server reads the policy file again, within a second. */
+export async function bumpPolicyReloads(tx: Tx): Promise<void> {
+  await tx.all(sql`UPDATE policy_reloads SET number = number + 1 WHERE id = 1`);
+}
+
+/** Returns a number that is another once the policy file is to be read again. */
+export async function findPolicyReloads(on: Queryable): Promise<number> {
+  return (await one<{ number: number }>(on, sql`SELECT number FROM policy_reloads WHERE id = 1`)).number;
+}

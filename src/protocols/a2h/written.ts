@@ -1,0 +1,66 @@
+import type { AddressedAsk, AddressedForm, ResponseOption } from "../../requests/model/request.ts";
+import { callIdOf, TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
+import { DOOR } from "./create.ts";
+
+/** The three kinds of request, as their refs begin. */
+export type RefKind = "call" | "contact" | "message";
+
+/** What was asked by a tool has no run of its own. */
+const TOOL_RUN = "mcp";
+
+/** What a tool asks for is the same record as this protocol's request of this kind (spec/mcp 4). */
+const FORMS = { call: "approval", contact: "reply", message: "value" } as const satisfies Record<
+  RefKind,
+  AddressedForm["kind"]
+>;
+
+/** Returns how requests of a kind are called in the store, this protocol's own first. */
+export const refsOf = (kind: RefKind, id: string): string[] => [`${kind}:${id}`, toolRefOf(id)];
+
+/** Returns what tells the requests of a kind, in a listing, from all others. */
+export const selectionOf = (kind: RefKind): { refStart: string; form?: AddressedForm["kind"] }[] => [
+  { refStart: `${kind}:` },
+  { refStart: toolRefOf(""), form: FORMS[kind] },
+];
+
+/** True for a request of a kind, whether it was made here or by a tool; other doors' requests are nobody's here. */
+export function isOfKind({ door, ref, form }: AddressedAsk, kind: RefKind): boolean {
+  if (door === TOOL_DOOR) return form.kind === FORMS[kind];
+  return door === DOOR && ref.startsWith(`${kind}:`);
+}
+
+/** A request as its asker wrote it; `spec` is JSON text. */
+interface Written {
+  run_id: unknown;
+  /** Of a message, its uid. */
+  id: unknown;
+  spec: string;
+}
+
+/** Returns a request as its asker wrote it, and one made by a tool as it would have been written here. */
+export function writtenOf(ask: AddressedAsk): Written {
+  const { wire, door } = ask;
+  if (door === TOOL_DOOR) return { run_id: TOOL_RUN, id: callIdOf(ask), spec: specOf(ask) };
+  return { run_id: wire["run_id"], id: wire["call_id"] ?? wire["uid"], spec: String(wire["spec"]) };
+}
+
+function specOf({ form, words }: AddressedAsk): string {
+  switch (form.kind) {
+    case "approval": {
+      // The arguments stand in it digit for digit.
+      const options =
+        form.rejectOptions.length > 0 ? `,"reject_options":${JSON.stringify(form.rejectOptions.map(asSent))}` : "";
+      return `{"fn":${JSON.stringify(form.fn)},"kwargs":${form.kwargs}${options}}`;
+    }
+    case "reply":
+      return JSON.stringify({
+        msg: words,
+        ...(form.options.length > 0 && { response_options: form.options.map(asSent) }),
+      });
+    case "value":
+      return JSON.stringify({ message: words, ...(form.schema !== null && { response_schema: form.schema }) });
+  }
+}
+
+/** A tool takes no more of an option than this. */
+const asSent = ({ name, title, description }: ResponseOption) => ({ name, title, description });

@@ -1,0 +1,153 @@
+import type {} from "@fastify/swagger";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Context } from "../../context.ts";
+import type { AddressedForm, Audience } from "../../requests/model/request.ts";
+import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
+import type { Caller } from "../../questions/model/participant.ts";
+import type { Policy } from "../../policy/model/policy.ts";
+import type { LimitReading } from "../../core/limits.ts";
+import type { ReadLimits } from "../../core/read-limits.ts";
+import type { OtherMethods } from "./methods.ts";
+import type { Parked } from "./parked.ts";
+
+/** The settings that doors go by; the whole configuration has them. */
+export interface DoorSettings {
+  /** Nothing says that others than the programs and people of this computer reach the server. */
+  loopbackOnly: boolean;
+  /** Whether agents may ask without a key; left out, only those of this computer. */
+  open?: boolean | undefined;
+  publicUrl: string;
+  hosts: readonly string[];
+  cors: { origins: readonly string[] };
+  email: { templates: "off" | "text" | "sanitized" };
+  crowd: { public: boolean };
+  limits: { edgePerSecond: number; edgeBurst: number; longPolls: number; streams: number; humanStreams: number };
+  sseHeartbeatS: number;
+  waitCapS: number;
+  webhooks: { allow: readonly string[] };
+  /** Whom agents may have written to, with `*` for anything; null for anybody. */
+  recipients: readonly string[] | null;
+  /** Channels as the operator wrote them down, by name, and the usual one. */
+  contacts: { channels: Readonly<Record<string, unknown>>; defaultChannel?: unknown };
+  push: { fcmKeyFile?: string | undefined };
+}
+
+/** The policy file, as doors look at it and change it. */
+export interface DoorPolicy {
+  current(): { policy: Policy; text: string | null };
+  state(): "ok" | "stale" | "missing";
+  /** What is wrong with the file; null while nothing is. */
+  problem(): string | null;
+  edit(change: (text: string) => string): Promise<void>;
+}
+
+/** One attempt's work, as its commits have it. */
+export interface FinishedWork {
+  repo: string;
+  id: string;
+  attempt: number;
+  startSha: string;
+  commitSha: string;
+}
+
+/** What doors ask of whoever runs the attempts of coding agents. */
+export interface DoorWork {
+  /** Returns work as a patch, against the commit it started from or the repository's base; no program is run for it. */
+  diff(work: FinishedWork, against: "start" | "base"): Promise<string>;
+  /** Where a task's tree is, and how large; null where there is none any more. */
+  tree(of: { repo: string; id: string; generation: number }): Promise<{ path: string; bytes: number } | null>;
+  /** Whether an agent can be given work here, and why not. */
+  readiness(agent: string): { ready: boolean; why: string | null };
+  /** What people are told of the sandbox; null where there is nothing to tell. */
+  sandboxNotice(): string | null;
+}
+
+/** What every door is given. */
+export interface DoorContext {
+  ctx: Context;
+  policy: DoorPolicy;
+  config: DoorSettings;
+  readLimits: ReadLimits;
+  parked: Parked;
+  /** The ways to reach people that are configured. */
+  channels: ChannelCatalogue;
+  /** Null where coding agents are given no work. */
+  work: DoorWork | null;
+  /** Whether the store takes writes, as was tried within the last seconds. */
+  storeState: () => "ready" | "full" | "unavailable";
+}
+
+/** An agent, and what its key says of requests that name nobody. */
+export interface AgentIdentity {
+  /** Whose the objects are. */
+  principal: string;
+  channel: string | null;
+}
+
+/** Whom a request asks that names nobody (spec/a2h 8). */
+export type UsualAudience = (asker: AgentIdentity, decides: AddressedForm["kind"]) => Promise<Audience>;
+
+/** What a door learns of a request before its route runs. */
+export interface RequestFacts {
+  /** The key that stood in the path, as `/k/<key>/...`; cut off before routing. */
+  pathKey?: string;
+  /** Hashes of the keys and the session that let it in: what waits for long ends with them. */
+  shown?: string[];
+  /** Whose objects the request may touch, once known. */
+  principal?: string;
+  /** Who answers, once known. */
+  caller?: Caller;
+  /** Of a request whose path takes other methods: which, and whose words refuse it. */
+  other?: OtherMethods;
+  /** What the limit headers of the reply say, once known. */
+  limit?: LimitReading;
+  /** Finds what they say when nothing was counted. */
+  peekLimit?: () => Promise<LimitReading>;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    facts: RequestFacts;
+  }
+  interface FastifyContextConfig {
+    /** The route takes a JSON object; without this its body is not read. */
+    takesBody?: boolean;
+    /** A body is welcome but need not be there. */
+    bodyOptional?: boolean;
+    /** It is never limited, and answers while the server drains: a client that is refused would lose its wait. */
+    alwaysAnswers?: boolean;
+    /** Its door answers itself for the methods it does not take. */
+    ownMethods?: boolean;
+    /** Posted by a page of ours that tells no origin, and proves in another way where it comes from. */
+    originless?: boolean;
+    /** The origins whose pages may use it, instead of the server's own list; any other page is refused, whatever it does. */
+    cors?: readonly string[];
+    /** The longest body it takes, where that is not the Ask-a-Human doors' own. */
+    maxBodyBytes?: number;
+  }
+}
+
+export type Door = FastifyInstance;
+export type { FastifyReply, FastifyRequest };
+
+/** Returns the principal of a request whose route has asked for one. */
+export function principalOf(request: FastifyRequest): string {
+  const { principal } = request.facts;
+  if (principal === undefined) throw new Error("a route ran without its principal");
+  return principal;
+}
+
+/** Returns the caller of a request whose route has asked for one. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = request.facts;
+  if (caller === undefined) throw new Error("a route ran without its caller");
+  return caller;
+}
+
+/** Aborted when the client of this request has gone, or been answered. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  if (reply.raw.destroyed) gone.abort();
+  return gone.signal;
+}

@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../lib/clock.ts";
+import { openTokenBuckets } from "../../lib/token-bucket.ts";
+import { Refusal } from "../../refusals.ts";
+import { LimitRefusal } from "../../core/limits.ts";
+import type { DoorSettings } from "./door.ts";
+import { BODY_LIMIT_BYTES } from "./errors.ts";
+import type { OtherMethods } from "./methods.ts";
+import { isFromHere } from "./reach.ts";
+import { statedBytes } from "./query.ts";
+
+const CORS_METHODS = "GET, POST, PUT, DELETE, OPTIONS";
+const REQUEST_HEADERS =
+  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
+const EXPOSED_HEADERS =
+  "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Participant-Token, Location, WWW-Authenticate, X-Request-Id";
+const PREFLIGHT_MAX_AGE_S = 3600;
+const EDGE_WINDOW_MS = 1000;
+
+interface GuardOptions {
+  config: DoorSettings;
+  clock: Clock;
+  /** Aborted when whoever comes is told to try again. */
+  refusing: AbortSignal;
+  /** Tells of a request that its path takes other methods. */
+  otherMethods: (request: FastifyRequest) => OtherMethods | null;
+}
+
+/**
+ * Puts the guards before every route, in the contract's order: host, edge, path and method, origin, body
+ * (spec/ask-a-human 1.1). Credentials follow in each door.
+ */
+export function installGuards(app: FastifyInstance, { config, clock, refusing, otherMethods }: GuardOptions): void {
+  const hosts = allowedHosts(config);
+  const edge = openEdgeGuard(config, clock);
+
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    // Before anything is refused: a page must be able to read a refusal too.
+    const origin = request.headers.origin;
+    const other = otherMethods(request);
+    if (other) request.facts.other = other;
+    const { cors: own } = other ?? request.routeOptions.config;
+    const origins = own ?? config.cors.origins;
+    const listed = origin !== undefined && origins.includes(origin);
+    if (origins.length > 0) reply.header("vary", "Origin");
+    if (listed) {
+      reply.header("access-control-allow-origin", origin).header("access-control-expose-headers", EXPOSED_HEADERS);
+    }
+
+    refuseForeignHost(request, hosts);
+    const alwaysAnswers = !other && request.routeOptions.config.alwaysAnswers;
+    if (!alwaysAnswers && !isFromHere(config, request)) edge(request.ip);
+    if (!alwaysAnswers && refusing.aborted) throw new Refusal("store_unavailable");
+    if (other) {
+      if (listed && isPreflight(request)) return void preflight(reply);
+      throw new Refusal("method_not_allowed", { allowed: other.allowed });
+    }
+    if (request.is404) throw new Refusal("route_not_found");
+    const { takesBody, maxBodyBytes = BODY_LIMIT_BYTES, originless } = request.routeOptions.config;
+    const mayComeFrom = listed || (originless && origin === "null");
+    const isGuarded = own !== undefined || isUnsafe(request.method);
+    if (origin !== undefined && !mayComeFrom && isGuarded && !isSameOrigin(request, config, origin)) {
+      throw new Refusal("origin_refused");
+    }
+    if (takesBody) refuseOddBody(request, maxBodyBytes);
+    done();
+  });
+}
+
+/** The host names that are answered: loopback ones, `*.localhost`, the public URL's, and configured ones. */
+function allowedHosts(config: DoorSettings): (host: string) => boolean {
+  const names = new Set(["localhost", "127.0.0.1", "[::1]", new URL(config.publicUrl).hostname, ...config.hosts]);
+  return (host) => names.has(host) || host.endsWith(".localhost");
+}
+
+function refuseForeignHost(request: FastifyRequest, allowed: (host: string) => boolean): void {
+  // Which of two is meant, whoever passes the request on may read differently.
+  const hosts = request.raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length > 1) throw new Refusal("bad_http");
+  const given = request.headers.host ?? "";
+  const name = /^(\[[0-9a-f:.]+\]|[^:/@\s]+)(:\d+)?$/i.exec(given)?.[1]?.toLowerCase();
+  if (name === undefined || !allowed(name)) throw new Refusal("misdirected", { host: given.slice(0, 255) });
+}
+
+function isUnsafe(method: string): boolean {
+  return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+}
+
+function isSameOrigin(request: FastifyRequest, config: DoorSettings, origin: string): boolean {
+  if (origin === config.publicUrl) return true;
+  // A page of ours that was opened under another accepted name, such as localhost.
+  return URL.canParse(origin) && new URL(origin).host === request.headers.host && /^https?:/.test(origin);
+}
+
+function isPreflight(request: FastifyRequest): boolean {
+  return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+}
+
+function preflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .header("access-control-allow-methods", CORS_METHODS)
+    .header("access-control-allow-headers", REQUEST_HEADERS)
+    .header("access-control-max-age", PREFLIGHT_MAX_AGE_S)
+    .code(204)
+    .send();
+}
+
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
+  const length = statedBytes(request);
+  if (length > maxBytes) throw new Refusal("body_too_large", { max_bytes: maxBytes });
+  const present = length > 0 || request.headers["transfer-encoding"] !== undefined;
+  if (!present) return;
+  const encoding = request.headers["content-encoding"];
+  const type = request.headers["content-type"] ?? "";
+  if ((encoding !== undefined && encoding !== "identity") || !JSON_TYPE.test(type)) {
+    throw new Refusal("unsupported_media_type", { accepted: ["application/json"] });
+  }
+}
+
+/** Refuses what overflows an address's bucket. */
+function openEdgeGuard({ limits }: DoorSettings, clock: Clock): (ip: string) => void {
+  const buckets = openTokenBuckets(clock, { perSecond: limits.edgePerSecond, burst: limits.edgeBurst });
+  return (ip) => {
+    if (buckets.take(ip)) return;
+    const now = clock.now();
+    throw new LimitRefusal(
+      limits.edgePerSecond,
+      { used: limits.edgePerSecond, now, resetsAt: now + EDGE_WINDOW_MS },
+      EDGE_WINDOW_MS,
+    );
+  };
+}

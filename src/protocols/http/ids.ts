@@ -1,0 +1,21 @@
+import { Refusal } from "../../refusals.ts";
+
+/** What an id can look like at all: anything else is unknown without asking the store, which cannot hold every text. */
+const ID = /^\w{1,64}$/;
+
+/** True for a text that could be an id. */
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** Returns the id of a question as it was given. @throws {Refusal} `ask_not_found` for a malformed one */
+export function askIdOf(text: string): string {
+  if (!isId(text)) throw new Refusal("ask_not_found", { question_id: text });
+  return text;
+}
+
+/** Returns the id of a subscription as it was given. @throws {Refusal} `subscription_not_found` for a malformed one */
+export function subscriptionIdOf(text: string): string {
+  if (!isId(text)) throw new Refusal("subscription_not_found");
+  return text;
+}

@@ -1,0 +1,160 @@
+import { statusOfTask, type TaskEvent } from "../../tasks/model/task.ts";
+import { askStatusOf, askTypeOf, outcomeText, safeWordsOf } from "../../tasks/model/attempt-asked.ts";
+import { titleOf } from "../../core/model/title.ts";
+import type { News } from "../../tasks/follow.ts";
+import type { TaskAsk, TaskAsks } from "../../tasks/read-asks.ts";
+import type { StoredAttempt, TaskReading, WholeTask } from "../../tasks/read.ts";
+import type { DoorContext } from "./door.ts";
+import { wireTime } from "./question.ts";
+
+/** What is known of a task beside the rows: where people find it, and what stands in the way of agents here. */
+type Around = Pick<DoorContext, "ctx" | "config" | "work">;
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** Returns a body without what is absent. */
+function present(body: Wire): Wire {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined));
+}
+
+const inboxUrl = (publicUrl: string, askId: string): string => `${publicUrl}/inbox/${askId}`;
+
+/** Returns a task as every wire has it (spec/assignment 2); `commit` exactly while it is completed. */
+export function taskWire(reading: TaskReading, around: Around): Wire {
+  const { task, agent, dependencies, blockedBy, newest, question } = reading;
+  const { publicUrl } = around.config;
+  const sandbox = newest?.generation === task.generation ? newest.sandbox : null;
+  return present({
+    repo: task.repo,
+    id: task.id,
+    submittedAt: wireTime(task.submittedAt),
+    status: statusOfTask(task.state),
+    state: task.state,
+    commit: task.commit,
+    title: task.title,
+    attempt: task.attempt,
+    agent,
+    branch: task.branch,
+    changed: task.changed,
+    diffstat: task.diffstat,
+    ref: task.commit === null ? null : `refs/aa/${task.slug}/${task.attempt}`,
+    dependencies,
+    blockedBy,
+    blockedReason: task.blockedReason ?? obstacleTo(reading, around),
+    conflict: task.conflict,
+    stale: task.stale,
+    error: task.error,
+    sandbox,
+    sandboxNotice: sandbox === "none" ? around.work?.sandboxNotice() : null,
+    warnings: task.warnings.length > 0 ? task.warnings : null,
+    question: question && {
+      askId: question.askId,
+      summary: titleOf(question.prompt),
+      url: question.addressedId === null ? `${publicUrl}/inbox` : inboxUrl(publicUrl, question.addressedId),
+    },
+    reviewUrl: task.reviewAsk === null ? null : inboxUrl(publicUrl, task.reviewAsk),
+  });
+}
+
+/** Returns why the agent of a task that is in line cannot be given work on this machine; nothing where it can. */
+function obstacleTo({ task, agent }: TaskReading, { ctx, work }: Around): string | null {
+  const isHere = ctx.assignment.repos.some(({ name, path }) => name === task.repo && path !== null);
+  if (task.state !== "queued" || agent === null || !isHere || !work) return null;
+  return work.readiness(agent).why;
+}
+
+/** Returns a task with its prompt, attempts, reviews and asks. */
+export function wholeTaskWire(whole: WholeTask, around: Around, more: Wire = {}): Wire {
+  const { asks, next } = taskAsksWire(whole.asked, around);
+  const { task, prompt, attempts, reviews } = whole;
+  return {
+    ...taskWire(whole, around),
+    prompt,
+    ...present({ base: task.base, startDependentsOn: task.startOn, ...more }),
+    attempts: attempts.map(attemptWire),
+    reviews: reviews.map(({ attempt, verdict, comment, comments, principal, name, at }) =>
+      present({ attempt, verdict, comment, comments, by: name ?? principal, at: wireTime(at) }),
+    ),
+    asks,
+    asksNext: next,
+  };
+}
+
+/** Returns one page of what a task's agents asked. */
+export function taskAsksWire({ asks, next }: TaskAsks, { config: { publicUrl } }: Pick<Around, "config">) {
+  return {
+    asks: asks.map((one) => ("ask" in one ? askWire(one, publicUrl) : addressedWire(one, publicUrl))),
+    next: next && `${next.attempt}.${next.at}_${next.id}`,
+  };
+}
+
+function attemptWire(attempt: StoredAttempt): Wire {
+  const { n, state, outcome, agent, agentVersion, sandbox, resumes, changed, usage, startedAt, endedAt } = attempt;
+  return present({
+    n,
+    state,
+    outcome,
+    agent,
+    agentVersion,
+    sandbox,
+    resumes,
+    changed,
+    usage,
+    start: attempt.startSha,
+    commit: attempt.commitSha,
+    jobId: attempt.jobId,
+    startedAt: wireTime(startedAt),
+    endedAt: endedAt === null ? null : wireTime(endedAt),
+  });
+}
+
+function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, publicUrl: string): Wire {
+  return present({
+    askId: ask.id,
+    attempt,
+    type: ask.type,
+    summary: titleOf(ask.prompt),
+    prompt: ask.prompt,
+    state: ask.status,
+    url: ask.addressedId === null ? null : inboxUrl(publicUrl, ask.addressedId),
+    askedAt: wireTime(ask.createdAt),
+    answeredAt: answer && wireTime(answer.createdAt),
+    answer: answer?.text ?? answer?.error,
+    by: answer?.answeredBy ?? answer?.source,
+  });
+}
+
+function addressedWire(
+  { attempt, addressed: ask, by }: Extract<TaskAsk, { addressed: unknown }>,
+  publicUrl: string,
+): Wire {
+  const { title, words } = safeWordsOf(ask);
+  return present({
+    askId: ask.id,
+    attempt,
+    type: askTypeOf(ask),
+    summary: titleOf(title),
+    prompt: words,
+    state: askStatusOf(ask),
+    url: inboxUrl(publicUrl, ask.id),
+    askedAt: wireTime(ask.createdAt),
+    ...(ask.outcome && { answer: outcomeText(ask, ask.outcome), by: by ?? "server" }),
+    answeredAt: ask.settledAt === null ? null : wireTime(ask.settledAt),
+  });
+}
+
+/** Returns one event of a task; what it tells stands beside its number, and never in the place of it. */
+export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): Wire {
+  const { seq, at, attempt, type, id } = event;
+  return { ...data, ...(id !== undefined && { id }), seq, at: new Date(at).toISOString(), attempt, type };
+}
+
+/** Returns what a follower is told, as an event of a stream. */
+export function taskNews(news: News<TaskEvent & { id?: string }>): { event: string; id: string; data: string } {
+  if ("reset" in news) {
+    const data = { reset: true, seq: news.reset, type: "state" };
+    return { event: "state", id: String(news.reset), data: JSON.stringify(data) };
+  }
+  const { event } = news;
+  return { event: event.type, id: String(event.seq), data: JSON.stringify(taskEventWire(event)) };
+}

@@ -1,0 +1,12 @@
+import type { AddressedAsk } from "../../requests/model/request.ts";
+
+/** The door of what agents ask people by a tool. */
+export const TOOL_DOOR = "mcp";
+
+/** Returns what such a request is called in the store; its handle is one the server made. */
+export const toolRefOf = (callId: string): string => `${TOOL_DOOR}:${callId}`;
+
+/** Returns the handle under which the asker knows a request. */
+export function callIdOf({ ref }: Pick<AddressedAsk, "ref">): string {
+  return ref.slice(TOOL_DOOR.length + 1);
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { Refusal } from "../../refusals.ts";
+import { readJobEvents } from "../../asks/follow-job.ts";
+import { readJob } from "../../asks/read-job.ts";
+import { readRelayAsk } from "../../asks/read.ts";
+import { listLateAnswers, listSharedBy } from "../../asks/watch.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { fields } from "../http/fields.ts";
+import { administrator } from "../http/principals.ts";
+import { cursorField, nextField as next, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
+import { jobEvent, lateAnswer } from "./admin-relay-wire.ts";
+import { ADMIN_REFUSALS } from "./admin-routes.ts";
+
+/** What an executor may call its jobs and asks; nothing else is in the store. */
+export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** Admins read everything, and nothing becomes theirs by it. */
+export const ADMIN = { principal: "", readsAll: true, isAdmin: true } as const;
+
+export interface OneOf {
+  Params: { id: string };
+}
+
+const tags = ["administration"];
+const Of = fields(cursorField);
+const Item = z.looseObject({});
+const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const LIST = { 400: Refused, ...ADMIN_REFUSALS, 404: Refused } as const;
+
+/** Lists of one ask and of one job that may be longer than a page, each to its end. */
+export function adminRelayPages(door: DoorContext, app: Door): void {
+  const { ctx } = door;
+
+  app.get<OneOf>(
+    "/admin/asks/:id/late",
+    {
+      schema: {
+        tags,
+        summary: "What was answered when an ask was over, the oldest first",
+        querystring: Of,
+        response: { 200: z.object({ late: z.array(Item), next }), ...LIST },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const skipped = pageAfterNumber((request.query as z.output<typeof Of>).cursor) ?? 0;
+      const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
+      const found = await listLateAnswers(ctx, ask.id, { skipped, limit: PAGE });
+      return { late: found.items.map(lateAnswer) as z.output<typeof Item>[], next: placeText(found.next) };
+    },
+  );
+
+  app.get<OneOf>(
+    "/admin/asks/:id/shared_by",
+    {
+      schema: {
+        tags,
+        summary: "The ids of asks that share an ask's answer, the oldest first",
+        querystring: Of,
+        response: { 200: z.object({ shared_by: z.array(z.string()), next }), ...LIST },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const from = pageAfter((request.query as z.output<typeof Of>).cursor, RELAY_ID);
+      const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
+      const found = await listSharedBy(ctx, ask.id, { ...from, limit: PAGE });
+      return { shared_by: found.items.map(({ id }) => id), next: placeText(found.next) };
+    },
+  );
+
+  app.get<OneOf>(
+    "/admin/jobs/:id/history",
+    {
+      schema: {
+        tags,
+        summary: "What happened to a job and is still kept, the newest first",
+        querystring: Of,
+        response: { 200: z.object({ events: z.array(Item), next }), ...LIST },
+      },
+    },
+    async (request) => {
+      await administrator(door, request);
+      const before = pageAfterNumber((request.query as z.output<typeof Of>).cursor);
+      const { job } = await readJob(ctx, known(request, "job_not_found"), ADMIN);
+      const found = await readJobEvents(ctx, job.id, { ...(before && { before }), limit: PAGE });
+      return { events: found.events.map(jobEvent) as z.output<typeof Item>[], next: placeText(found.next) };
+    },
+  );
+}
+
+/** Returns the id that the path names; one that cannot be is unknown. @throws {Refusal} */
+export function known(request: FastifyRequest, missing: "request_not_found" | "job_not_found"): string {
+  const { id } = request.params as OneOf["Params"];
+  if (!RELAY_ID.test(id)) throw new Refusal(missing);
+  return id;
+}

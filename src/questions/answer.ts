@@ -1,0 +1,202 @@
+import type { Context } from "../context.ts";
+import { asOf, type Answer, type Ask } from "./model/question.ts";
+import { checkAnswer, type GivenAnswer } from "./model/check-answer.ts";
+import type { Caller, Identity } from "./model/participant.ts";
+import { CROWD } from "../asks/model/public.ts";
+import type { JudgedText } from "../owner.ts";
+import { Refusal } from "../refusals.ts";
+import { countAnswerIfOpen, findAsk, insertOutcome, lockAsk, type AskAt } from "./store/questions.ts";
+import type { Tx } from "../core/store/db.ts";
+import { claimKey, keepReply, type IdempotencyClaim } from "../core/store/idempotency.ts";
+import { ownsKeyOf } from "../access/store/keys.ts";
+import { findResponseOf, insertResponseIfFirst } from "./store/responses.ts";
+import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
+import { transact } from "../core/store/transact.ts";
+import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
+import { creditAnswer, type Credit } from "./credit-answer.ts";
+import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
+import { chargeLimit, type LimitReading } from "../core/limits.ts";
+import { writeNotes } from "../asks/settle.ts";
+
+export interface AnswerInput {
+  askId: string;
+  caller: Caller;
+  given: GivenAnswer;
+  /** What the request claims to be: with an agent's key it is no person at all, and the asker by any name is refused. */
+  asAgent: { withKey: boolean; names: readonly string[] };
+  idempotency?: { key: string; bodyHash: string };
+}
+
+/** What the person is told of an accepted answer. */
+export interface AnswerReceipt extends Credit {
+  responseId: string;
+}
+
+export interface Answered {
+  receipt: AnswerReceipt;
+  replayed: boolean;
+  /** Who answered, for the caller's limits. */
+  person: string;
+  /** The participant whose credential the reply should carry, if any. */
+  issue: string | null;
+  reading: LimitReading | null;
+}
+
+/**
+ * Records one person's answer to a crowd question, and settles the question when it was the last one needed.
+ *
+ * "Already answered" is looked for before "closed", so that the retry of the very answer that closed a question learns
+ * its response. Both are decided again by the counting statement, which holds the row: what came first in the store
+ * stands (spec/ask-a-human 2 and 4.4).
+ *
+ * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
+ *   `invalid_input`, `rate_limited`
+ */
+export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answered> {
+  const judged = await judgedText(ctx, input);
+  return transact(ctx, async (tx) => {
+    const found = await findAsk(tx, input.askId);
+    if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
+    if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
+
+    const identified = await identifyForWrite(ctx, tx, input.caller);
+    const { identity, issue } = identified;
+    const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
+    if (claim) {
+      const used = await claimKey(tx, claim);
+      if (used && used.bodyHash !== claim.bodyHash) {
+        throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
+      }
+      if (used?.reply) {
+        const receipt = JSON.parse(used.reply) as AnswerReceipt;
+        return { receipt, replayed: true, person: identity.person, issue, reading: null };
+      }
+    }
+
+    await refuseIfAnswered(tx, found.ask.id, identity);
+    const current = await heldIfDue(tx, found);
+    if (current.state !== "open") throw await refusalOfSettled(tx, current);
+    const answer = checkAnswer(current.form, input.given);
+    if (judged.refusal && current.form.kind === "text") throw judged.refusal;
+    const reading = await chargeAnswer(ctx, tx, identified, input.caller);
+
+    const counted = await countAnswerIfOpen(tx, current.id);
+    if (!counted?.inTime) {
+      await refuseIfAnswered(tx, current.id, identity);
+      // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
+      const now = counted ? undefined : await findAsk(tx, current.id);
+      throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
+    }
+    // point: answer-counted
+    const receipt = await record(ctx, tx, counted.ask, {
+      id: claim?.objectId ?? ctx.newId("r"),
+      identity,
+      network: input.caller.network,
+      answer,
+      value: judged.value,
+    });
+    if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
+    return { receipt, replayed: false, person: identity.person, issue, reading };
+  });
+}
+
+/** Returns what a text comes to where the question has an owner that gets it. */
+async function judgedText(ctx: Context, { askId, given }: AnswerInput): Promise<JudgedText> {
+  if (typeof given.answer !== "string") return {};
+  const found = await findAsk(ctx.db, askId);
+  const owner = found && ctx.owners.ofQuestion(found.ask);
+  return owner ? owner.judge(found.ask, given.answer) : {};
+}
+
+interface CountedResponse {
+  id: string;
+  identity: Identity;
+  network: Caller["network"];
+  answer: Answer;
+  value: unknown;
+}
+
+/** Stores the counted response with everything that follows from it. */
+async function record(
+  ctx: Context,
+  tx: Tx,
+  ask: Ask,
+  { id: responseId, identity, network, answer, value }: CountedResponse,
+): Promise<AnswerReceipt> {
+  const at = ask.lastAnswerAt ?? ask.createdAt;
+  const stored = await insertResponseIfFirst(tx, {
+    askId: ask.id,
+    person: identity.person,
+    ord: ask.n,
+    id: responseId,
+    answer,
+    tier: identity.tier,
+    network,
+    at,
+  });
+  if (!stored) {
+    await refuseIfAnswered(tx, ask.id, identity);
+    throw new Error("a response is neither stored nor there");
+  }
+
+  // point: answer-stored
+  const settled = ask.state === "answered";
+  if (settled) await insertOutcome(tx, { askId: ask.id, status: "answered", principal: CROWD, source: ask.door });
+  const ended = settled && (await ctx.owners.ofQuestion(ask)?.ended(tx, ask, { is: "answered", answer, value }));
+  if (ended && !ended.isWanted) throw settledRefusal({ ...ask, state: "cancelled" });
+  const credit = await creditAnswer(ctx, tx, { ask, identity, answer, at });
+  // point: answer-credited
+  await appendEvent(tx, streamOfAsker(ask.asker), {
+    kind: settled ? "ask.answered" : "ask.response",
+    askId: ask.id,
+    version: ask.version,
+    at,
+  });
+  tx.wake(askTopic(ask.id));
+  tx.wake(FEED_TOPIC);
+  if (ended) await writeNotes(tx, ended.notes);
+  return { responseId, ...credit };
+}
+
+/** An agent is no person; nor does a program answer with one key what it may have asked with another of its owner's. */
+async function isAsker(tx: Tx, asker: string, { asAgent, caller }: AnswerInput): Promise<boolean> {
+  if (asAgent.withKey || asAgent.names.includes(asker)) return true;
+  return caller.byKey === true && caller.person !== undefined && (await ownsKeyOf(tx, caller.person, asker));
+}
+
+function claimOf(identity: Identity, responseId: string, given: { key: string; bodyHash: string }): IdempotencyClaim {
+  return { principal: `person:${identity.person}`, verb: "answer", objectId: responseId, ...given };
+}
+
+async function refuseIfAnswered(tx: Tx, askId: string, identity: Identity): Promise<void> {
+  const responseId = await findResponseOf(tx, askId, identity.names);
+  if (responseId) throw new Refusal("already_answered", { question_id: askId, response_id: responseId });
+}
+
+/** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
+async function chargeAnswer(ctx: Context, tx: Tx, identified: Identified, caller: Caller): Promise<LimitReading> {
+  const { limits } = ctx.crowd;
+  await chargeNewcomer(ctx, tx, caller, identified);
+  const reading = await chargeLimit(tx, "answers", identified.identity.person, limits.answersPerHour);
+  if (!caller.exempt) await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
+  return reading;
+}
+
+/**
+ * Returns the ask as it is now. One that the clock alone has ended is looked at again with its row held: an answer that
+ * came in time may be committing at this very moment, and whoever came too late must hear how it really ended.
+ */
+async function heldIfDue(tx: Tx, { ask, now }: AskAt): Promise<Ask> {
+  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+  const held = await lockAsk(tx, ask.id);
+  return held ? asOf(held.ask, held.now) : asOf(ask, now);
+}
+
+/** Why a person whose answer was not found cannot answer any more: with the answer, retention may have deleted the ask. */
+async function refusalOfSettled(tx: Tx, ask: Ask): Promise<Refusal> {
+  return (await findAsk(tx, ask.id)) ? settledRefusal(ask) : new Refusal("ask_not_found", { question_id: ask.id });
+}
+
+function settledRefusal(ask: Ask): Refusal {
+  return new Refusal("ask_settled", { question_id: ask.id, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
+}

@@ -1,0 +1,26 @@
+import type { Context } from "../context.ts";
+import { stateOfWait } from "./model/wait.ts";
+import { lockAsk } from "./store/questions.ts";
+import { listResponses } from "./store/responses.ts";
+import { transact } from "../core/store/transact.ts";
+import { askTopic } from "../core/store/wake.ts";
+import { cancelWaitIfOpen, findWaits } from "./store/waits.ts";
+
+/**
+ * Ends an asker's own wait if it is not over; its ask goes on. The ask is held meanwhile: the answer that ends the wait
+ * and the asker who gives it up leave one outcome.
+ *
+ * @returns whether there is such a wait
+ */
+export async function cancelWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
+  return transact(ctx, async (tx) => {
+    const [wait] = await findWaits(tx, [waitId], asker);
+    const held = wait && (await lockAsk(tx, wait.askId));
+    if (!held) return false;
+    const responses = (await listResponses(tx, [held.ask])).get(held.ask.id) ?? [];
+    const isDue = held.ask.state === "open" && held.now >= held.ask.expiresAt;
+    if (isDue || stateOfWait(wait, held.ask, responses).status !== "working") return true;
+    if (await cancelWaitIfOpen(tx, waitId)) tx.wake(askTopic(wait.askId));
+    return true;
+  });
+}

@@ -1,0 +1,99 @@
+import type { Context } from "../context.ts";
+import type { Ask } from "./model/question.ts";
+import { refuseFields } from "../core/model/field-problem.ts";
+import { Refusal } from "../refusals.ts";
+import { findAsk, type NewAsk } from "./store/questions.ts";
+import type { Tx } from "../core/store/db.ts";
+import { insertFallback } from "./store/fallbacks.ts";
+import { findHumanByNumber } from "../access/store/humans.ts";
+import { claimKey, moveKey } from "../core/store/idempotency.ts";
+import { transact } from "../core/store/transact.ts";
+import { settleIfDue } from "./expire.ts";
+import type { LimitReading } from "../core/limits.ts";
+import { chargeAsk, storeAsk } from "./store-new.ts";
+
+export interface Created {
+  ask: Ask;
+  /** True when an idempotency key stood for an ask made before. */
+  replayed: boolean;
+  /** The asker's limit after this; nothing for a replay, which counts for none. */
+  reading: LimitReading | null;
+}
+
+/** A new ask, but for what the store gives it. */
+export type AskWish = Omit<NewAsk, "id"> & {
+  /** Whom to ask, and when, if nobody of the crowd has answered by then. */
+  fallback?: { human: number; afterMs: number };
+};
+
+/** What makes a second request the same as a first one. */
+export interface Sameness {
+  key: string;
+  bodyHash: string;
+  /** The key stands for its ask only while that is open; otherwise for a day, however it ended. */
+  whileOpen?: boolean;
+}
+
+/**
+ * Stores a new ask, or returns the one its idempotency key already stands for.
+ *
+ * The key comes before the limits, so that a retry always succeeds; key, limit, quota and ask are one transaction, so
+ * that a refusal burns neither key nor limit (spec/ask-a-human 3.1).
+ *
+ * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`, `invalid_input` for a fallback that nobody
+ *   is or that comes after the deadline
+ */
+export async function createAsk(ctx: Context, input: AskWish, sameness?: Sameness): Promise<Created> {
+  const id = ctx.newId("q");
+  const created = await transact(ctx, async (tx) => {
+    const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
+    if (standing !== undefined) return standing;
+    // point: create-key-claimed
+    const { reading, now } = await chargeAsk(ctx, tx, input.asker);
+    const ask = await storeAsk(tx, { ...input, id }, now);
+    if (input.fallback) await planFallback(tx, ask, input.fallback);
+    return { ask, replayed: false, reading };
+  });
+  if (typeof created !== "string") return created;
+
+  const found = await findAsk(ctx.db, created);
+  if (!found) throw new Error("an idempotency key outlived its question");
+  return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
+}
+
+async function planFallback(tx: Tx, ask: Ask, { human, afterMs }: NonNullable<AskWish["fallback"]>): Promise<void> {
+  const found = await findHumanByNumber(tx, human);
+  if (!found) {
+    throw refuseFields([
+      { message: "fallback_human must be the id of a human", field: "fallback_human", constraint: "unknown" },
+    ]);
+  }
+  const dueAt = ask.createdAt + afterMs;
+  if (dueAt >= ask.expiresAt) {
+    const message = "fallback_after_seconds must be less than timeout_seconds";
+    throw refuseFields([{ message, field: "fallback_after_seconds", constraint: "range" }]);
+  }
+  await insertFallback(tx, ask.id, found.person, dueAt);
+}
+
+/**
+ * Takes the key for the new ask and returns nothing, or returns the ask it stands for. Two who find the same ask over
+ * at once do not both ask again: the second finds the key moved, and what it stands for now.
+ */
+async function claimOrFind(
+  tx: Tx,
+  principal: string,
+  objectId: string,
+  { whileOpen = false, ...key }: Sameness,
+): Promise<string | undefined> {
+  const claim = { principal, verb: whileOpen ? "ask while open" : "ask", objectId, ...key };
+  let used = await claimKey(tx, claim);
+  while (used && whileOpen && !(await isOpen(tx, used.objectId))) used = await moveKey(tx, claim, used.objectId);
+  if (used && used.bodyHash !== key.bodyHash) throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
+  return used?.objectId;
+}
+
+async function isOpen(tx: Tx, askId: string): Promise<boolean> {
+  const found = await findAsk(tx, askId);
+  return found !== undefined && found.ask.state === "open" && found.now < found.ask.expiresAt;
+}

@@ -1,0 +1,81 @@
+import type { Context } from "../context.ts";
+import { categoryOf, type Answer, type Ask } from "./model/question.ts";
+import { EARLY_BIRD_MS, newBadges, NIGHT_ENDS_HOUR, SPEED_DEMON_MS } from "./model/badges.ts";
+import type { Identity } from "./model/participant.ts";
+import { pointsFor, utcDayStart, type PointEntries } from "./model/points.ts";
+import { continueStreak, localDay, localHour, streakOn } from "./model/streak.ts";
+import { findFirstView } from "./store/marks.ts";
+import type { Tx } from "../core/store/db.ts";
+import {
+  findLastStreak,
+  insertBadgeIfNew,
+  insertLedgerRow,
+  listBadges,
+  listRewardedStreaks,
+  readFacts,
+  sumSince,
+} from "./store/ledger.ts";
+import { addToStandings } from "./store/standings.ts";
+import { findToldAt } from "../notices/store/notices.ts";
+
+/** What an answer brought its giver. */
+export interface Credit {
+  points: number;
+  entries: PointEntries;
+  /** Ids of the badges this answer earned, in table order. */
+  badges: readonly string[];
+  totalPoints: number;
+  streakDays: number;
+}
+
+/**
+ * Appends the one ledger row of an accepted answer, adds it to the standings, and gives the badges it earned. Runs in the answer's transaction
+ * with the person's limit window held, so that two answers of one person cannot both be the tenth.
+ */
+export async function creditAnswer(
+  ctx: Context,
+  tx: Tx,
+  given: { ask: Ask; identity: Identity; answer: Answer; at: number },
+): Promise<Credit> {
+  const { ask, answer, at } = given;
+  const { person, names, timeZone } = given.identity;
+  const rules = ctx.crowd.points;
+
+  const today = localDay(at, timeZone);
+  const streak = continueStreak(await findLastStreak(tx, person), today);
+  const { points, cappedPoints, entries } = pointsFor({
+    ask,
+    answersBefore: ask.n - 1,
+    answer,
+    at,
+    notifiedAt: rules.bonuses ? await findToldAt(tx, ask.id, names) : null,
+    streakDays: streak.days,
+    rewardedStreaks: rules.bonuses ? await listRewardedStreaks(tx, person) : new Set(),
+    cappedToday: (await sumSince(tx, person, utcDayStart(at))).capped,
+    rules,
+  });
+  const firstView = await findFirstView(tx, ask.id, names);
+  await insertLedgerRow(tx, {
+    person,
+    askId: ask.id,
+    at,
+    category: categoryOf(ask),
+    points,
+    cappedPoints,
+    entries,
+    streak,
+    early: at - ask.createdAt <= EARLY_BIRD_MS,
+    night: localHour(at, timeZone) < NIGHT_ENDS_HOUR,
+    speedy: firstView !== null && at - firstView < SPEED_DEMON_MS,
+    confident: answer.confidence === 5,
+  });
+  await addToStandings(tx, { person, points, at });
+
+  const facts = await readFacts(tx, person);
+  const held = new Set((await listBadges(tx, person)).map((badge) => badge.id));
+  const badges: string[] = [];
+  for (const id of newBadges(facts, held)) {
+    if (await insertBadgeIfNew(tx, { person, id, askId: ask.id, at })) badges.push(id);
+  }
+  return { points, entries, badges, totalPoints: facts.points, streakDays: streakOn(streak, today) };
+}

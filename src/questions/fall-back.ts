@@ -1,0 +1,85 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk, AddressedForm } from "../requests/model/request.ts";
+import type { Ask } from "./model/question.ts";
+import { titleOf } from "../core/model/title.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressed } from "../requests/store/requests.ts";
+import { findAsk } from "./store/questions.ts";
+import { setFallbackAsked, setFallbackOver, type Fallback } from "./store/fallbacks.ts";
+import { transact } from "../core/store/transact.ts";
+import { addressAsk } from "../requests/address-ask.ts";
+import { answerAsk } from "./answer.ts";
+import { cancelAddressed } from "../requests/end.ts";
+
+/**
+ * Takes a fallback one step further: asks its person while the question has no answer, gives the person's answer to the
+ * question, or withdraws what the person was asked when the question is over. Each step can be taken twice.
+ */
+export async function stepFallback(ctx: Context, fallback: Fallback): Promise<void> {
+  const found = await findAsk(ctx.db, fallback.askId);
+  const isOpen = found?.ask.state === "open" && found.now < found.ask.expiresAt;
+  if (fallback.addressedId === null) {
+    if (!found || !isOpen || found.ask.n > 0) return over(ctx, fallback);
+    const leftSeconds = Math.floor((found.ask.expiresAt - found.now) / 1000);
+    if (leftSeconds < 1) return over(ctx, fallback);
+    return askPerson(ctx, fallback, found.ask, leftSeconds);
+  }
+  const addressed = (await findAddressed(ctx.db, fallback.addressedId))?.ask;
+  if (addressed?.state === "open") {
+    if (isOpen) return;
+    await cancelAddressed(ctx, addressed.id, { kind: "server", id: "parley" }, "The question is over.");
+  } else if (addressed?.state === "answered" && found && isOpen) {
+    await giveAnswer(ctx, fallback, found.ask, addressed);
+  }
+  await over(ctx, fallback);
+}
+
+async function over(ctx: Context, { askId }: Fallback): Promise<void> {
+  await transact(ctx, (tx) => setFallbackOver(tx, askId));
+}
+
+async function askPerson(ctx: Context, { askId, person }: Fallback, ask: Ask, timeoutSeconds: number): Promise<void> {
+  const form: AddressedForm =
+    ask.form.kind === "choice"
+      ? { kind: "value", schema: { type: "string", enum: [...ask.form.options] } }
+      : { kind: "reply", options: [] };
+  const { ask: addressed } = await addressAsk(ctx, {
+    door: ask.door,
+    asker: ask.asker,
+    ref: `fallback:${askId}`,
+    sameHash: askId,
+    title: titleOf(ask.prompt),
+    words: ask.prompt,
+    form,
+    audience: { is: "leaf", target: { via: "person", person } },
+    digest: null,
+    timeoutSeconds,
+    remindAfterMs: null,
+    wire: { question_id: askId },
+  });
+  await transact(ctx, (tx) => setFallbackAsked(tx, askId, addressed.id));
+}
+
+/** The person's answer counts like any other signed-in person's. */
+async function giveAnswer(
+  ctx: Context,
+  { askId, person }: Fallback,
+  ask: Ask,
+  { outcome }: AddressedAsk,
+): Promise<void> {
+  const text = outcome?.value === undefined ? outcome?.text : (JSON.parse(outcome.value) as string);
+  const given =
+    ask.form.kind === "choice" ? { selectedOption: ask.form.options.indexOf(text ?? "") } : { answer: text };
+  try {
+    await answerAsk(ctx, {
+      askId,
+      given,
+      caller: { person, network: ctx.keyring.mac("network", `person ${person}`), exempt: true },
+      asAgent: { withKey: false, names: [] },
+    });
+  } catch (error) {
+    // Answered meanwhile, or over; an answer that does not fit was said to be so when it was given.
+    if (!(error instanceof Refusal) || error.kind === "unavailable") throw error;
+    ctx.log.info({ question: askId, code: error.code }, "a fallback's answer was not taken");
+  }
+}

@@ -1,0 +1,55 @@
+import type { Context } from "../context.ts";
+import type { Caller } from "./model/participant.ts";
+import { Refusal } from "../refusals.ts";
+import { findAsk, holdAsk, lockAsk } from "./store/questions.ts";
+import { countReportingNetworks, upsertReport, upsertSkip } from "./store/marks.ts";
+import { transact } from "../core/store/transact.ts";
+import { FEED_TOPIC } from "../core/store/wake.ts";
+import { welcome } from "./identify.ts";
+
+const SKIP_MS = 86_400_000;
+const NETWORKS_THAT_HOLD = 3;
+
+export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
+export type ReportReason = (typeof REPORT_REASONS)[number];
+
+/** Hides a question from this person for 24 hours. @throws {Refusal} `ask_not_found`, `rate_limited` */
+export async function skipQuestion(ctx: Context, askId: string, caller: Caller): Promise<{ issue: string | null }> {
+  return transact(ctx, async (tx) => {
+    if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    const { identity, issue } = await welcome(ctx, tx, caller);
+    await upsertSkip(tx, askId, identity.person, SKIP_MS);
+    return { issue };
+  });
+}
+
+/**
+ * Keeps a person's report. Reports of people on three different networks hold the question out of the feed until an
+ * operator decides; its deadline runs on.
+ *
+ * @throws {Refusal} `ask_not_found`, `rate_limited`
+ */
+export async function reportQuestion(
+  ctx: Context,
+  askId: string,
+  caller: Caller,
+  report: { reason: ReportReason; comment?: string },
+): Promise<{ issue: string | null }> {
+  return transact(ctx, async (tx) => {
+    if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    const { identity, issue } = await welcome(ctx, tx, caller);
+    if (!(await lockAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    await upsertReport(tx, {
+      askId,
+      person: identity.person,
+      reason: report.reason,
+      comment: report.comment ?? null,
+      network: caller.network,
+    });
+    if ((await countReportingNetworks(tx, askId)) >= NETWORKS_THAT_HOLD) {
+      await holdAsk(tx, askId);
+      tx.wake(FEED_TOPIC);
+    }
+    return { issue };
+  });
+}

@@ -1,0 +1,79 @@
+/** The five audiences a question may be meant for; they order and notify, and bar nobody. */
+export const TAGS = ["technical", "product", "ethics", "creative", "general"] as const;
+export type Tag = (typeof TAGS)[number];
+
+/** What a valid answer looks like. */
+export type Form = { kind: "text" } | { kind: "choice"; options: readonly string[] };
+
+/** Terminal is every state except `open`. */
+export type AskState = "open" | "answered" | "expired" | "cancelled";
+
+/** The one noun: who asks, what, what a valid answer looks like, who may answer, how many are needed, until when. */
+export interface Ask {
+  id: string;
+  /** The door it came through; only that door reads `wire`. */
+  door: string;
+  /** The principal who asked. */
+  asker: string;
+  prompt: string;
+  form: Form;
+  /** In the asker's order; the first is the category. */
+  audience: readonly Tag[];
+  need: number;
+  /** Responses stored. */
+  n: number;
+  state: AskState;
+  /** 1 at creation, one more with every change. */
+  version: number;
+  /** Kept out of the feed after reports, until an operator decides. */
+  held: boolean;
+  createdAt: number;
+  /** The deadline: from this moment on no answer counts. */
+  expiresAt: number;
+  lastAnswerAt: number | null;
+  settledAt: number | null;
+  /** What only its door understands. */
+  wire: Readonly<Record<string, unknown>>;
+}
+
+export interface Answer {
+  text?: string;
+  selectedOption?: number;
+  confidence?: number;
+}
+
+/** How much is known of who answered: nothing, a credential shown before, or a signed-in person. */
+export type Tier = "anonymous" | "returning" | "named";
+
+export interface Response {
+  id: string;
+  /** Its place among the answers, from 1. */
+  ord: number;
+  answer: Answer;
+  tier: Tier;
+  network: string;
+  at: number;
+}
+
+/**
+ * Returns the ask as it is at `now`: past its deadline an open ask is expired, whether or not anything has written
+ * that down yet (spec/invariants T2).
+ */
+export function asOf(ask: Ask, now: number): Ask {
+  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+  return { ...ask, state: "expired", settledAt: ask.expiresAt, version: ask.version + 1 };
+}
+
+/**
+ * Returns the ask as it was at one of its versions. A crowd ask changes by one response at a time and at most once by
+ * expiry or cancelling, so every earlier state follows from the present one.
+ */
+export function atVersion(ask: Ask, version: number): Ask {
+  if (version >= ask.version) return ask;
+  return { ...ask, n: version - 1, state: "open", settledAt: null, version };
+}
+
+/** The category under which an answer is counted: the first audience tag. */
+export function categoryOf(ask: Pick<Ask, "audience">): Tag {
+  return ask.audience[0] ?? "general";
+}

@@ -1,0 +1,42 @@
+import { atVersion, type Ask, type Response } from "./question.ts";
+
+/** A wait for answers that stands in the store, so that it outlives the request that began it. */
+export interface Wait {
+  id: string;
+  /** Whose it is: the principal who asked. */
+  asker: string;
+  askId: string;
+  /** It is over once so many answers are in. */
+  wanted: number;
+  createdAt: number;
+  /** Until then it can be read, and with it the ask. */
+  keptUntil: number;
+  /** When its asker gave it up; the ask went on. */
+  cancelledAt: number | null;
+}
+
+export type WaitStatus = "working" | "completed" | "cancelled";
+
+/** Where a wait stands, with the ask as the wait saw it last. */
+export interface WaitState {
+  status: WaitStatus;
+  ask: Ask;
+  responses: readonly Response[];
+  /** When it last changed. */
+  at: number;
+}
+
+/**
+ * Returns where a wait stands. Once it is over nothing changes it any more: answers beyond those it wanted are none of
+ * its own, so it shows the ask as it was when the last of these came.
+ */
+export function stateOfWait(wait: Wait, ask: Ask, responses: readonly Response[]): WaitState {
+  if (wait.cancelledAt !== null) return { status: "cancelled", ask, responses, at: wait.cancelledAt };
+  const last = responses[wait.wanted - 1];
+  if (last && ask.n >= wait.wanted) {
+    const then = wait.wanted < ask.need ? atVersion(ask, wait.wanted + 1) : ask;
+    return { status: "completed", ask: then, responses: responses.slice(0, wait.wanted), at: last.at };
+  }
+  if (ask.state !== "open") return { status: "completed", ask, responses, at: ask.settledAt ?? ask.expiresAt };
+  return { status: "working", ask, responses, at: Math.max(wait.createdAt, responses.at(-1)?.at ?? 0) };
+}

@@ -1,0 +1,31 @@
+import type { Context } from "../context.ts";
+import { type Activity, countActivity, countOpen, readStoreClock } from "./store/activity.ts";
+
+/** Told of one span of time after another, without a gap or an overlap. */
+export interface ActivityReader {
+  /** Returns what happened since the last call, up to a few seconds ago, and what is open now. */
+  next(): Promise<{ open: number; activity: Activity }>;
+}
+
+/** An ask that expired is written down up to two seconds after its moment, and counted only when it surely is. */
+const SETTLED_AFTER_MS = 5000;
+
+/** Follows what happens in the store from now on, for the metrics: whole-store figures, the same on every server. */
+export function followActivity(ctx: Pick<Context, "db">): ActivityReader {
+  let from: number | undefined;
+
+  return {
+    async next() {
+      const now = await readStoreClock(ctx.db);
+      const start = from ?? now;
+      const to = Math.max(start, now - SETTLED_AFTER_MS);
+      from = to;
+      return { open: await countOpen(ctx.db), activity: await countActivity(ctx.db, start, to) };
+    },
+  };
+}
+
+/** Resolves when the store answers. @throws when it does not */
+export async function pingStore(ctx: Pick<Context, "db">): Promise<void> {
+  await readStoreClock(ctx.db);
+}

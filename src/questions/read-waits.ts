@@ -1,0 +1,75 @@
+import type { Context } from "../context.ts";
+import { stateOfWait, type Wait, type WaitState } from "./model/wait.ts";
+import { askTopic, watch } from "../core/store/wake.ts";
+import { findWaits } from "./store/waits.ts";
+import { readAsks, readingAt, untilDeadline, type AskReading } from "./read.ts";
+
+/** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** A wait and where it stands. */
+export interface WaitReading {
+  wait: Wait;
+  state: WaitState;
+}
+
+/** Returns those of the waits that exist and are the asker's own, as they are now, in the order of `waitIds`. */
+export async function readWaits(ctx: Context, waitIds: readonly string[], asker: string): Promise<WaitReading[]> {
+  const found = await findOwn(ctx, waitIds, asker);
+  return found.map(({ wait, reading }) => ({ wait, state: stateOfWait(wait, reading.ask, reading.responses) }));
+}
+
+/**
+ * Yields the asker's own waits as they are now and then every change of each, and ends when all are over or it is
+ * aborted. No answer is skipped: earlier states follow from the present one.
+ */
+export async function* followWaits(
+  ctx: Context,
+  waitIds: readonly string[],
+  asker: string,
+  signal: AbortSignal,
+): AsyncGenerator<WaitReading> {
+  const askIds = (await findWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
+  using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
+  const seen = new Map<string, number>();
+  const over = new Set<string>();
+  for (;;) {
+    const found = await findOwn(ctx, waitIds, asker);
+    const going = found.filter(({ wait }) => !over.has(wait.id));
+    for (const { wait, reading } of going) {
+      const { version } = reading.ask;
+      for (let at = seen.get(wait.id) ?? version - 1; at < version && !over.has(wait.id);) {
+        at += 1;
+        const { ask, responses } = readingAt(reading, at);
+        // Giving up has no version of its own: it is told with the last.
+        const asThen = at < version ? { ...wait, cancelledAt: null } : wait;
+        const state = stateOfWait(asThen, ask, responses);
+        if (state.status !== "working") over.add(wait.id);
+        yield { wait, state };
+      }
+      seen.set(wait.id, version);
+      if (wait.cancelledAt !== null && !over.has(wait.id)) {
+        over.add(wait.id);
+        yield { wait, state: stateOfWait(wait, reading.ask, reading.responses) };
+      }
+    }
+    const left = found.filter(({ wait }) => !over.has(wait.id));
+    if (left.length === 0 || ctx.stopping.aborted || signal.aborted) return;
+    await changes.next(Math.min(LOOK_AGAIN_MS, ...left.map(({ reading }) => untilDeadline(ctx, reading.ask))));
+  }
+}
+
+async function findOwn(
+  ctx: Context,
+  waitIds: readonly string[],
+  asker: string,
+): Promise<{ wait: Wait; reading: AskReading }[]> {
+  const waits = new Map((await findWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
+  const askIds = [...new Set([...waits.values()].map(({ askId }) => askId))];
+  const readings = new Map((await readAsks(ctx, askIds, asker)).map((reading) => [reading.ask.id, reading]));
+  return waitIds.flatMap((id) => {
+    const wait = waits.get(id);
+    const reading = wait && readings.get(wait.askId);
+    return wait && reading ? [{ wait, reading }] : [];
+  });
+}

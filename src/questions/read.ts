@@ -1,0 +1,121 @@
+import type { Context } from "../context.ts";
+import { atVersion, type Ask, type Response } from "./model/question.ts";
+import { Refusal } from "../refusals.ts";
+import { findAsk, findAsks, listAsksOf, type AskAt, type AskPlace } from "./store/questions.ts";
+import { listResponses } from "./store/responses.ts";
+import { askTopic, watch } from "../core/store/wake.ts";
+import { settleIfDue } from "./expire.ts";
+
+export type { AskPlace } from "./store/questions.ts";
+
+/** An ask with exactly the responses it counts. */
+export interface AskReading {
+  ask: Ask;
+  responses: readonly Response[];
+}
+
+/**
+ * Returns an asker's own ask as it is now.
+ *
+ * @throws {Refusal} `ask_not_found` also for somebody else's
+ */
+export async function readAsk(ctx: Context, askId: string, asker: string): Promise<AskReading> {
+  const found = await findAsk(ctx.db, askId);
+  if (!found || found.ask.asker !== asker) throw new Refusal("ask_not_found", { question_id: askId });
+  const [reading] = await withResponses(ctx, [found]);
+  if (!reading) throw new Refusal("ask_not_found", { question_id: askId });
+  return reading;
+}
+
+/** Returns those of the asks that exist and are the asker's own, in the order of `askIds`. */
+export async function readAsks(ctx: Context, askIds: readonly string[], asker: string): Promise<AskReading[]> {
+  const found = (await findAsks(ctx.db, askIds)).filter(({ ask }) => ask.asker === asker);
+  const place = new Map(askIds.map((id, i) => [id, i]));
+  found.sort((one, other) => (place.get(one.ask.id) ?? 0) - (place.get(other.ask.id) ?? 0));
+  return withResponses(ctx, found);
+}
+
+/** Returns one page of the asker's own asks, newest first, and after which place the list goes on; null at its end. */
+export async function listOwnAsks(
+  ctx: Context,
+  asker: string,
+  { limit, ...options }: Parameters<typeof listAsksOf>[2],
+): Promise<{ readings: AskReading[]; next: AskPlace | null }> {
+  const found = await listAsksOf(ctx.db, asker, { ...options, limit: limit + 1 });
+  const shown = found.slice(0, limit);
+  return {
+    readings: await withResponses(ctx, shown),
+    next: found.length > limit ? (shown.at(-1)?.place ?? null) : null,
+  };
+}
+
+/** Returns the asks as they are now; one that retention deleted meanwhile is left out, never shown without its answers. */
+async function withResponses(ctx: Context, found: readonly AskAt[]): Promise<AskReading[]> {
+  const asks = await Promise.all(found.map((one) => settleIfDue(ctx, one)));
+  const responses = await listResponses(ctx.db, asks);
+  const readings = asks.map((ask) => ({ ask, responses: responses.get(ask.id) ?? [] }));
+  return readings.filter((reading) => reading.responses.length === reading.ask.n);
+}
+
+/** True when the ask will not change any more. */
+export function isFinal(ask: Ask): boolean {
+  return ask.state !== "open";
+}
+
+/**
+ * Returns the ask as soon as it is final or has more than `after` responses, else as it is when `waitMs` is over.
+ *
+ * Subscribes, then reads, then waits, then reads again, so that no answer falls between (spec/invariants T4).
+ */
+export async function waitForAsk(
+  ctx: Context,
+  askId: string,
+  asker: string,
+  options: { waitMs: number; after?: number; signal: AbortSignal },
+): Promise<AskReading> {
+  const until = ctx.clock.monotonic() + options.waitMs;
+  using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
+  for (;;) {
+    const reading = await readAsk(ctx, askId, asker);
+    const leftMs = until - ctx.clock.monotonic();
+    const enough = options.after !== undefined && reading.ask.n > options.after;
+    if (isFinal(reading.ask) || enough || leftMs <= 0 || ctx.stopping.aborted || options.signal.aborted) return reading;
+    await changes.next(Math.min(leftMs, untilDeadline(ctx, reading.ask)));
+  }
+}
+
+/**
+ * Yields an asker's own ask at every version after `since`, and ends after its final one. Without `since` it begins
+ * with the present version. A version is never skipped: earlier states follow from the present one.
+ *
+ * @throws {Refusal} `ask_not_found`, also once the ask has been deleted
+ */
+export async function* followAsk(
+  ctx: Context,
+  askId: string,
+  asker: string,
+  options: { since?: number; signal: AbortSignal },
+): AsyncGenerator<AskReading> {
+  using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, options.signal]);
+  let since = options.since;
+  for (;;) {
+    const reading = await readAsk(ctx, askId, asker);
+    const { version } = reading.ask;
+    if (since === undefined || since > version) since = version - 1;
+    for (let next = since + 1; next <= version; next += 1) yield readingAt(reading, next);
+    since = version;
+    if (isFinal(reading.ask) || ctx.stopping.aborted || options.signal.aborted) return;
+    await changes.next(untilDeadline(ctx, reading.ask));
+  }
+}
+
+/** Returns the reading as it was at one of the ask's versions. */
+export function readingAt({ ask, responses }: AskReading, version: number): AskReading {
+  const earlier = atVersion(ask, version);
+  return { ask: earlier, responses: responses.slice(0, earlier.n) };
+}
+
+/** Until when to wait without being woken: the deadline, and a little so that the store's clock has passed it too. */
+export function untilDeadline(ctx: Context, ask: Ask): number {
+  return Math.max(20, ask.expiresAt - ctx.clock.now() + 5);
+}

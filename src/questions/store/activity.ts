@@ -1,0 +1,35 @@
+import { one, type Queryable } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** What happened in a span of time, on every server of the store. */
+export interface Activity {
+  created: number;
+  responses: number;
+  answered: number;
+  expired: number;
+  cancelled: number;
+}
+
+/** Counts what happened after `fromMs` and not after `toMs`; each count reads its span of one index. */
+export async function countActivity(on: Queryable, fromMs: number, toMs: number): Promise<Activity> {
+  const settled = (state: string) =>
+    sql`(SELECT count(*) FROM questions WHERE state <> 'open' AND state = ${state} AND settled_at > ${fromMs} AND settled_at <= ${toMs})`;
+  return one<Activity>(
+    on,
+    sql`SELECT
+      (SELECT count(*) FROM questions WHERE created_at > ${fromMs} AND created_at <= ${toMs}) AS created,
+      (SELECT count(*) FROM ledger WHERE at > ${fromMs} AND at <= ${toMs}) AS responses,
+      ${settled("answered")} AS answered, ${settled("expired")} AS expired, ${settled("cancelled")} AS cancelled`,
+  );
+}
+
+/** Counts the asks that are open now. */
+export async function countOpen(on: Queryable): Promise<number> {
+  const { open } = await one<{ open: number }>(on, sql`SELECT count(*) AS open FROM questions WHERE state = 'open'`);
+  return open;
+}
+
+/** Returns the store's clock, which also shows that it can be reached. */
+export async function readStoreClock(on: Queryable): Promise<number> {
+  return (await one<{ now: number }>(on, sql`SELECT parley_now() AS now`)).now;
+}

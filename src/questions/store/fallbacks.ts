@@ -1,0 +1,52 @@
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { join, sql } from "../../core/store/sql.ts";
+
+/** A question that goes to a named person when nobody of the crowd answers. */
+export interface Fallback {
+  askId: string;
+  person: string;
+  /** What the person was asked, once that was done. */
+  addressedId: string | null;
+}
+
+interface Row {
+  ask_id: string;
+  person: string;
+  addressed_id: string | null;
+}
+
+const toFallback = (row: Row): Fallback => ({
+  askId: row.ask_id,
+  person: row.person,
+  addressedId: row.addressed_id,
+});
+
+/** The question goes to the person at `dueAt`, unless somebody has answered it by then. */
+export async function insertFallback(tx: Tx, askId: string, person: string, dueAt: number): Promise<void> {
+  await tx.all(sql`INSERT INTO fallbacks (ask_id, person, due_at, over) VALUES (${askId}, ${person}, ${dueAt}, 0)`);
+}
+
+/** Returns up to `limit` fallbacks that are due, and those under way whose person or question is done. */
+export async function findDueFallbacks(on: Queryable, limit: number): Promise<Fallback[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT f.ask_id, f.person, f.addressed_id FROM fallbacks f
+      JOIN questions q ON q.ask_id = f.ask_id LEFT JOIN addressed_asks a ON a.ask_id = f.addressed_id
+      WHERE f.over = 0 AND f.due_at <= (SELECT parley_now())
+        AND (f.addressed_id IS NULL OR q.state <> 'open' OR a.state IS NULL OR a.state <> 'open')
+      ORDER BY f.due_at LIMIT ${limit}`,
+  );
+  return rows.map(toFallback);
+}
+
+export async function setFallbackAsked(tx: Tx, askId: string, addressedId: string): Promise<void> {
+  await tx.all(sql`UPDATE fallbacks SET addressed_id = ${addressedId} WHERE ask_id = ${askId}`);
+}
+
+export async function setFallbackOver(tx: Tx, askId: string): Promise<void> {
+  await tx.all(sql`UPDATE fallbacks SET over = 1 WHERE ask_id = ${askId}`);
+}
+
+/** Deletes the fallbacks of questions that are deleted. */
+export async function deleteFallbacks(tx: Tx, askIds: readonly string[]): Promise<void> {
+  await tx.all(sql`DELETE FROM fallbacks WHERE ask_id IN (${join([...askIds])})`);
+}

@@ -1,0 +1,326 @@
+import type { Ask, AskState, Form, Tag } from "../model/question.ts";
+import type { FeedEntry } from "../model/feed.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+const SECOND_MS = 1000;
+const ANSWERS_MATTER_MS = 2 * 86_400_000;
+
+interface AskRow {
+  ask_id: string;
+  door: string;
+  asker: string;
+  kind: "text" | "choice";
+  prompt: string;
+  options: string | null;
+  audience: string;
+  need: number;
+  n: number;
+  state: AskState;
+  version: number;
+  held: number;
+  /** The second of its creation, and in its thousandths the place among what its asker asked in that second. */
+  created_at: number;
+  expires_at: number;
+  last_answer_at: number | null;
+  settled_at: number | null;
+  wire: string;
+}
+
+/** An ask and the store's clock, read by one statement. */
+export interface AskAt {
+  ask: Ask;
+  now: number;
+}
+
+/** Where an ask stands among those of its asker; a later one is greater. */
+export interface AskPlace {
+  createdAt: number;
+  id: string;
+}
+
+function toAsk(row: AskRow): Ask {
+  return {
+    id: row.ask_id,
+    door: row.door,
+    asker: row.asker,
+    prompt: row.prompt,
+    form: toForm(row),
+    audience: JSON.parse(row.audience) as Tag[],
+    need: row.need,
+    n: row.n,
+    state: row.state,
+    version: row.version,
+    held: row.held === 1,
+    createdAt: secondOf(row.created_at),
+    expiresAt: row.expires_at,
+    lastAnswerAt: row.last_answer_at,
+    settledAt: row.settled_at,
+    wire: JSON.parse(row.wire) as Record<string, unknown>,
+  };
+}
+
+function secondOf(at: number): number {
+  return at - (at % SECOND_MS);
+}
+
+function toForm(row: Pick<AskRow, "kind" | "options">): Form {
+  return row.kind === "choice"
+    ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] }
+    : { kind: "text" };
+}
+
+/** A new ask; `state`, counts and times follow from its insertion. */
+export interface NewAsk {
+  id: string;
+  door: string;
+  asker: string;
+  prompt: string;
+  form: Form;
+  audience: readonly Tag[];
+  need: number;
+  timeoutSeconds: number;
+  wire: Record<string, unknown>;
+}
+
+/** A new ask that ends when something else does. */
+export type NewAskUntil = Omit<NewAsk, "timeoutSeconds"> & { expiresAt: number };
+
+/**
+ * Inserts an open ask, created in the second of the store's clock that holds `now`, and returns it. It comes after what
+ * its asker asked before in that second, as whoever holds the asker's limit can tell: up to a thousand in one second,
+ * and from there on in no particular order.
+ */
+export async function insertAsk(tx: Tx, ask: NewAsk | NewAskUntil, now: number): Promise<Ask> {
+  const options = ask.form.kind === "choice" ? JSON.stringify(ask.form.options) : null;
+  const createdAt = secondOf(now);
+  const expiresAt = "expiresAt" in ask ? ask.expiresAt : createdAt + ask.timeoutSeconds * SECOND_MS;
+  const last = createdAt + SECOND_MS - 1;
+  const place = sql`coalesce((SELECT CASE WHEN max(created_at) = ${last} THEN ${last} ELSE max(created_at) + 1 END
+    FROM questions WHERE asker = ${ask.asker} AND created_at BETWEEN ${createdAt} AND ${last}), ${createdAt})`;
+  await tx.all(sql`INSERT INTO questions (ask_id, door, asker, kind, prompt, options, audience, need, n, state, version, held,
+      created_at, expires_at, wire)
+    VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.form.kind}, ${ask.prompt}, ${options},
+      ${JSON.stringify(ask.audience)}, ${ask.need}, 0, 'open', 1, 0, ${place}, ${expiresAt}, ${JSON.stringify(ask.wire)})`);
+  return {
+    id: ask.id,
+    door: ask.door,
+    asker: ask.asker,
+    prompt: ask.prompt,
+    form: ask.form,
+    audience: ask.audience,
+    need: ask.need,
+    n: 0,
+    state: "open",
+    version: 1,
+    held: false,
+    createdAt,
+    expiresAt,
+    lastAnswerAt: null,
+    settledAt: null,
+    wire: ask.wire,
+  };
+}
+
+/** Returns the ask with the store's clock, or nothing. */
+export async function findAsk(on: Queryable, askId: string): Promise<AskAt | undefined> {
+  const row = await first<AskRow & { now: number }>(
+    on,
+    sql`SELECT *, parley_now() AS now FROM questions WHERE ask_id = ${askId}`,
+  );
+  return row && { ask: toAsk(row), now: row.now };
+}
+
+/** Holds the ask to the end of the transaction; returns it with the clock read after any wait (spec/invariants Q2). */
+export async function lockAsk(tx: Tx, askId: string): Promise<AskAt | undefined> {
+  const row = await first<AskRow & { now: number }>(
+    tx,
+    sql`UPDATE questions SET state = state WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+  );
+  return row && { ask: toAsk(row), now: row.now };
+}
+
+/**
+ * Counts one more answer if the ask is open, wants more and has time left, and settles it with the last one needed.
+ *
+ * The guarded statement is also the lock. `inTime` is judged on the returned row, because a statement that waited for a
+ * holder who then undid its change is not judged again by its `WHERE` (spec/invariants Q1). Nothing returned, or
+ * `inTime` false: the caller undoes the transaction.
+ */
+export async function countAnswerIfOpen(tx: Tx, askId: string): Promise<{ ask: Ask; inTime: boolean } | undefined> {
+  const row = await first<AskRow & { in_time: number | boolean }>(
+    tx,
+    sql`UPDATE questions
+      SET n = n + 1, version = version + 1, last_answer_at = parley_now(),
+        state = CASE WHEN n + 1 = need THEN 'answered' ELSE state END,
+        settled_at = CASE WHEN n + 1 = need THEN parley_now() ELSE settled_at END
+      WHERE ask_id = ${askId} AND state = 'open' AND n < need AND expires_at > parley_now()
+      RETURNING *, expires_at > parley_now() AS in_time`,
+  );
+  if (row?.state === "answered") {
+    // The clock was read twice above, and may have gone on between: an ask ends with its last answer, to the millisecond.
+    await tx.all(sql`UPDATE questions SET settled_at = last_answer_at WHERE ask_id = ${askId}`);
+    row.settled_at = row.last_answer_at;
+  }
+  return row && { ask: toAsk(row), inTime: Boolean(row.in_time) };
+}
+
+/** Ends an open ask without an answer; `at` is when it ended. Returns the ask if it was open. */
+export async function endAskIfOpen(
+  tx: Tx,
+  askId: string,
+  end: "expired" | "cancelled",
+  at: number,
+): Promise<Ask | undefined> {
+  const row = await first<AskRow>(
+    tx,
+    sql`UPDATE questions SET state = ${end}, settled_at = ${at}, version = version + 1
+      WHERE ask_id = ${askId} AND state = 'open' RETURNING *`,
+  );
+  return row && toAsk(row);
+}
+
+/** Writes down what ended an ask. @throws {Error} when an outcome stands already: our bug */
+export async function insertOutcome(
+  tx: Tx,
+  outcome: { askId: string; status: AskState; principal: string; source: string },
+): Promise<void> {
+  await one(
+    tx,
+    sql`INSERT INTO outcomes (ask_id, status, principal, source, created_at)
+      VALUES (${outcome.askId}, ${outcome.status}, ${outcome.principal}, ${outcome.source}, parley_now())
+      ON CONFLICT (ask_id) DO NOTHING RETURNING ask_id`,
+  );
+}
+
+/** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
+export async function findDueAsks(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM questions WHERE state = 'open' AND expires_at <= (SELECT parley_now()) ORDER BY expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Counts the asks of `asker` that still take answers, and says when the next of them ends, with the store's clock. */
+export async function countOpenAsks(
+  on: Queryable,
+  asker: string,
+): Promise<{ open: number; nextEndsAt: number | null; now: number }> {
+  const row = await one<{ open: number; next_ends_at: number | null; now: number }>(
+    on,
+    sql`SELECT count(*) AS open, min(expires_at) AS next_ends_at, (SELECT parley_now()) AS now FROM questions
+      WHERE asker = ${asker} AND state = 'open' AND expires_at > (SELECT parley_now())`,
+  );
+  return { open: row.open, nextEndsAt: row.next_ends_at, now: row.now };
+}
+
+/** Returns one page of an asker's own asks with their places, newest first, that follow `before`. */
+export async function listAsksOf(
+  on: Queryable,
+  asker: string,
+  options: {
+    states?: readonly ("open" | "partial" | "closed" | "expired")[];
+    before?: AskPlace;
+    limit: number;
+  },
+): Promise<(AskAt & { place: AskPlace })[]> {
+  const due = sql`expires_at <= (SELECT parley_now())`;
+  const conditions = {
+    open: sql`(state = 'open' AND n = 0 AND NOT ${due})`,
+    partial: sql`(state = 'open' AND n > 0 AND NOT ${due})`,
+    closed: sql`state = 'answered'`,
+    expired: sql`(state IN ('expired', 'cancelled') OR (state = 'open' AND ${due}))`,
+  };
+  const wanted = options.states?.length
+    ? sql`AND (${join(
+        options.states.map((state) => conditions[state]),
+        " OR ",
+      )})`
+    : empty;
+  const after = options.before
+    ? sql`AND (created_at, ask_id) < (${options.before.createdAt}, ${options.before.id})`
+    : empty;
+  const rows = await on.all<AskRow & { now: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE asker = ${asker} ${after} ${wanted}
+      ORDER BY created_at DESC, ask_id DESC LIMIT ${options.limit}`,
+  );
+  return rows.map((row) => ({
+    ask: toAsk(row),
+    now: row.now,
+    place: { createdAt: row.created_at, id: row.ask_id },
+  }));
+}
+
+/**
+ * Returns what the feed's order needs of every open question that may still be shown to `people` (all names of one
+ * person): not answered, not skipped, not reported by them, not held. The cost grows with the open questions and with
+ * what these people did in two days, not with those stored.
+ */
+export async function listFeedEntries(on: Queryable, people: readonly string[]): Promise<FeedEntry[]> {
+  const done = await listDone(on, people);
+  const rows = await on.all<AskRow>(
+    sql`SELECT ask_id, audience, need, n, created_at, expires_at, last_answer_at FROM questions
+      WHERE state = 'open' AND held = 0 AND expires_at > (SELECT parley_now())`,
+  );
+  const audiences = new Map<string, Tag[]>();
+  const entries: FeedEntry[] = [];
+  for (const row of rows) {
+    if (done.has(row.ask_id)) continue;
+    let audience = audiences.get(row.audience);
+    if (!audience) audiences.set(row.audience, (audience = JSON.parse(row.audience) as Tag[]));
+    entries.push({
+      id: row.ask_id,
+      audience,
+      need: row.need,
+      n: row.n,
+      createdAt: secondOf(row.created_at),
+      expiresAt: row.expires_at,
+      lastAnswerAt: row.last_answer_at,
+    });
+  }
+  return entries;
+}
+
+/** Returns the questions that these people have answered lately, have skipped for now, or have reported. */
+async function listDone(on: Queryable, people: readonly string[]): Promise<Set<string>> {
+  if (people.length === 0) return new Set();
+  const them = join([...people]);
+  // Every answer has its ledger entry, and no question is open for longer than a day.
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM ledger WHERE person IN (${them}) AND at > (SELECT parley_now()) - ${ANSWERS_MATTER_MS}
+      UNION ALL SELECT ask_id FROM skips WHERE person IN (${them}) AND until > (SELECT parley_now())
+      UNION ALL SELECT ask_id FROM reports WHERE person IN (${them})`,
+  );
+  return new Set(rows.map(({ ask_id }) => ask_id));
+}
+
+/** Returns those of the asks that exist, in no particular order. */
+export async function findAsks(on: Queryable, askIds: readonly string[]): Promise<AskAt[]> {
+  if (askIds.length === 0) return [];
+  const rows = await on.all<AskRow & { now: number }>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM questions WHERE ask_id IN (${join([...askIds])})`,
+  );
+  return rows.map((row) => ({ ask: toAsk(row), now: row.now }));
+}
+
+/** When the newest question was asked, or null when none ever was. */
+export async function newestAskAt(on: Queryable): Promise<number | null> {
+  const row = await first<{ created_at: number }>(
+    on,
+    sql`SELECT created_at FROM questions ORDER BY created_at DESC LIMIT 1`,
+  );
+  return row ? secondOf(row.created_at) : null;
+}
+
+/** Keeps a question out of the feed from now on. */
+export async function holdAsk(tx: Tx, askId: string): Promise<void> {
+  await tx.all(sql`UPDATE questions SET held = 1 WHERE ask_id = ${askId}`);
+}
+
+/** Returns the versions of those asks that exist, for the polling fallback of wake-ups. */
+export async function findVersions(on: Queryable, askIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await on.all<{ ask_id: string; version: number }>(
+    sql`SELECT ask_id, version FROM questions WHERE ask_id IN (${join([...askIds])})`,
+  );
+  return new Map(rows.map((row) => [row.ask_id, row.version]));
+}

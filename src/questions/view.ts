@@ -1,0 +1,59 @@
+import type { Context } from "../context.ts";
+import type { Ask } from "./model/question.ts";
+import type { Identity } from "./model/participant.ts";
+import { Refusal } from "../refusals.ts";
+import { findAsk } from "./store/questions.ts";
+import { findFirstView, insertFirstView } from "./store/marks.ts";
+import { findResponseOf, listResponses } from "./store/responses.ts";
+import { transact } from "../core/store/transact.ts";
+import { settleIfDue } from "./expire.ts";
+import type { AskReading } from "./read.ts";
+
+/**
+ * Returns a question as one of the crowd may see it, and keeps when this person first saw it.
+ *
+ * @throws {Refusal} `ask_not_found`; `ask_settled` unless this person answered it
+ */
+export async function viewQuestion(
+  ctx: Context,
+  askId: string,
+  identity: Identity | null,
+  viewer: string,
+): Promise<{ ask: Ask; answered: boolean }> {
+  const found = await findAsk(ctx.db, askId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: askId });
+  const ask = await settleIfDue(ctx, found);
+
+  const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
+  if (answered) return { ask, answered };
+  if (ask.state !== "open") {
+    await refuseIfGone(ctx, askId);
+    throw new Refusal("ask_settled", { question_id: askId, status: ask.state === "answered" ? "CLOSED" : "EXPIRED" });
+  }
+  ctx.readers.opened(askId, viewer);
+  if (identity && (await findFirstView(ctx.db, askId, identity.names)) === null) {
+    await transact(ctx, (tx) => insertFirstView(tx, askId, identity.person));
+  }
+  return { ask, answered };
+}
+
+/**
+ * Returns how a question has been answered so far, to somebody who has answered it.
+ *
+ * @throws {Refusal} `ask_not_found`, `answer_first`
+ */
+export async function readResults(ctx: Context, askId: string, identity: Identity | null): Promise<AskReading> {
+  const found = await findAsk(ctx.db, askId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: askId });
+  const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;
+  const ask = await settleIfDue(ctx, found);
+  const responses = (await listResponses(ctx.db, [ask])).get(askId) ?? [];
+  await refuseIfGone(ctx, askId);
+  if (!answered) throw new Refusal("answer_first");
+  return { ask, responses };
+}
+
+/** Retention deletes answers and their ask together: whoever missed the answers looks whether the ask is there. */
+async function refuseIfGone(ctx: Context, askId: string): Promise<void> {
+  if (!(await findAsk(ctx.db, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+}

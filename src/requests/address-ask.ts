@@ -1,0 +1,245 @@
+import type { Context } from "../context.ts";
+import { NO_DEADLINE, type AddressedAsk, type Audience, type Target } from "./model/request.ts";
+import { leavesOf, readersOf } from "./model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { countAddressed, findByRef, insertAddressedIfNew, type NewAddressedAsk } from "./store/requests.ts";
+import { appendAudit, type AuditNote } from "../core/store/audit.ts";
+import type { Tx } from "../core/store/db.ts";
+import { findHuman, type Human } from "../access/store/humans.ts";
+import { insertDelivery, type NewDelivery } from "./store/deliveries.ts";
+import { transact } from "../core/store/transact.ts";
+import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { asItsTasks, tellTaskAskedIn } from "../tasks/attempt-asked.ts";
+import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
+import { tellDevices } from "../notices/tell-devices.ts";
+
+/** A new ask to people, but for what the store gives it. */
+export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
+  /** When everybody who was told is told once more; null for never. */
+  remindAfterMs: number | null;
+  /** More people, asked later if nobody answered by then, with words that stand first. */
+  rounds?: readonly Round[];
+  /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
+  inboxOnly?: boolean;
+  /** It counts towards no limit of the asker: another was kept already. */
+  uncharged?: boolean;
+};
+
+export interface Round {
+  afterMs: number;
+  audience: Audience;
+  words: string;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Stores an ask to people with every message that shall go out about it, or returns the one its `ref` already stands
+ * for, if that is the same request.
+ *
+ * The `ref` comes before the limits, so that a retry always succeeds; a refusal burns nothing. Nothing is sent here:
+ * messages are rows, and whoever delivers finds them (spec/a2h 3 and 7).
+ *
+ * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function addressAsk(ctx: Asking, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const asked = await asItsTasks(ctx, wish);
+  return transact(ctx, async (tx) => {
+    const stored = await storeAskIn(ctx, tx, asked);
+    if (stored.replayed) return stored;
+    await tellTaskAskedIn(ctx, tx, stored.ask);
+    await tellAskedIn(ctx, tx, asked, stored.ask);
+    return stored;
+  });
+}
+
+/** What asking people takes of the context. */
+export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "secrets">;
+
+/** The same as part of a transaction under way, for the server itself: no coding agent asks by it. */
+export async function addressAskIn(
+  ctx: Pick<Asking, "newId" | "keyring" | "addressed">,
+  tx: Tx,
+  wish: AddressedWish,
+): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const stored = await storeAskIn(ctx, tx, wish);
+  if (!stored.replayed) await tellAskedIn(ctx, tx, wish, stored.ask);
+  return stored;
+}
+
+/**
+ * The ask stands in the store, or the one its `ref` already stands for. Nobody hears of it: `tellAskedIn` has to follow
+ * where it is new, or its end.
+ *
+ * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
+ */
+export async function storeAskIn(
+  ctx: Pick<Asking, "newId" | "addressed">,
+  tx: Tx,
+  wish: AddressedWish,
+): Promise<{ ask: AddressedAsk; replayed: boolean }> {
+  const audience = withRounds(wish.audience, wish.rounds ?? []);
+  const standing = await findByRef(tx, wish.asker, wish.ref);
+  if (standing) return replay(standing, wish.sameHash);
+  if (!wish.uncharged) await chargeAsker(ctx, tx, wish.asker);
+
+  const id = ctx.newId("ask");
+  const inserted = await insertAddressedIfNew(tx, { ...wish, audience, id }, readersOf(audience), NO_DEADLINE);
+  if (!inserted) {
+    // Somebody committed the same `ref` while this waited for it.
+    const other = await findByRef(tx, wish.asker, wish.ref);
+    if (!other) throw new Error("a ref is taken by nothing");
+    return replay(other, wish.sameHash);
+  }
+  return { ask: inserted.ask, replayed: false };
+}
+
+/** Every message that shall go out about a new ask is a row, and the record has it. */
+export async function tellAskedIn(
+  ctx: Pick<Asking, "newId" | "keyring">,
+  tx: Tx,
+  { audience, rounds = [], inboxOnly = false, remindAfterMs }: AddressedWish,
+  ask: AddressedAsk,
+): Promise<void> {
+  const { id } = ask;
+  await tellDevices(tx, id, ask.audience);
+  // point: addressed-stored
+  if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
+  let firstStep = leavesOf(audience).length;
+  for (const round of rounds) {
+    const later = withRounds(null, [round]);
+    await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words: round.words });
+    firstStep += leavesOf(later).length;
+  }
+  if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
+  await noteCreated(tx, ask);
+  tx.wake(INBOX_TOPIC);
+  tx.wake(DELIVERIES_TOPIC);
+}
+
+/** The record says that somebody asked, and for which call. */
+export async function noteCreated(tx: Tx, ask: AddressedAsk): Promise<void> {
+  await appendAudit(tx, {
+    actor: { kind: "agent", id: ask.asker },
+    ...aboutAsk(ask, "created"),
+    ...(ask.digest !== null && { digest: ask.digest }),
+  });
+}
+
+/** Each round adds people, any of whom may answer from then on. */
+function withRounds(audience: Audience | null, rounds: readonly Round[]): Audience {
+  if (audience && rounds.length === 0) return audience;
+  const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
+  return { is: "any", of: [...(audience ? [{ afterMs: 0, node: audience }] : []), ...later] };
+}
+
+function replay(
+  { ask, sameHash }: { ask: AddressedAsk; sameHash: string },
+  wanted: string,
+): { ask: AddressedAsk; replayed: boolean } {
+  if (sameHash !== wanted) throw new Refusal("ref_taken", { requested_at: ask.createdAt });
+  return { ask, replayed: true };
+}
+
+async function chargeAsker(ctx: Pick<Asking, "addressed">, tx: Tx, asker: string): Promise<void> {
+  const { createsPerMinute, pendingPerAgent } = ctx.addressed;
+  const { open, recent } = await countAddressed(tx, asker, MINUTE_MS);
+  if (recent >= createsPerMinute) {
+    throw new Refusal("rate_limited", { limit: createsPerMinute, window_seconds: 60, retry_after: 60 });
+  }
+  if (open >= pendingPerAgent) {
+    throw new Refusal("quota_exceeded", { limit: pendingPerAgent, open, retry_after: 60 });
+  }
+}
+
+/** Returns what an entry of the record says of an ask, whatever happened to it. */
+export function aboutAsk(
+  ask: Pick<AddressedAsk, "id" | "form" | "asker" | "ref">,
+  action: string,
+): Pick<AuditNote, "action" | "agent" | "askId" | "callId"> {
+  return {
+    action: `${auditNoun(ask)}.${action}`,
+    agent: ask.asker,
+    askId: ask.id,
+    callId: ask.ref.slice(ask.ref.indexOf(":") + 1),
+  };
+}
+
+/** How the record calls what was asked. */
+export function auditNoun({ form }: Pick<AddressedAsk, "form">): string {
+  return { approval: "function_call", reply: "human_contact", value: "message" }[form.kind];
+}
+
+/** Steps between two leaves: a person has at most ten channels. */
+const STEPS_OF_A_LEAF = 20;
+
+/**
+ * Plans the first message to every leaf; a person's further channels are planned when the one before was sent or has
+ * failed. The inbox needs none: what is addressed to somebody is in it from the beginning.
+ */
+export async function planDeliveries(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  { askId, audience, firstStep, words }: { askId: string; audience: Audience; firstStep: number; words?: string },
+): Promise<void> {
+  for (const [i, leaf] of leavesOf(audience).entries()) {
+    const step = (firstStep + i) * STEPS_OF_A_LEAF;
+    if (leaf.target.via === "person") {
+      const human = await findHuman(tx, leaf.target.person);
+      if (human)
+        await planNextChannel(ctx, tx, { askId, human, step, from: 0, inMs: leaf.afterMs, ...(words && { words }) });
+    } else {
+      await plan(ctx, tx, {
+        askId,
+        target: leaf.target,
+        person: null,
+        step,
+        inMs: leaf.afterMs,
+        ...(words && { words }),
+      });
+    }
+  }
+}
+
+/** Plans the message on the first of a person's channels, from place `from` on, that needs one. Returns whether there is one. */
+export async function planNextChannel(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  next: { askId: string; human: Human; step: number; from: number; inMs: number; words?: string },
+): Promise<boolean> {
+  const { human, from, step, ...rest } = next;
+  for (const [i, { channel, target }] of human.channels.entries()) {
+    if (i < from || channel === "inbox") continue;
+    const found = { via: channel, ...target } as Target;
+    return plan(ctx, tx, { ...rest, target: found, person: human.person, step: step + i });
+  }
+  return false;
+}
+
+async function plan(
+  ctx: Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  one: Pick<NewDelivery, "askId" | "target" | "person" | "step" | "inMs" | "words">,
+): Promise<boolean> {
+  const { via } = one.target;
+  if (via === "inbox" || via === "person") return false;
+  const id = ctx.newId("dlv");
+  return insertDelivery(tx, { ...one, id, kind: "ask", channel: via, ...tokenHashes(tokensOf(ctx, id)) });
+}
+
+/** The reminder is one row: whom it reaches is found when it is due. */
+async function planReminders(ctx: Pick<Context, "newId">, tx: Tx, askId: string, inMs: number): Promise<void> {
+  const id = ctx.newId("dlv");
+  const target: Target = { via: "inbox" };
+  await insertDelivery(tx, { id, askId, kind: "remind", channel: "inbox", target, person: null, step: 0, inMs });
+}
+
+/** The place in the audience, among its leaves, of whom a message is for, from the step of the message. */
+export function leafOf(step: number): number {
+  return Math.floor(step / STEPS_OF_A_LEAF);
+}
+
+/** The place of a channel in its person's list, from the step of its message. */
+export function placeOf(step: number): number {
+  return step % STEPS_OF_A_LEAF;
+}

@@ -1,0 +1,47 @@
+import type { AddressedAsk, DecidedBy, Outcome, Pressed } from "./model/request.ts";
+import { groupOf } from "./model/audience.ts";
+import { endAddressed } from "./store/requests.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import type { Tx } from "../core/store/db.ts";
+import { closeDeliveries } from "./store/deliveries.ts";
+import { askTopic, DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutAsk } from "./address-ask.ts";
+
+/** How an ask ended and when, who ended it, and what the record calls that. */
+export interface AddressedEnd {
+  outcome: Outcome;
+  at: number;
+  by: DecidedBy | Actor;
+  action: string;
+  pressed?: Pressed;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * Ends a held, open ask: outcome, record, and the closing of every message about it, in the transaction under way.
+ * `act` does, in between, what the outcome means to whoever asked.
+ */
+export async function closeAddressedIn(
+  tx: Tx,
+  ask: AddressedAsk,
+  { outcome, at, ...how }: AddressedEnd,
+  act: (over: AddressedAsk) => Promise<void> = () => Promise.resolve(),
+): Promise<AddressedAsk> {
+  const over = await endAddressed(tx, ask.id, outcome, at);
+  await act(over);
+  const group = how.by.kind === "person" ? groupOf(ask.audience, how.by.id) : undefined;
+  // point: addressed-between-outcome-and-closing
+  await closeDeliveries(tx, ask.id);
+  await appendAudit(tx, {
+    actor: { kind: how.by.kind === "person" ? "human" : how.by.kind, id: how.by.id },
+    ...aboutAsk(ask, how.action),
+    ...("via" in how.by && { via: how.by.via }),
+    ...(how.pressed && { pressed: how.pressed }),
+    ...(outcome.digest !== undefined && { digest: outcome.digest }),
+    ...((how.data ?? group !== undefined) && { data: { ...how.data, ...(group !== undefined && { group }) } }),
+  });
+  tx.wake(askTopic(ask.id));
+  tx.wake(INBOX_TOPIC);
+  tx.wake(DELIVERIES_TOPIC);
+  return over;
+}

@@ -1,0 +1,331 @@
+import type { Context } from "../context.ts";
+import { canonicalExact, readExactJson, sha256Digest } from "../lib/exact-json.ts";
+import type {
+  AddressedAsk,
+  CountedDecision,
+  DecidedBy,
+  Decision,
+  Outcome,
+  Pressed,
+  RefusedAnswer,
+  Responder,
+  Via,
+} from "./model/request.ts";
+import { agentName, optionsOf } from "./model/view.ts";
+import { consentText } from "./model/consent.ts";
+import { readingsOf } from "./model/read-value.ts";
+import { settle, type Counted } from "./model/settle.ts";
+import { Refusal, type RefusalCode } from "../refusals.ts";
+import {
+  findAddressed,
+  upsertDecision,
+  listDecisions,
+  lockAddressed,
+  updateAddressed,
+  updateRefused,
+} from "./store/requests.ts";
+import { appendAudit } from "../core/store/audit.ts";
+import type { Queryable, Tx } from "../core/store/db.ts";
+import { findHuman, findHumans, listIdentities } from "../access/store/humans.ts";
+import { ownsKeyOf } from "../access/store/keys.ts";
+import { transact } from "../core/store/transact.ts";
+import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutAsk } from "./address-ask.ts";
+import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./end.ts";
+
+export interface DecisionInput {
+  askId: string;
+  responder: Responder;
+  decision: Decision;
+  /** What was pressed or answered, where it was not the inbox. */
+  pressed?: Pressed;
+  /** The decision came with a key: whoever owns the asker's key may hold both in one program. */
+  byKey?: boolean;
+}
+
+export interface Decided {
+  ask: AddressedAsk;
+  /** The same person had said the same before. */
+  repeated: boolean;
+}
+
+/** Returns an enrolled person as somebody who answers. */
+export async function responderOf(on: Queryable, person: string, via: Via): Promise<Responder> {
+  const human = await findHuman(on, person);
+  return {
+    via,
+    person: human ? person : null,
+    identities: human ? await listIdentities(on, person) : [],
+    seesAll: human?.seesAll ?? false,
+  };
+}
+
+/**
+ * Records one person's decision, and settles the ask when it was the last one needed. Every way to answer ends here.
+ *
+ * Looked at in this order: the same person repeats the same → the same result; over → `already_decided`; past its
+ * deadline → ended, `request_expired`; asked at all; shown the same digest; valid; enough (spec/a2h 9).
+ * An answer that is refused for what it says is kept with the ask, so that its agent sees that somebody tried.
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
+ *   `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
+ */
+export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
+  const found = await findAddressed(ctx.db, input.askId);
+  if (!found) throw new Refusal("request_not_found");
+  if (found.ask.state !== "open") {
+    const late = await lateAnswer(ctx.db, found.ask, input);
+    if (late instanceof Refusal) throw late;
+    return late;
+  }
+  try {
+    const { decision, misfit } = await judged(ctx, found.ask, input.decision);
+    const result = await transact(ctx, (tx) => decideIn(ctx, tx, { ...input, decision }, misfit));
+    if (result instanceof Refusal) throw result;
+    return result;
+  } catch (error) {
+    if (error instanceof Refusal) await noteRefused(ctx, input, error);
+    throw error;
+  }
+}
+
+/** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
+export async function decideIn(
+  ctx: Ending,
+  tx: Tx,
+  input: DecisionInput,
+  misfit: Refusal | null,
+): Promise<Decided | Refusal> {
+  const seen = await findAddressed(tx, input.askId);
+  if (seen && seen.ask.state !== "open") return lateAnswer(tx, seen.ask, input);
+  const held = await lockAddressed(tx, input.askId);
+  if (!held) throw new Refusal("request_not_found");
+  const { ask, now } = held;
+  if (ask.state !== "open") return lateAnswer(tx, ask, input);
+  const { responder, decision, pressed } = input;
+  const by = decidedBy(responder, ask);
+  const before = await listDecisions(tx, ask.id);
+  const former = before.find((one) => one.decision.by.id === by.id);
+  if (former && isSame(ask, former.decision, decision)) return { ask, repeated: true };
+
+  // Ending it must last, so the refusal is returned and not thrown.
+  const ended = await endHeldIfDue(ctx, tx, held);
+  if (ended) return settledRefusal(ended);
+  if (!(await ctx.owners.ofRequest(ask).isWanted(tx, ask))) {
+    const how = { by: { kind: "server", id: ask.door }, action: "cancelled" } as const;
+    return settledRefusal(await finishAddressed(ctx, tx, ask, { outcome: { status: "cancelled" }, at: now, ...how }));
+  }
+  if (misfit?.code === "secret_detected") throw misfit;
+  if (input.byKey && !responder.self && responder.person !== null) {
+    if (await ownsKeyOf(tx, responder.person, ask.asker)) throw new Refusal("self_response");
+  }
+  const names = await namesOf(tx, [...before.map((one) => one.decision.by), by]);
+  const others = before.filter((one) => one !== former);
+  const settled = settle(ask, others, {
+    responder,
+    by,
+    at: now,
+    ...(pressed && { pressed }),
+    decision: withWords(ask, decision),
+    nameOf: ({ id }) => names.get(id) ?? id,
+  });
+  if (misfit) throw misfit;
+
+  const counted: Counted = { responder, decision: settled.counted };
+  await upsertDecision(tx, ask.id, before.length + 1, counted);
+  // point: decision-stored
+  if (!settled.outcome) {
+    await updateAddressed(tx, { ...ask, refused: null });
+    await note(tx, ask, settled.counted, "approval_counted");
+    tx.wake(askTopic(ask.id));
+    tx.wake(INBOX_TOPIC);
+    const reread = await lockAddressed(tx, ask.id);
+    return { ask: reread?.ask ?? ask, repeated: false };
+  }
+  const outcome = withArguments(ask, settled.outcome, decision);
+  const action = outcome.approved === undefined ? "answered" : outcome.approved ? "approved" : "rejected";
+  const over = await finishAddressed(ctx, tx, ask, { outcome, at: now, by, action, ...(pressed && { pressed }) });
+  return { ask: over, repeated: false };
+}
+
+/** What is over stays as it is: whoever comes late holds nothing and writes nothing, however many they are. */
+async function lateAnswer(
+  on: Queryable,
+  ask: AddressedAsk,
+  { responder, decision }: DecisionInput,
+): Promise<Decided | Refusal> {
+  const by = decidedBy(responder, ask);
+  const former = (await listDecisions(on, ask.id)).find((one) => one.decision.by.id === by.id);
+  return former && isSame(ask, former.decision, decision) ? { ask, repeated: true } : settledRefusal(ask);
+}
+
+/** True when somebody says again what was counted: the same choice, and for a reply the same words. */
+function isSame(ask: AddressedAsk, former: CountedDecision, decision: Decision): boolean {
+  switch (decision.kind) {
+    case "approve":
+      return (
+        former.approved === true &&
+        decision.option === undefined &&
+        (decision.kwargs === undefined || decision.kwargs === ask.outcome?.kwargs)
+      );
+    case "reject":
+      return former.approved === false && (decision.option === undefined || decision.option === ask.outcome?.option);
+    case "reply":
+      return (
+        former.approved === null &&
+        (decision.text === undefined || decision.text === ask.outcome?.text) &&
+        (decision.option === undefined || decision.option === ask.outcome?.option) &&
+        isSameValue(ask.outcome, decision.value)
+      );
+    case "value":
+      return (
+        former.approved === null && decision.text === ask.outcome?.text && isSameValue(ask.outcome, decision.value)
+      );
+  }
+}
+
+function isSameValue(outcome: Outcome | null, value: unknown): boolean {
+  if (value === undefined || outcome?.value === undefined) return value === undefined;
+  return canonicalExact(readExactJson(outcome.value)) === canonicalExact(value);
+}
+
+/** Free text that is the name or the title of a ready-made answer selects it (spec/a2h 9). */
+function withWords(ask: AddressedAsk, decision: Decision): Decision {
+  if (decision.kind !== "reply" || decision.option !== undefined || decision.text === undefined) return decision;
+  const text = decision.text.trim();
+  const option = optionsOf(ask).find(({ name, title }) => name === text || title === text);
+  return option ? { ...decision, option: option.name } : decision;
+}
+
+/** The arguments to run, where the agent let people edit them; edited ones have a digest of their own (spec/a2h 13). */
+export function withArguments(ask: Pick<AddressedAsk, "form">, outcome: Outcome, decision: Decision): Outcome {
+  if (ask.form.kind !== "approval" || !ask.form.editable || !outcome.approved) return outcome;
+  const kwargs = (decision.kind === "approve" ? decision.kwargs : undefined) ?? ask.form.kwargs;
+  const edited = kwargs !== ask.form.kwargs;
+  return { ...outcome, kwargs, edited, digest: sha256Digest(consentText(ask.form.fn, kwargs)) };
+}
+
+/** A decision with its words read as the value that is asked for, and why it is no answer, where it is none. */
+interface JudgedDecision {
+  decision: Decision;
+  misfit: Refusal | null;
+}
+
+/**
+ * Reads the words of a decision as the value that is asked for, and judges it: it is no answer where whoever asked cannot
+ * take it, or where it does not fit what was asked for. Done before the transaction, because it may take a while. However
+ * somebody answers, what they say is read here.
+ */
+export async function judged(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<JudgedDecision> {
+  const { form } = ask;
+  const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
+  if (!isWords || form.schema === null) return { decision, misfit: await misfitOf(ctx, ask, decision) };
+  const { values, wanted } = readingsOf(form.schema, decision.text);
+  let first: Refusal | null = null;
+  for (const value of values) {
+    const read = { ...decision, value };
+    const misfit = await misfitOf(ctx, ask, read);
+    if (misfit?.code !== "answer_misfit") return { decision: read, misfit };
+    first ??= misfit;
+  }
+  const errors = wanted === null ? first?.details["errors"] : [{ path: "", message: wanted }];
+  return { decision, misfit: new Refusal("answer_misfit", { errors }) };
+}
+
+async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<Refusal | null> {
+  const { form } = ask;
+  const refusal = await ctx.owners.ofRequest(ask).check?.(ask, decision);
+  if (refusal) return refusal;
+  const judged =
+    form.kind === "value" && form.schema && decision.kind === "value"
+      ? { schema: form.schema, value: decision.value }
+      : form.kind === "approval" && form.kwargsSchema && decision.kind === "approve" && decision.kwargs !== undefined
+        ? { schema: form.kwargsSchema, value: JSON.parse(decision.kwargs) as unknown }
+        : null;
+  if (!judged) return null;
+  const errors =
+    judged.value === undefined
+      ? [{ path: "", message: "must be JSON that fits the schema" }]
+      : await ctx.schemas.validate(judged.schema, judged.value);
+  return errors.length === 0 ? null : new Refusal("answer_misfit", { errors });
+}
+
+/** How an answer that was refused is kept with its ask; other refusals are nobody's answer. */
+const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
+  answer_misfit: "schema",
+  unknown_option: "unknown_option",
+  not_asked: "responder_not_allowed",
+  digest_mismatch: "digest_mismatch",
+};
+
+async function noteRefused(
+  ctx: Context,
+  { askId, responder, decision }: DecisionInput,
+  refusal: Refusal,
+): Promise<void> {
+  const reason = REASONS[refusal.code];
+  if (!reason) return;
+  const wasAsked = reason === "schema" || reason === "unknown_option";
+  const words =
+    ("text" in decision ? decision.text : undefined) ?? ("option" in decision ? decision.option : undefined);
+  await noteRefusedAnswer(ctx, askId, {
+    via: responder.via,
+    responder: responder.person ?? responder.called ?? "unknown",
+    reason,
+    ...(wasAsked && words !== undefined && { input: words.slice(0, 2000) }),
+    ...(refusal.code === "answer_misfit" && { errors: refusal.details["errors"] as RefusedAnswer["errors"] & object }),
+  });
+}
+
+/**
+ * Keeps with an open ask, and in the record, that somebody's answer was not accepted, and why (spec/a2h 5.5).
+ * Of somebody who was not asked that is all that happens: nobody's inbox hears of it.
+ */
+export async function noteRefusedAnswer(
+  ctx: Context,
+  askId: string,
+  refused: Omit<RefusedAnswer, "at" | "attempts">,
+): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (held?.ask.state !== "open") return;
+    const attempts = (held.ask.refused?.attempts ?? 0) + 1;
+    await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
+    await appendAudit(tx, {
+      actor: (await findHuman(tx, refused.responder))
+        ? { kind: "human", id: refused.responder }
+        : { kind: "address", id: refused.via },
+      ...aboutAsk(held.ask, "answer_refused"),
+      via: refused.via,
+      data: { reason: refused.reason },
+    });
+    if (refused.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
+  });
+}
+
+function decidedBy(responder: Responder, ask: AddressedAsk): DecidedBy {
+  const { via } = responder;
+  if (responder.self) return { kind: "agent", id: ask.asker, via };
+  if (responder.person !== null) return { kind: "person", id: responder.person, via };
+  const [identity] = responder.identities;
+  if (!identity) throw new Refusal("not_asked");
+  return { kind: "address", id: `${identity.kind}:${identity.value}`, via };
+}
+
+async function namesOf(on: Queryable, deciders: readonly DecidedBy[]): Promise<Map<string, string>> {
+  const humans = await findHumans(
+    on,
+    deciders.filter(({ kind }) => kind === "person").map(({ id }) => id),
+  );
+  return new Map(deciders.map(({ id, kind }) => [id, humans.get(id)?.name ?? (kind === "agent" ? agentName(id) : id)]));
+}
+
+async function note(tx: Tx, ask: AddressedAsk, { by, pressed }: CountedDecision, action: string): Promise<void> {
+  await appendAudit(tx, {
+    actor: { kind: by.kind === "person" ? "human" : by.kind, id: by.id },
+    ...aboutAsk(ask, action),
+    via: by.via,
+    ...(pressed && { pressed }),
+    ...(ask.digest !== null && { digest: ask.digest }),
+  });
+}

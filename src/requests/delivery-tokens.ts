@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+
+/** Without the characters that are mistaken for one another. */
+const CODE_LETTERS = "23456789CDFGHJKMNPQRTVWX";
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+/** 130 bits, which survive a mail system that folds case. */
+const REPLY_LETTERS = 26;
+
+/**
+ * What stands in a message and lets its reader answer. All of it follows from the delivery's id and a key outside the
+ * database: a message that is sent again says the same, and a stolen database holds none of it (spec/channels 3).
+ */
+export interface DeliveryTokens {
+  link: string;
+  code: string;
+  reply: string;
+}
+
+export function tokensOf({ keyring }: Pick<Context, "keyring">, deliveryId: string): DeliveryTokens {
+  return {
+    link: keyring.mac("delivery", `link ${deliveryId}`),
+    code: letters(keyring.mac("delivery", `code ${deliveryId}`), CODE_LETTERS, 4),
+    reply: letters(keyring.mac("delivery", `reply ${deliveryId}`), BASE32, REPLY_LETTERS),
+  };
+}
+
+/** Returns the hashes under which the store finds a delivery by what stood in its message. */
+export function tokenHashes(tokens: DeliveryTokens): { linkHash: string; replyHash: string } {
+  return { linkHash: sha256Hex(tokens.link), replyHash: sha256Hex(tokens.reply) };
+}
+
+/** Returns `count` letters that follow from a text, each uniform but for a bias under 10⁻⁶. */
+function letters(text: string, alphabet: string, count: number): string {
+  const bytes = createHash("sha512").update(text).digest();
+  const more = createHash("sha512").update(bytes).digest();
+  const pool = Buffer.concat([bytes, more]);
+  return Array.from({ length: count }, (_, i) => alphabet[pool.readUInt32BE(i * 4) % alphabet.length]).join("");
+}
+
+/**
+ * Returns a text without the tokens of one-time links and reply addresses: whoever quotes a message of ours to an agent
+ * does not mean to let it decide.
+ */
+export function withoutTokens(text: string): string {
+  return text.replace(/\/r\/[\w-]{43}/g, "/r/[token]").replace(/\bask\+[a-z2-7]{26}@/gi, "ask+[token]@");
+}

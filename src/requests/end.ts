@@ -1,0 +1,131 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk, Audience, Outcome, Target } from "./model/request.ts";
+import { isJoint, leavesOf, readersOf } from "./model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { insertReaders, lockAddressed, updateAddressed, type AddressedAt } from "./store/requests.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import type { Tx } from "../core/store/db.ts";
+import { transact } from "../core/store/transact.ts";
+import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
+import { aboutAsk, planDeliveries } from "./address-ask.ts";
+import { closeAddressedIn, type AddressedEnd } from "./close.ts";
+import { tellDevices } from "../notices/tell-devices.ts";
+
+/** What the ends of asks to people need of the context. */
+export type Ending = Pick<Context, "owners">;
+
+/**
+ * Ends a held, open ask, and does what that means to its owner, in the transaction under way. Every end that people, policy
+ * and the clock make is here; an owner that ends its own uses `closeAddressedIn`.
+ *
+ * @throws {Refusal} why its owner cannot take the outcome
+ */
+export async function finishAddressed(
+  ctx: Ending,
+  tx: Tx,
+  ask: AddressedAsk,
+  end: AddressedEnd,
+): Promise<AddressedAsk> {
+  return closeAddressedIn(tx, ask, end, (over) => ctx.owners.ofRequest(over).ended(tx, over));
+}
+
+/** Ends a held ask whose deadline has passed, and returns it; nothing when it still has time. */
+export async function endHeldIfDue(ctx: Ending, tx: Tx, { ask, now }: AddressedAt): Promise<AddressedAsk | undefined> {
+  if (ask.state !== "open" || now < ask.expiresAt) return undefined;
+  // Silence is never consent: an approval that nobody gave is a rejection that nobody made.
+  const outcome: Outcome = { status: "expired", ...(ask.form.kind === "approval" && { approved: false }) };
+  return finishAddressed(ctx, tx, ask, {
+    outcome,
+    at: ask.expiresAt,
+    by: { kind: "clock", id: "clock" },
+    action: "expired",
+  });
+}
+
+/** Ends an ask whose deadline has passed, once; one that is over or has time is left as it is. Returns it as it stands. */
+export async function expireAddressed(ctx: Context, askId: string): Promise<AddressedAsk | undefined> {
+  return transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    return held && ((await endHeldIfDue(ctx, tx, held)) ?? held.ask);
+  });
+}
+
+/**
+ * Withdraws an open ask; cancelling again changes nothing.
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`
+ */
+export async function cancelAddressed(ctx: Context, askId: string, by: Actor, reason?: string): Promise<AddressedAsk> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (!held) throw new Refusal("request_not_found");
+    const over = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
+    if (over.state === "cancelled") return over;
+    if (over.state !== "open") return settledRefusal(over);
+    const outcome: Outcome = {
+      status: "cancelled",
+      ...(over.form.kind === "approval" && { approved: false }),
+      ...(reason !== undefined && { comment: reason }),
+    };
+    return finishAddressed(ctx, tx, over, { outcome, at: held.now, by, action: "cancelled" });
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+/** Returns why an ask that is over takes no decision, with how it ended. */
+export function settledRefusal(ask: AddressedAsk): Refusal {
+  const at = ask.settledAt ?? ask.createdAt;
+  if (ask.state === "expired") return new Refusal("request_expired", { resolved_at: at });
+  if (ask.state === "cancelled") return new Refusal("request_cancelled", { resolved_at: at });
+  const { approved, by } = ask.outcome ?? {};
+  return new Refusal("already_decided", {
+    responded_at: at,
+    ...(approved !== undefined && { approved }),
+    ...(by && { by: by.id, by_kind: by.kind }),
+  });
+}
+
+const ESCALATIONS_MOST = 10;
+
+/**
+ * Asks more people about an open ask: each of `targets` is told at once, with `words` first, and may answer from now on,
+ * unless the audience needs several who agree; then they are only told (spec/a2h 11).
+ *
+ * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
+ */
+export async function escalateAddressed(
+  ctx: Context,
+  askId: string,
+  { targets, words, by }: { targets: readonly Target[]; words: string; by: Actor },
+): Promise<AddressedAsk> {
+  const result = await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, askId);
+    if (!held) throw new Refusal("request_not_found");
+    const ask = (await endHeldIfDue(ctx, tx, held)) ?? held.ask;
+    if (ask.state !== "open") return settledRefusal(ask);
+    const { escalations = 0 } = ask.wire as { escalations?: number };
+    if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
+
+    const added: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
+    const firstStep = leavesOf(ask.audience).length + 100 * (escalations + 1);
+    await planDeliveries(ctx, tx, { askId, audience: added, firstStep, words });
+    const audience = isJoint(ask.audience) ? ask.audience : withMore(ask.audience, added);
+    if (audience !== ask.audience) {
+      await insertReaders(tx, askId, readersOf(added));
+      await tellDevices(tx, askId, added);
+    }
+    await updateAddressed(tx, { ...ask, audience, wire: { ...ask.wire, escalations: escalations + 1 } });
+    await appendAudit(tx, { actor: by, ...aboutAsk(ask, "escalated") });
+    tx.wake(INBOX_TOPIC);
+    tx.wake(DELIVERIES_TOPIC);
+    return { ...ask, audience };
+  });
+  if (result instanceof Refusal) throw result;
+  return result;
+}
+
+function withMore(audience: Audience, added: Audience): Audience {
+  const of = audience.is === "any" ? audience.of : [{ afterMs: 0, node: audience }];
+  return { is: "any", of: [...of, { afterMs: 0, node: added }] };
+}

@@ -1,0 +1,327 @@
+import { isDeepStrictEqual } from "node:util";
+import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
+import type { Context } from "../../context.ts";
+import { openDeadline } from "../../lib/deadline.ts";
+import type { AddressedAsk } from "../model/request.ts";
+import { leavesOf } from "../model/audience.ts";
+import { withoutForgery } from "../model/agent-words.ts";
+import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/view.ts";
+import { findAddressed, lockAddressed } from "../store/requests.ts";
+import { appendAudit } from "../../core/store/audit.ts";
+import type { Tx } from "../../core/store/db.ts";
+import {
+  claimDelivery,
+  findDelivery,
+  findDueDeliveries,
+  hastenDelivery,
+  insertDelivery,
+  listDeliveries,
+  updateDelivery,
+  type Delivery,
+} from "../store/deliveries.ts";
+import { findHuman } from "../../access/store/humans.ts";
+import { transact } from "../../core/store/transact.ts";
+import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
+import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
+import { tokenHashes, tokensOf } from "../delivery-tokens.ts";
+import { closingSentence } from "../../conversations/hear.ts";
+
+/** A claimed message is a rival's again after this. */
+const LEASE_MS = 60_000;
+const SEND_WITHIN_MS = 30_000;
+/** Of one channel at a time: a provider that hangs delays nobody else's messages. */
+const AT_ONCE = 8;
+/** The pause before each further attempt; a provider that asks for more gets it, up to the last. */
+const PAUSES_MS = [2000, 10_000, 60_000, 300_000, 900_000] as const;
+const JITTER = 0.2;
+/** Rows that no channel sends: the reminder, and whatever names a channel that is not configured any more. */
+const NO_CHANNEL = ["inbox", "slack", "email", "sms", "whatsapp", "webhook"] as const;
+
+export interface Deliverer {
+  channels: ReadonlyMap<string, Channel>;
+  /** Where people reach this server. */
+  publicUrl(): string;
+}
+
+/** What sends messages. */
+export interface Deliver {
+  /** Sends what is due and closes what is over; returns whether there was anything. */
+  step(signal: AbortSignal): Promise<boolean>;
+  /** A message that was sent did not arrive and never will: the person's next channel is tried. */
+  bounced(deliveryId: string, code: string): Promise<void>;
+}
+
+/**
+ * Opens what sends messages: each is claimed from rivals first. A crash between a provider's acceptance and our commit
+ * sends twice; both say the same (spec/channels 1).
+ */
+export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
+  const post: Post = { ctx, ...deliverer };
+  const { channels } = deliverer;
+  return {
+    async step(signal) {
+      const due = await Promise.all([
+        findDueDeliveries(
+          ctx.db,
+          NO_CHANNEL.filter((name) => !channels.has(name)),
+          AT_ONCE,
+        ),
+        ...[...channels.keys()].map((name) => findDueDeliveries(ctx.db, [name], AT_ONCE)),
+      ]);
+      const found = due.flat();
+      await Promise.all(found.map((one) => (signal.aborted ? undefined : takeUp(post, one, signal))));
+      return found.length > 0;
+    },
+    async bounced(deliveryId, code) {
+      await transact(ctx, async (tx) => {
+        const delivery = await findDelivery(tx, deliveryId);
+        const found = delivery && (await findAddressed(tx, delivery.askId));
+        if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
+        await failIn(ctx, tx, { delivery, ask: found.ask }, code);
+      });
+    },
+  };
+}
+
+/** What messages are sent by. */
+interface Post extends Deliverer {
+  ctx: Context;
+}
+
+/** A message that this server has claimed, and the ask it is about. */
+interface Letter {
+  delivery: Delivery;
+  ask: AddressedAsk;
+}
+
+/** Claims a message that is due, and does with it what its ask and its person want by now. */
+async function takeUp(post: Post, due: { id: string; epoch: number }, signal: AbortSignal): Promise<void> {
+  const { ctx } = post;
+  const delivery = await transact(ctx, (tx) => claimDelivery(tx, due, LEASE_MS));
+  const ask = delivery && (await findAddressed(ctx.db, delivery.askId))?.ask;
+  if (!delivery || !ask) return;
+  const letter = { delivery, ask };
+  if (await isAddressLost(ctx.db, delivery)) return drop(ctx, letter);
+  const channel = post.channels.get(delivery.channel);
+  if (delivery.state === "closing") return close(post, letter, channel, signal);
+  if (delivery.kind !== "tell" && ask.state !== "open") {
+    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "skipped" }));
+    return;
+  }
+  if (delivery.kind === "remind" && delivery.channel === "inbox") return remind(ctx, letter);
+  if (!channel) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }));
+  await send(post, letter, channel, signal);
+}
+
+/** Nothing more is sent to an address that is no longer its person's; what was not sent goes to what took its place. */
+async function drop(ctx: Context, letter: Letter): Promise<void> {
+  const { delivery, ask } = letter;
+  const state = delivery.state === "closing" ? "closed" : "skipped";
+  await transact(ctx, async (tx) => {
+    if (!(await updateDelivery(tx, delivery, { state }))) return;
+    if (delivery.kind === "ask" && ask.state === "open") await planFallback(ctx, tx, letter, { inMs: 0, skip: 0 });
+  });
+}
+
+async function send(post: Post, letter: Letter, channel: Channel, signal: AbortSignal): Promise<void> {
+  const { ctx } = post;
+  const { delivery, ask } = letter;
+  using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
+  try {
+    if (delivery.kind === "tell") {
+      const sent = { externalIds: await threadOf(ctx, delivery) };
+      await channel.tell?.(delivery.target, sent, delivery.words ?? "", within.signal);
+      await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
+      return;
+    }
+    const notice = noticeOf(post, letter, channel);
+    // Whoever is quick answers before the sending is noted.
+    const shownDigest = notice.whole ? ask.digest : null;
+    await transact(ctx, async (tx) => {
+      const person = await ownerOf(tx, delivery);
+      await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
+    });
+    // point: delivery-before-sending
+    const { externalIds } = await channel.send(notice, within.signal);
+    // point: delivery-sent
+    await transact(ctx, (tx) => noteSent(ctx, tx, letter, externalIds));
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof DeliveryError)) ctx.log.error({ err: error, delivery: delivery.id }, "a channel failed");
+    await fail(ctx, letter, failureOf(error));
+  }
+}
+
+function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
+  const tokens = tokensOf(post.ctx, delivery.id);
+  const view = viewFor(post, channel, ask);
+  const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
+  const notice: Notice = {
+    delivery: delivery.id,
+    target: delivery.target,
+    view,
+    link: `${post.publicUrl()}/r/${tokens.link}`,
+    code: tokens.code,
+    replyToken: tokens.reply,
+    whole: true,
+    reminder: delivery.kind === "remind",
+    opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
+  };
+  if (view.kind !== "approval") return notice;
+  return { ...notice, whole: isShort && !isGuarded(ask) && (channel.showsWhole?.(notice) ?? true) };
+}
+
+/** Programs are told what was asked, to the letter; people read it in a message beside our own words. */
+function viewFor({ publicUrl }: Post, channel: Channel | undefined, ask: AddressedAsk): AskView {
+  return channel?.name === "webhook" ? viewOutside(ask) : viewInMessage(ask, publicUrl());
+}
+
+async function noteSent(
+  ctx: Context,
+  tx: Tx,
+  letter: Letter,
+  externalIds: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { delivery, ask } = letter;
+  // Whoever decides meanwhile cannot close what is not known to be sent, so the ask is held first.
+  const now = await lockAddressed(tx, ask.id);
+  const state = now?.ask.state === "open" ? "sent" : "closing";
+  const { thread } = externalIds;
+  const noted = await updateDelivery(tx, delivery, {
+    state,
+    attempt: 0,
+    externalIds,
+    ...(thread !== undefined && { thread }),
+  });
+  if (!noted) return;
+  await note(tx, letter, "delivered");
+  if (state !== "sent" || delivery.kind !== "ask") return;
+  await planFallback(ctx, tx, letter, { inMs: ctx.addressed.fallbackMs, skip: 1 });
+}
+
+/**
+ * Plans the next channel of a person who was asked as such, `skip` places further, or hastens it where it is planned.
+ * Whoever was asked at one address is asked there alone. Returns whether there is one.
+ */
+async function planFallback(
+  ctx: Context,
+  tx: Tx,
+  { delivery, ask }: Letter,
+  { inMs, skip }: { inMs: number; skip: number },
+): Promise<boolean> {
+  const leaf = leavesOf(ask.audience)[leafOf(delivery.step)];
+  const human = leaf?.target.via === "person" ? await findHuman(tx, leaf.target.person) : undefined;
+  if (!human) return false;
+  const place = placeOf(delivery.step);
+  const { askId, words } = delivery;
+  const step = delivery.step - place;
+  const planned = await planNextChannel(ctx, tx, {
+    askId,
+    human,
+    step,
+    from: place + skip,
+    inMs,
+    ...(words !== null && { words }),
+  });
+  if (!planned && inMs === 0)
+    for (let i = place + skip; i < human.channels.length; i += 1) await hastenDelivery(tx, askId, step + i);
+  return planned;
+}
+
+async function fail(ctx: Context, letter: Letter, error: DeliveryError): Promise<void> {
+  const { delivery } = letter;
+  const pause = PAUSES_MS[delivery.attempt - 1];
+  const lastError = error.providerCode ?? (error.retry ? "unreachable" : "refused");
+  if (error.retry && pause !== undefined) {
+    const wanted = Math.min(error.retryAfterMs ?? 0, PAUSES_MS[PAUSES_MS.length - 1] ?? 0);
+    const inMs = Math.max(wanted, pause * (1 + JITTER * ((ctx.random(1)[0] ?? 0) / 255)));
+    const state = delivery.state === "closing" ? "closing" : "queued";
+    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state, inMs: Math.round(inMs), lastError }));
+    return;
+  }
+  ctx.log.warn({ channel: delivery.channel, delivery: delivery.id, code: lastError }, "a message could not be sent");
+  await transact(ctx, (tx) => failIn(ctx, tx, letter, lastError));
+}
+
+async function failIn(ctx: Context, tx: Tx, letter: Letter, lastError: string): Promise<void> {
+  const { delivery } = letter;
+  if (!(await updateDelivery(tx, delivery, { state: "failed", lastError }))) return;
+  await note(tx, letter, "delivery_failed");
+  if (delivery.kind === "ask" && (await planFallback(ctx, tx, letter, { inMs: 0, skip: 1 })))
+    await note(tx, letter, "fell_back");
+}
+
+async function close(
+  post: Post,
+  { delivery, ask }: Letter,
+  channel: Channel | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ctx } = post;
+  using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
+  try {
+    const closing = {
+      says: await closingSentence(ctx.db, ask),
+      at: ask.settledAt ?? 0,
+      view: viewFor(post, channel, ask),
+    };
+    await channel?.close?.(delivery.target, { externalIds: delivery.externalIds ?? {} }, closing, within.signal);
+    await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
+  } catch (error) {
+    if (signal.aborted) return;
+    const pause = PAUSES_MS[delivery.attempt - 1];
+    const isOver = !failureOf(error).retry || pause === undefined;
+    await transact(ctx, (tx) =>
+      updateDelivery(tx, delivery, {
+        state: isOver ? "closed" : "closing",
+        inMs: pause ?? 0,
+        lastError: "not closed",
+      }),
+    );
+  }
+}
+
+/** Tells everybody once more on the newest channel that carried the ask. */
+async function remind(ctx: Context, { delivery, ask }: Letter): Promise<void> {
+  await transact(ctx, async (tx) => {
+    const sent = (await listDeliveries(tx, ask.id)).filter(({ kind, state }) => kind === "ask" && state === "sent");
+    const newest = sent.at(-1);
+    if (newest) {
+      const { askId, channel, target, person } = newest;
+      const id = ctx.newId("dlv");
+      await insertDelivery(tx, {
+        id,
+        ...tokenHashes(tokensOf(ctx, id)),
+        askId,
+        kind: "remind",
+        channel,
+        target,
+        person,
+        step: 1,
+        inMs: 0,
+      });
+    }
+    await updateDelivery(tx, delivery, { state: "closed" });
+  });
+}
+
+async function threadOf(ctx: Context, { askId, channel, target }: Delivery): Promise<Readonly<Record<string, string>>> {
+  const others = await listDeliveries(ctx.db, askId);
+  const isSame = (other: Delivery) => other.channel === channel && isDeepStrictEqual(other.target, target);
+  const one = others.findLast((other) => isSame(other) && other.externalIds);
+  return one?.externalIds ?? {};
+}
+
+async function note(tx: Tx, { delivery, ask }: Letter, action: string): Promise<void> {
+  await appendAudit(tx, {
+    actor: { kind: "server", id: "parley" },
+    ...aboutAsk(ask, action),
+    via: delivery.channel,
+    data: { delivery: delivery.id },
+  });
+}
+
+/** What is no error of a channel's own may pass. */
+function failureOf(error: unknown): DeliveryError {
+  return error instanceof DeliveryError ? error : new DeliveryError("failed", { retry: true, cause: error });
+}

@@ -1,0 +1,48 @@
+/**
+ * What an agent says stands in messages beside what this server says: the code, the page's address, how to answer. None
+ * of its words may pass for one of these.
+ */
+
+const CODE = "[2-9CDFGHJKMNPQRTVWX]{4}";
+/** The words that a code stands behind in our messages, and in the answers to them. An order may have its no. 4711. */
+const BEFORE =
+  "yes|(?-i:NO)|(?:or|reply|send|answer)[ ]+no|ok|approved?|rejected?|den(?:y|ied)|answer|reply|confirm|codes?";
+const GAP = String.raw`[\s:,;.!“”"'«»()\-–=]{1,4}(?:(?:is|with|by)[\s:“"']{1,2})?`;
+const CODES = new RegExp(String.raw`\b(${BEFORE})(${GAP})${CODE}\b`, "giu");
+
+/** The page of a one-time link, at whatever host, and a reply address. */
+const DECIDES = /\/r\/[\w-]{20}|\bask\+[a-z2-7]{8,}@/iu;
+
+const NO_ADDRESS = "[address left out]";
+const NO_CODE = "[code left out]";
+
+/**
+ * Returns an agent's words without what could be taken for a code of ours, for the address of a one-time link or of a
+ * reply, or for this server's own name in an address that leads elsewhere.
+ */
+export function withoutForgery(text: string, publicUrl: string): string {
+  const ours = new URL(publicUrl);
+  return text
+    .replace(/\S+/gu, (word) => (isForgedAddress(word, ours) ? NO_ADDRESS : word))
+    .replace(CODES, `$1$2${NO_CODE}`);
+}
+
+/** An address of this very server that decides nothing, such as that of a task on the board, may stay. */
+function isForgedAddress(word: string, { host, origin }: URL): boolean {
+  if (DECIDES.test(word)) return true;
+  if (!word.toLowerCase().includes(host)) return false;
+  const [address = ""] = /https?:\/\/.*/iu.exec(word) ?? [];
+  if (!URL.canParse(address)) return true;
+  const { origin: leadsTo, username } = new URL(address);
+  return leadsTo !== origin || username !== "";
+}
+
+/** Returns somebody's words with a mark before each of their lines, so that none can pass for a line of ours. */
+export function quoted(text: string, mark = "> "): string {
+  return text.replace(/^/gm, mark);
+}
+
+/** Returns somebody's words between marks that nothing in them closes. */
+export function inQuotes(text: string): string {
+  return `“${text.replace(/[“”„‟]/g, '"')}”`;
+}

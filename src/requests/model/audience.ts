@@ -1,0 +1,170 @@
+import type { Audience, AddressedForm, Identity, Responder, Target } from "./request.ts";
+
+/** One place in an audience that one person can fill, and from when on. */
+export interface Leaf {
+  target: Target;
+  afterMs: number;
+}
+
+/** Returns every leaf, in order. */
+export function leavesOf(audience: Audience, afterMs = 0): Leaf[] {
+  switch (audience.is) {
+    case "leaf":
+      return [{ target: audience.target, afterMs }];
+    case "any":
+      return audience.of.flatMap((branch) => leavesOf(branch.node, Math.max(afterMs, branch.afterMs)));
+    case "all":
+    case "quorum":
+      return audience.of.flatMap((node) => leavesOf(node, afterMs));
+  }
+}
+
+/** Returns as one of which group somebody is asked, if it is as one of any. */
+export function groupOf(audience: Audience, person: string): string | undefined {
+  const own = leavesOf(audience).flatMap(({ target }) =>
+    target.via === "person" && target.person === person ? [target.group] : [],
+  );
+  return own.find((group) => group !== undefined);
+}
+
+/** True where one person does not suffice. */
+export function isJoint(audience: Audience): boolean {
+  if (audience.is === "leaf") return false;
+  return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
+}
+
+/** The reader under which everybody finds an ask who sees all there is. */
+export const ALL_READERS = "*";
+
+/** The reader under which everybody enrolled with a Slack user finds what was asked in a channel. */
+export const SLACK_READERS = "slack:*";
+
+/** Returns under which names an ask is found in inboxes: persons, identities, or everybody who sees all. */
+export function readersOf(audience: Audience): string[] {
+  return [...new Set(leavesOf(audience).flatMap(({ target }) => readersOfTarget(target)))];
+}
+
+function readersOfTarget(target: Target): string[] {
+  switch (target.via) {
+    case "person":
+      return [target.person];
+    case "inbox":
+      return [ALL_READERS];
+    case "slack":
+      if (target.allowed) return target.allowed.map((id) => `slack:${id}`);
+      return isSlackUser(target.to) ? [`slack:${target.to}`] : [SLACK_READERS];
+    case "email":
+      return target.informed ? [] : [readerOf({ kind: "email", value: target.to })];
+    case "sms":
+    case "whatsapp":
+      return [readerOf({ kind: "phone", value: target.to })];
+    case "webhook":
+      return [...target.people];
+  }
+}
+
+/** Returns the name under which asks to one identity are found. */
+export function readerOf({ kind, value }: Identity): string {
+  return `${kind}:${value}`;
+}
+
+/** Returns what somebody is known by who has this address, if it can belong to one person; a Slack channel cannot. */
+export function identityAt({ via, to }: { via: string; to?: unknown }): Identity | null {
+  if (typeof to !== "string") return null;
+  switch (via) {
+    case "slack":
+      return isSlackUser(to) ? { kind: "slack", value: to } : null;
+    case "email":
+      return { kind: "email", value: to };
+    case "sms":
+    case "whatsapp":
+      return { kind: "phone", value: to };
+    default:
+      return null;
+  }
+}
+
+/** True for the id of a user; any other id is of a channel. */
+export function isSlackUser(id: string): boolean {
+  return /^[UW]/.test(id);
+}
+
+/**
+ * True when somebody is among those a target names (spec/a2h 9). Approving asks for more than replying:
+ * in a Slack channel without a list, only enrolled full members decide a call.
+ */
+export function isNamed(target: Target, who: Responder, decides: AddressedForm["kind"]): boolean {
+  const isKnownAs = (kind: Identity["kind"], value: string) =>
+    who.identities.some((identity) => identity.kind === kind && identity.value === value);
+  switch (target.via) {
+    case "person":
+      return who.person === target.person;
+    case "inbox":
+      return who.seesAll;
+    case "slack":
+      if (target.allowed) return target.allowed.some((id) => isKnownAs("slack", id));
+      if (isSlackUser(target.to)) return isKnownAs("slack", target.to);
+      // Whoever is enrolled with a Slack user may decide elsewhere too, such as what is too long for a message.
+      if (who.person !== null && who.slackMember === undefined)
+        return who.identities.some(({ kind }) => kind === "slack");
+      if (who.slackMember?.channel !== target.to) return false;
+      return decides !== "approval" || who.person !== null || who.slackMember.mayApprove;
+    case "email":
+      return !target.informed && isKnownAs("email", target.to);
+    case "sms":
+    case "whatsapp":
+      return isKnownAs("phone", target.to);
+    case "webhook":
+      return who.person !== null && who.webhook === target.to && target.people.includes(who.person);
+  }
+}
+
+/** True when somebody is asked, `sinceMs` after the ask was made. */
+export function isAsked(audience: Audience, who: Responder, decides: AddressedForm["kind"], sinceMs: number): boolean {
+  return leavesOf(audience).some(({ target, afterMs }) => afterMs <= sinceMs && isNamed(target, who, decides));
+}
+
+/** Enough for every audience that means something; beyond it an ask stays open, which harms nobody. */
+const MOST_STEPS = 50_000;
+
+/**
+ * True when the approvers, each filling at most one leaf, satisfy the tree (spec/a2h 12).
+ *
+ * Looks for an assignment by trying: the trees have at most 25 leaves, and whoever gives up after many steps says no.
+ */
+export function isSatisfied(audience: Audience, approvers: readonly Responder[], sinceMs: number): boolean {
+  let steps = 0;
+  const free = (used: number): number[] => approvers.flatMap((_, i) => (used & (1 << i) ? [] : [i]));
+
+  /** Calls `then` with every set of approvers that can fill the nodes, until one will do. */
+  function fill(nodes: readonly Audience[], used: number, then: (used: number) => boolean): boolean {
+    const [node, ...rest] = nodes;
+    if (!node) return then(used);
+    steps += 1;
+    if (steps > MOST_STEPS) return false;
+    const goOn = (after: number) => fill(rest, after, then);
+    switch (node.is) {
+      case "leaf":
+        return free(used).some((i) => {
+          const approver = approvers[i];
+          return approver !== undefined && isNamed(node.target, approver, "approval") && goOn(used | (1 << i));
+        });
+      case "any":
+        return node.of.some((branch) => branch.afterMs <= sinceMs && fill([branch.node], used, goOn));
+      case "all":
+        return fill(node.of, used, goOn);
+      case "quorum":
+        return choose(node.of, node.min, used, goOn);
+    }
+  }
+
+  function choose(nodes: readonly Audience[], min: number, used: number, then: (used: number) => boolean): boolean {
+    if (min === 0) return then(used);
+    if (nodes.length < min) return false;
+    const [node, ...rest] = nodes;
+    if (!node) return false;
+    return fill([node], used, (after) => choose(rest, min - 1, after, then)) || choose(rest, min, used, then);
+  }
+
+  return approvers.length > 0 && approvers.length <= 30 && fill([audience], 0, () => true);
+}

@@ -1,0 +1,62 @@
+import type { AddressedForm } from "./request.ts";
+
+/** When something in an inbox is due: within an hour, within a day, after that, or never. */
+export const INBOX_DUE = ["soon", "today", "later", "none"] as const;
+export type InboxDue = (typeof INBOX_DUE)[number];
+
+export type InboxKind = AddressedForm["kind"];
+
+/** Which asks of an inbox: those that wait or those that are over, and of them what is wanted. */
+export interface InboxFilter {
+  state: "open" | "over";
+  kind?: InboxKind;
+  /** Only of an inbox that waits. */
+  due?: InboxDue;
+  /** Only of an inbox that waits: what of whoever asked people are told. */
+  agent?: string;
+}
+
+/** How many open asks of an inbox are alike. */
+export interface InboxGroup {
+  kind: InboxKind;
+  asker: string;
+  /** What people are told of the asker. */
+  agent: string;
+  due: InboxDue;
+  count: number;
+  /** When the newest of them was asked. */
+  newestAt: number;
+}
+
+/** What waits in an inbox, as the store counts it; `at` is when, by the store's clock. */
+export interface InboxCounts {
+  at: number;
+  all: number;
+  kinds: Readonly<Record<InboxKind, number>>;
+  due: Readonly<Record<InboxDue, number>>;
+  agents: ReadonlyMap<string, number>;
+  newestAt: number | null;
+}
+
+/** Adds up the groups of an inbox that a filter lets through. */
+export function inboxCounts(
+  { groups, at }: { groups: readonly InboxGroup[]; at: number },
+  filter: Omit<InboxFilter, "state">,
+): InboxCounts {
+  const kinds = { approval: 0, reply: 0, value: 0 };
+  const due = { soon: 0, today: 0, later: 0, none: 0 };
+  const agents = new Map<string, number>();
+  let all = 0;
+  let newestAt: number | null = null;
+  for (const group of groups) {
+    if (filter.kind !== undefined && group.kind !== filter.kind) continue;
+    if (filter.due !== undefined && group.due !== filter.due) continue;
+    if (filter.agent !== undefined && group.agent !== filter.agent) continue;
+    all += group.count;
+    kinds[group.kind] += group.count;
+    due[group.due] += group.count;
+    agents.set(group.agent, (agents.get(group.agent) ?? 0) + group.count);
+    newestAt = Math.max(newestAt ?? 0, group.newestAt);
+  }
+  return { at, all, kinds, due, agents, newestAt };
+}

@@ -1,0 +1,134 @@
+import type { ResponseOption } from "./request.ts";
+
+/** What is waited for, as far as words can mean it. */
+export interface Pending {
+  kind: "approval" | "reply" | "value";
+  /** Of an approval: ways to reject; of a reply: ready-made answers. */
+  options: readonly ResponseOption[];
+}
+
+/** What somebody meant by words. */
+export type ReadReply =
+  | { is: "approve" }
+  | { is: "reject"; comment?: string; option?: string }
+  | { is: "option"; name: string; comment?: string }
+  | { is: "text"; text: string }
+  | { is: "not_understood" };
+
+const APPROVES: ReadonlySet<string> = new Set(["approve", "approved", "yes", "ok"]);
+const REJECTS = /^(?:rejected|reject|denied|deny)(?![\p{L}\p{M}\p{N}_])/iu;
+const YES = /^(?:approved|approve|yes|ok|true)(?:[^\S\n]*(?=[,.;:!\-\u2013\n])|$)/i;
+/** A bare "no" rejects; "no problem" says nothing that may be counted. */
+const NO = /^no(?:[^\S\n]*(?=[,.;:\-\u2013\n])|$)/i;
+const SEPARATORS = /^[\s,.;:!\-\u2013]+/;
+
+const CODE = "[23456789CDFGHJKMNPQRTVWX]{4}";
+const CODE_FIRST = new RegExp(`^(${CODE})(?:\\s*[,.;:!\\-\\u2013]+)?(?:\\s+|$)`, "i");
+const CODE_LAST = new RegExp(`(?:^|(?:[,;:\\-\\u2013]\\s*|\\s+))(${CODE})[.!]?$`, "i");
+
+const PHONE_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  stop: ["stop", "stopall", "unsubscribe", "cancel", "end", "quit"],
+  start: ["start", "unstop"],
+  help: ["help", "info"],
+};
+
+/** True for words that approve: no way to reject may be called so. */
+export function soundsApproving(words: string): boolean {
+  return APPROVES.has(flat(words));
+}
+
+/**
+ * Returns what a person meant by words: the one grammar of mail, phones and threads (spec/channels 3.2).
+ *
+ * Takes the visible text, quotes, signature and code removed. On an approval nothing is guessed: only a whole text that
+ * is one of four words approves, and a way to reject that is called like one of them makes that word mean nothing. The
+ * text of a free answer is as it was written.
+ */
+export function readReply(text: string, pending: Pending): ReadReply {
+  const written = text.trim();
+  if (written === "") return { is: "not_understood" };
+  switch (pending.kind) {
+    case "value":
+      return { is: "text", text: written };
+    case "reply": {
+      const option = optionCalled(flat(written), pending.options);
+      return option ? { is: "option", name: option.name } : { is: "text", text: written };
+    }
+    case "approval":
+      return readDecision(written.normalize("NFKC").replace(/\r\n?/g, "\n").trim(), pending.options);
+  }
+}
+
+function readDecision(text: string, options: readonly ResponseOption[]): ReadReply {
+  const whole = flat(text);
+  const chosen = readRejectOption(text, options);
+  if (APPROVES.has(whole)) return chosen ? { is: "not_understood" } : { is: "approve" };
+  if (chosen) return chosen;
+  const word = REJECTS.exec(text) ?? (whole === "no" ? /^no/i.exec(text) : NO.exec(text));
+  return word ? rejection(text.slice(word[0].length)) : { is: "not_understood" };
+}
+
+/** The name, title or number of a way to reject, alone or before a colon and a comment. */
+function readRejectOption(text: string, options: readonly ResponseOption[]): ReadReply | undefined {
+  const whole = optionCalled(flat(text), options);
+  if (whole) return { is: "reject", option: whole.name };
+  for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
+    const option = optionCalled(flat(text.slice(0, colon)), options);
+    if (option) return { ...rejection(text.slice(colon)), option: option.name };
+  }
+  return undefined;
+}
+
+function rejection(rest: string): { is: "reject"; comment?: string } {
+  const comment = rest.replace(SEPARATORS, "").trimEnd();
+  return comment === "" ? { is: "reject" } : { is: "reject", comment };
+}
+
+/** A name wins over a title, and a title that two options share names neither. */
+function optionCalled(words: string, options: readonly ResponseOption[]): ResponseOption | undefined {
+  const named = options.filter(({ name }) => flat(name) === words);
+  const titled = options.filter(({ title }) => title !== undefined && flat(title) === words);
+  const [found, another] = named.length > 0 ? named : titled;
+  if (found) return another ? undefined : found;
+  const number = /^#(\d{1,2})$/.exec(words)?.[1];
+  return number === undefined ? undefined : options[Number(number) - 1];
+}
+
+/**
+ * Returns what words say where `approved` is asked for with a comment: yes or no first, then the comment. A yes that goes
+ * on without a comma may be no yes at all, so it is not understood.
+ */
+export function readYesOrNo(text: string): { approved: boolean; comment?: string } | null {
+  const written = text.normalize("NFKC").replace(/\r\n?/g, "\n").trim();
+  const yes = YES.exec(written);
+  const word = yes ?? REJECTS.exec(written) ?? NO.exec(written);
+  if (!word) return null;
+  const comment = written.slice(word[0].length).replace(SEPARATORS, "").trimEnd();
+  return { approved: yes !== null, ...(comment !== "" && { comment }) };
+}
+
+/** Returns a text as it is compared: one line, in lower case, without its last full stop or exclamation mark. */
+export function flat(text: string): string {
+  return text.normalize("NFKC").trim().replace(/\s+/g, " ").replace(/[.!]$/, "").trimEnd().toLowerCase();
+}
+
+/**
+ * Takes the four-character code off the front or the end of a text; the code comes back in capitals.
+ *
+ * Four digits can as well be somebody's answer: where no code was needed, the caller reads the whole text instead.
+ */
+export function takeCode(text: string): { code?: string; rest: string } {
+  const plain = text.normalize("NFKC").trim();
+  const found = CODE_FIRST.exec(plain) ?? CODE_LAST.exec(plain);
+  const code = found?.[1];
+  if (!found || code === undefined) return { rest: text.trim() };
+  const rest = found.index === 0 ? plain.slice(found[0].length) : plain.slice(0, found.index);
+  return { code: code.toUpperCase(), rest: rest.trim() };
+}
+
+/** Returns what a text message means to the carrier's rules; such words come before the grammar. */
+export function phoneCommand(text: string): "stop" | "start" | "help" | null {
+  const word = flat(text);
+  for (const command of ["stop", "start", "help"] as const) if (PHONE_COMMANDS[command]?.includes(word)) return command;
+  return null;
+}

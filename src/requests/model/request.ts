@@ -1,0 +1,219 @@
+import type { PolicyTrace } from "../../asks/model/ask.ts";
+
+/** One ready-made answer, or one ready-made way to reject (spec/a2h 5.2). */
+export interface ResponseOption {
+  name: string;
+  title?: string;
+  description?: string;
+  promptFill?: string;
+  /** True: choosing it opens an editor that holds `promptFill`; false: one press answers. */
+  interactive: boolean;
+}
+
+/** A JSON Schema sent by an agent: data, never code. */
+export type ForeignSchema = Readonly<Record<string, unknown>>;
+
+/** What people are asked to decide: whether a call runs, what to reply, or a value that fits a schema. */
+export type AddressedForm =
+  | {
+      kind: "approval";
+      fn: string;
+      /** The canonical JSON of the arguments: exactly the bytes that are hashed and shown. */
+      kwargs: string;
+      rejectOptions: readonly ResponseOption[];
+      /** The agent opted in to running edited arguments. */
+      editable: boolean;
+      kwargsSchema?: ForeignSchema;
+    }
+  | {
+      kind: "reply";
+      options: readonly ResponseOption[];
+      /** Only one of the options is an answer; words alone are not. */
+      listed?: boolean;
+      declinable?: boolean;
+    }
+  | {
+      kind: "value";
+      schema: ForeignSchema | null;
+      /** Whoever is asked may decline, with a comment. */
+      declinable?: boolean;
+    };
+
+/** How words or a press reached us. */
+export const VIAS = ["web", "slack", "email", "sms", "whatsapp", "webhook", "api", "policy"] as const;
+export type Via = (typeof VIAS)[number];
+
+/** How an enrolled person can be known outside: one of these belongs to one person at most. */
+export interface Identity {
+  kind: "slack" | "email" | "phone";
+  /** Slack user id, address in lower case, or E.164 number. */
+  value: string;
+}
+
+/** Somebody to ask, on one channel; what `to` holds beyond this is for its channel alone. */
+export type Target =
+  /** With a group, whoever is asked as one of its people. */
+  | { via: "person"; person: string; group?: string }
+  /** Everybody whose inbox shows all there is. */
+  | { via: "inbox" }
+  | { via: "slack"; to: string; allowed?: readonly string[]; settings: Readonly<Record<string, unknown>> }
+  | { via: "email"; to: string; informed: boolean; settings: Readonly<Record<string, unknown>> }
+  | { via: "sms" | "whatsapp"; to: string; settings: Readonly<Record<string, unknown>> }
+  | { via: "webhook"; to: string; people: readonly string[] };
+
+/** Who is asked, and how many of them must agree (spec/a2h 12). */
+export type Audience =
+  | { is: "leaf"; target: Target }
+  | { is: "any"; of: readonly { afterMs: number; node: Audience }[] }
+  | { is: "all"; of: readonly Audience[] }
+  | { is: "quorum"; min: number; of: readonly Audience[] };
+
+/** Somebody who answers, as far as it was proved: by a session, a key, or a provider's signature. */
+export interface Responder {
+  via: Via;
+  /** The enrolled person, if this is one. */
+  person: string | null;
+  /** Everything the enrolled person is known by, and what was proved now. */
+  identities: readonly Identity[];
+  /** Sees all there is in the inbox. */
+  seesAll: boolean;
+  /** A full member of the Slack workspace, neither bot nor guest nor stranger; may approve without being enrolled. */
+  slackMember?: { channel: string; mayApprove: boolean };
+  /** The webhook target that speaks for the person. */
+  webhook?: string;
+  /** The asking agent itself, by a key that an admin let answer its own requests. */
+  self?: true;
+  /** How to print somebody who is not enrolled; never shown to people as if it were checked. */
+  called?: string;
+}
+
+/** What somebody decided. `digest` is of what this person was shown. An approval beside an option contradicts itself. */
+export type Decision =
+  | ({
+      kind: "approve";
+      comment?: string;
+      kwargs?: string;
+      option?: string;
+      digest?: string;
+      /** The same may be done from now on without asking. */
+      standing?: boolean;
+    } & Said)
+  | ({ kind: "reject"; comment?: string; option?: string; digest?: string } & Said)
+  | ({ kind: "reply"; text?: string; option?: string } & Said)
+  | ({ kind: "value"; text: string } & Said);
+
+/** What may be said with any decision: a value, and what stands beside it. */
+interface Said extends Besides {
+  /** Of a value that is asked for, the answer; of anything else, JSON that a program gave with it. */
+  value?: unknown;
+}
+
+/** What a program that answers for a person may say beside the answer (spec/relay 4). */
+interface Besides {
+  /** A question to whoever asked. */
+  askBack?: string;
+  /** Paths of files of the job. */
+  artifacts?: readonly string[];
+  /** The same question is to be answered so from now on, without asking. */
+  sameNextTime?: true;
+}
+
+/** How an addressed ask ended, in our own words; each door prints it in its own. */
+export interface Outcome extends Besides {
+  status: "answered" | "expired" | "cancelled";
+  approved?: boolean;
+  /** As given; a door fills in what its clients cannot do without. */
+  comment?: string;
+  option?: string;
+  text?: string;
+  /** JSON of the value that was given; it fits the schema, where there is one. */
+  value?: string;
+  /** Canonical JSON of the arguments to run. */
+  kwargs?: string;
+  edited?: boolean;
+  digest?: string;
+  by?: DecidedBy;
+  /** Whoever approved wants the same to be allowed for good. */
+  standing?: boolean;
+  /** What policy said, where it decided instead of people. */
+  trace?: PolicyTrace;
+}
+
+/**
+ * Who decided: a person, somebody known by a channel only, or a rule that a person wrote. A person by `via: "policy"` has
+ * allowed exactly this earlier.
+ */
+export interface DecidedBy {
+  kind: "person" | "address" | "agent" | "policy";
+  /** Id of the person, `slack:U…`, `email:…`, `phone:…`, principal, or rule. */
+  id: string;
+  via: Via;
+}
+
+/** By what somebody decided outside of the inbox. It names nobody, so that it may be kept when the address is not. */
+export interface Pressed {
+  /** Id of the message that was answered, or whose link was followed. */
+  delivery: string;
+  /** The address it came from, as only this server can tell it; absent where a program speaks for its people. */
+  addressMac?: string;
+}
+
+/** One counted approval, rejection or reply. */
+export interface CountedDecision {
+  by: DecidedBy;
+  pressed?: Pressed;
+  approved: boolean | null;
+  comment?: string;
+  digest?: string;
+  at: number;
+}
+
+/** The newest answer that was not accepted (spec/a2h 5.5). */
+export interface RefusedAnswer {
+  at: number;
+  via: Via;
+  responder: string;
+  reason:
+    | "schema"
+    | "unknown_option"
+    | "unparseable"
+    | "code_missing"
+    | "sender_unverified"
+    | "responder_not_allowed"
+    | "digest_mismatch";
+  input?: string;
+  errors?: readonly { path: string; message: string }[];
+  attempts: number;
+}
+
+/** The deadline of an ask that has none. */
+export const NO_DEADLINE = 253_402_300_799_000;
+
+/** An ask addressed to people: the same noun as a crowd question, with a decision instead of a count. */
+export interface AddressedAsk {
+  id: string;
+  door: string;
+  /** The principal who asked. */
+  asker: string;
+  /** The asker's own name for it, unique among what it asked: `call:…`, `contact:…`, `message:…`. */
+  ref: string;
+  title: string;
+  /** The agent's own words; shown below a line that says whose they are. */
+  words: string;
+  form: AddressedForm;
+  audience: Audience;
+  /** Of an approval: what is approved, `sha256:…`. */
+  digest: string | null;
+  state: "open" | "answered" | "expired" | "cancelled";
+  version: number;
+  createdAt: number;
+  /** `NO_DEADLINE` where there is none. */
+  expiresAt: number;
+  settledAt: number | null;
+  outcome: Outcome | null;
+  refused: RefusedAnswer | null;
+  /** What only its door understands. */
+  wire: Readonly<Record<string, unknown>>;
+  /** The number of the conversation it is part of. */
+  conversation?: number;
+}

@@ -1,0 +1,47 @@
+import type { EntryPoint } from "../../conversations/model/entry-point.ts";
+
+/** How asks to named people are limited, how long they are kept, and how people are reminded. */
+export interface AddressedRules {
+  createsPerMinute: number;
+  pendingPerAgent: number;
+  /** The deadline of an approval whose asker names none. */
+  approvalTimeoutSeconds: number;
+  /** Without an answer for so long, the next of a person's channels is tried. */
+  fallbackMs: number;
+  /** How long an ask is kept once it is over. */
+  keptMs: number;
+  /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
+  slackMembersApprove: boolean;
+  /** For so long a call is allowed that somebody allows for good. */
+  grantDays: number;
+  /** Where people may begin conversations. */
+  entryPoints: readonly EntryPoint[];
+  /** Who is asked under the name of a group: the ids of its people. */
+  groups: ReadonlyMap<string, readonly string[]>;
+}
+
+/** How a group may be called: not as an audience of the relay is, and never as a person's number. */
+export const GROUP_NAME = /^(?!(?:team|public)$)[a-z][a-z0-9_-]{0,63}$/;
+
+/** As many as may be addressed at once (spec/a2h 12). */
+export const MOST_MEMBERS = 25;
+
+export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
+  createsPerMinute: 600,
+  pendingPerAgent: 5000,
+  approvalTimeoutSeconds: 259_200,
+  fallbackMs: 900_000,
+  keptMs: 7 * 86_400_000,
+  slackMembersApprove: false,
+  grantDays: 30,
+  entryPoints: [],
+  groups: new Map(),
+};
+
+/** Requests with at least so much time remind once, at four fifths of it. */
+const REMINDED_FROM_S = 600;
+
+/** Returns after how many seconds whoever was asked is reminded, or null where nobody is (spec/a2h 11). */
+export function reminderSeconds(timeoutSeconds: number | null): number | null {
+  return timeoutSeconds !== null && timeoutSeconds >= REMINDED_FROM_S ? timeoutSeconds * 0.8 : null;
+}

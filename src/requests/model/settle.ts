@@ -1,0 +1,146 @@
+import { Refusal } from "../../refusals.ts";
+import type { AddressedAsk, CountedDecision, Decision, Outcome, Pressed, Responder } from "./request.ts";
+import { isAsked, isSatisfied } from "./audience.ts";
+
+/** A decision that was counted, with who it was by: what is needed to count the next one. */
+export interface Counted {
+  responder: Responder;
+  decision: CountedDecision;
+}
+
+/** What one more decision does to an ask. */
+export interface Settled {
+  counted: CountedDecision;
+  /** Nothing while more people have to agree. */
+  outcome: Outcome | null;
+}
+
+/** What is known of a decision by the time it is counted. */
+export interface Judged {
+  responder: Responder;
+  by: CountedDecision["by"];
+  pressed?: Pressed;
+  decision: Decision;
+  at: number;
+  /** How people are called in a joint comment. */
+  nameOf(by: CountedDecision["by"]): string;
+}
+
+/**
+ * Decides what one more decision does to an addressed ask: an approval ends with its first rejection, or when enough
+ * people have approved; a reply or a value with its first valid answer (spec/a2h 9 and 12).
+ *
+ * Pure: the caller holds the ask, has found it open and in time, and saves what comes back.
+ *
+ * @throws {Refusal} `not_asked`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
+ */
+export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judged): Settled {
+  const { responder, decision, at, by, pressed } = next;
+  const sinceMs = at - ask.createdAt;
+  if (!responder.self && !isAsked(ask.audience, responder, ask.form.kind, sinceMs)) throw new Refusal("not_asked");
+  checkShape(ask, decision);
+
+  const counted: CountedDecision = {
+    by,
+    ...(pressed && { pressed }),
+    approved: decision.kind === "approve" ? true : decision.kind === "reject" ? false : null,
+    ...("comment" in decision && decision.comment !== undefined && { comment: decision.comment }),
+    ...(ask.digest !== null && { digest: ask.digest }),
+    at,
+  };
+  const outcome: Outcome = { status: "answered", by, ...besides(decision) };
+  switch (decision.kind) {
+    case "reply":
+      return {
+        counted,
+        outcome: {
+          ...outcome,
+          ...(decision.text !== undefined && { text: decision.text }),
+          ...(decision.option !== undefined && { option: decision.option }),
+        },
+      };
+    case "value":
+      return { counted, outcome: { ...outcome, text: decision.text } };
+    case "reject":
+      return {
+        counted,
+        outcome: {
+          ...outcome,
+          approved: false,
+          ...(ask.digest !== null && { digest: ask.digest }),
+          ...(decision.comment !== undefined && { comment: decision.comment }),
+          ...(decision.option !== undefined && { option: decision.option }),
+        },
+      };
+    case "approve": {
+      const approvers = [...before.map((one) => one.responder), responder];
+      if (!responder.self && !isSatisfied(ask.audience, approvers, sinceMs)) return { counted, outcome: null };
+      const comment = jointComment([...before.map((one) => one.decision), counted], next.nameOf);
+      return {
+        counted,
+        outcome: {
+          ...outcome,
+          approved: true,
+          ...(ask.digest !== null && { digest: ask.digest }),
+          ...(comment !== undefined && { comment }),
+          ...(decision.kwargs !== undefined && { kwargs: decision.kwargs }),
+          ...(decision.standing && { standing: true }),
+        },
+      };
+    }
+  }
+}
+
+function besides({
+  askBack,
+  artifacts,
+  value,
+  sameNextTime,
+}: Decision): Pick<Outcome, "askBack" | "artifacts" | "value" | "sameNextTime"> {
+  return {
+    ...(askBack !== undefined && { askBack }),
+    ...(artifacts && { artifacts }),
+    ...(sameNextTime && { sameNextTime }),
+    ...(value !== undefined && { value: JSON.stringify(value) }),
+  };
+}
+
+function checkShape(ask: AddressedAsk, decision: Decision): void {
+  const { form } = ask;
+  if (form.kind === "approval") {
+    if (decision.kind !== "approve" && decision.kind !== "reject") throw new Refusal("wrong_decision");
+    if (decision.digest !== undefined && decision.digest !== ask.digest) {
+      throw new Refusal("digest_mismatch", { expected: ask.digest });
+    }
+    if (decision.kind === "approve" && decision.kwargs !== undefined && !form.editable)
+      throw new Refusal("not_editable");
+    checkOption(decision.option, decision.kind === "reject" ? form.rejectOptions : [], form.rejectOptions);
+  } else if (decision.kind === "reject" && form.declinable) {
+    checkOption(decision.option, []);
+  } else if (decision.kind !== form.kind) {
+    throw new Refusal("wrong_decision");
+  } else if (form.kind === "reply" && decision.kind === "reply") {
+    if (form.listed && decision.option === undefined) throw notOffered(form.options);
+    checkOption(decision.option, form.options);
+  }
+}
+
+function checkOption(
+  option: string | undefined,
+  fitting: readonly { name: string }[],
+  offered: readonly { name: string }[] = fitting,
+): void {
+  if (option === undefined || fitting.some(({ name }) => name === option)) return;
+  throw notOffered(offered);
+}
+
+function notOffered(offered: readonly { name: string }[]): Refusal {
+  return new Refusal("unknown_option", { options: offered.map(({ name }) => name) });
+}
+
+/** One person's comment stands alone; those of several are each named (spec/a2h 12). */
+function jointComment(decisions: readonly CountedDecision[], nameOf: Judged["nameOf"]): string | undefined {
+  const said = decisions.filter(({ comment }) => comment !== undefined && comment !== "");
+  if (decisions.length === 1) return said[0]?.comment;
+  return said.length === 0 ? undefined : said.map(({ by, comment }) => `${nameOf(by)}: ${comment}`).join("; ");
+}

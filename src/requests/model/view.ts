@@ -1,0 +1,216 @@
+import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
+import { withoutForgery } from "./agent-words.ts";
+import { ownTaskOf } from "../../tasks/model/attempt-asked.ts";
+import { namesIn, riskiestFirst } from "./argument-order.ts";
+import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
+import { taskAskOf } from "../../tasks/model/task-asks.ts";
+import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./request.ts";
+
+/**
+ * What people are shown of an ask: rendered once by the core, so that every channel shows the same bytes. Whatever cannot
+ * be seen is escaped, in what is approved to the code point; none of it is markup.
+ */
+export interface AskView {
+  askId: string;
+  agent: string;
+  run: string | null;
+  kind: "approval" | "reply" | "value";
+  /** One line. */
+  title: string;
+  /** Of an approval. */
+  fn: string | null;
+  /** Of an approval: every argument in full, canonical JSON with line breaks, the riskiest first. */
+  argumentsText: string | null;
+  /** Of an approval, for programs: the very function and canonical arguments whose digest is approved, unescaped. */
+  exact?: { fn: string; kwargs: string };
+  /** Of an approval: how long the canonical arguments are, in characters, and the names at their top. */
+  argumentsLength: number;
+  argumentNames: readonly string[];
+  digest: string | null;
+  /** The agent's own words; may be empty. */
+  words: string;
+  /** Of an approval: ways to reject; of a reply: ready-made answers; of a value: those that a press gives. */
+  options: readonly ResponseOption[];
+  /** Of a value: the JSON Schema, or null for any text. */
+  schema: ForeignSchema | null;
+  /** Of a value with a schema: what buttons or a form ask for. */
+  shape: Shape | null;
+  /** Epoch ms, or null where there is no deadline. */
+  expiresAt: number | null;
+  /** What happens if nobody answers, in one sentence. */
+  onSilence: string;
+}
+
+const ON_SILENCE = {
+  approval: "If nobody answers in time it counts as rejected.",
+  reply: "If nobody answers in time the agent goes on without an answer.",
+  value: "If nobody answers in time the agent goes on without an answer.",
+} as const;
+
+/** Renders an ask for people (spec/a2h 10; spec/security 4). */
+export function viewOf(ask: AddressedAsk): AskView {
+  const { form } = ask;
+  const own = ownTaskOf(ask);
+  const run = own ? `${own.repo} / ${own.id}` : ask.wire["run_id"];
+  const kwargs = form.kind === "approval" ? riskiestFirst(form.kwargs) : null;
+  return {
+    askId: ask.id,
+    agent: askerName(ask),
+    run: typeof run === "string" ? printable(run) : null,
+    kind: form.kind,
+    title: shownTitle(ask),
+    fn: form.kind === "approval" ? printableExactly(form.fn) : null,
+    argumentsText: kwargs === null ? null : printableLinesExactly(indented(kwargs)).join("\n"),
+    ...(form.kind === "approval" && { exact: { fn: form.fn, kwargs: form.kwargs } }),
+    argumentsLength: form.kind === "approval" ? form.kwargs.length : 0,
+    argumentNames: kwargs === null ? [] : namesIn(kwargs).map(printableExactly),
+    digest: ask.digest,
+    words: shownText(ask.words),
+    options: offeredBy(ask).map(shownOption),
+    schema: form.kind === "value" ? form.schema : null,
+    shape: form.kind === "value" && form.schema ? shownShape(shapeOf(form.schema)) : null,
+    expiresAt: ask.expiresAt >= NO_DEADLINE ? null : ask.expiresAt,
+    onSilence: silenceOf(ask),
+  };
+}
+
+function silenceOf(ask: AddressedAsk): string {
+  const about = taskAskOf(ask)?.about;
+  if (ask.expiresAt >= NO_DEADLINE) return `There is no deadline; the ${about === "review" ? "work" : "agent"} waits.`;
+  return about === "conflict" ? "If nobody answers in time the task fails." : ON_SILENCE[ask.form.kind];
+}
+
+/** Returns whether the arguments hold a secret: they are never altered, and shown on our own pages alone. */
+export function isGuarded({ wire }: Pick<AddressedAsk, "wire">): boolean {
+  return wire["guarded"] !== undefined;
+}
+
+/** Returns whether the argument of this name holds a secret: people see it once they press for it. */
+export function holdsSecret({ wire }: Pick<AddressedAsk, "wire">, name: string): boolean {
+  const { guarded } = wire;
+  return guarded === true || (Array.isArray(guarded) && guarded.includes(name));
+}
+
+/** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */
+export function viewOutside(ask: AddressedAsk): AskView {
+  const { exact, ...view } = viewOf(ask);
+  if (!isGuarded(ask)) return { ...view, ...(exact && { exact }) };
+  return { ...view, argumentsText: "They hold a secret, so they are on the page alone.", argumentNames: [] };
+}
+
+/**
+ * Renders an ask for a message that people read: none of the agent's words in it can pass for a code or an address of
+ * this server. What is approved stays as it is.
+ */
+export function viewInMessage(ask: AddressedAsk, publicUrl: string): AskView {
+  const view = viewOutside(ask);
+  const own = (text: string) => withoutForgery(text, publicUrl);
+  return {
+    ...view,
+    agent: own(view.agent),
+    run: view.run === null ? null : own(view.run),
+    title: own(view.title),
+    words: own(view.words),
+    options: view.options.map((option) => ({
+      ...option,
+      ...(option.title !== undefined && { title: own(option.title) }),
+      ...(option.description !== undefined && { description: own(option.description) }),
+    })),
+  };
+}
+
+/** Returns the title of an ask as people are shown it; that of a call is as exact as its name. */
+export function shownTitle({ form, title }: Pick<AddressedAsk, "form" | "title">): string {
+  return form.kind === "approval" ? printableExactly(title) : printable(title);
+}
+
+/** Returns the ready-made answers, or ways to reject. */
+export function optionsOf({ form }: Pick<AddressedAsk, "form">): readonly ResponseOption[] {
+  if (form.kind === "approval") return form.rejectOptions;
+  return form.kind === "reply" ? form.options : [];
+}
+
+/** Returns what one press answers with: the options, or where a value is asked for, what its schema offers. */
+export function offeredBy(ask: Pick<AddressedAsk, "form">): readonly ResponseOption[] {
+  const { form } = ask;
+  if (form.kind !== "value" || form.schema === null) return optionsOf(ask);
+  const shape = shapeOf(form.schema);
+  if (shape.is === "choice") return shape.offers.map(({ label }) => ({ name: label, interactive: false }));
+  if (shape.is !== "decision") return [];
+  return [
+    { name: "approve", title: "Approve", interactive: shape.comment === "required" },
+    { name: "reject", title: "Reject", interactive: shape.comment !== "none" },
+  ];
+}
+
+function shownShape(shape: Shape): Shape {
+  const shownField = <T extends FieldShape>(of: T): T =>
+    of.is === "choice"
+      ? { ...of, offers: of.offers.map((offer) => ({ ...offer, label: printable(offer.label) })) }
+      : { ...of, says: printable(of.says) };
+  if (shape.is === "decision" || shape.is === "json") return shape;
+  if (shape.is !== "object") return shownField(shape);
+  const fields = shape.fields.map(({ label, description, of, ...field }) => ({
+    ...field,
+    label: printable(label),
+    ...(description !== undefined && { description: printable(description) }),
+    of: shownField(of),
+  }));
+  return { is: "object", fields };
+}
+
+/** Returns what people are told of who asks: the coding agent itself, and not the attempt by whose key it asks. */
+export function askerName(ask: Pick<AddressedAsk, "asker" | "wire">): string {
+  return printable(ownTaskOf(ask)?.agent ?? agentName(ask.asker));
+}
+
+/** Returns the name under which an agent asked, without what says how it proved it. */
+export function agentName(principal: string): string {
+  return principal.slice(principal.indexOf(":") + 1);
+}
+
+function shownOption(option: ResponseOption): ResponseOption {
+  return {
+    name: option.name,
+    interactive: option.interactive,
+    title: printable(option.title ?? option.name),
+    ...(option.description !== undefined && { description: shownText(option.description) }),
+    ...(option.promptFill !== undefined && { promptFill: option.promptFill }),
+  };
+}
+
+function shownText(text: string): string {
+  return printableLines(text).join("\n");
+}
+
+/** Returns canonical JSON with line breaks and nothing else changed: every number keeps its digits. */
+export function indented(canonical: string, width = 2): string {
+  let depth = 0;
+  let out = "";
+  for (let i = 0; i < canonical.length; i += 1) {
+    const unit = canonical[i] ?? "";
+    const breakLine = () => `\n${" ".repeat(depth * width)}`;
+    if (unit === '"') {
+      const from = i;
+      for (i += 1; canonical[i] !== '"'; i += 1) if (canonical[i] === "\\") i += 1;
+      out += canonical.slice(from, i + 1);
+    } else if (unit === "{" || unit === "[") {
+      const isEmpty = canonical[i + 1] === "}" || canonical[i + 1] === "]";
+      if (isEmpty) {
+        out += unit + (canonical[i + 1] ?? "");
+        i += 1;
+        continue;
+      }
+      depth += 1;
+      out += unit + breakLine();
+    } else if (unit === "}" || unit === "]") {
+      depth -= 1;
+      out += breakLine() + unit;
+    } else if (unit === ",") {
+      out += unit + breakLine();
+    } else {
+      out += unit === ":" ? ": " : unit;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,35 @@
+import type { Context } from "../context.ts";
+import type { Responder } from "./model/request.ts";
+import { viewOutside, type AskView } from "./model/view.ts";
+import { isAsked } from "./model/audience.ts";
+import { storeNow } from "../core/store/db.ts";
+import { findDelivery } from "./store/deliveries.ts";
+import { closingSentence } from "../conversations/hear.ts";
+import { readAddressed } from "./read.ts";
+import { Refusal } from "../refusals.ts";
+
+/**
+ * Returns what an editor is filled from that somebody opens under a message, or in one sentence why they get none.
+ * Changes nothing; what they send is judged again.
+ */
+export async function openEditor(
+  ctx: Context,
+  deliveryId: string,
+  responder: Responder,
+): Promise<{ view: AskView } | { refused: string }> {
+  const delivery = await findDelivery(ctx.db, deliveryId);
+  if (!delivery) return { refused: "This request is not here any more." };
+  try {
+    const ask = await readAddressed(ctx, delivery.askId);
+    if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };
+    const sinceMs = (await storeNow(ctx.db)) - ask.createdAt;
+    return isAsked(ask.audience, responder, ask.form.kind, sinceMs)
+      ? { view: viewOutside(ask) }
+      : { refused: "You were not asked." };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === "request_not_found") {
+      return { refused: "This request is not here any more." };
+    }
+    throw error;
+  }
+}

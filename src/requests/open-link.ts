@@ -1,0 +1,76 @@
+import type { Context } from "../context.ts";
+import { sha256Hex } from "../lib/keyring.ts";
+import { VIAS, type AddressedAsk, type Decision, type Responder } from "./model/request.ts";
+import { identityAt } from "./model/audience.ts";
+import { Refusal } from "../refusals.ts";
+import { storeNow } from "../core/store/db.ts";
+import { findDeliveryByHash, type Delivery } from "./store/deliveries.ts";
+import { findHumanByIdentity } from "../access/store/humans.ts";
+import { decideAsk, responderOf, type Decided } from "./decide.ts";
+import { pressedBy } from "./pressed-by.ts";
+import { readAddressed } from "./read.ts";
+import { isAddressLost } from "./address-of-delivery.ts";
+import { isLocked, tryCode } from "./try-code.ts";
+
+/** How long the page of a link shows how its ask ended. */
+const SHOWN_AFTERWARDS_MS = 7 * 86_400_000;
+
+const LOCKED = "Too many wrong codes: this link decides nothing any more.";
+
+/** What a one-time link leads to. */
+export interface LinkReading {
+  ask: AddressedAsk;
+  delivery: Delivery;
+  /** Wrong codes have locked it; it shows, and decides nothing. */
+  locked: boolean;
+}
+
+/**
+ * Returns what a one-time link is about; changes nothing (spec/channels 3.1).
+ *
+ * @throws {Refusal} `link_dead` for an unknown one, for one whose address is no longer that person's, or a week after
+ *   its ask has ended
+ */
+export async function readLink(ctx: Context, token: string): Promise<LinkReading> {
+  const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
+  if (!delivery || (await isAddressLost(ctx.db, delivery))) throw new Refusal("link_dead");
+  const ask = await readAddressed(ctx, delivery.askId);
+  if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {
+    throw new Refusal("link_dead");
+  }
+  return { ask, delivery, locked: isLocked(delivery) };
+}
+
+/**
+ * Decides as whoever the link's message was sent to. An approval needs the message's code too, unless the addressee is
+ * signed in: a link alone may have been followed by a machine.
+ *
+ * @throws {Refusal} `link_dead`, `code_missing`, and whatever `decideAsk` throws
+ */
+export async function decideByLink(
+  ctx: Context,
+  token: string,
+  given: { decision: Decision; code?: string; signedIn?: string },
+): Promise<Decided> {
+  const { ask, delivery } = await readLink(ctx, token);
+  const responder = await recipientOf(ctx, delivery);
+  const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
+  if (ask.state === "open" && ask.form.kind === "approval" && !isOwnSession) {
+    const tried = await tryCode(ctx, delivery, given.code);
+    if (tried === "locked") throw new Refusal("code_missing", {}, LOCKED);
+    if (tried === "wrong") throw new Refusal("code_missing");
+  }
+  const pressed = pressedBy(ctx, delivery, identityAt(delivery.target));
+  return decideAsk(ctx, { askId: ask.id, responder, decision: given.decision, pressed });
+}
+
+/** Returns whoever a message was sent to, as somebody who answers; `via` is the channel that carried the link. */
+async function recipientOf(ctx: Context, { target, person, channel }: Delivery): Promise<Responder> {
+  const via = VIAS.find((one) => one === channel) ?? "web";
+  if (person !== null) return responderOf(ctx.db, person, via);
+  const identity = identityAt(target);
+  if (!identity) return { via, person: null, identities: [], seesAll: false };
+  const human = await findHumanByIdentity(ctx.db, identity);
+  if (human) return responderOf(ctx.db, human.person, via);
+  return { via, person: null, identities: [identity], seesAll: false, called: identity.value };
+}

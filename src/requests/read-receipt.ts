@@ -1,0 +1,88 @@
+import type { Context } from "../context.ts";
+import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../lib/receipt.ts";
+import type { AddressedAsk, CountedDecision } from "./model/request.ts";
+import { agentName } from "./model/view.ts";
+import { Refusal } from "../refusals.ts";
+import { listDecisions } from "./store/requests.ts";
+import { findSecret, insertSecretIfNew } from "../core/store/sealed-secrets.ts";
+import { transact } from "../core/store/transact.ts";
+
+/** The name under which the keys that sign receipts are sealed: private JWKs, the one in use first. */
+const SIGNING_SECRET = "receipts";
+
+type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
+
+/** Returns the keys that sign receipts, the one in use first; the first is made when it is first wanted. */
+async function signingKeys(
+  ctx: Pick<Context, "db" | "wake" | "keyring">,
+): Promise<readonly [SigningKey, ...SigningKey[]]> {
+  const standing = await findSecret(ctx.db, ctx.keyring, SIGNING_SECRET);
+  if (standing !== null) return JSON.parse(standing) as [SigningKey, ...SigningKey[]];
+  const fresh = JSON.stringify([await makeSigningKey()]);
+  const stored = await transact(ctx, async (tx) => {
+    await insertSecretIfNew(tx, ctx.keyring, SIGNING_SECRET, fresh);
+    return (await findSecret(tx, ctx.keyring, SIGNING_SECRET)) ?? fresh;
+  });
+  return JSON.parse(stored) as [SigningKey, ...SigningKey[]];
+}
+
+/** Returns the public keys of every receipt this server has signed, as a JWK set (RFC 7517). */
+export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<{ keys: object[] }> {
+  return { keys: (await signingKeys(ctx)).map(publicPart) };
+}
+
+/**
+ * Returns the signed receipt of an ask that is over (spec/security 4): what was approved, who decided and what
+ * each of them was shown. It says what this server recorded, and not that anybody understood it.
+ *
+ * @throws {Refusal} `request_not_found` while the ask is open
+ */
+export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: string): Promise<string> {
+  const { outcome, settledAt } = ask;
+  if (!outcome || settledAt === null) throw new Refusal("request_not_found", {}, "This request is still open.");
+  const decisions = await listDecisions(ctx.db, ask.id);
+  const callId = ask.ref.slice(ask.ref.indexOf(":") + 1);
+  const receipt: Receipt = {
+    v: 1,
+    iss: issuer,
+    jti: ask.id,
+    door: ask.door,
+    call_id: callId === "" ? null : callId,
+    agent: agentName(ask.asker),
+    consent_digest: outcome.digest ?? ask.digest,
+    outcome: outcomeWord(ask),
+    expired: outcome.status === "expired",
+    ...(outcome.trace && { policy_version: outcome.trace.policy_version }),
+    decided: outcome.trace ? decidedByPolicy(ask) : decisions.map(({ decision }) => decided(decision)),
+    asked_at: ask.createdAt,
+    settled_at: settledAt,
+  };
+  return signReceipt(receipt, (await signingKeys(ctx))[0]);
+}
+
+type Decided = Receipt["decided"][number];
+
+function decided({ by, at, digest, pressed }: CountedDecision): Decided {
+  // Of somebody who is not enrolled a receipt says the kind of address, and the address as only this server can tell it.
+  const id = by.kind === "address" ? by.id.replace(/:.*$/s, "") : by.id;
+  return {
+    ...by,
+    id,
+    ...(pressed && { delivery: pressed.delivery }),
+    ...(pressed?.addressMac !== undefined && { address_mac: pressed.addressMac }),
+    at,
+    shown: digest ?? null,
+  };
+}
+
+/** Who allowed exactly this earlier was shown it then; a rule was shown nothing. */
+function decidedByPolicy({ outcome, settledAt, digest }: AddressedAsk): Decided[] {
+  if (!outcome?.by || settledAt === null) return [];
+  return [{ ...outcome.by, at: settledAt, shown: outcome.by.kind === "person" ? digest : null }];
+}
+
+function outcomeWord({ outcome, form }: AddressedAsk): Receipt["outcome"] {
+  if (outcome?.status === "expired" || outcome?.status === "cancelled") return outcome.status;
+  if (form.kind !== "approval") return "answered";
+  return outcome?.approved ? "approved" : "rejected";
+}

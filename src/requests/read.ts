@@ -1,0 +1,117 @@
+import type { Context } from "../context.ts";
+import type { AddressedAsk } from "./model/request.ts";
+import { ALL_READERS, leavesOf, readerOf, SLACK_READERS } from "./model/audience.ts";
+import type { Counted } from "./model/settle.ts";
+import { Refusal } from "../refusals.ts";
+import * as store from "./store/requests.ts";
+import type { AddressedAt } from "./store/requests.ts";
+import type { Queryable } from "../core/store/db.ts";
+import { listDeliveries, type Delivery } from "./store/deliveries.ts";
+import { findHumans, listIdentities, type Human } from "../access/store/humans.ts";
+import { findHuman } from "../access/store/humans.ts";
+import { askTopic, watch } from "../core/store/wake.ts";
+import { expireAddressed } from "./end.ts";
+
+/** Returns the ask as it is now: past its deadline it is settled first, so that it is never shown as open. */
+async function asOfNow(ctx: Context, { ask, now }: AddressedAt): Promise<AddressedAsk> {
+  if (ask.state !== "open" || now < ask.expiresAt) return ask;
+  return (await expireAddressed(ctx, ask.id)) ?? ask;
+}
+
+/** Returns what the asker calls `ref`. @throws {Refusal} `request_not_found` */
+export async function readByRef(ctx: Context, asker: string, ref: string): Promise<AddressedAsk> {
+  const found = await store.findByRef(ctx.db, asker, ref);
+  if (!found) throw new Refusal("request_not_found");
+  return asOfNow(ctx, found);
+}
+
+/** Returns the one ask that any asker calls `ref`. @throws {Refusal} `request_not_found`, `ref_ambiguous` */
+export async function readAnyByRef(ctx: Context, ref: string): Promise<AddressedAsk> {
+  const found = await store.findAllByRef(ctx.db, ref);
+  const [only, ...others] = found;
+  if (!only) throw new Refusal("request_not_found");
+  if (others.length > 0) throw new Refusal("ref_ambiguous", { ask_ids: found.map(({ ask }) => ask.id) });
+  return asOfNow(ctx, only);
+}
+
+/** Returns an ask by its own id. @throws {Refusal} `request_not_found` */
+export async function readAddressed(ctx: Context, askId: string): Promise<AddressedAsk> {
+  const found = await store.findAddressed(ctx.db, askId);
+  if (!found) throw new Refusal("request_not_found");
+  return asOfNow(ctx, found);
+}
+
+/** Returns the ask as soon as it is over, else as it is when `waitMs` has passed. @throws {Refusal} `request_not_found` */
+export async function waitForAddressed(
+  ctx: Context,
+  askId: string,
+  { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+): Promise<AddressedAsk> {
+  const until = ctx.clock.monotonic() + waitMs;
+  using changes = watch(ctx, [askTopic(askId)], [ctx.stopping, signal]);
+  for (;;) {
+    const ask = await readAddressed(ctx, askId);
+    const leftMs = until - ctx.clock.monotonic();
+    if (ask.state !== "open" || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) return ask;
+    // Another node's word may be lost: the row is looked at every second.
+    await changes.next(Math.min(leftMs, LOOK_AGAIN_MS, Math.max(20, ask.expiresAt - ctx.clock.now() + 5)));
+  }
+}
+const LOOK_AGAIN_MS = 1000;
+
+/** What has been sent about an ask, what was counted, and everybody named in it. */
+export interface AddressedDetails {
+  deliveries: readonly Delivery[];
+  decisions: readonly Counted[];
+  /** By id of the person. */
+  humans: ReadonlyMap<string, Human>;
+}
+
+export async function readDetails(ctx: Pick<Context, "db">, ask: AddressedAsk): Promise<AddressedDetails> {
+  const deliveries = await listDeliveries(ctx.db, ask.id);
+  const decisions = await store.listDecisions(ctx.db, ask.id);
+  return { deliveries, decisions, humans: await findHumans(ctx.db, peopleIn(ask, deliveries, decisions)) };
+}
+
+function peopleIn(ask: AddressedAsk, deliveries: readonly Delivery[], decisions: readonly Counted[]): string[] {
+  const asked = leavesOf(ask.audience).flatMap(({ target }) => {
+    if (target.via === "person") return [target.person];
+    return target.via === "webhook" ? target.people : [];
+  });
+  const deciders = [ask.outcome?.by, ...decisions.map(({ decision }) => decision.by)];
+  const decided = deciders.flatMap((by) => (by?.kind === "person" ? [by.id] : []));
+  const told = deliveries.flatMap(({ person }) => (person === null ? [] : [person]));
+  const refused = ask.refused ? [ask.refused.responder] : [];
+  return [...new Set([...asked, ...decided, ...told, ...refused])];
+}
+
+/** Returns one page of open asks, oldest first. */
+export async function listPending(
+  ctx: Context,
+  of: { asker?: string; person?: string; conversation?: number; kinds?: store.Kinds },
+  page: { limit: number; offset: number },
+): Promise<{ items: AddressedAsk[]; total: number }> {
+  const { person, ...rest } = of;
+  const readers = person === undefined ? {} : { readers: await readersFor(ctx.db, person) };
+  const { items, total } = await store.listPending(ctx.db, { ...rest, ...readers }, page);
+  return { items: items.map(({ ask }) => ask), total };
+}
+
+/** Returns an ask that is in the person's inbox. @throws {Refusal} `request_not_found` also for somebody else's */
+export async function readInInbox(ctx: Context, person: string, askId: string): Promise<AddressedAsk> {
+  if (!(await store.isReader(ctx.db, askId, await readersFor(ctx.db, person)))) throw new Refusal("request_not_found");
+  return readAddressed(ctx, askId);
+}
+
+/** Returns the names under which asks are addressed to a person. */
+export async function readersFor(on: Queryable, person: string): Promise<string[]> {
+  const human = await findHuman(on, person);
+  const identities = await listIdentities(on, person);
+  const isOnSlack = identities.some(({ kind }) => kind === "slack");
+  return [
+    person,
+    ...identities.map(readerOf),
+    ...(isOnSlack ? [SLACK_READERS] : []),
+    ...(human?.seesAll ? [ALL_READERS] : []),
+  ];
+}

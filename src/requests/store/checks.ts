@@ -1,0 +1,151 @@
+import { nextTurn } from "../../lib/turn.ts";
+import type { AddressedAsk } from "../model/request.ts";
+import { isSatisfied } from "../model/audience.ts";
+import type { Counted } from "../model/settle.ts";
+import { findAddressed, listDecisions } from "./requests.ts";
+import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
+import { first, type Queryable } from "../../core/store/db.ts";
+import type { Check } from "../../doctor/store/checks.ts";
+import { isFormerId } from "../../access/store/people.ts";
+import { empty, sql } from "../../core/store/sql.ts";
+
+const PAGE = 200;
+const QUICK_ASKS = 500;
+const MOST_OFFENDERS = 20;
+
+/** What must be so of asks to people, beside what the tables themselves refuse. */
+export const ADDRESSED_CHECKS: readonly Check[] = [
+  {
+    check: "T1",
+    promise: "no request to people is open more than two seconds past its deadline",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT ask_id AS offender FROM addressed_asks
+          WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000 LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "A10",
+    promise:
+      "what is approved was approved by enough of those asked, each shown exactly what was approved, " +
+      "or by a rule or a standing permission that is on record",
+    look: examineApprovals,
+  },
+  {
+    check: "A3",
+    promise: "the end of a request to people is in the record once",
+    look: (on, quick) =>
+      offenders(
+        on,
+        sql`SELECT a.ask_id AS offender FROM
+          (SELECT ask_id FROM addressed_asks WHERE state <> 'open' ORDER BY settled_at DESC
+            ${quick ? sql`LIMIT ${QUICK_ASKS}` : empty}) AS a
+          WHERE 1 <> (SELECT count(*) FROM audit r WHERE r.ask_id = a.ask_id AND
+            (r.action LIKE '%.approved' OR r.action LIKE '%.rejected' OR r.action LIKE '%.answered'
+              OR r.action LIKE '%.expired' OR r.action LIKE '%.cancelled')) LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "N1",
+    promise: "no message about a request that is over waits to be sent, or was sent and is not to be closed",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT d.delivery_id AS offender FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+          WHERE a.state <> 'open' AND d.kind <> 'tell' AND d.state IN ('queued', 'sent') LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "K1",
+    promise:
+      "nothing was asked, and no job or key was made, under a key in place of a name; whoever sees one here revokes that key",
+    look: (on) =>
+      offenders(
+        on,
+        sql`SELECT offender FROM
+          (SELECT ask_id AS offender, asker AS name FROM questions
+            UNION ALL SELECT ask_id, asker FROM addressed_asks
+            UNION ALL SELECT job_id, owner FROM jobs
+            UNION ALL SELECT key_id, name FROM keys) AS named
+          WHERE name LIKE 'open:parley#_%' ESCAPE '#' OR name LIKE '%parley#_agent#_%' ESCAPE '#'
+            OR name LIKE '%parley#_executor#_%' ESCAPE '#' OR name LIKE '%parley#_answer#_%' ESCAPE '#'
+            OR name LIKE '%parley#_assign#_%' ESCAPE '#' OR name LIKE '%parley#_admin#_%' ESCAPE '#' LIMIT ${MOST_OFFENDERS}`,
+      ),
+  },
+  {
+    check: "J1",
+    promise: "every entry of the record follows from the one before it",
+    async look(on, quick) {
+      // The chain means something only as a whole.
+      const broken = quick ? undefined : await findBrokenAudit(on);
+      return broken === undefined ? [] : [`entry ${broken}`];
+    },
+  },
+  {
+    check: "X5",
+    promise: "no entry of the record is left out of the chain",
+    look: async (on) => (await findLeftOutAudit(on)).map((id) => `row ${id}`),
+  },
+];
+
+async function offenders(on: Queryable, statement: ReturnType<typeof sql>): Promise<string[]> {
+  return (await on.all<{ offender: string }>(statement)).map(({ offender }) => offender);
+}
+
+async function examineApprovals(on: Queryable, quick: boolean): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = ""; ;) {
+    const rows = await on.all<{ ask_id: string }>(
+      quick
+        ? sql`SELECT ask_id FROM addressed_asks WHERE state = 'answered' ORDER BY settled_at DESC LIMIT ${QUICK_ASKS}`
+        : sql`SELECT ask_id FROM addressed_asks WHERE state = 'answered' AND ask_id > ${after} ORDER BY ask_id LIMIT ${PAGE}`,
+    );
+    for (const { ask_id } of rows) {
+      await nextTurn();
+      const ask = (await findAddressed(on, ask_id))?.ask;
+      if (ask && !(await isRightlyEnded(on, ask))) found.push(ask_id);
+      after = ask_id;
+    }
+    if (quick || rows.length < PAGE || found.length > MOST_OFFENDERS) return found;
+  }
+}
+
+async function isRightlyEnded(on: Queryable, ask: AddressedAsk): Promise<boolean> {
+  const { by } = ask.outcome ?? {};
+  if (by?.kind === "policy" || by?.via === "policy") return isRuled(on, ask);
+  return isDecidedByPeople(ask, await listDecisions(on, ask.id));
+}
+
+/** By a rule that is named, or by what somebody had allowed for this agent and exactly this, and it is on record. */
+async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }: AddressedAsk): Promise<boolean> {
+  const { trace, by } = outcome ?? {};
+  if (!trace || !by || digest === null || outcome?.digest !== digest || trace.defaulted) return false;
+  if (trace.decision !== (outcome.approved ? "ALLOW" : "DENY")) return false;
+  const action = `function_call.${outcome.approved ? "approved" : "rejected"}`;
+  const noted = await findNoted(on, { askId: id, action });
+  const kind = by.kind === "person" ? "human" : by.kind;
+  if (noted?.actor.kind !== kind || noted.consent_digest !== digest) return false;
+  if (noted.actor.id !== by.id && !(await isFormerId(on, by.id, noted.actor.id))) return false;
+  if (by.kind === "policy") return trace.rule_index !== undefined && trace.policy.startsWith(`${by.id}@v`);
+  const grant = await first(
+    on,
+    sql`SELECT grant_id FROM policy_grants WHERE grant_id = ${trace.grant ?? ""} AND made_by = ${by.id}
+      AND digest = ${digest} AND agent = ${asker.replace(/^agent:/, "")} AND created_at <= ${createdAt}
+      AND expires_at > ${createdAt} AND (revoked_at IS NULL OR revoked_at >= ${createdAt})`,
+  );
+  return grant !== undefined;
+}
+
+function isDecidedByPeople(
+  { outcome, audience, digest, createdAt, settledAt }: AddressedAsk,
+  counted: readonly Counted[],
+): boolean {
+  if (outcome?.by === undefined) return false;
+  const last = counted.find(({ decision }) => decision.by.id === outcome.by?.id);
+  if (!last || last.decision.approved !== (outcome.approved ?? null)) return false;
+  if (outcome.approved !== true) return true;
+  if (counted.some(({ decision }) => decision.digest !== (digest ?? undefined))) return false;
+  const approvers = counted.filter(({ decision }) => decision.approved === true).map(({ responder }) => responder);
+  return last.responder.self === true || isSatisfied(audience, approvers, (settledAt ?? 0) - createdAt);
+}

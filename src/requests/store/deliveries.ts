@@ -1,0 +1,267 @@
+import { sha256Hex } from "../../lib/keyring.ts";
+import type { Target } from "../model/request.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { join, sql } from "../../core/store/sql.ts";
+
+export type DeliveryState = "queued" | "sending" | "sent" | "closing" | "closed" | "failed" | "skipped";
+
+/** One message to one target about one ask: a row first, and sent afterwards. */
+export interface Delivery {
+  id: string;
+  askId: string;
+  kind: "ask" | "remind" | "tell";
+  channel: string;
+  target: Target;
+  /** Whom it reaches, when that is an enrolled person: known from the start, or from when it is first sent. */
+  person: string | null;
+  /** Its place in the plan; a step goes out once. */
+  step: number;
+  state: DeliveryState;
+  dueAt: number;
+  attempt: number;
+  /** Fences off a worker whose lease is over. */
+  epoch: number;
+  externalIds: Readonly<Record<string, string>> | null;
+  /** What a `tell` says, or what an escalation puts first. */
+  words: string | null;
+  shownDigest: string | null;
+  tries: number;
+  lastError: string | null;
+  createdAt: number;
+  changedAt: number;
+}
+
+interface Row {
+  delivery_id: string;
+  ask_id: string;
+  kind: Delivery["kind"];
+  channel: string;
+  /** JSON, or the digest of what is in `long_target`. */
+  target: string;
+  long_target: string | null;
+  person: string | null;
+  step: number;
+  state: DeliveryState;
+  due_at: number;
+  attempt: number;
+  epoch: number;
+  external_ids: string | null;
+  words: string | null;
+  shown_digest: string | null;
+  tries: number;
+  last_error: string | null;
+  created_at: number;
+  changed_at: number;
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    id: row.delivery_id,
+    askId: row.ask_id,
+    kind: row.kind,
+    channel: row.channel,
+    target: JSON.parse(row.long_target ?? row.target) as Target,
+    person: row.person,
+    step: row.step,
+    state: row.state,
+    dueAt: row.due_at,
+    attempt: row.attempt,
+    epoch: row.epoch,
+    externalIds: row.external_ids === null ? null : (JSON.parse(row.external_ids) as Record<string, string>),
+    words: row.words,
+    shownDigest: row.shown_digest,
+    tries: row.tries,
+    lastError: row.last_error,
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+  };
+}
+
+export interface NewDelivery {
+  id: string;
+  askId: string;
+  kind: Delivery["kind"];
+  channel: string;
+  target: Target;
+  person: string | null;
+  step: number;
+  /** From when on it may go out, counted from now. */
+  inMs: number;
+  words?: string;
+  /** SHA-256 of the one-time link's token and of the reply token. */
+  linkHash?: string;
+  replyHash?: string;
+}
+
+/** PostgreSQL takes no more than 2,704 bytes into an index. */
+const MOST_INDEXED_BYTES = 1000;
+
+/** Plans a message, once for each step, channel and target. Returns whether it is new. */
+export async function insertDelivery(tx: Tx, one: NewDelivery): Promise<boolean> {
+  const target = JSON.stringify(one.target);
+  const isLong = Buffer.byteLength(target) > MOST_INDEXED_BYTES;
+  const rows = await tx.all(
+    sql`INSERT INTO deliveries (delivery_id, ask_id, kind, channel, target, long_target, person, step, state, due_at,
+        attempt, epoch, words, link_hash, reply_hash, tries, created_at, changed_at)
+      VALUES (${one.id}, ${one.askId}, ${one.kind}, ${one.channel}, ${isLong ? sha256Hex(target) : target},
+        ${isLong ? target : null}, ${one.person}, ${one.step}, 'queued', (SELECT parley_now()) + ${one.inMs}, 0, 0, ${one.words ?? null}, ${one.linkHash ?? null},
+        ${one.replyHash ?? null}, 0, (SELECT parley_now()), (SELECT parley_now()))
+      ON CONFLICT (ask_id, kind, step, channel, target) DO NOTHING RETURNING delivery_id`,
+  );
+  return rows.length > 0;
+}
+
+/** Returns up to `limit` messages to be sent or closed now, with the channels they need, longest due first. */
+export async function findDueDeliveries(
+  on: Queryable,
+  channels: readonly string[],
+  limit: number,
+): Promise<{ id: string; channel: string; epoch: number }[]> {
+  if (channels.length === 0) return [];
+  const rows = await on.all<{ delivery_id: string; channel: string; epoch: number }>(
+    sql`SELECT delivery_id, channel, epoch FROM deliveries
+      WHERE state IN ('queued', 'sending', 'closing') AND due_at <= (SELECT parley_now())
+        AND channel IN (${join([...channels])})
+      ORDER BY due_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({ id: row.delivery_id, channel: row.channel, epoch: row.epoch }));
+}
+
+/** Takes a due message from rivals for `leaseMs`; returns nothing when a rival was first. */
+export async function claimDelivery(
+  tx: Tx,
+  { id, epoch }: { id: string; epoch: number },
+  leaseMs: number,
+): Promise<Delivery | undefined> {
+  const row = await first<Row>(
+    tx,
+    sql`UPDATE deliveries SET epoch = epoch + 1, attempt = attempt + 1, due_at = (SELECT parley_now()) + ${leaseMs},
+        state = CASE WHEN state = 'queued' THEN 'sending' ELSE state END
+      WHERE delivery_id = ${id} AND epoch = ${epoch} AND state IN ('queued', 'sending', 'closing')
+        AND due_at <= (SELECT parley_now())
+      RETURNING *`,
+  );
+  return row && toDelivery(row);
+}
+
+/** Writes down what became of a claimed message; returns false when its lease was over and somebody else has it. */
+export async function updateDelivery(
+  tx: Tx,
+  { id, epoch }: Pick<Delivery, "id" | "epoch">,
+  to: {
+    state: DeliveryState;
+    inMs?: number;
+    attempt?: number;
+    externalIds?: Readonly<Record<string, string>>;
+    thread?: string;
+    shownDigest?: string | null;
+    lastError?: string | null;
+    /** Whose the address is, where that was not known before. */
+    person?: string | null;
+  },
+): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE deliveries SET state = ${to.state}, due_at = (SELECT parley_now()) + ${to.inMs ?? 0},
+        attempt = coalesce(${to.attempt ?? null}, attempt),
+        external_ids = coalesce(${to.externalIds ? JSON.stringify(to.externalIds) : null}, external_ids),
+        thread = coalesce(${to.thread ?? null}, thread),
+        shown_digest = coalesce(${to.shownDigest ?? null}, shown_digest), person = coalesce(person, ${to.person ?? null}),
+        last_error = ${to.lastError ?? null}, changed_at = (SELECT parley_now())
+      WHERE delivery_id = ${id} AND epoch = ${epoch} RETURNING delivery_id`,
+  );
+  return rows.length > 0;
+}
+
+/** What was sent about a settled ask is to be closed, and what was not sent yet never goes out. */
+export async function closeDeliveries(tx: Tx, askId: string): Promise<void> {
+  await tx.all(
+    sql`UPDATE deliveries SET state = CASE WHEN state = 'sent' THEN 'closing' ELSE 'skipped' END, attempt = 0,
+        epoch = epoch + 1, due_at = (SELECT parley_now()), changed_at = (SELECT parley_now())
+      WHERE ask_id = ${askId} AND kind <> 'tell' AND state IN ('sent', 'queued')`,
+  );
+}
+
+/** The message of a later step goes out now instead of waiting for an answer to the one before. */
+export async function hastenDelivery(tx: Tx, askId: string, step: number): Promise<void> {
+  await tx.all(
+    sql`UPDATE deliveries SET due_at = (SELECT parley_now())
+      WHERE ask_id = ${askId} AND kind = 'ask' AND step = ${step} AND state = 'queued' AND attempt = 0`,
+  );
+}
+
+/** Returns every message about an ask, in the order they were planned. */
+export async function listDeliveries(on: Queryable, askId: string): Promise<Delivery[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM deliveries WHERE ask_id = ${askId} ORDER BY created_at, step, delivery_id`,
+  );
+  return rows.map(toDelivery);
+}
+
+export async function findDelivery(on: Queryable, id: string): Promise<Delivery | undefined> {
+  const row = await first<Row>(on, sql`SELECT * FROM deliveries WHERE delivery_id = ${id}`);
+  return row && toDelivery(row);
+}
+
+/** Returns the message whose one-time link, or whose reply token, has this hash. */
+export async function findDeliveryByHash(on: Queryable, hash: string): Promise<Delivery | undefined> {
+  const row = await first<Row>(
+    on,
+    sql`SELECT * FROM deliveries WHERE link_hash = ${hash} OR reply_hash = ${hash} LIMIT 1`,
+  );
+  return row && toDelivery(row);
+}
+
+/** Returns the messages of a provider's thread about open asks, newest first. */
+export async function findDeliveriesByThread(on: Queryable, thread: string): Promise<Delivery[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+      WHERE d.thread = ${thread} ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
+  );
+  return rows.map(toDelivery);
+}
+
+/** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */
+export async function findDeliveriesInConversation(on: Queryable, conversation: number): Promise<Delivery[]> {
+  const rows = await on.all<Row>(
+    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+      WHERE a.conversation = ${conversation} AND a.state = 'open' AND d.kind <> 'tell'
+        AND d.state IN ('sending', 'sent') ORDER BY d.created_at DESC LIMIT 20`,
+  );
+  return rows.map(toDelivery);
+}
+
+/** Takes one of so many tries at a message's code, holding the row; returns false when none is left. */
+export async function takeTryIfLeft(tx: Tx, id: string, most: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE deliveries SET tries = tries + 1 WHERE delivery_id = ${id} AND tries < ${most} RETURNING tries`,
+  );
+  return rows.length > 0;
+}
+
+/** Gives back a try that was not wrong. */
+export async function giveBackTry(tx: Tx, id: string): Promise<void> {
+  await tx.all(sql`UPDATE deliveries SET tries = tries - 1 WHERE delivery_id = ${id}`);
+}
+
+/** Notes something heard from a provider; returns false when it was heard before. */
+export async function insertHeardIfNew(tx: Tx, provider: string, id: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`INSERT INTO heard (provider, id, at) VALUES (${provider}, ${id}, parley_now())
+      ON CONFLICT (provider, id) DO NOTHING RETURNING id`,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Forgets up to `limit` things heard longer ago than this; true when there may be more. What Twilio signs has no time in
+ * it, so that it would count again for ever: that is remembered for ever (spec/channels 1.4).
+ */
+export async function deleteOldHeard(tx: Tx, keptMs: number, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM heard WHERE (provider, id) IN
+      (SELECT provider, id FROM heard
+        WHERE provider <> 'twilio' AND at <= (SELECT parley_now()) - ${keptMs} ORDER BY at LIMIT ${limit})
+      RETURNING id`,
+  );
+  return rows.length === limit;
+}

@@ -1,0 +1,125 @@
+import { NO_DEADLINE, type AddressedAsk } from "../model/request.ts";
+import { askerName } from "../model/view.ts";
+import { ALL_READERS } from "../model/audience.ts";
+import type { InboxDue, InboxFilter, InboxGroup } from "../model/inbox.ts";
+import { toAddressedAt, type AddressedAt, type AddressedRow } from "./requests.ts";
+import { one, storeNow, type Queryable } from "../../core/store/db.ts";
+import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
+
+const SOON_MS = 3_600_000;
+const TODAY_MS = 86_400_000;
+
+/** What is wanted of an inbox; of these askers alone, where they are named. */
+type InboxWish = Omit<InboxFilter, "agent"> & { askers?: readonly string[] };
+
+/** Where a page of an inbox ended: the deadline and the time of asking of what waits, or when what is over ended. */
+export interface InboxPlace {
+  at: number;
+  createdAt: number;
+  id: string;
+}
+
+/**
+ * Returns one page of the asks somebody reads as one of `readers`: those that wait, soonest deadline first, or those that
+ * are over, newest first. A page goes on behind a place and not behind a number of rows, so that nothing is skipped or
+ * comes twice when asks end while somebody pages.
+ */
+export async function listInbox(
+  on: Queryable,
+  readers: readonly string[],
+  filter: InboxWish,
+  page: { after?: InboxPlace; limit: number },
+): Promise<AddressedAt[]> {
+  const { after, limit } = page;
+  const where = sql`${isIn(filter.state)} ${mayRead(readers)} ${isWanted(filter)}`;
+  const rows =
+    filter.state === "open"
+      ? await on.all<AddressedRow>(
+          sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+              ${after ? sql`AND (a.expires_at, a.created_at, a.ask_id) > (${after.at}, ${after.createdAt}, ${after.id})` : empty}
+            ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
+        )
+      : await on.all<AddressedRow>(
+          sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+              ${after ? sql`AND (a.settled_at, a.ask_id) < (${after.at}, ${after.id})` : empty}
+            ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${limit}`,
+        );
+  return rows.map(toAddressedAt);
+}
+
+/**
+ * Returns how many open asks of each sort somebody reads as one of `readers`, and when that was, by the store's clock. What
+ * is over is not counted: there is no limit to it, and counting fifty thousand would hold up everybody for a tenth of a
+ * second.
+ */
+export async function countInbox(
+  on: Queryable,
+  readers: readonly string[],
+): Promise<{ groups: InboxGroup[]; at: number }> {
+  const at = await storeNow(on);
+  const due = sql`CASE WHEN a.expires_at >= ${NO_DEADLINE} THEN 'none' WHEN a.expires_at <= ${at + SOON_MS} THEN 'soon'
+    WHEN a.expires_at <= ${at + TODAY_MS} THEN 'today' ELSE 'later' END`;
+  // All that one attempt of a coding agent asks tells of the same agent.
+  const rows = await on.all<Omit<InboxGroup, "agent"> & { wire: string }>(
+    sql`SELECT a.kind, a.asker, ${due} AS due, count(*) AS count, max(a.created_at) AS "newestAt", max(a.wire) AS wire
+      FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)} GROUP BY 1, 2, 3`,
+  );
+  const agentOf = (asker: string, wire: string) => askerName({ asker, wire: JSON.parse(wire) as AddressedAsk["wire"] });
+  return { groups: rows.map(({ wire, ...group }) => ({ ...group, agent: agentOf(group.asker, wire) })), at };
+}
+
+/** Returns the ids and versions of up to `limit` open asks that somebody reads, soonest deadline first. */
+export async function listInboxVersions(
+  on: Queryable,
+  readers: readonly string[],
+  limit: number,
+): Promise<[id: string, version: number][]> {
+  const rows = await on.all<{ ask_id: string; version: number }>(
+    sql`SELECT a.ask_id, a.version FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)}
+      ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${limit}`,
+  );
+  return rows.map((row) => [row.ask_id, row.version]);
+}
+
+/**
+ * Returns a text that is another one when any of the open asks behind the first `skipped` has come, changed or gone:
+ * how many there are, with the sums of their versions and of the times at which they were asked.
+ */
+export async function markOfInboxBehind(on: Queryable, readers: readonly string[], skipped: number): Promise<string> {
+  const { mark } = await one<{ mark: string }>(
+    on,
+    sql`SELECT count(*) || ' ' || coalesce(sum(version), 0) || ' ' || coalesce(sum(created_at), 0) AS mark FROM (
+      SELECT a.version, a.created_at FROM addressed_asks a WHERE ${isIn("open")} ${mayRead(readers)}
+      ORDER BY a.expires_at, a.created_at, a.ask_id LIMIT ${Number.MAX_SAFE_INTEGER} OFFSET ${skipped}) AS behind`,
+  );
+  return mark;
+}
+
+function isIn(state: InboxFilter["state"]): Sql {
+  return state === "open" ? sql`a.state = 'open' AND a.expires_at > (SELECT parley_now())` : sql`a.state <> 'open'`;
+}
+
+function mayRead(readers: readonly string[]): Sql {
+  if (readers.includes(ALL_READERS)) return empty;
+  return sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...readers])}))`;
+}
+
+function isWanted({ kind, due, askers }: InboxWish): Sql {
+  const ofKind = kind === undefined ? empty : sql`AND a.kind = ${kind}`;
+  return sql`${ofKind} ${askers === undefined ? empty : sql`AND a.asker IN (${join(["", ...askers])})`} ${due === undefined ? empty : isDue(due)}`;
+}
+
+function isDue(due: InboxDue): Sql {
+  const soon = sql`(SELECT parley_now()) + ${SOON_MS}`;
+  const today = sql`(SELECT parley_now()) + ${TODAY_MS}`;
+  switch (due) {
+    case "soon":
+      return sql`AND a.expires_at <= ${soon}`;
+    case "today":
+      return sql`AND a.expires_at > ${soon} AND a.expires_at <= ${today}`;
+    case "later":
+      return sql`AND a.expires_at > ${today} AND a.expires_at < ${NO_DEADLINE}`;
+    case "none":
+      return sql`AND a.expires_at >= ${NO_DEADLINE}`;
+  }
+}

@@ -1,0 +1,319 @@
+import type { AddressedAsk, Audience, AddressedForm, Outcome, RefusedAnswer } from "../model/request.ts";
+import { ALL_READERS } from "../model/audience.ts";
+import type { ListPlace } from "../../core/model/list-page.ts";
+import type { Counted } from "../model/settle.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+/** A row as it is stored, with the store's clock. */
+export interface AddressedRow {
+  ask_id: string;
+  door: string;
+  asker: string;
+  ref: string;
+  title: string;
+  words: string;
+  form: string;
+  audience: string;
+  digest: string | null;
+  state: AddressedAsk["state"];
+  version: number;
+  created_at: number;
+  expires_at: number;
+  settled_at: number | null;
+  outcome: string | null;
+  refused: string | null;
+  wire: string;
+  conversation: number | null;
+  now: number;
+}
+
+/** An addressed ask and the store's clock, read by one statement. */
+export interface AddressedAt {
+  ask: AddressedAsk;
+  now: number;
+}
+
+function toAsk(row: AddressedRow): AddressedAsk {
+  return {
+    id: row.ask_id,
+    door: row.door,
+    asker: row.asker,
+    ref: row.ref,
+    title: row.title,
+    words: row.words,
+    form: JSON.parse(row.form) as AddressedForm,
+    audience: JSON.parse(row.audience) as Audience,
+    digest: row.digest,
+    state: row.state,
+    version: row.version,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    settledAt: row.settled_at,
+    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as Outcome),
+    refused: row.refused === null ? null : (JSON.parse(row.refused) as RefusedAnswer),
+    wire: JSON.parse(row.wire) as Record<string, unknown>,
+    ...(row.conversation !== null && { conversation: row.conversation }),
+  };
+}
+
+export const toAddressedAt = (row: AddressedRow): AddressedAt => ({ ask: toAsk(row), now: row.now });
+
+/** A new addressed ask; its state and times follow from its insertion. */
+export type NewAddressedAsk = Pick<
+  AddressedAsk,
+  "id" | "door" | "asker" | "ref" | "title" | "words" | "form" | "audience" | "digest" | "wire" | "conversation"
+> & {
+  /** Hash of what makes a second request with the same `ref` the same request. */
+  sameHash: string;
+  /** Null where there is no deadline. */
+  timeoutSeconds: number | null;
+};
+
+/** Stores an ask unless the asker has used its `ref`; returns nothing then. Whoever comes with the same `ref` waits. */
+export async function insertAddressedIfNew(
+  tx: Tx,
+  ask: NewAddressedAsk,
+  readers: readonly string[],
+  noDeadline: number,
+): Promise<AddressedAt | undefined> {
+  const expiresAt =
+    ask.timeoutSeconds === null
+      ? sql`${noDeadline}`
+      : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
+  const row = await first<AddressedRow>(
+    tx,
+    sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
+        state, version, created_at, expires_at, wire, conversation)
+      VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
+        ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
+        (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null})
+      ON CONFLICT (asker, ref) DO NOTHING RETURNING *, created_at AS now`,
+  );
+  if (!row) return undefined;
+  for (const reader of readers) {
+    await tx.all(sql`INSERT INTO addressees (reader, ask_id) VALUES (${reader}, ${ask.id})`);
+  }
+  return toAddressedAt(row);
+}
+
+/** The ask is in these inboxes too. */
+export async function insertReaders(tx: Tx, askId: string, readers: readonly string[]): Promise<void> {
+  for (const reader of readers) {
+    await tx.all(sql`INSERT INTO addressees (reader, ask_id) VALUES (${reader}, ${askId}) ON CONFLICT DO NOTHING`);
+  }
+}
+
+export async function findAddressed(on: Queryable, askId: string): Promise<AddressedAt | undefined> {
+  const row = await first<AddressedRow>(
+    on,
+    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ask_id = ${askId}`,
+  );
+  return row && toAddressedAt(row);
+}
+
+/** Returns what an asker calls `ref`, with the hash that tells whether a second request is the same. */
+export async function findByRef(
+  on: Queryable,
+  asker: string,
+  ref: string,
+): Promise<(AddressedAt & { sameHash: string }) | undefined> {
+  const row = await first<AddressedRow & { same_hash: string }>(
+    on,
+    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE asker = ${asker} AND ref = ${ref}`,
+  );
+  return row && { ...toAddressedAt(row), sameHash: row.same_hash };
+}
+
+/** Returns what any asker calls `ref`. */
+export async function findAllByRef(on: Queryable, ref: string): Promise<AddressedAt[]> {
+  const rows = await on.all<AddressedRow>(
+    sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
+  );
+  return rows.map(toAddressedAt);
+}
+
+/** Holds the ask to the end of the transaction, and returns it with the clock read after any wait. */
+export async function lockAddressed(tx: Tx, askId: string): Promise<AddressedAt | undefined> {
+  const row = await first<AddressedRow>(
+    tx,
+    sql`UPDATE addressed_asks SET version = version WHERE ask_id = ${askId} RETURNING *, parley_now() AS now`,
+  );
+  return row && toAddressedAt(row);
+}
+
+/** Ends a held, open ask. */
+export async function endAddressed(tx: Tx, askId: string, outcome: Outcome, at: number): Promise<AddressedAsk> {
+  const row = await one<AddressedRow>(
+    tx,
+    sql`UPDATE addressed_asks SET state = ${outcome.status}, outcome = ${JSON.stringify(outcome)}, settled_at = ${at},
+        refused = NULL, version = version + 1
+      WHERE ask_id = ${askId} AND state = 'open' RETURNING *, parley_now() AS now`,
+  );
+  return toAsk(row);
+}
+
+/** Changes a held, open ask: whom it asks, and the newest answer that was not accepted. */
+export async function updateAddressed(
+  tx: Tx,
+  ask: Pick<AddressedAsk, "id" | "audience" | "refused" | "wire">,
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE addressed_asks SET audience = ${JSON.stringify(ask.audience)}, wire = ${JSON.stringify(ask.wire)},
+        refused = ${ask.refused && JSON.stringify(ask.refused)}, version = version + 1
+      WHERE ask_id = ${ask.id}`,
+  );
+}
+
+/**
+ * Keeps the newest answer to a held, open ask that was not accepted. It is a new version of the ask, unless whoever gave
+ * it was not asked: that changes nothing but this note.
+ */
+export async function updateRefused(tx: Tx, askId: string, refused: RefusedAnswer): Promise<void> {
+  const raise = refused.reason === "responder_not_allowed" ? empty : sql`, version = version + 1`;
+  await tx.all(sql`UPDATE addressed_asks SET refused = ${JSON.stringify(refused)} ${raise} WHERE ask_id = ${askId}`);
+}
+
+/** Keeps a counted decision, in place of an earlier one of the same person. */
+export async function upsertDecision(tx: Tx, askId: string, ord: number, counted: Counted): Promise<void> {
+  const responder = JSON.stringify(counted.responder);
+  const decision = JSON.stringify(counted.decision);
+  await tx.all(
+    sql`INSERT INTO decisions (ask_id, ord, by_id, responder, counted)
+      VALUES (${askId}, ${ord}, ${counted.decision.by.id}, ${responder}, ${decision})
+      ON CONFLICT (ask_id, by_id) DO UPDATE SET responder = excluded.responder, counted = excluded.counted`,
+  );
+}
+
+/** Returns the counted decisions on an ask, in order. */
+export async function listDecisions(on: Queryable, askId: string): Promise<Counted[]> {
+  const rows = await on.all<{ responder: string; counted: string }>(
+    sql`SELECT responder, counted FROM decisions WHERE ask_id = ${askId} ORDER BY ord`,
+  );
+  return rows.map((row) => ({
+    responder: JSON.parse(row.responder) as Counted["responder"],
+    decision: JSON.parse(row.counted) as Counted["decision"],
+  }));
+}
+
+/** Returns one page of what an asker has asked, the oldest first. */
+export async function listAskedBy(
+  on: Queryable,
+  asker: string,
+  { after, limit }: { after?: ListPlace; limit: number },
+): Promise<AddressedAsk[]> {
+  const rows = await on.all<AddressedRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE asker = ${asker}
+        ${after === undefined ? empty : sql`AND (created_at, ask_id) > (${after.at}, ${after.id})`}
+      ORDER BY created_at, ask_id LIMIT ${limit}`,
+  );
+  return rows.map(toAsk);
+}
+
+/** Counts what an asker has open, and what it made within `withinMs`. */
+export async function countAddressed(
+  on: Queryable,
+  asker: string,
+  withinMs: number,
+): Promise<{ open: number; recent: number }> {
+  return one(
+    on,
+    sql`SELECT
+      (SELECT count(*) FROM addressed_asks WHERE asker = ${asker} AND state = 'open') AS open,
+      (SELECT count(*) FROM addressed_asks WHERE asker = ${asker} AND created_at > (SELECT parley_now()) - ${withinMs})
+        AS recent`,
+  );
+}
+
+/** Asks whose ref begins so; with `form`, only those of that form. */
+export type Kinds = readonly { refStart: string; form?: AddressedForm["kind"] }[];
+
+function isOneOf(kinds: Kinds) {
+  const each = kinds.map(({ refStart, form }) => {
+    const ofForm = form === undefined ? empty : sql`AND a.kind = ${form}`;
+    return sql`(a.ref LIKE ${`${refStart}%`} ${ofForm})`;
+  });
+  return each.reduce((all, one) => sql`${all} OR ${one}`);
+}
+
+/** Returns one page of open asks, oldest first, of one asker, or of whoever may read as one of `readers`. */
+export async function listPending(
+  on: Queryable,
+  of: { asker?: string; readers?: readonly string[]; kinds?: Kinds; conversation?: number },
+  page: { limit: number; offset: number },
+): Promise<{ items: AddressedAt[]; total: number }> {
+  const asker = of.asker === undefined ? empty : sql`AND a.asker = ${of.asker}`;
+  const readers =
+    of.readers === undefined
+      ? empty
+      : sql`AND EXISTS (SELECT 1 FROM addressees t WHERE t.ask_id = a.ask_id AND t.reader IN (${join([...of.readers])}))`;
+  const start = of.kinds === undefined ? empty : sql`AND (${isOneOf(of.kinds)})`;
+  const bound = of.conversation === undefined ? empty : sql`AND a.conversation = ${of.conversation}`;
+  const where = sql`a.state = 'open' AND a.expires_at > (SELECT parley_now()) ${asker} ${readers} ${start} ${bound}`;
+  const rows = await on.all<AddressedRow>(
+    sql`SELECT a.*, (SELECT parley_now()) AS now FROM addressed_asks a WHERE ${where}
+      ORDER BY a.created_at, a.ask_id LIMIT ${page.limit} OFFSET ${page.offset}`,
+  );
+  const { total } = await one<{ total: number }>(
+    on,
+    sql`SELECT count(*) AS total FROM addressed_asks a WHERE ${where}`,
+  );
+  return { items: rows.map(toAddressedAt), total };
+}
+
+/** Returns the asks of these ids, oldest first. */
+export async function findAddressedAsks(on: Queryable, ids: readonly string[]): Promise<AddressedAsk[]> {
+  const rows = await on.all<AddressedRow>(
+    sql`SELECT *, (SELECT parley_now()) AS now FROM addressed_asks WHERE ask_id IN (${join(["", ...ids])})
+      ORDER BY created_at, ask_id`,
+  );
+  return rows.map(toAsk);
+}
+
+/** True when one of `readers` finds the ask in the inbox. */
+export async function isReader(on: Queryable, askId: string, readers: readonly string[]): Promise<boolean> {
+  if (readers.includes(ALL_READERS)) return true;
+  const row = await first(
+    on,
+    sql`SELECT 1 AS found FROM addressees WHERE ask_id = ${askId} AND reader IN (${join([...readers, ""])}) LIMIT 1`,
+  );
+  return row !== undefined;
+}
+
+/** Returns up to `limit` open asks whose deadline has passed, oldest deadline first. */
+export async function findDueAddressed(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM addressed_asks WHERE state = 'open' AND expires_at <= (SELECT parley_now())
+      ORDER BY expires_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Returns up to `limit` asks that have been over for `keptMs`. */
+export async function findOutlivedAddressed(on: Queryable, keptMs: number, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM addressed_asks WHERE state <> 'open' AND settled_at <= (SELECT parley_now()) - ${keptMs}
+      ORDER BY settled_at LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Deletes settled asks with everything that was said and sent about them. */
+export async function deleteAddressed(tx: Tx, askIds: readonly string[]): Promise<void> {
+  const ids = join([...askIds]);
+  for (const table of ["decisions", "deliveries", "addressees"] as const) {
+    await tx.all(deleteOf(table, ids));
+  }
+  await tx.all(sql`DELETE FROM addressed_asks WHERE ask_id IN (${ids}) AND state <> 'open'`);
+}
+
+function deleteOf(table: "decisions" | "deliveries" | "addressees", ids: ReturnType<typeof join>) {
+  switch (table) {
+    case "decisions":
+      return sql`DELETE FROM decisions WHERE ask_id IN (${ids})`;
+    case "deliveries":
+      return sql`DELETE FROM deliveries WHERE ask_id IN (${ids})`;
+    case "addressees":
+      return sql`DELETE FROM addressees WHERE ask_id IN (${ids})`;
+  }
+}

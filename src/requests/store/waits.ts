@@ -1,0 +1,78 @@
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { join, sql } from "../../core/store/sql.ts";
+
+/** A wait for named people that stands in the store, so that it outlives the request that began it. */
+export interface AddressedWait {
+  id: string;
+  /** Whose it is: the principal who asked. */
+  asker: string;
+  askId: string;
+  /** It began with the ask, and giving it up withdraws the ask; a wait alone leaves the ask as it is. */
+  ownsAsk: boolean;
+  createdAt: number;
+  /** Until then it can be read, and with it the ask. */
+  keptUntil: number;
+  cancelledAt: number | null;
+}
+
+interface Row {
+  wait_id: string;
+  asker: string;
+  ask_id: string;
+  owns_ask: number;
+  created_at: number;
+  kept_until: number;
+  cancelled_at: number | null;
+}
+
+function toWait(row: Row): AddressedWait {
+  return {
+    id: row.wait_id,
+    asker: row.asker,
+    askId: row.ask_id,
+    ownsAsk: row.owns_ask === 1,
+    createdAt: row.created_at,
+    keptUntil: row.kept_until,
+    cancelledAt: row.cancelled_at,
+  };
+}
+
+/** Inserts a wait that begins in the store's present second and is kept for `keptMs`. */
+export async function insertAddressedWait(
+  tx: Tx,
+  wait: Pick<AddressedWait, "id" | "asker" | "askId" | "ownsAsk"> & { keptMs: number },
+): Promise<AddressedWait> {
+  const { now } = await one<{ now: number }>(tx, sql`SELECT parley_now() AS now`);
+  const createdAt = now - (now % 1000);
+  const row = await one<Row>(
+    tx,
+    sql`INSERT INTO addressed_waits (wait_id, asker, ask_id, owns_ask, created_at, kept_until)
+      VALUES (${wait.id}, ${wait.asker}, ${wait.askId}, ${wait.ownsAsk ? 1 : 0}, ${createdAt},
+        ${createdAt + wait.keptMs})
+      RETURNING *`,
+  );
+  return toWait(row);
+}
+
+/** Returns those of the waits that exist and are the asker's own. */
+export async function findAddressedWaits(
+  on: Queryable,
+  waitIds: readonly string[],
+  asker: string,
+): Promise<AddressedWait[]> {
+  if (waitIds.length === 0) return [];
+  const rows = await on.all<Row>(
+    sql`SELECT * FROM addressed_waits WHERE wait_id IN (${join([...waitIds])}) AND asker = ${asker}`,
+  );
+  return rows.map(toWait);
+}
+
+/** Ends a wait that nobody ended before; the caller holds its ask. */
+export async function cancelAddressedWaitIfOpen(tx: Tx, waitId: string): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`UPDATE addressed_waits SET cancelled_at = parley_now() WHERE wait_id = ${waitId} AND cancelled_at IS NULL
+      RETURNING wait_id`,
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,39 @@
+import { listAdmins } from "../access/store/people.ts";
+import type { Tx } from "../core/store/db.ts";
+import { addressAskIn, type Asking } from "./address-ask.ts";
+
+/** The door and the asker of what the server itself asks people: no agent can have this name. */
+export const SERVER_DOOR = "server";
+export const SERVER_ASKER = "server:parley";
+
+const WEEK_S = 7 * 86_400;
+
+/**
+ * Every admin finds a notice in the inbox, and on their devices, until one of them has seen it; after a week it goes.
+ * One `ref` is told once.
+ */
+export async function tellAdminsIn(
+  ctx: Pick<Asking, "newId" | "keyring" | "addressed">,
+  tx: Tx,
+  { ref, title, words }: { ref: string; title: string; words: string },
+): Promise<void> {
+  const admins = await listAdmins(tx);
+  await addressAskIn(ctx, tx, {
+    door: SERVER_DOOR,
+    asker: SERVER_ASKER,
+    ref: `notice:${ref}`,
+    sameHash: ref,
+    title,
+    words,
+    digest: null,
+    form: { kind: "reply", options: [{ name: "seen", title: "Seen", interactive: false }] },
+    audience: {
+      is: "any",
+      of: admins.map(({ id: person }) => ({ afterMs: 0, node: { is: "leaf", target: { via: "person", person } } })),
+    },
+    timeoutSeconds: WEEK_S,
+    remindAfterMs: null,
+    wire: {},
+    inboxOnly: true,
+  });
+}

@@ -1,0 +1,114 @@
+import type { AddressedAsk, Audience, Target, Via } from "./model/request.ts";
+import type { Context } from "../context.ts";
+import { Refusal } from "../refusals.ts";
+import { findAddressed } from "./store/requests.ts";
+import { findPushState } from "./store/channel-figures.ts";
+import type { Queryable } from "../core/store/db.ts";
+import { listDeliveries } from "./store/deliveries.ts";
+import { findHuman, type HumanChannel } from "../access/store/humans.ts";
+import { findOperator } from "../access/store/people.ts";
+import { transact } from "../core/store/transact.ts";
+import { addressAskIn, type AddressedWish, type Asking } from "./address-ask.ts";
+import { SERVER_ASKER, SERVER_DOOR } from "./tell-admins.ts";
+
+/** What can be tried: every way to reach a person but the inbox, which is this server itself. */
+export const TESTED_CHANNELS = ["push", "slack", "email", "sms", "whatsapp", "webhook"] as const;
+export type TestedChannel = (typeof TESTED_CHANNELS)[number];
+
+/** Long enough to look at a phone, and shorter than it takes until another channel is tried. */
+const TEST_SECONDS = 600;
+
+/** How far a test has come. */
+export interface ChannelTest {
+  id: string;
+  channel: string;
+  person: string;
+  /** `answered`: the way back works too. `over`: it was sent, and nobody answered within ten minutes. */
+  state: "sending" | "retrying" | "sent" | "failed" | "answered" | "over";
+  /** How often it was tried to send it. */
+  attempts: number;
+  /** What went wrong, in a word of the provider's or of ours. */
+  error: string | null;
+  /** By which way the answer came. */
+  via: Via | null;
+}
+
+/**
+ * A message is on its way to the person on one channel, like any other, with a button to press: what carries real
+ * requests is what is tried, there and back. A failure tries no other channel. Nobody named is whoever runs the server.
+ *
+ * @throws {Refusal} `person_not_found`; `invalid_input` for somebody who cannot be reached that way
+ */
+export async function startChannelTest(
+  ctx: Omit<Asking, "secrets">,
+  { channel, person: named }: { channel: TestedChannel; person: string | undefined },
+): Promise<ChannelTest> {
+  const person = named ?? (await findOperator(ctx.db))?.id;
+  const human = person === undefined ? undefined : await findHuman(ctx.db, person);
+  if (person === undefined || !human) throw new Refusal("person_not_found", { person: named ?? null });
+  const one = human.channels.find((known) => known.channel === channel);
+  if (channel !== "push" && !one) {
+    const says = `${human.name} has no address for ${channel}.`;
+    throw new Refusal("invalid_input", { field: "channel", constraint: "required" }, says);
+  }
+  const ref = ctx.newId("test");
+  const wish: AddressedWish = {
+    door: SERVER_DOOR,
+    asker: SERVER_ASKER,
+    ref: `test:${ref}`,
+    sameHash: ref,
+    digest: null,
+    title: "Test message",
+    words: "This is a test message. Press the button, or answer with any words, to show that answers arrive too.",
+    form: { kind: "reply", options: [{ name: "arrived", title: "It arrived", interactive: false }] },
+    audience: audienceOf(person, channel === "push" ? undefined : one),
+    timeoutSeconds: TEST_SECONDS,
+    remindAfterMs: null,
+    wire: { channel, person },
+    inboxOnly: channel === "push",
+  };
+  const { ask } = await transact(ctx, (tx) => addressAskIn(ctx, tx, wish));
+  return stateOf(ctx.db, ask);
+}
+
+/** The address itself is asked, not the person, whose other channels would be next. */
+function audienceOf(person: string, one: HumanChannel | undefined): Audience {
+  const target: Target = one ? ({ via: one.channel, ...one.target } as Target) : { via: "person", person };
+  return { is: "leaf", target };
+}
+
+/** Returns how far a test has come. @throws {Refusal} `request_not_found` */
+export async function readChannelTest(ctx: Pick<Context, "db">, id: string): Promise<ChannelTest> {
+  const found = await findAddressed(ctx.db, id);
+  if (found?.ask.asker !== SERVER_ASKER || !found.ask.ref.startsWith("test:")) throw new Refusal("request_not_found");
+  return stateOf(ctx.db, found.ask);
+}
+
+async function stateOf(on: Queryable, ask: AddressedAsk): Promise<ChannelTest> {
+  const { channel, person } = ask.wire as { channel: TestedChannel; person: string };
+  const message = channel === "push" ? await pushed(on, ask.id) : await written(on, ask.id);
+  const test = { id: ask.id, channel, person, ...message, via: ask.outcome?.by?.via ?? null };
+  if (ask.state === "answered") return { ...test, state: "answered", error: null };
+  return ask.state !== "open" && test.state !== "failed" ? { ...test, state: "over" } : test;
+}
+
+type Message = Pick<ChannelTest, "state" | "attempts" | "error">;
+
+async function written(on: Queryable, askId: string): Promise<Message> {
+  const message = (await listDeliveries(on, askId)).find(({ kind }) => kind === "ask");
+  if (!message) return { state: "failed", attempts: 0, error: "nothing was sent" };
+  const { attempt: attempts, lastError: error, externalIds } = message;
+  // Once it is sent, its attempts are those of closing it.
+  if (externalIds) return { state: "sent", attempts: 1, error: null };
+  if (message.state === "failed") return { state: "failed", attempts, error };
+  return { state: error === null ? "sending" : "retrying", attempts, error };
+}
+
+async function pushed(on: Queryable, askId: string): Promise<Message> {
+  const message = await findPushState(on, askId);
+  if (!message) return { state: "failed", attempts: 0, error: "no device" };
+  const attempts = message.attempt;
+  if (message.state === "sent") return { state: "sent", attempts, error: null };
+  if (message.state === "queued") return { state: attempts > 1 ? "retrying" : "sending", attempts, error: null };
+  return { state: "failed", attempts, error: "no device took it" };
+}

@@ -1,0 +1,116 @@
+import type { Context } from "../context.ts";
+import { NO_DEADLINE, type AddressedAsk } from "./model/request.ts";
+import { Refusal } from "../refusals.ts";
+import { lockAddressed } from "./store/requests.ts";
+import {
+  cancelAddressedWaitIfOpen,
+  findAddressedWaits,
+  insertAddressedWait,
+  type AddressedWait,
+} from "./store/waits.ts";
+import { transact } from "../core/store/transact.ts";
+import { askTopic, watch } from "../core/store/wake.ts";
+import { cancelAddressed } from "./end.ts";
+import { readAddressed } from "./read.ts";
+
+/** A wake-up from another server may be lost, and giving up a wait is no change of its ask. */
+const LOOK_AGAIN_MS = 10_000;
+
+/** A wait for named people and where it stands. */
+export interface AddressedWaitReading {
+  wait: AddressedWait;
+  ask: AddressedAsk;
+  status: "working" | "completed" | "cancelled";
+  /** When it last changed. */
+  at: number;
+}
+
+/** The wait stands in the store and can be read for the ask's whole lifetime and its retention after that. */
+export async function keepAddressedWait(ctx: Context, ask: AddressedAsk, ownsAsk: boolean): Promise<AddressedWait> {
+  const lifetimeMs = ask.expiresAt >= NO_DEADLINE ? 0 : ask.expiresAt - ask.createdAt;
+  const wait = { id: ctx.newId("t"), asker: ask.asker, askId: ask.id, ownsAsk };
+  return transact(ctx, (tx) => insertAddressedWait(tx, { ...wait, keptMs: lifetimeMs + ctx.addressed.keptMs }));
+}
+
+/** Returns those of the waits that exist and are the asker's own, as they are now, in the order of `waitIds`. */
+export async function readAddressedWaits(
+  ctx: Context,
+  waitIds: readonly string[],
+  asker: string,
+): Promise<AddressedWaitReading[]> {
+  const found = new Map((await findAddressedWaits(ctx.db, waitIds, asker)).map((wait) => [wait.id, wait]));
+  const readings = waitIds.map(async (id) => {
+    const wait = found.get(id);
+    // What retention deleted meanwhile is left out.
+    const ask = wait && (await readAddressed(ctx, wait.askId).catch(notFound));
+    return wait && ask ? [stateOf(wait, ask)] : [];
+  });
+  return (await Promise.all(readings)).flat();
+}
+
+function notFound(error: unknown): undefined {
+  if (error instanceof Refusal && error.code === "request_not_found") return undefined;
+  throw error;
+}
+
+function stateOf(wait: AddressedWait, ask: AddressedAsk): AddressedWaitReading {
+  if (wait.cancelledAt !== null) return { wait, ask, status: "cancelled", at: wait.cancelledAt };
+  if (ask.state === "open") return { wait, ask, status: "working", at: wait.createdAt };
+  return { wait, ask, status: "completed", at: ask.settledAt ?? ask.expiresAt };
+}
+
+/**
+ * Yields the asker's own waits as they are now and then the end of each, and ends when all are over or it is aborted.
+ */
+export async function* followAddressedWaits(
+  ctx: Context,
+  waitIds: readonly string[],
+  asker: string,
+  signal: AbortSignal,
+): AsyncGenerator<AddressedWaitReading> {
+  const askIds = (await findAddressedWaits(ctx.db, waitIds, asker)).map(({ askId }) => askId);
+  using changes = watch(ctx, askIds.map(askTopic), [ctx.stopping, signal]);
+  const told = new Map<string, AddressedWaitReading["status"]>();
+  for (;;) {
+    const readings = await readAddressedWaits(ctx, waitIds, asker);
+    for (const reading of readings) {
+      if (told.get(reading.wait.id) === reading.status) continue;
+      told.set(reading.wait.id, reading.status);
+      yield reading;
+    }
+    const working = readings.filter(({ status }) => status === "working");
+    if (working.length === 0 || ctx.stopping.aborted || signal.aborted) return;
+    const dueIn = working.map(({ ask }) => Math.max(20, ask.expiresAt - ctx.clock.now() + 5));
+    await changes.next(Math.min(LOOK_AGAIN_MS, ...dueIn));
+  }
+}
+
+/**
+ * Gives up an asker's own wait if it is not over. One that began with its ask withdraws the ask, unless somebody has
+ * decided first: then the wait is completed with that decision.
+ *
+ * @returns whether there is such a wait
+ */
+export async function cancelAddressedWait(ctx: Context, waitId: string, asker: string): Promise<boolean> {
+  const [reading] = await readAddressedWaits(ctx, [waitId], asker);
+  if (!reading) return false;
+  const { wait, ask, status } = reading;
+  if (status !== "working") return true;
+  if (wait.ownsAsk && !(await withdraw(ctx, ask))) return true;
+  await transact(ctx, async (tx) => {
+    const held = await lockAddressed(tx, ask.id);
+    if (!held || (!wait.ownsAsk && held.ask.state !== "open")) return;
+    if (await cancelAddressedWaitIfOpen(tx, waitId)) tx.wake(askTopic(ask.id));
+  });
+  return true;
+}
+
+async function withdraw(ctx: Context, { id, asker }: AddressedAsk): Promise<boolean> {
+  try {
+    await cancelAddressed(ctx, id, { kind: "agent", id: asker });
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal && ["already_decided", "request_expired"].includes(error.code)) return false;
+    throw error;
+  }
+}

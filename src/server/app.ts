@@ -1,0 +1,135 @@
+import Fastify, { type FastifyInstance } from "fastify";
+import type { IncomingMessage } from "node:http";
+import { fileURLToPath } from "node:url";
+import type { Context } from "../context.ts";
+import { requestScope } from "../lib/request-scope.ts";
+import { VERSION } from "../lib/version.ts";
+import { a2h } from "../protocols/a2h/a2h.ts";
+import { usualAudienceOf, type KnownChannels } from "../protocols/a2h/addressees.ts";
+import { assignment } from "../protocols/assignment/assignment.ts";
+import { atOwnHost } from "../protocols/assignment/host-form.ts";
+import { askAHuman } from "../protocols/ask-a-human/ask-a-human.ts";
+import { readBodiesAsBytes } from "../protocols/http/body.ts";
+import { COMPILERS } from "../protocols/http/compilers.ts";
+import { refuseConnection, sendError, sendRefusal } from "../protocols/http/errors.ts";
+import { installGuards } from "../protocols/http/guards.ts";
+import { tellLimits } from "../protocols/http/limits.ts";
+import { joinUnroutedMethods, noteMethods, PATH_READING } from "../protocols/http/methods.ts";
+import { cutPathKey, decodable } from "../protocols/http/path.ts";
+import { hooks } from "../protocols/hooks/hooks.ts";
+import { mcp } from "../protocols/mcp/mcp.ts";
+import { describeApi } from "../protocols/ops/api-document.ts";
+import { measureRequests } from "../protocols/ops/metrics.ts";
+import { opsRoutes } from "../protocols/ops/ops-routes.ts";
+import { relay } from "../protocols/relay/relay.ts";
+import { adminAssignmentRoutes } from "../protocols/web/admin-assignment-routes.ts";
+import { adminCacheRoutes } from "../protocols/web/admin-cache-routes.ts";
+import { adminRelayRoutes } from "../protocols/web/admin-relay-routes.ts";
+import { adminRoutes } from "../protocols/web/admin-routes.ts";
+import { adminStateRoutes } from "../protocols/web/admin-state-routes.ts";
+import { conversationRoutes } from "../protocols/web/conversation-routes.ts";
+import { inboxRoutes } from "../protocols/web/inbox-routes.ts";
+import { inboxTaskRoutes } from "../protocols/web/inbox-task-routes.ts";
+import { linkPage } from "../protocols/web/link-page.ts";
+import { missingPage, pages, type PagesOptions } from "../protocols/web/pages.ts";
+import { policyRoutes } from "../protocols/web/policy-routes.ts";
+import { receiptRoutes } from "../protocols/web/receipt-routes.ts";
+import { signInRoutes } from "../protocols/web/sign-in-routes.ts";
+import { Refusal } from "../refusals.ts";
+import { HTTP_LIMITS } from "./listening.ts";
+import type { Parts } from "./parts.ts";
+
+const WEB_DIST = fileURLToPath(new URL("../../web/dist/", import.meta.url));
+
+/** Builds the HTTP server with every door; it does not listen yet. */
+export async function buildApp(parts: Parts, known: KnownChannels): Promise<FastifyInstance> {
+  const { ctx, settings, metrics, refusing } = parts;
+  const app = openFastify(ctx, parts.config.trustedProxies);
+  const otherMethods = noteMethods(app);
+  installGuards(app, { config: settings, clock: ctx.clock, refusing: refusing.signal, otherMethods });
+  app.addHook("preHandler", (request, _, done) => requestScope.run(request.id, done));
+  measureRequests(app, metrics);
+  tellLimits(app);
+  readBodiesAsBytes(app);
+  const hsts = settings.publicUrl.startsWith("https:");
+  const pagesOptions = { distDir: WEB_DIST, hsts, promptPad: ctx.assignment.promptPad };
+  answerErrors(app, ctx, missingPage(pagesOptions));
+  await registerDoors(app, parts, { known, pagesOptions });
+  await app.ready();
+  return app;
+}
+
+/** The application without doors: how it reads an address, and the headers of all that it answers. */
+function openFastify(ctx: Context, trustedProxies: string[]): FastifyInstance {
+  const pathKeys = new WeakMap<IncomingMessage, string>();
+  const app = Fastify({
+    logger: false,
+    bodyLimit: 1_048_576,
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    genReqId: () => ctx.newId("req"),
+    requestTimeout: HTTP_LIMITS.requestTimeout,
+    http: HTTP_LIMITS,
+    routerOptions: PATH_READING,
+    schemaController: COMPILERS,
+    rewriteUrl(request) {
+      joinUnroutedMethods(request);
+      return decodable(atOwnHost(request.headers.host, cutPathKey(request, pathKeys)));
+    },
+    // The guards answer for themselves while the server stops.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
+  });
+
+  app.decorateRequest("facts", undefined as never);
+  app.addHook("onRequest", (request, reply, done) => {
+    const pathKey = pathKeys.get(request.raw);
+    request.facts = pathKey === undefined ? {} : { pathKey };
+    reply
+      .header("cache-control", "no-store")
+      .header("x-content-type-options", "nosniff")
+      .header("referrer-policy", "no-referrer")
+      .header("cross-origin-resource-policy", "same-origin");
+    done();
+  });
+  return app;
+}
+
+/** What goes wrong is answered in the shape of its door, and an address that a browser cannot find by a page. */
+function answerErrors(app: FastifyInstance, ctx: Context, showMissing: ReturnType<typeof missingPage>): void {
+  app.setErrorHandler((error, request, reply) => {
+    const { other } = request.facts;
+    if (other && other.refusedBy !== app) return void other.refusedBy.errorHandler(error, request, reply);
+    if (request.is404 && error instanceof Refusal && error.code === "route_not_found" && showMissing(request, reply))
+      return;
+    sendError(ctx, error, request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal("route_not_found")));
+}
+
+async function registerDoors(
+  app: FastifyInstance,
+  { ctx, door, delivery, metrics, tracer }: Parts,
+  { known, pagesOptions }: { known: KnownChannels; pagesOptions: PagesOptions },
+): Promise<void> {
+  const openApi = describeApi(app, VERSION);
+  await app.register(askAHuman(door));
+  await app.register(a2h(door, known));
+  await app.register(relay(door));
+  await app.register(assignment(door));
+  await app.register(mcp(door, usualAudienceOf(ctx, known), tracer));
+  await app.register(signInRoutes(door));
+  await app.register(receiptRoutes(door));
+  await app.register(hooks(door, delivery.channels.values()));
+  await app.register(inboxRoutes(door));
+  await app.register(inboxTaskRoutes(door));
+  await app.register(conversationRoutes(door));
+  await app.register(adminRoutes(door));
+  await app.register(adminStateRoutes(door));
+  await app.register(policyRoutes(door));
+  await app.register(adminRelayRoutes(door));
+  await app.register(adminCacheRoutes(door));
+  await app.register(adminAssignmentRoutes(door));
+  await app.register(linkPage(door));
+  await app.register(opsRoutes(door, { metrics, openApi }));
+  await app.register(pages, pagesOptions);
+}

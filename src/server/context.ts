@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Context } from "../context.ts";
+import { openContainedFiles } from "../lib/contained-files.ts";
+import { openForeignSchemas } from "../lib/foreign-schema.ts";
+import { idMaker } from "../lib/id.ts";
+import { openSecretScan } from "../lib/secret-scan.ts";
+import type { Metrics } from "../protocols/ops/metrics.ts";
+import type { Outside } from "./outside.ts";
+import { openOwners } from "./owners.ts";
+import type { Store } from "../core/store/open-store.ts";
+import { openReaders } from "../core/store/readers.ts";
+import { timedDb } from "../core/store/timed-db.ts";
+
+/** What a context is made of; the rest of it follows from the settings. */
+export interface ContextSources extends Pick<Context, "offer" | "tell" | "stopping"> {
+  outside: Outside;
+  store: Store;
+  metrics: Metrics;
+  /** The people of each group, which are read from the store only once there is a context. */
+  groups: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Opens what every verb, loop and door is given. */
+export function openContext(config: Config, sources: ContextSources): Context {
+  const { store, metrics, groups } = sources;
+  const { clock, random, fetch, log } = sources.outside;
+  const owned = {
+    newId: idMaker(random),
+    addressed: { ...config.addressed, groups },
+    assignment: config.assignment,
+    schemas: openForeignSchemas(),
+    secrets: openSecretScan(config.limits),
+  };
+  return {
+    ...owned,
+    owners: openOwners(owned),
+    db: timedDb(store.db, clock, metrics.observeTransaction),
+    wake: store.wake,
+    keyring: store.keyring,
+    clock,
+    random,
+    fetch,
+    log,
+    readers: openReaders(clock),
+    crowd: config.crowd.rules,
+    relay: config.relayRules,
+    offer: sources.offer,
+    tell: sources.tell,
+    artifacts: openContainedFiles(join(config.dataDir, "artifacts")),
+    stopping: sources.stopping,
+  };
+}

@@ -1,0 +1,74 @@
+import { startLoop, type Loop } from "../lib/loop.ts";
+import { expireDueAsks } from "../questions/loops/expire.ts";
+import { expireDueAddressed } from "../requests/loops/expire.ts";
+import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
+import { fallBack } from "../questions/loops/fall-back.ts";
+import { loopErrors } from "../core/loops/errors.ts";
+import type { StoreProbe } from "../core/loops/probe-store.ts";
+import { openRecheck } from "./loops/recheck.ts";
+import { sweep } from "./loops/sweep.ts";
+import { sweepJobs } from "../asks/loops/sweep.ts";
+import { sweepTasks } from "../tasks/loops/sweep.ts";
+import { tellAgents } from "../notices/loops/tell-agents.ts";
+import { printEvent } from "../protocols/a2h/events.ts";
+import type { DoorContext } from "../protocols/http/door.ts";
+import type { RelayCounters } from "../protocols/ops/relay-metrics.ts";
+import { receiverOf } from "../protocols/hooks/hooks.ts";
+import type { Delivery } from "./channels.ts";
+import { sealRecord } from "../core/seal-record.ts";
+import type { WebhookEndpoint, WebhookEvent } from "../notices/webhook-endpoints.ts";
+
+/** How often deadlines are looked at: an ask is settled well within a second of its own. */
+const EXPIRE_EVERY_MS = 250;
+const DELIVER_EVERY_MS = 500;
+const FALL_BACK_EVERY_MS = 1000;
+const LISTEN_AGAIN_MS = 5000;
+const MERGE_EVERY_MS = 1000;
+const TELL_EVERY_MS = 1000;
+const RECHECK_EVERY_MS = 1000;
+const PROBE_EVERY_MS = 5000;
+/** An entry of the record is in the chain within a second. */
+const SEAL_EVERY_MS = 500;
+const SWEEP_EVERY_MS = 60_000;
+
+/** Starts what happens without a request, until each loop is stopped. */
+export function startLoops(
+  door: DoorContext,
+  { channels, deliver, guardedFetch }: Delivery,
+  { counters, probe }: { counters: RelayCounters; probe: StoreProbe },
+): Loop[] {
+  const { ctx, readLimits } = door;
+  const { clock } = ctx;
+  const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
+    startLoop(step, { clock, idleMs, onError: loopErrors(ctx, name) });
+  // A channel that listens does so until it is stopped; one that fails listens again after a while.
+  const listening = [...channels.values()].flatMap(({ name, inbound }) => {
+    if (!inbound?.listen) return [];
+    return [
+      loop(`listen ${name}`, LISTEN_AGAIN_MS, async (signal) => {
+        await inbound.listen?.(receiverOf(door), signal);
+        return false;
+      }),
+    ];
+  });
+  const telling = {
+    guardedFetch,
+    print: (endpoint: WebhookEndpoint, event: WebhookEvent) => printEvent(ctx, endpoint, event),
+  };
+  return [
+    ...listening,
+    loop("tell agents", TELL_EVERY_MS, (signal) => tellAgents(ctx, telling, signal)),
+    loop("expire", EXPIRE_EVERY_MS, (signal) => expireDueAsks(ctx, signal)),
+    loop("expire addressed", EXPIRE_EVERY_MS, (signal) => expireDueAddressed(ctx, signal)),
+    loop("deliver", DELIVER_EVERY_MS, deliver.step),
+    loop("fall back", FALL_BACK_EVERY_MS, (signal) => fallBack(ctx, signal)),
+    loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
+    loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
+    loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx, { onLost: counters.leaseLost })),
+    loop("probe store", PROBE_EVERY_MS, probe.step),
+    loop("seal", SEAL_EVERY_MS, () => sealRecord(ctx)),
+    loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),
+    loop("sweep jobs", SWEEP_EVERY_MS, () => sweepJobs(ctx)),
+    loop("sweep tasks", SWEEP_EVERY_MS, () => sweepTasks(ctx)),
+  ];
+}

@@ -1,0 +1,25 @@
+import type { Owners } from "../owner.ts";
+import { a2hOwner } from "../requests/a2h-owner.ts";
+import { agentOwner, type OwningAgent } from "../requests/agent-owner.ts";
+import { assignmentOwner, type OwningTasks } from "../tasks/owner.ts";
+import { relayOwner, type OwningAsks } from "../asks/owner.ts";
+import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner.ts";
+
+/**
+ * Registers everybody for whom this server asks people.
+ *
+ * Every other door belongs to the agent that asked, which reads the outcome by itself: that of tools, that of the server's
+ * own messages, and any that this version does not know, because a later one wrote the row.
+ */
+export function openOwners(ctx: OwningAgent & OwningTasks & OwningAsks & OwningQuestions): Owners {
+  const ofRequests = byDoor([a2hOwner(ctx), relayOwner(ctx), assignmentOwner(ctx)]);
+  const ofQuestions = byDoor([relayQuestionOwner(ctx)]);
+  return {
+    ofRequest: ({ door }) => ofRequests.get(door) ?? agentOwner(ctx, door),
+    ofQuestion: ({ door }) => ofQuestions.get(door),
+  };
+}
+
+function byDoor<T extends { readonly door: string }>(owners: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(owners.map((owner) => [owner.door, owner]));
+}

@@ -1,0 +1,48 @@
+import { expireDueAsks } from "../questions/loops/expire.ts";
+import { expireDueAddressed } from "../requests/loops/expire.ts";
+import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
+import { expireDueRelayAsks } from "../asks/loops/expire.ts";
+import type { KnownChannels } from "../protocols/a2h/addressees.ts";
+import { readKnownChannels } from "../protocols/a2h/known-channels.ts";
+import type { Parts } from "./parts.ts";
+import { checkNamedPeople, openGroups, ruleNotes, sharedNotes } from "./people.ts";
+import { readPushAccounts, type PushAccounts } from "./push.ts";
+import { prepareFirstStart } from "./prepare-first-start.ts";
+import { noteGroups } from "../access/shared-groups.ts";
+
+/** What a start has learned from the store and the settings before the first request. */
+export interface Readiness {
+  /** The first `agent` key, at the very first start only. */
+  firstKey: string | null;
+  /** What the operator should hear of people and groups. */
+  notes: string[];
+  /** The channels that the settings name for requests. */
+  known: KnownChannels;
+  push: PushAccounts;
+}
+
+/**
+ * The store holds what a server cannot be without, and whoever the settings name is there.
+ *
+ * @throws {Error} one sentence for the operator
+ */
+export async function makeReady(parts: Parts): Promise<Readiness> {
+  const { ctx, config, groups, policy, door } = parts;
+  const { agentKey: firstKey } = await prepareFirstStart(ctx);
+  const opened = await openGroups(ctx, config);
+  for (const [name, people] of opened.groups) groups.set(name, people);
+  const regrouped = sharedNotes(config, await noteGroups(ctx, groups));
+  const notes = [...opened.notes, ...regrouped, ...(await ruleNotes(ctx, policy.current().policy))];
+  const known = readKnownChannels(door);
+  await checkNamedPeople(ctx, config, known);
+  return { firstKey, notes, known, push: await readPushAccounts(ctx, config) };
+}
+
+/** Nothing is open any more whose time ran out while no server was there to see it. */
+export async function settleDue({ ctx, stopping: { signal } }: Parts): Promise<void> {
+  while (await expireDueAsks(ctx, signal));
+  while (await expireDueAddressed(ctx, signal));
+  const expireJobs = openExpireJobs(ctx);
+  while (await expireJobs(signal));
+  while (await expireDueRelayAsks(ctx, signal));
+}

@@ -1,0 +1,41 @@
+import type { Context } from "../context.ts";
+import type { Attempt } from "./model/task.ts";
+import { isOver } from "../asks/model/ask.ts";
+import { Refusal } from "../refusals.ts";
+import { updateAttempt } from "./store/attempts.ts";
+import type { Actor, AuditNote } from "../core/store/audit.ts";
+import type { Tx } from "../core/store/db.ts";
+import { lockJob } from "../asks/store/jobs.ts";
+import { cancelAddressed } from "../requests/end.ts";
+import { moveJobIn } from "../asks/settle.ts";
+
+/**
+ * An attempt is to end without a result: nothing that is written in its name lands any more, what it asked is closed, and
+ * whoever runs it kills its processes. Until these are proven dead it is `ending`. Its task is held.
+ *
+ * One that is ending already stays as it is. Entries of the record are returned, and not written.
+ */
+export async function endAttemptIn(
+  tx: Tx,
+  attempt: Attempt,
+  outcome: "canceled" | "superseded" | "lost",
+  by: Actor,
+): Promise<AuditNote[]> {
+  if (attempt.state === "ending") return [];
+  const job = await lockJob(tx, attempt.jobId);
+  const isOpen = job !== undefined && !isOver(job.job.state);
+  const moved = isOpen ? await moveJobIn(tx, job, "CANCELED", { by, reason: outcome }) : undefined;
+  const epoch = moved?.job.job.epoch ?? attempt.epoch + 1;
+  await updateAttempt(tx, attempt.attemptId, null, { state: "ending", outcome, epoch });
+  return moved?.notes ?? [];
+}
+
+/** Takes back what people were asked about a task's work, where nobody has decided it; what is over stays so. */
+export async function withdrawReview(ctx: Context, askId: string | null | undefined, by: Actor): Promise<void> {
+  if (!askId) return;
+  try {
+    await cancelAddressed(ctx, askId, by);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+}

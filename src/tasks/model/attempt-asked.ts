@@ -1,0 +1,107 @@
+import type { AddressedAsk, Outcome } from "../../requests/model/request.ts";
+import type { NewTaskEvent, Sandbox } from "./task.ts";
+import { NO_ONE, whoseWords, type PermissionDecision, type QuestionAnswer, type Wisher } from "./attempt-asks.ts";
+import type { AskStatus, AskType } from "../../asks/model/ask.ts";
+
+/** Of which task an ask to people is, where a coding agent asked them by the key of its attempt. */
+export interface OwnTask {
+  repo: string;
+  id: string;
+  attempt: number;
+  agent: string;
+  sandbox: Sandbox | null;
+  /** What its log and its asks show, where the ask itself holds a secret. */
+  safe?: { title: string; words: string };
+}
+
+const KEY = "own_task";
+/** Who holds a key of scope `agent`; that of an attempt has the attempt's id for a name. */
+const AGENT = "agent:";
+
+/** Returns the principal that an attempt's key stands for. */
+export function askerOf(attemptId: string): string {
+  return `${AGENT}${attemptId}`;
+}
+
+/** Returns the attempt whose key a principal would be of, if it is that of an attempt at all. */
+export function attemptIdOf(principal: string): string | null {
+  return principal.startsWith(AGENT) ? principal.slice(AGENT.length) : null;
+}
+
+/** Returns the task whose agent asks; null for any other ask. */
+export function ownTaskOf({ wire }: Pick<AddressedAsk, "wire">): OwnTask | null {
+  return (wire[KEY] as OwnTask | undefined) ?? null;
+}
+
+/** Returns what may be shown of an ask to whoever gave the work. */
+export function safeWordsOf(ask: Pick<AddressedAsk, "title" | "words" | "wire">): { title: string; words: string } {
+  const { title, words } = ownTaskOf(ask)?.safe ?? ask;
+  return { title, words };
+}
+
+/** Returns an ask to people as that of a coding agent's task, which stands behind the agent's own words. */
+export function asOwnOf<T extends Pick<AddressedAsk, "words" | "wire">>(wish: T, task: OwnTask, whose: Wisher): T {
+  return {
+    ...wish,
+    words: [wish.words, whoseWords(whose)].filter((part) => part !== "").join("\n\n"),
+    wire: { ...wish.wire, [KEY]: task },
+  };
+}
+
+/** Returns what the log of its task says of an ask, its secrets included. */
+export function askedEvent({ id, form, words }: Pick<AddressedAsk, "id" | "form" | "words">): NewTaskEvent {
+  if (form.kind === "approval") {
+    const { fn, kwargs } = form;
+    const data = { ref: id, tool: fn, input: JSON.parse(kwargs) as unknown, action: "tool", resource: fn };
+    return { type: "permission", data };
+  }
+  const options = form.kind === "reply" ? form.options : [];
+  const shown = options.map(({ name, title, description }) => ({
+    label: title ?? name,
+    ...(description !== undefined && { description }),
+  }));
+  return { type: "question", data: { ref: id, text: words, options: shown } };
+}
+
+/** Returns the same of how it ended; `by` is the name of whoever decided. */
+export function answeredEvent(
+  { id, form }: Pick<AddressedAsk, "id" | "form">,
+  outcome: Outcome,
+  by: string | null,
+): NewTaskEvent {
+  const text = outcomeText({ form }, outcome) ?? "";
+  const named = by === null || text === "" ? (by ?? text) : `${by}: ${text}`;
+  const answer: PermissionDecision | QuestionAnswer =
+    form.kind === "approval"
+      ? outcome.approved
+        ? { allow: true }
+        : { allow: false, why: named }
+      : outcome.status === "answered"
+        ? { text, ...(by !== null && { by }) }
+        : { none: true, why: named };
+  return { type: "answer", data: { ref: id, ...answer } };
+}
+
+/** Returns what was said to an ask that is over, or why nobody said anything; null where a yes or a no is all there is. */
+export function outcomeText({ form }: Pick<AddressedAsk, "form">, outcome: Outcome): string | null {
+  const { status, comment, option, text, value } = outcome;
+  if (status === "expired") return NO_ONE;
+  if (status === "cancelled") return comment ?? "it was withdrawn";
+  const options = form.kind === "reply" ? form.options : form.kind === "approval" ? form.rejectOptions : [];
+  const chosen = options.find(({ name }) => name === option);
+  const said = [chosen && (chosen.title ?? chosen.name), text ?? value, comment].filter((part) => part !== undefined);
+  return said.length === 0 ? null : [...new Set(said)].join("\n");
+}
+
+/** Returns the kind of an ask to people, in the words of asks of a job. */
+export function askTypeOf({ form }: Pick<AddressedAsk, "form">): AskType {
+  if (form.kind === "approval") return "APPROVAL";
+  return form.kind === "reply" && form.options.length > 0 ? "CHOICE" : "CLARIFICATION";
+}
+
+/** Returns how it stands, in the same words. */
+export function askStatusOf({ state, outcome }: Pick<AddressedAsk, "state" | "outcome">): AskStatus {
+  if (state === "open") return "PENDING";
+  if (state === "expired") return "TIMEOUT";
+  return state === "cancelled" || outcome?.approved === false ? "REJECTED" : "ANSWERED";
+}

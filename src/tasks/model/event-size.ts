@@ -1,0 +1,43 @@
+import type { NewTaskEvent } from "./task.ts";
+
+/** Whoever follows a task gets its events whole, so none is more than a part of what may wait for a slow reader. */
+const MOST_BYTES = 131_072;
+const MOST_TEXT = 8192;
+const MOST_NAMED = 20;
+
+/** Returns an event as it is, or, where it is too large to be told, with its texts cut, or by its first texts alone. */
+export function sizedEvent({ type, data }: NewTaskEvent): NewTaskEvent {
+  if (isSmall(data)) return { type, data };
+  const texts = Object.entries(data).slice(0, MOST_NAMED);
+  const cut = texts.map(
+    ([name, value]) => [name, typeof value === "string" ? cutText(value) : cutValue(value)] as const,
+  );
+  const named = Object.fromEntries(cut.filter(([name, value]) => name.length <= MOST_NAMED && value !== undefined));
+  return { type, data: isSmall(named) ? { ...named, cut: true } : { cut: true } };
+}
+
+function cutText(text: string): string {
+  return text.length <= MOST_TEXT
+    ? text
+    : `${text.slice(0, MOST_TEXT).toWellFormed()} [cut: ${text.length} characters]`;
+}
+
+/** What is no text is shown as the beginning of what it is in JSON; too deep a value, not at all. */
+function cutValue(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  try {
+    const text = JSON.stringify(value);
+    return text.length <= MOST_TEXT ? value : cutText(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSmall(data: unknown): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(data)) <= MOST_BYTES;
+  } catch {
+    // Too deep.
+    return false;
+  }
+}

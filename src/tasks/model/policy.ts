@@ -1,0 +1,94 @@
+import type { PermissionAction } from "./action.ts";
+import { isInGitFolder, isInTree } from "./action.ts";
+import type { Sandbox } from "./task.ts";
+import { repoOfKind } from "./attempt-kind.ts";
+import { evaluate, type Policy, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
+import type { Job, RelayAsk } from "../../asks/model/ask.ts";
+
+/** Where and how something would be done: what policy goes by beside the wish itself. Agents can say none of it. */
+export interface ActionFacts {
+  /** Of a path. */
+  place?: "tree" | "outside";
+  sandbox: Sandbox;
+  /** Of a command line. */
+  command?: "allowed" | "reads" | "other";
+}
+
+/** Returns the facts about what an agent wants to do. */
+export function actionFacts(
+  wish: { action: PermissionAction; resource: string; leadsOutside?: boolean },
+  { sandbox, allowCommands }: { sandbox: Sandbox; allowCommands: readonly (readonly string[])[] },
+): ActionFacts {
+  const { action, resource, leadsOutside = false } = wish;
+  const isPlaced = action === "read" || action === "write" || action === "reconfigure";
+  // What stands in .git makes git run programs: it is none of the work.
+  const isWork = action === "read" || !isInGitFolder(resource);
+  const place = isInTree(resource) && !leadsOutside && isWork ? "tree" : "outside";
+  return {
+    ...(isPlaced && { place }),
+    sandbox,
+    ...(action === "execute" && { command: commandClass(resource, allowCommands) }),
+  };
+}
+
+/**
+ * Commands that look at what is around, as whole argument lists. It is short on purpose: what takes a path shows what a
+ * link in the tree leads to, and what takes options often runs or writes something by one of them. git is not among
+ * them, because a repository's configuration makes it run programs.
+ */
+const PLAINLY_READING: readonly (readonly string[])[] = [
+  ["pwd"],
+  ["whoami"],
+  ["date"],
+  ["uname"],
+  ["uname", "-a"],
+  ...["-a", "-l", "-la", "-al", "-A", "-1"].map((flags) => ["ls", flags]),
+  ["ls"],
+];
+
+/** Returns what is known of a command line, by its whole list of arguments. */
+export function commandClass(
+  line: string,
+  allowCommands: readonly (readonly string[])[],
+): Exclude<ActionFacts["command"], undefined> {
+  const given = argumentsOf(line);
+  if (given === null) return "other";
+  const among = (lists: readonly (readonly string[])[]) =>
+    lists.some((list) => list.length === given.length && list.every((one, i) => one === given[i]));
+  if (among(allowCommands)) return "allowed";
+  return among(PLAINLY_READING) ? "reads" : "other";
+}
+
+/** With any of these a line is more than one command with its arguments. */
+const MORE_THAN_ONE = /[;&|<>$`()\n\r]/;
+const WORD = /[ \t]*(?:'([^']*)'|"([^"\\]*)"|([^ \t'"\\]+))(?=[ \t]|$)/y;
+
+/**
+ * Returns the arguments that a shell makes of a line, or null where it might do anything else with it than run one
+ * command. Words quoted in part, and backslashes, are not looked into.
+ */
+function argumentsOf(line: string): string[] | null {
+  if (MORE_THAN_ONE.test(line)) return null;
+  const text = line.trimEnd();
+  const words: string[] = [];
+  for (WORD.lastIndex = 0; WORD.lastIndex < text.length;) {
+    const found = WORD.exec(text);
+    if (!found) return null;
+    words.push(found[1] ?? found[2] ?? found[3] ?? "");
+  }
+  return words;
+}
+
+/**
+ * Returns what is decided of a permission that an agent wants: what the operator's policy and standing grants say, and
+ * where none of their rules speaks of it the preset. What the operator denies by default stays denied.
+ */
+export function withPreset(verdict: Verdict, preset: Policy, input: PolicyInput): Verdict {
+  if (!verdict.trace.defaulted || verdict.decision === "DENY") return verdict;
+  return evaluate(preset, [], input);
+}
+
+/** Returns whether the preset may be asked about an ask. */
+export function isPresetFor(ask: Pick<RelayAsk, "type">, job: Pick<Job, "kind">): boolean {
+  return ask.type === "APPROVAL" && repoOfKind(job.kind) !== null;
+}

@@ -1,0 +1,62 @@
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { empty, join, sql } from "../../core/store/sql.ts";
+
+/** What a task waits for, or was built on. */
+export interface Dependency {
+  id: string;
+  dependsOn: string;
+  /** The commit of it that the task's newest attempt began with. */
+  usedCommit: string | null;
+}
+
+interface DependencyRow {
+  id: string;
+  depends_on: string;
+  used_commit: string | null;
+}
+
+const toDependency = (row: DependencyRow): Dependency => ({
+  id: row.id,
+  dependsOn: row.depends_on,
+  usedCommit: row.used_commit,
+});
+
+/** A task depends on these from now on, and on nothing else. */
+export async function replaceDependencies(tx: Tx, repo: string, id: string, on: readonly string[]): Promise<void> {
+  await tx.all(sql`DELETE FROM aa_deps WHERE repo = ${repo} AND id = ${id}`);
+  for (const [place, dependsOn] of on.entries()) {
+    await tx.all(
+      sql`INSERT INTO aa_deps (repo, id, depends_on, place) VALUES (${repo}, ${id}, ${dependsOn}, ${place})`,
+    );
+  }
+}
+
+/** Returns what tasks of a repository depend on, each task's in the order they were named; of all, or of these. */
+export async function listDependencies(on: Queryable, repo: string, ids?: readonly string[]): Promise<Dependency[]> {
+  if (ids?.length === 0) return [];
+  const rows = await on.all<DependencyRow>(
+    sql`SELECT id, depends_on, used_commit FROM aa_deps WHERE repo = ${repo}
+      ${ids ? sql`AND id IN (${join([...ids])})` : empty} ORDER BY id, place`,
+  );
+  return rows.map(toDependency);
+}
+
+/** Returns which tasks depend on one. */
+export async function listDependants(on: Queryable, repo: string, dependsOn: string): Promise<Dependency[]> {
+  const rows = await on.all<DependencyRow>(
+    sql`SELECT id, depends_on, used_commit FROM aa_deps WHERE repo = ${repo} AND depends_on = ${dependsOn} ORDER BY id`,
+  );
+  return rows.map(toDependency);
+}
+
+/** An attempt began with this commit of a dependency; with none, where it is null. */
+export async function noteUsedCommit(
+  tx: Tx,
+  { repo, id }: { repo: string; id: string },
+  dependsOn: string,
+  commit: string | null,
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE aa_deps SET used_commit = ${commit} WHERE repo = ${repo} AND id = ${id} AND depends_on = ${dependsOn}`,
+  );
+}

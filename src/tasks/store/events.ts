@@ -1,0 +1,135 @@
+import type { NewTaskEvent, Task, TaskEvent, TaskEventType } from "../model/task.ts";
+import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { join, sql } from "../../core/store/sql.ts";
+import { boardTopic, taskTopic } from "../../core/store/wake.ts";
+
+/** So many events of a task, or of a repository's board, are kept: whoever follows has had time to read. */
+const MOST_EVENTS = 20_000;
+
+/** What is told of all tasks of a repository; under a number of the repository's own. */
+export interface BoardEvent extends TaskEvent {
+  id: string;
+}
+
+interface EventRow {
+  seq: number;
+  id: string;
+  attempt: number;
+  type: TaskEventType;
+  data_json: string;
+  at: number;
+}
+
+const toEvent = (row: Omit<EventRow, "id">): TaskEvent => ({
+  seq: row.seq,
+  at: row.at,
+  attempt: row.attempt,
+  type: row.type,
+  data: JSON.parse(row.data_json) as Record<string, unknown>,
+});
+
+/**
+ * Appends events to a task under its next numbers, states and questions also to its repository's board, and wakes
+ * whoever follows them. Whoever writes to the board holds it to the end: nothing of a repository is locked after this.
+ */
+export async function appendTaskEvents(
+  tx: Tx,
+  { repo, id, attempt }: Pick<Task, "repo" | "id" | "attempt">,
+  events: readonly NewTaskEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const { seq, now } = await one<{ seq: number; now: number }>(
+    tx,
+    sql`UPDATE aa_tasks SET seq = seq + ${events.length} WHERE repo = ${repo} AND id = ${id}
+      RETURNING seq, parley_now() AS now`,
+  );
+  for (const [i, { type, data }] of events.entries()) {
+    await tx.all(
+      sql`INSERT INTO aa_events (repo, id, seq, attempt, type, data_json, at)
+        VALUES (${repo}, ${id}, ${seq - events.length + 1 + i}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
+    );
+  }
+  if (seq > MOST_EVENTS) {
+    await tx.all(sql`DELETE FROM aa_events WHERE repo = ${repo} AND id = ${id} AND seq <= ${seq - MOST_EVENTS}`);
+  }
+  await appendBoard(tx, { repo, id, attempt, now }, events);
+  tx.wake(taskTopic(repo, id));
+}
+
+async function appendBoard(
+  tx: Tx,
+  { repo, id, attempt, now }: { repo: string; id: string; attempt: number; now: number },
+  events: readonly NewTaskEvent[],
+): Promise<void> {
+  const told = events.filter(({ type }) => type === "state" || type === "question");
+  if (told.length === 0) return;
+  const { seq } = await one<{ seq: number }>(
+    tx,
+    sql`INSERT INTO aa_boards (repo, seq) VALUES (${repo}, ${told.length})
+      ON CONFLICT (repo) DO UPDATE SET seq = aa_boards.seq + ${told.length} RETURNING seq`,
+  );
+  for (const [i, { type, data }] of told.entries()) {
+    await tx.all(
+      sql`INSERT INTO aa_board (repo, seq, id, attempt, type, data_json, at)
+        VALUES (${repo}, ${seq - told.length + 1 + i}, ${id}, ${attempt}, ${type}, ${JSON.stringify(data)}, ${now})`,
+    );
+  }
+  if (seq > MOST_EVENTS) await tx.all(sql`DELETE FROM aa_board WHERE repo = ${repo} AND seq <= ${seq - MOST_EVENTS}`);
+  tx.wake(boardTopic(repo));
+}
+
+/** Returns a task's events after a number, oldest first. */
+export async function listTaskEvents(
+  on: Queryable,
+  { repo, id }: Pick<Task, "repo" | "id">,
+  after: number,
+  limit: number,
+): Promise<TaskEvent[]> {
+  const rows = await on.all<Omit<EventRow, "id">>(
+    sql`SELECT seq, attempt, type, data_json, at FROM aa_events
+      WHERE repo = ${repo} AND id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
+  );
+  return rows.map(toEvent);
+}
+
+/** Returns what was told of a repository's tasks after a number, oldest first. */
+export async function listBoardEvents(
+  on: Queryable,
+  repo: string,
+  after: number,
+  limit: number,
+): Promise<BoardEvent[]> {
+  const rows = await on.all<EventRow>(
+    sql`SELECT seq, id, attempt, type, data_json, at FROM aa_board
+      WHERE repo = ${repo} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({ ...toEvent(row), id: row.id }));
+}
+
+/** Returns the newest number of a repository's board; 0 before the first. */
+export async function findBoardSeq(on: Queryable, repo: string): Promise<number> {
+  const row = await first<{ seq: number }>(on, sql`SELECT seq FROM aa_boards WHERE repo = ${repo}`);
+  return row?.seq ?? 0;
+}
+
+/** Returns the newest number of each of these boards, for the polling fallback of wake-ups. */
+export async function findBoardNumbers(on: Queryable, repos: readonly string[]): Promise<Map<string, number>> {
+  const rows = await on.all<{ repo: string; seq: number }>(
+    sql`SELECT repo, seq FROM aa_boards WHERE repo IN (${join([...repos])})`,
+  );
+  return new Map(rows.map(({ repo, seq }) => [repo, seq]));
+}
+
+/** Returns the newest number of each of these tasks, named `<repository>/<id>`, for the same. */
+export async function findTaskNumbers(on: Queryable, places: readonly string[]): Promise<Map<string, number>> {
+  const named = places.map((place) => sql`(repo = ${repoIn(place)} AND id = ${place.slice(repoIn(place).length + 1)})`);
+  const rows = await on.all<{ repo: string; id: string; seq: number }>(
+    sql`SELECT repo, id, seq FROM aa_tasks WHERE ${join(named, " OR ")}`,
+  );
+  return new Map(rows.map(({ repo, id, seq }) => [`${repo}/${id}`, seq]));
+}
+
+/** No repository has a slash in its name. */
+function repoIn(place: string): string {
+  return place.split("/", 1)[0] ?? "";
+}

@@ -1,0 +1,28 @@
+import type { LineComment, Review, Verdict } from "../model/task.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** Stores what a person said of an attempt's work; of each attempt it is said once. */
+export async function insertReview(tx: Tx, repo: string, id: string, review: Omit<Review, "at">): Promise<void> {
+  const { attempt, verdict, comment, comments, principal } = review;
+  await tx.all(
+    sql`INSERT INTO aa_reviews (repo, id, attempt, verdict, comment, comments_json, principal, at)
+      VALUES (${repo}, ${id}, ${attempt}, ${verdict}, ${comment}, ${JSON.stringify(comments)}, ${principal}, parley_now())`,
+  );
+}
+
+/** Returns what was said of a task's work, oldest first. */
+export async function listReviews(on: Queryable, repo: string, id: string): Promise<Review[]> {
+  const rows = await on.all<{
+    attempt: number;
+    verdict: Verdict;
+    comment: string | null;
+    comments_json: string;
+    principal: string;
+    at: number;
+  }>(
+    sql`SELECT attempt, verdict, comment, comments_json, principal, at FROM aa_reviews
+      WHERE repo = ${repo} AND id = ${id} ORDER BY attempt`,
+  );
+  return rows.map(({ comments_json, ...rest }) => ({ ...rest, comments: JSON.parse(comments_json) as LineComment[] }));
+}

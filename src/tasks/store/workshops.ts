@@ -1,0 +1,18 @@
+import type { Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+/** A workshop was heard of now. */
+export async function noteWorkshop(tx: Tx, holder: string): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO aa_workshops (holder, seen_at) VALUES (${holder}, parley_now())
+      ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at`,
+  );
+}
+
+/** Forgets workshops that were not heard of for so long, and hold nothing. */
+export async function forgetWorkshops(tx: Tx, forMs: number): Promise<void> {
+  await tx.all(
+    sql`DELETE FROM aa_workshops WHERE seen_at <= (SELECT parley_now()) - ${forMs}
+      AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.holder = aa_workshops.holder AND a.ended_at IS NULL)`,
+  );
+}

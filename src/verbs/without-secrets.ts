@@ -1,8 +1,0 @@
-import type { Context } from "../context.ts";
-import { redactJson, stringsOf } from "../lib/strings-of.ts";
-
-/** Returns a value in which each secret that is found is `[secret:<rule>]` (contract-relay.md, section 15). */
-export async function withoutSecrets<T>({ secrets }: Pick<Context, "secrets">, value: T): Promise<T> {
-  const { finds } = await secrets.find([...stringsOf(value, (name) => secrets.isSuspect(name))]);
-  return redactJson(value, finds);
-}

@@ -1,0 +1,238 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../lib/clock.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import { ARTIFACT_LIMITS } from "../asks/model/artifact-rules.ts";
+import type { RepoRules } from "../tasks/model/rules.ts";
+import { sizedEvent } from "../tasks/model/event-size.ts";
+import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
+import type { Given } from "../workshop/commission.ts";
+import { AttemptLost, type Desk, type Result } from "../workshop/desk.ts";
+
+/** Where a worker's server is, and by which key it speaks. */
+export interface Place {
+  url: string;
+  key: string;
+}
+
+/** A job that this worker holds, and what proves it. */
+export interface Hold {
+  jobId: string;
+  repo: string;
+  lease: string;
+}
+
+/** The desk of an attempt whose server is elsewhere. */
+export interface RemoteDesk extends Desk {
+  /** Takes the attempt up; said again it is the same. */
+  claimed(): Promise<{ commission: Given; repo: RepoRules }>;
+  /** Holds the lease on. */
+  keep(): Promise<void>;
+  /** Writes the commits of a task that the attempt is built on into a file. */
+  fetchBundle(task: string): Promise<Uint8Array>;
+}
+
+export interface RemoteDeskOptions {
+  place: Place;
+  hold: Hold;
+  leaving: AbortSignal;
+  /** Told of every new lease, before it is used. */
+  onLease: (hold: Hold) => Promise<void>;
+  /** Makes the bundle and the patch of a result. */
+  wrap: (result: Result, into: { bundle: string; patch: string }) => Promise<void>;
+  /** A folder for what is on its way to the server. */
+  folder: string;
+  /** The supervisor's log, which goes with the result where there is one. */
+  log: () => Promise<string | null>;
+}
+
+const AGAIN_MS = 1000;
+const SLOWEST_MS = 15_000;
+/** What a server says of a lease that is not good any more, or of a job that is over. */
+const LOST = new Set([404, 409, 410]);
+/** And of a key: whether the job is still this worker's nobody knows by that. */
+const REFUSED = new Set([401, 403]);
+const CLOSED_WHY = "the attempt has ended";
+const NOT_DECIDED: Pick<Wish<PermissionDecision>, "none" | "refused"> = {
+  none: { allow: false, why: CLOSED_WHY, canceled: true },
+  refused: (why) => ({ allow: false, why }),
+};
+const NOT_ANSWERED: Pick<Wish<QuestionAnswer>, "none" | "refused"> = {
+  none: { none: true, why: CLOSED_WHY },
+  refused: (why) => ({ none: true, why }),
+};
+
+/** The server does not take this worker's key. */
+export class KeyRefused extends AttemptLost {}
+
+/** The server takes it in no form like this one: it is never said again. */
+class Declined extends Error {}
+
+/** Opens the desk of a job that a worker holds. A server that is away is waited for; what it declines is a lost attempt. */
+export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
+  const { leaving } = options;
+  const line = openLine(options);
+  const { say, request, work, job } = line;
+  let isTroubled = false;
+
+  return {
+    ending: line.ending,
+    interrupting: new AbortController().signal,
+    leaving,
+    async claimed() {
+      const told = await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" });
+      if (!told) throw new Error("the server gave no work");
+      return told;
+    },
+    keep: async () => void (await request(`${job()}/heartbeat`, { method: "POST" })),
+    async fetchBundle(task) {
+      const reply = await request(`${work()}/bundle/${encodeURIComponent(task)}`, {});
+      return new Uint8Array(await reply.arrayBuffer());
+    },
+    step: async (to, facts = {}) => void (await say({ say: "step", to, facts })),
+    note: async (events, facts = {}) => void (await say({ say: "note", events: events.map(sizedEvent), facts })),
+    waiting: async (isWaiting) => void (await say({ say: "waiting", isWaiting })),
+    permission: (ref, wish, signal) =>
+      askThrough<PermissionDecision>(line, { ref, wish, ...NOT_DECIDED }, { signal, leaving }),
+    question: (ref, wish, signal) =>
+      askThrough<QuestionAnswer>(line, { ref, wish, ...NOT_ANSWERED }, { signal, leaving }),
+    async trouble(why) {
+      if (why === null && !isTroubled) return;
+      isTroubled = why !== null;
+      const text = why ?? "It goes on.";
+      await say({ say: "note", events: [{ type: "error", data: { text } }], facts: {} });
+    },
+    async newKey() {
+      const told = await say<{ key: string }>({ say: "key" });
+      return told?.key ?? "";
+    },
+    async resumed(from) {
+      const told = await say<{ lease: string }>({ say: "resumed", from });
+      if (!told) throw new Error("the server gave no lease");
+      const next = { ...line.hold(), lease: told.lease };
+      await options.onLease(next);
+      line.heldBy(next);
+    },
+    conflict: async ({ paths }) => void (await say({ say: "conflict", paths })),
+    done: (result) => handIn(line, options, result),
+    failed: async (error, { wip }) => void (await say({ say: "failed", error, wip })),
+    // The server may have given it to somebody else: then there is nobody to tell.
+    ended: async (kept) => void (await say({ say: "ended", ...kept }, leaving).catch(() => undefined)),
+  };
+}
+
+/** What a worker says to its server of one job. */
+interface Line {
+  /** The lease that what follows is said by. */
+  hold(): Hold;
+  heldBy(hold: Hold): void;
+  /** Aborted when the job is lost. */
+  ending: AbortSignal;
+  /** Where the server takes what is said of the work, and of the job. */
+  work(): string;
+  job(): string;
+  /** Sends a request until the server answers it. @throws {AttemptLost} @throws {Declined} */
+  request(path: string, init: RequestInit, until?: AbortSignal): Promise<Response>;
+  say<T>(saying: Record<string, unknown>, until?: AbortSignal): Promise<T | null>;
+}
+
+function openLine({ place, leaving, hold: heldBefore }: RemoteDeskOptions): Line {
+  let hold = heldBefore;
+  const ending = new AbortController();
+  const stop = AbortSignal.any([leaving, ending.signal]);
+  const work = () => `/assignment/${encodeURIComponent(hold.repo)}/work/${encodeURIComponent(hold.jobId)}`;
+
+  async function request(path: string, init: RequestInit, until = stop): Promise<Response> {
+    for (let pauseMs = AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, SLOWEST_MS)) {
+      if (until.aborted) throw new AttemptLost("it was left");
+      const reply = await systemFetch(new URL(path, place.url), {
+        ...init,
+        signal: until,
+        headers: { ...init.headers, authorization: `Bearer ${place.key}`, "parley-lease": hold.lease },
+      }).catch(() => null);
+      if (reply && reply.status < 300) return reply;
+      if (reply && (LOST.has(reply.status) || REFUSED.has(reply.status))) {
+        const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+        const why = said.error?.message ?? `the server answered ${reply.status}`;
+        ending.abort();
+        throw REFUSED.has(reply.status) ? new KeyRefused(why) : new AttemptLost(why);
+      }
+      if (reply && reply.status < 500 && reply.status !== 429) {
+        throw new Declined(`the server declined it (${reply.status}): ${await reply.text()}`);
+      }
+      await systemClock.sleep(pauseMs, until);
+    }
+  }
+  return {
+    hold: () => hold,
+    heldBy(next) {
+      hold = next;
+    },
+    ending: ending.signal,
+    work,
+    job: () => `/jobs/${encodeURIComponent(hold.jobId)}`,
+    request,
+    async say<T>(saying: Record<string, unknown>, until = stop) {
+      const body = JSON.stringify(saying);
+      const headers = { "content-type": "application/json" };
+      const reply = await request(work(), { method: "POST", headers, body }, until);
+      return reply.status === 204 ? null : ((await reply.json()) as T);
+    },
+  };
+}
+
+/** What an agent waits for, and what it is told where nobody decides. */
+interface Wish<T> {
+  ref: string;
+  wish: unknown;
+  none: T;
+  refused: (why: string) => T;
+}
+
+/** Returns what is decided about a wish, however long that takes; `none` where `signal` is aborted first. */
+async function askThrough<T extends PermissionDecision | QuestionAnswer>(
+  { say, ending }: Line,
+  { ref, wish, none, refused }: Wish<T>,
+  { signal, leaving }: { signal: AbortSignal; leaving: AbortSignal },
+): Promise<T> {
+  while (!signal.aborted) {
+    const until = AbortSignal.any([signal, leaving, ending]);
+    const decided = await say<T>({ say: "wish", ref, wish }, until).catch((error: unknown) => {
+      if (error instanceof Declined) return refused(error.message);
+      throw error;
+    });
+    if (decided) return decided;
+  }
+  return none;
+}
+
+/** Sends the commits of a result, its patch and the log of its supervisor along, and says then that it is done. */
+async function handIn(
+  { say, request, job }: Line,
+  { wrap, folder, log: readLog }: RemoteDeskOptions,
+  result: Result,
+): Promise<void> {
+  const send = async (name: string, file: Uint8Array | string): Promise<void> => {
+    await request(`${job()}/artifacts/${name}`, { method: "PUT", body: Buffer.from(file) });
+  };
+  const [bundle, patch] = [join(folder, "work.bundle"), join(folder, "work.patch")];
+  await wrap(result, { bundle, patch });
+  await send("work.bundle", await readFile(bundle));
+  await send("work.patch", await readFile(patch));
+  const log = await readLog();
+  if (log !== null) await send("log.ndjson", endOf(log));
+  await say({ say: "done", result });
+  await rm(bundle, { force: true });
+  await rm(patch, { force: true });
+}
+
+/** Returns as many of the last lines of a log as a file of a job may hold; the first says so where some are left out. */
+function endOf(log: string): string {
+  const bytes = Buffer.from(log);
+  const most = ARTIFACT_LIMITS.fileBytes - LEFT_OUT.length;
+  if (bytes.length <= most) return log;
+  const end = bytes.subarray(bytes.length - most);
+  return LEFT_OUT + end.subarray(end.indexOf(10) + 1).toString("utf8");
+}
+
+const LEFT_OUT = `${JSON.stringify({ type: "error", text: "What was said before is not sent along." })}\n`;

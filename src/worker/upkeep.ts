@@ -1,0 +1,139 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../lib/clock.ts";
+import { openDeadline } from "../lib/deadline.ts";
+import { systemFetch } from "../lib/fetch.ts";
+import type { RepoRules } from "../tasks/model/rules.ts";
+import type { SubmissionFolder } from "../workshop/commission.ts";
+import type { openWorkshop } from "../workshop/open-workshop.ts";
+import type { SettledWork } from "../tasks/settle-review.ts";
+import type { Place } from "./desk.ts";
+
+const SETTLE_EVERY_MS = 5000;
+const TIDY_EVERY_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+const LOGS_MS = 30 * 24 * HOUR_MS;
+const REPLY_WITHIN_MS = 30_000;
+
+/** What reviews leave to be done in one repository, as its server says it. */
+interface Reviewed {
+  onApprove: RepoRules["onApprove"];
+  reviewed: readonly SettledWork[];
+  rejected: readonly { slug: string; n: number }[];
+}
+
+export interface UpkeepOptions {
+  place: Place;
+  /** Repositories that are here, by name. */
+  names: readonly string[];
+  workshop: ReturnType<typeof openWorkshop>;
+  keepTreesH: number;
+  /** Whether an attempt of a task is under way here, or may be. */
+  isBusy: (repo: string, slug: string) => boolean;
+  tell: (text: string) => void;
+}
+
+/** What a worker does beside its jobs. */
+export interface Upkeep {
+  /** Carries reviews out, and takes old work away, until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when no folder is being taken away: an attempt may begin in any. */
+  quiet(): Promise<void>;
+}
+
+/**
+ * Opens the upkeep of a worker: in its repositories approved work comes into the target, and rejected branches go
+ * (spec/assignment 12 and 13); trees, logs and names go as they do beside a server.
+ */
+export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }: UpkeepOptions): Upkeep {
+  let removing: Promise<void> = Promise.resolve();
+  let tidiedAt = -Infinity;
+  const told = new Set<string>();
+
+  async function settle(repo: string, signal: AbortSignal): Promise<Reviewed> {
+    const found = JSON.parse(await reviewsOf(place, repo, signal)) as Reviewed;
+    for (const work of found.reviewed) {
+      // Another worker with the same key may have done it, in a repository of its own.
+      if (signal.aborted || !(await workshop.hasPublished({ ...work, repo }))) continue;
+      const done = await workshop.settleReview({ ...work, repo }, found.onApprove);
+      await reviewsOf(place, repo, signal, { id: work.id, n: work.n, commit: work.commit, ...done });
+      await workshop.clear({ ...work, repo });
+      if (done.message !== "") tell(`${repo} ${work.id}: ${done.message}`);
+    }
+    return found;
+  }
+
+  async function tidy(old: ReadonlyMap<string, Reviewed["rejected"]>, signal: AbortSignal): Promise<void> {
+    const all = await workshop.listFolders();
+    const busy = all.filter(({ repo, slug }) => isBusy(repo, slug)).map(({ slug }) => slug);
+    for (const of of all) {
+      const agoMs = systemClock.now() - (await lastTouched(of));
+      removing = take(of, agoMs);
+      await removing;
+    }
+    for (const [repo, rejected] of old) {
+      await workshop.tidyRepository(repo, { busy: new Set(busy), rejected, wipMs: LOGS_MS }, signal);
+    }
+  }
+
+  async function take(of: SubmissionFolder, agoMs: number): Promise<void> {
+    if (isBusy(of.repo, of.slug)) return;
+    if (agoMs >= LOGS_MS) await workshop.remove(of);
+    else if (agoMs >= keepTreesH * HOUR_MS) await workshop.clear(of);
+  }
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        const old = new Map<string, Reviewed["rejected"]>();
+        for (const repo of names) {
+          try {
+            old.set(repo, (await settle(repo, signal)).rejected);
+            told.delete(repo);
+          } catch (error) {
+            if (!signal.aborted && !told.has(repo)) tell(`${repo}: reviews wait: ${sentenceOf(error)}`);
+            told.add(repo);
+          }
+        }
+        if (systemClock.monotonic() - tidiedAt >= TIDY_EVERY_MS && !signal.aborted) {
+          tidiedAt = systemClock.monotonic();
+          await tidy(old, signal).catch((error: unknown) => {
+            if (!signal.aborted) tell(`old work was not taken away: ${sentenceOf(error)}`);
+          });
+        }
+        await systemClock.sleep(SETTLE_EVERY_MS, signal);
+      }
+    },
+    quiet: () => removing.catch(() => undefined),
+  };
+}
+
+/** Returns what the server says of a repository's reviews, or to what `body` says was done; nothing where that is nothing. */
+async function reviewsOf({ url, key }: Place, repo: string, signal: AbortSignal, body?: object): Promise<string> {
+  using deadline = openDeadline(systemClock, REPLY_WITHIN_MS, signal);
+  const reply = await systemFetch(new URL(`/assignment/${encodeURIComponent(repo)}/reviewed`, url), {
+    signal: deadline.signal,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body && { method: "POST", body: JSON.stringify(body) }),
+  });
+  if (!reply.ok) throw new Error(`the server answered ${reply.status}`);
+  return await reply.text();
+}
+
+/** Returns when anything of a submission changed last, its tree within aside. */
+async function lastTouched({ folder }: SubmissionFolder): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const times = await Promise.all(
+    (names.length === 0 ? [""] : names).map((name) =>
+      stat(join(folder, name)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return Math.max(0, ...times);
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { readAddressed } from "../../src/requests/read.ts";
+import { askPeople, toPerson } from "../addressed.ts";
+import type { World } from "../world.ts";
+import { launchBrowser } from "./chromium.ts";
+import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+
+const SIZES = [320, 344, 360, 375, 390, 412, 430].map((width, i) => ({ width, height: [568, 667, 844][i % 3] ?? 844 }));
+/** As fast as a thumb taps twice. */
+const BETWEEN_TAPS_MS = 90;
+
+const rejectOptions = [{ name: "dear", title: "Too expensive", promptFill: "Find a cheaper one.", interactive: false }];
+
+describe("deciding a call in the inbox", () => {
+  let world: World;
+  let browser: Browser;
+  let ana: Named;
+  before(async () => {
+    world = await openInboxWorld();
+    browser = await launchBrowser();
+    ana = await nameSomebody(world, "Ana Ruiz");
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+  const ask = (more: Parameters<typeof callOf>[2] = {}) =>
+    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf("wipe_disk", { disk: 1 }, more) });
+  const stateOf = async (id: string) => (await readAddressed(world.server.ctx, id)).state;
+  const sheet = (page: Page) => page.getByRole("dialog");
+  /** A button of the sheet, once it can be pressed. */
+  const side = (page: Page, name: string) =>
+    sheet(page).getByRole("button", { name, exact: true }).and(page.locator("[aria-disabled=false]"));
+
+  for (const name of ["Approve", "Reject"] as const) {
+    it(`takes two taps on ${name} for one, and a tap at the same place later for Cancel, on every phone`, async () => {
+      const made = await ask();
+      await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+      const { page } = visitor;
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        const button = page.getByRole("main").getByRole("button", { name, exact: true });
+        await button.scrollIntoViewIfNeeded();
+        const box = (await button.boundingBox()) ?? assert.fail("no button");
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        await page.touchscreen.tap(x, y);
+        await page.waitForTimeout(BETWEEN_TAPS_MS);
+        await page.touchscreen.tap(x, y);
+        // Where the sheet leaves the place free, the second tap closed it.
+        if (await sheet(page).isVisible()) {
+          await side(page, name).waitFor();
+          const there = await page.evaluate(
+            ([left = 0, top = 0]) => document.elementFromPoint(left, top)?.closest("button")?.textContent,
+            [x, y],
+          );
+          assert.ok(there === "Cancel" || there === undefined, `${size.width}×${size.height}: ${there}`);
+          await page.touchscreen.tap(x, y);
+          if (await sheet(page).isVisible()) await page.keyboard.press("Escape");
+          await sheet(page).waitFor({ state: "hidden" });
+        }
+        assert.equal(await stateOf(made.id), "open", `${size.width}×${size.height}`);
+      }
+    });
+  }
+
+  it("takes no press that began before its sheet had been there for half a second, however late it ends", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    const isEarly = (): Promise<boolean> =>
+      page.evaluate(() => {
+        const button = document.querySelector("dialog button[type=submit]");
+        button?.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+        return button?.ariaDisabled === "true";
+      });
+    for (let early = false; !early;) {
+      await page.keyboard.press("a");
+      await sheet(page).waitFor();
+      early = await isEarly();
+      if (!early) await page.keyboard.press("Escape");
+    }
+    await side(page, "Approve").waitFor();
+    await page.evaluate(() => document.querySelector<HTMLElement>("dialog button[type=submit]")?.click());
+    assert.equal(await sheet(page).isVisible(), true, "the press ends, and the sheet is still there");
+    assert.equal(await stateOf(made.id), "open");
+    await side(page, "Approve").click();
+    await page.getByText("Approved by you").waitFor();
+  });
+
+  it("puts a reason that is typed after the key r into its box, and decides with Enter alone", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    await page.keyboard.press("r");
+    await sheet(page).waitFor();
+    await page.keyboard.type("not on a Friday, and a b r");
+    assert.equal(await sheet(page).getByLabel("Reason").inputValue(), "not on a Friday, and a b r");
+    assert.equal(await stateOf(made.id), "open");
+    await side(page, "Reject").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Rejected by you").waitFor();
+    const { outcome } = await readAddressed(world.server.ctx, made.id);
+    assert.equal(outcome?.comment, "not on a Friday, and a b r");
+  });
+
+  it("takes no held key for a decision", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    const approve = page.getByRole("main").getByRole("button", { name: "Approve", exact: true });
+    await approve.focus();
+    await page.keyboard.down("Enter");
+    await side(page, "Approve").waitFor();
+    for (let i = 0; i < 5; i += 1) await page.keyboard.down("Enter");
+    await page.keyboard.up("Enter");
+    assert.equal(await sheet(page).isVisible(), true);
+    assert.equal(await stateOf(made.id), "open");
+  });
+
+  it("takes no second tap on Cancel for a way to reject below it", async () => {
+    const made = await ask({ rejectOptions });
+    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    const { page } = visitor;
+    const isEarly = (): Promise<boolean> =>
+      page.evaluate(() => {
+        const way = [...document.querySelectorAll("main button")].find((one) => one.textContent.startsWith("Too"));
+        const early = way?.ariaDisabled === "true";
+        if (early && way instanceof HTMLElement) way.click();
+        return early;
+      });
+    for (let early = false; !early;) {
+      await page.getByRole("main").getByRole("button", { name: "Approve", exact: true }).tap();
+      await side(page, "Cancel").tap();
+      await sheet(page).waitFor({ state: "hidden" });
+      early = await isEarly();
+    }
+    await page.getByRole("button", { name: "Too expensive" }).and(page.locator("[aria-disabled=false]")).waitFor();
+    assert.equal(await stateOf(made.id), "open");
+    await page.getByRole("button", { name: "Too expensive" }).tap();
+    await page.getByText("Rejected by you").waitFor();
+  });
+});

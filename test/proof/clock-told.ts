@@ -1,0 +1,44 @@
+/**
+ * Loaded before the server: its machine's clocks are what whoever started it says, from the start by its environment,
+ * and later by messages, each of which is answered once it is so.
+ */
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+
+/** What a machine's clocks show that somebody has set, or that has slept or was booted. */
+export interface ToldClock {
+  /** So long the machine has slept: its wall clock and its uptime count that. */
+  aheadMs: number;
+  /** So far its wall clock was set forward, or back. */
+  wallMs: number;
+}
+
+const { PROOF_CLOCK_AHEAD_MS, PROOF_CLOCK_WALL_MS, PROOF_CLOCK_BOOT: boot } = process.env;
+let told: ToldClock = { aheadMs: Number(PROOF_CLOCK_AHEAD_MS ?? 0), wallMs: Number(PROOF_CLOCK_WALL_MS ?? 0) };
+
+if (told.aheadMs !== 0 || told.wallMs !== 0 || boot !== undefined) {
+  const { now } = Date;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, given, made) => Reflect.construct(target, given.length > 0 ? given : [target.now()], made),
+  });
+  Date.now = () => now() + told.aheadMs + told.wallMs;
+  const { uptime } = os;
+  // Where the machine's clocks are told, the boot is too: its uptime is that of the kernel, as on a machine of one's own.
+  const awake = boot === undefined ? uptime : () => Number(process.hrtime.bigint()) / 1e9;
+  os.uptime = () => awake() + told.aheadMs / 1000;
+}
+
+if (boot !== undefined) {
+  const { readFileSync } = fs;
+  fs.readFileSync = ((path: string, ...more: []) =>
+    path === "/proc/sys/kernel/random/boot_id" ? boot : readFileSync(path, ...more)) as typeof readFileSync;
+  process.on("message", (clock: ToldClock) => {
+    told = clock;
+    process.send?.(clock);
+  });
+  // Nobody stays for it.
+  process.channel?.unref();
+}
+
+syncBuiltinESMExports();

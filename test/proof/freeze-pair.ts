@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { systemClock } from "../../src/lib/clock.ts";
+import { idMaker } from "../../src/lib/id.ts";
+import { systemRandom } from "../../src/lib/random.ts";
+import { openStore } from "../../src/core/store/open-store.ts";
+import { createKey } from "../../src/access/create-key.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
+import { databaseUrl } from "../postgres.ts";
+import { plantedEnvironment } from "./plant-environment.ts";
+
+/** Two servers, each a process of its own, on one new PostgreSQL database, with the settings they are shipped with. */
+export interface Pair extends AsyncDisposable {
+  urls: readonly [string, string];
+  /** Keys of agents that answer themselves; the first is used on both servers. */
+  agents: readonly string[];
+  /** A key that puts jobs in line. */
+  planner: string;
+  /** A connection of the harness's own, to hold rows with. */
+  control: pg.Client;
+  /** Sends the first server a signal. */
+  signal(signal: NodeJS.Signals): void;
+  /** How many transactions of the first server stand open and do nothing. */
+  openTransactions(): Promise<number>;
+  /** How long the oldest entry outside the chain has been there, in ms. */
+  oldestUnsealedMs(): Promise<number>;
+  unsealed(): Promise<number>;
+  /** How often each act of each call stands in the chain. */
+  entries(): Promise<Map<string, number>>;
+  /** Returns the promises that `parley doctor` finds broken. */
+  examine(): Promise<string[]>;
+}
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const START_WITHIN_MS = 60_000;
+const AGENTS = 7;
+
+/** Starts both, one after the other. */
+export async function openPair(): Promise<Pair> {
+  const dataDir = mkdtempSync(join(tmpdir(), "parley-freeze-"));
+  const server = await databaseUrl();
+  const name = `freeze_${randomBytes(6).toString("hex")}`;
+  await run(server, `CREATE DATABASE ${name}`);
+  const database = Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  const started: ChildProcess[] = [];
+  const control = new pg.Client({ connectionString: database });
+  const close = async (): Promise<void> => {
+    await Promise.all(started.map(stop));
+    await control.end();
+    await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+
+  try {
+    await control.connect();
+    const urls: string[] = [];
+    for (const which of ["first", "second"]) {
+      const child = serve(`${database}?application_name=${which}`, dataDir, which);
+      started.push(child);
+      urls.push(await greeting(child));
+    }
+    const place = {
+      dataDir,
+      keyFile: join(dataDir, "installation.key"),
+      databaseUrl: database,
+      databaseWaitMs: 60_000,
+    };
+    const outside = { clock: systemClock, random: systemRandom, log: { warn() {} } };
+    const store = await openStore(place, { ...outside, exclusive: false, onFatal: () => {} });
+    const ctx = { ...store, random: systemRandom, newId: idMaker(systemRandom) };
+    const agents: string[] = [];
+    for (let i = 0; i < AGENTS; i += 1) {
+      agents.push((await createKey(ctx, { name: `agent-${i}`, scope: "agent", selfRespond: true })).text);
+    }
+    const { text: planner } = await createKey(ctx, { name: "planner", scope: "assign" });
+    const count = async (text: string): Promise<number> => Number((await control.query(text)).rows[0].n);
+
+    return {
+      urls: [urls[0] ?? "", urls[1] ?? ""],
+      agents,
+      planner,
+      control,
+      signal: (signal) => void started[0]?.kill(signal),
+      openTransactions: () =>
+        count(`SELECT count(*) AS n FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'first' AND state LIKE 'idle in transaction%'`),
+      oldestUnsealedMs: () => count(`SELECT coalesce(parley_now() - min(at), 0) AS n FROM audit WHERE seq IS NULL`),
+      unsealed: () => count(`SELECT count(*) AS n FROM audit WHERE seq IS NULL`),
+      async entries() {
+        const { rows } = await control.query<{ act: string; n: string }>(
+          `SELECT action || ' ' || call_id AS act, count(*) AS n FROM audit WHERE seq IS NOT NULL GROUP BY 1`,
+        );
+        return new Map(rows.map(({ act, n }) => [act, Number(n)]));
+      },
+      async examine() {
+        const findings = await examineStore(store, { quick: false });
+        return findings
+          .filter(({ offenders }) => offenders.length > 0)
+          .map(({ check, promise, offenders }) => `${check}: not so that ${promise}: ${offenders.join(", ")}`);
+      },
+      async [Symbol.asyncDispose]() {
+        await store.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function serve(database: string, dataDir: string, which: string): ChildProcess {
+  const child = spawn(process.execPath, [MAIN, "serve"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      PATH: process.env["PATH"],
+      ...plantedEnvironment(),
+      HOME: dataDir,
+      PARLEY_DATA_DIR: join(dataDir, which),
+      PARLEY_KEY_FILE: join(dataDir, "installation.key"),
+      PARLEY_PORT: "0",
+      // What it cannot do while it is held up is told by its replies.
+      PARLEY_LOG_LEVEL: "silent",
+      PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
+      PARLEY_RELAY_REQUESTS_PER_SECOND: "1000000",
+      PARLEY_LIMITS_EDGE_PER_SECOND: "1000000",
+      PARLEY_LIMITS_EDGE_BURST: "1000000",
+      DATABASE_URL: database,
+    },
+  });
+  const endWithUs = () => child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  child.once("exit", () => process.off("exit", endWithUs));
+  return child;
+}
+
+async function greeting(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error("a server has no standard output");
+  const lines = createInterface(child.stdout);
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error("a server did not greet in time")), START_WITHIN_MS);
+    child.once("exit", () => reject(new Error("a server ended")));
+    lines.on("line", (line) => {
+      const url = /^Parley .*?(http:\/\/\S+)/.exec(line)?.[1];
+      if (url === undefined) return;
+      clearTimeout(late);
+      resolve(url);
+    });
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill("SIGCONT");
+  child.kill("SIGTERM");
+  await gone;
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,38 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/** Whoever presses sooner than this after something appeared meant what was there before. */
+const SHOWN_MS = 500;
+
+export interface Deliberate {
+  /** What can be pressed has been on screen long enough to be meant. */
+  settled: boolean;
+  /** For an element around the buttons that decide: notes presses that began too early, whenever they end. */
+  onPointerDown: () => void;
+  /** True when a press or a key that arrives now was meant; asked once for each. */
+  isMeant: () => boolean;
+}
+
+/**
+ * Keeps a second tap, or a press that began before `shown` was on screen, from deciding. What is shown anew counts as new
+ * when its identity changes.
+ */
+export function useDeliberate(shown: unknown): Deliberate {
+  const [known, setKnown] = useState<{ shown: unknown } | null>(null);
+  const beganEarly = useRef(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setKnown({ shown }), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  const settled = known !== null && known.shown === shown;
+  return {
+    settled,
+    onPointerDown: () => {
+      beganEarly.current = !settled;
+    },
+    isMeant: () => {
+      const meant = settled && !beganEarly.current;
+      beganEarly.current = false;
+      return meant;
+    },
+  };
+}
