@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { recall, remember } from "./device.ts";
 
 /** What somebody has begun to answer. */
@@ -25,4 +26,15 @@ export function keepDraft(questionId: string, draft: Draft): void {
 
 export function dropDraft(questionId: string): void {
   remember(nameOf(questionId), null);
+}
+
+/** The draft of a question and how to change it; it is kept across reloads until it is sent. */
+export function useDraft(questionId: string): [Draft, (part: Draft) => void] {
+  const [draft, setDraft] = useState<Draft>(() => readDraft(questionId));
+  const change = (part: Draft): void => {
+    const changed = { ...draft, ...part };
+    setDraft(changed);
+    keepDraft(questionId, changed);
+  };
+  return [draft, change];
 }

@@ -1,15 +1,15 @@
 import { newKey } from "@parley/sdk/idempotency-key";
 import type { FeedItem, HumanQuestion } from "@parley/sdk/wire";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter";
 import { people } from "../api.ts";
 import { deviceName } from "../device.ts";
-import { type Draft, dropDraft, keepDraft, readDraft } from "../drafts.ts";
+import { type Draft, dropDraft, useDraft } from "../drafts.ts";
 import { hasKeyboard, useKeys } from "../keys.ts";
 import { sendLater } from "../live.ts";
 import { submit } from "../outbox.ts";
 import { announce } from "../parts/announcer.tsx";
-import { TimeLeft, useServerNow } from "../parts/time-left.tsx";
+import { TimeLeft, useTimeUp } from "../parts/time-left.tsx";
 import { type ListedPage, queries, refreshFigures } from "../queries.ts";
 import { text } from "../text.ts";
 import styles from "./answer-form.module.css";
@@ -18,60 +18,33 @@ import { ReportDialog } from "./report-dialog.tsx";
 
 const MAX_CHARACTERS = 5000;
 
+/** What of a draft is sent, by the type of the question. */
+interface Chosen {
+  answer?: string;
+  selected_option?: number;
+  confidence?: number;
+}
+
 /** The question and the way to answer it. */
 export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | undefined; onTimeUp: () => void }) {
   const { question, next, onTimeUp } = props;
   const id = question.question_id;
-  const [draft, setDraft] = useState<Draft>(() => readDraft(id));
-  const [sending, setSending] = useState(false);
+  const [draft, change] = useDraft(id);
+  const [sending, send] = useSending(question);
   const [reporting, setReporting] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const [, go] = useLocation();
+  const leave = useLeaving(id, next);
+  useTimeUp(Date.parse(question.expires_at), onTimeUp);
 
-  const change = (part: Draft): void => {
-    const changed = { ...draft, ...part };
-    setDraft(changed);
-    keepDraft(id, changed);
-  };
-
-  const timeIsUp = useServerNow(Date.parse(question.expires_at)) >= Date.parse(question.expires_at);
-  useEffect(() => {
-    if (timeIsUp) onTimeUp();
-  }, [timeIsUp]);
-
-  const send = async (): Promise<void> => {
-    const answer = { question_id: id, ...chosen(question, draft) };
+  const sendDraft = (): void => {
+    const answer = chosen(question, draft);
     if (answer.answer === undefined && answer.selected_option === undefined) {
       form.current?.querySelector("textarea")?.focus();
       return announce(question.type === "text" ? text.question.writeFirst : text.question.chooseFirst);
     }
-    if (sending) return;
-    setSending(true);
-    const { prompt, type, options } = question;
-    const asked = { prompt, type, ...(options ? { options } : {}) };
-    const isSent = await submit({
-      key: newKey(),
-      answer,
-      question: asked,
-      device: deviceName(),
-    });
-    dropDraft(id);
-    if (!isSent) void sendLater();
+    void send(answer);
   };
-
-  /** Out of the list at once; the server hears of it if it can. */
-  const leave = (words: string): void => {
-    queries.setQueriesData<ListedPage>({ queryKey: ["feed"] }, (page) => {
-      return (
-        page && {
-          ...page,
-          questions: page.questions.filter((one) => one.question_id !== id),
-        }
-      );
-    });
-    announce(words);
-    go(next ? `/q/${next.question_id}` : "/");
-  };
+  /** The server hears of it if it can. */
   const skip = (): void => {
     leave(text.question.skipped);
     people.skip(id).then(
@@ -79,13 +52,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
       () => {},
     );
   };
-
-  useKeys({
-    ...Object.fromEntries(
-      (question.options ?? []).map((_, index) => [numberKey(index), () => change({ selected_option: index })]),
-    ),
-    Enter: () => form.current?.requestSubmit(),
-  });
+  useKeys({ Enter: () => form.current?.requestSubmit() });
 
   return (
     <form
@@ -94,20 +61,12 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
       aria-busy={sending}
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        sendDraft();
       }}
     >
-      <header class={styles.header}>
-        <p class={styles.facts}>
-          <span>{text.feed.needed(question.responses_needed)}</span>
-          <TimeLeft until={question.expires_at} />
-          <span>{question.audience.map((tag) => text.audience[tag]).join(", ")}</span>
-        </p>
-        <h1>{question.prompt}</h1>
-      </header>
-
+      <Asked question={question} />
       {question.type === "text" ? (
-        <Words value={draft.answer ?? ""} onChange={(answer) => change({ answer })} onSend={() => void send()} />
+        <Words value={draft.answer ?? ""} onChange={(answer) => change({ answer })} onSend={sendDraft} />
       ) : (
         <Options
           options={question.options ?? []}
@@ -117,21 +76,7 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
       )}
       <Confidence value={draft.confidence} onChange={(confidence) => change({ confidence })} />
       <p class={styles.machine}>{text.question.machine}</p>
-
-      <div class={styles.bar}>
-        <button type="button" class="quiet" onClick={skip}>
-          {text.question.skip}
-        </button>
-        <button type="button" class="quiet" onClick={() => setReporting(true)}>
-          {text.question.report}
-        </button>
-        <button type="submit" class="primary">
-          {sending ? text.question.sending : text.question.send}
-          <span class={styles.points} aria-hidden="true">
-            {text.feed.points(question.points)}
-          </span>
-        </button>
-      </div>
+      <Bar points={question.points} sending={sending} onSkip={skip} onReport={() => setReporting(true)} />
       <ReportDialog
         questionId={id}
         open={reporting}
@@ -145,16 +90,83 @@ export function AnswerForm(props: { question: HumanQuestion; next: FeedItem | un
   );
 }
 
+/** Whether an answer was given, and how to give one, once: what the server cannot be told now, it is told later. */
+function useSending(question: HumanQuestion): [boolean, (answer: Chosen) => Promise<void>] {
+  const [sending, setSending] = useState(false);
+  const send = async (answer: Chosen): Promise<void> => {
+    if (sending) return;
+    setSending(true);
+    const { question_id, prompt, type, options } = question;
+    const isSent = await submit({
+      key: newKey(),
+      answer: { question_id, ...answer },
+      question: { prompt, type, ...(options ? { options } : {}) },
+      device: deviceName(),
+    });
+    dropDraft(question_id);
+    if (!isSent) void sendLater();
+  };
+  return [sending, send];
+}
+
+/** Takes the question out of the list at once, says why, and goes on to the next. */
+function useLeaving(id: string, next: FeedItem | undefined): (words: string) => void {
+  const [, go] = useLocation();
+  return (words) => {
+    queries.setQueriesData<ListedPage>({ queryKey: ["feed"] }, (page) => {
+      return (
+        page && {
+          ...page,
+          questions: page.questions.filter((one) => one.question_id !== id),
+        }
+      );
+    });
+    announce(words);
+    go(next ? `/q/${next.question_id}` : "/");
+  };
+}
+
+/** How many answers are needed, until when and from whom, and the question itself. */
+function Asked({ question }: { question: HumanQuestion }) {
+  return (
+    <header class={styles.header}>
+      <p class={styles.facts}>
+        <span>{text.feed.needed(question.responses_needed)}</span>
+        <TimeLeft until={question.expires_at} />
+        <span>{question.audience.map((tag) => text.audience[tag]).join(", ")}</span>
+      </p>
+      <h1>{question.prompt}</h1>
+    </header>
+  );
+}
+
+/** What can be done with the question, under the thumb. */
+function Bar(props: { points: number; sending: boolean; onSkip: () => void; onReport: () => void }) {
+  return (
+    <div class={styles.bar}>
+      <button type="button" class="quiet" onClick={props.onSkip}>
+        {text.question.skip}
+      </button>
+      <button type="button" class="quiet" onClick={props.onReport}>
+        {text.question.report}
+      </button>
+      <button type="submit" class="primary">
+        {props.sending ? text.question.sending : text.question.send}
+        <span class={styles.points} aria-hidden="true">
+          {text.feed.points(props.points)}
+        </span>
+      </button>
+    </div>
+  );
+}
+
 /** The key that chooses an option; the tenth is chosen by 0. */
 function numberKey(index: number): string {
   return String((index + 1) % 10);
 }
 
 /** The part of a draft that answers this type of question. */
-function chosen(
-  question: HumanQuestion,
-  draft: Draft,
-): { answer?: string; selected_option?: number; confidence?: number } {
+function chosen(question: HumanQuestion, draft: Draft): Chosen {
   const sure = draft.confidence === undefined ? {} : { confidence: draft.confidence };
   if (question.type === "multiple_choice") {
     return draft.selected_option === undefined ? {} : { selected_option: draft.selected_option, ...sure };
@@ -192,6 +204,7 @@ function Words({ value, onChange, onSend }: { value: string; onChange: (words: s
 }
 
 function Options(props: { options: readonly string[]; value: number | undefined; onChoose: (index: number) => void }) {
+  useKeys(Object.fromEntries(props.options.map((_, index) => [numberKey(index), () => props.onChoose(index)])));
   return (
     <fieldset class={styles.options}>
       <legend class="unseen">{text.question.options}</legend>

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
 import { Loading, Notice } from "../parts/notice.tsx";
-import { useServerNow } from "../parts/time-left.tsx";
+import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { codeOf } from "../queries.ts";
 import { useTitle } from "../title.ts";
@@ -64,10 +64,7 @@ function Open({ ask, onTimeUp }: { ask: WholeAsk; onTimeUp: () => void }) {
 }
 
 function TimeUp({ until, onTimeUp }: { until: number; onTimeUp: () => void }) {
-  const isUp = useServerNow(until) >= until;
-  useEffect(() => {
-    if (isUp) onTimeUp();
-  }, [isUp]);
+  useTimeUp(until, onTimeUp);
   return null;
 }
 

@@ -14,6 +14,14 @@ export function useServerNow(until: number): number {
   return now;
 }
 
+/** Calls `onTimeUp` when a deadline has come by the server's time. */
+export function useTimeUp(until: number, onTimeUp: () => void): void {
+  const isUp = useServerNow(until) >= until;
+  useEffect(() => {
+    if (isUp) onTimeUp();
+  }, [isUp]);
+}
+
 /** Counts down to a deadline. */
 export function TimeLeft({ until }: { until: string }) {
   const left = Date.parse(until) - useServerNow(Date.parse(until));
