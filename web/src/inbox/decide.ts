@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
 import { queries } from "../queries.ts";
 import { decide } from "./api.ts";
-import { dropAskDraft } from "./draft.ts";
+import { type AskDraft, dropAskDraft } from "./draft.ts";
 import { refresh } from "./queries.ts";
 import type { Problem } from "./schema.ts";
 import { text } from "./text.ts";
-import type { NewDecision } from "./wire.ts";
+import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
 /** Why a decision was not taken, and where its value did not fit. */
 export interface Refused {
@@ -44,6 +44,33 @@ export function useDecide(id: string): Deciding {
   };
   return { send, sending, refused };
 }
+
+/** Yes to a call, with its own arguments or with others, this once or for good. */
+export function approval(
+  ask: WholeAsk,
+  draft: AskDraft,
+  { kwargs, standing }: { kwargs: string | null; standing: boolean },
+): NewDecision {
+  return {
+    approved: true,
+    ...commentIn(draft),
+    ...(kwargs !== null && { kwargs }),
+    ...(standing && { standing }),
+    digest: ask.digest ?? "",
+  };
+}
+
+/** No to a call, by one of the ways that the agent offers where there is an option. */
+export function rejection(ask: WholeAsk, draft: AskDraft, option: AskOption | undefined): NewDecision {
+  return {
+    approved: false,
+    ...commentIn(draft),
+    ...(ask.digest !== null && { digest: ask.digest }),
+    ...(option && { option: option.name }),
+  };
+}
+
+const commentIn = ({ comment }: AskDraft) => (comment?.trim() ? { comment } : {});
 
 function explain(error: unknown): Refused {
   if (!(error instanceof ParleyError)) return { says: text.state.failed(String(error)), problems: [] };

@@ -4,8 +4,13 @@ import type { Problem } from "./schema.ts";
 import { text } from "./text.ts";
 import type { WholeAsk } from "./wire.ts";
 
-/** Returns the arguments somebody wrote in place of the agent's, or null where they are the same. */
-export function editedArguments(ask: WholeAsk, draft: AskDraft): { text: string | null; problem: string | null } {
+/** The arguments somebody wrote in place of the agent's, or null where they are the same, and what is wrong with them. */
+export interface Edited {
+  text: string | null;
+  problem: string | null;
+}
+
+export function editedArguments(ask: WholeAsk, draft: AskDraft): Edited {
   const written = draft.kwargs;
   if (!ask.editable || written === undefined || written === ask.kwargs) return { text: null, problem: null };
   try {
