@@ -7,7 +7,7 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import styles from "./console.module.css";
-import { Empty, Problem, SelectField, useAction } from "./parts.tsx";
+import { type Action, Empty, Problem, SelectField, useAction } from "./parts.tsx";
 import { Block } from "./relay-parts.tsx";
 import { submitTask, taskHref, useBoard } from "./task-api.ts";
 import { SandboxNotice } from "./task-parts.tsx";
@@ -52,47 +52,18 @@ function Pad({ board, origin }: { board: Board; origin: string }) {
   const [repo, setRepo] = useState(usual?.name ?? "");
   const [sent, setSent] = useState<readonly Task[]>([]);
   const [unasked, setUnasked] = useState<Prompt | null>(null);
-  const frame = useRef<HTMLIFrameElement>(null);
-  const draft = useRef<Prompt>(readDraft());
-  const attempt = useRef<Prompt & { key: string }>(undefined);
 
-  const show = (prompt: Prompt): void => {
-    keep(prompt);
-    frame.current?.contentWindow?.postMessage({ type: "setPrompt", prompt }, origin);
-  };
-  const keep = (prompt: Prompt): void => {
-    draft.current = prompt;
-    remember(DRAFT, prompt.text === "" ? null : JSON.stringify(prompt));
-  };
-  const send = useAction(async (prompt: Prompt) => {
-    // What is submitted again after a lost reply must not begin anew.
-    if (attempt.current?.text !== prompt.text) attempt.current = { ...prompt, key: newKey() };
-    const { id, key } = attempt.current;
-    const task = await submitTask(repo, { id, prompt: prompt.text, dependencies: [] }, key);
-    attempt.current = undefined;
-    setUnasked(null);
-    setSent((before) => [{ ...task, repo }, ...before]);
-    announce(text.pad.taken(task.title));
-    show(newPrompt());
+  const framed = useFramed(origin, (prompt) => {
+    // A press within the frame counts as one on this page; without any, somebody has to say so here.
+    if (navigator.userActivation.isActive) void send.run(prompt);
+    else setUnasked(prompt);
   });
-
-  const latest = useRef({ keep, send });
-  latest.current = { keep, send };
-  useEffect(() => {
-    const onMessage = (event: MessageEvent<unknown>): void => {
-      if (event.origin !== origin || event.source !== frame.current?.contentWindow) return;
-      const said = promptIn(event.data);
-      if (!said) return;
-      const prompt = { id: draft.current.id, text: said.text };
-      latest.current.keep(prompt);
-      if (said.type === "setPrompt" || prompt.text.trim() === "") return;
-      // A press within the frame counts as one on this page; without any, somebody has to say so here.
-      if (navigator.userActivation.isActive) void latest.current.send.run(prompt);
-      else setUnasked(prompt);
-    };
-    addEventListener("message", onMessage);
-    return () => removeEventListener("message", onMessage);
-  }, [origin]);
+  const send = useSubmission(repo, (task) => {
+    setUnasked(null);
+    setSent((before) => [task, ...before]);
+    announce(text.pad.taken(task.title));
+    framed.show(newPrompt());
+  });
 
   return (
     <>
@@ -105,49 +76,103 @@ function Pad({ board, origin }: { board: Board; origin: string }) {
         onChoose={setRepo}
       />
       <iframe
-        ref={frame}
+        ref={framed.ref}
         class={taskStyles.pad}
         src={`${origin}/#submit=pm`}
         title={text.pad.frame}
         sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox"
         allow="clipboard-write"
         referrerpolicy="no-referrer"
-        onLoad={() => show(draft.current)}
+        onLoad={framed.showDraft}
       />
       <Problem error={send.error} />
-      {unasked && (
-        <section class={styles.section}>
-          <p role="alert">{text.pad.asks}</p>
-          <Block label={text.page.prompt} words={unasked.text} />
-          <div class={styles.actions}>
-            <button type="button" class="primary" onClick={() => void send.run(unasked)}>
-              {text.pad.give}
-            </button>
-            <button type="button" class="quiet" onClick={() => setUnasked(null)}>
-              {text.pad.drop}
-            </button>
-          </div>
-        </section>
-      )}
-      {sent.length > 0 && (
-        <section class={styles.section}>
-          <h2>{text.pad.sent}</h2>
-          <ul class={taskStyles.cards}>
-            {sent.map((task) => (
-              <li key={`${task.repo}/${task.id}`} class={taskStyles.card}>
-                <Link href={taskHref(task.repo, task.id)} class={taskStyles.open}>
-                  <span class={taskStyles.name}>{task.title}</span>
-                  <span class={taskStyles.facts}>
-                    <span>{task.repo}</span>
-                    <span>{task.id}</span>
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      {unasked && <Unasked prompt={unasked} onGive={() => void send.run(unasked)} onDrop={() => setUnasked(null)} />}
+      {sent.length > 0 && <Sent tasks={sent} />}
     </>
+  );
+}
+
+/** The framed page: what is written in it is kept on this device, and `onSubmit` hears what is submitted in it. */
+function useFramed(origin: string, onSubmit: (prompt: Prompt) => void) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const draft = useRef<Prompt>(readDraft());
+  const show = (prompt: Prompt): void => {
+    keep(prompt);
+    frame.current?.contentWindow?.postMessage({ type: "setPrompt", prompt }, origin);
+  };
+  const keep = (prompt: Prompt): void => {
+    draft.current = prompt;
+    remember(DRAFT, prompt.text === "" ? null : JSON.stringify(prompt));
+  };
+
+  const latest = useRef({ keep, onSubmit });
+  latest.current = { keep, onSubmit };
+  useEffect(() => {
+    const onMessage = (event: MessageEvent<unknown>): void => {
+      if (event.origin !== origin || event.source !== frame.current?.contentWindow) return;
+      const said = promptIn(event.data);
+      if (!said) return;
+      const prompt = { id: draft.current.id, text: said.text };
+      latest.current.keep(prompt);
+      if (said.type === "submitPrompt" && prompt.text.trim() !== "") latest.current.onSubmit(prompt);
+    };
+    addEventListener("message", onMessage);
+    return () => removeEventListener("message", onMessage);
+  }, [origin]);
+
+  return { ref: frame, show, showDraft: () => show(draft.current) };
+}
+
+/** Gives a prompt to the repository as a task; `onTaken` hears of the task once it is in line. */
+function useSubmission(repo: string, onTaken: (task: Task) => void): Action<[Prompt]> {
+  const attempt = useRef<Prompt & { key: string }>(undefined);
+  return useAction(async (prompt: Prompt) => {
+    // What is submitted again after a lost reply must not begin anew.
+    if (attempt.current?.text !== prompt.text) attempt.current = { ...prompt, key: newKey() };
+    const { id, key } = attempt.current;
+    const task = await submitTask(repo, { id, prompt: prompt.text, dependencies: [] }, key);
+    attempt.current = undefined;
+    onTaken({ ...task, repo });
+  });
+}
+
+/** What the framed page submitted without a press of anybody: it is given only where somebody says so here. */
+function Unasked({ prompt, onGive, onDrop }: { prompt: Prompt; onGive: () => void; onDrop: () => void }) {
+  return (
+    <section class={styles.section}>
+      <p role="alert">{text.pad.asks}</p>
+      <Block label={text.page.prompt} words={prompt.text} />
+      <div class={styles.actions}>
+        <button type="button" class="primary" onClick={onGive}>
+          {text.pad.give}
+        </button>
+        <button type="button" class="quiet" onClick={onDrop}>
+          {text.pad.drop}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** The tasks that were given from this page, the newest first. */
+function Sent({ tasks }: { tasks: readonly Task[] }) {
+  return (
+    <section class={styles.section}>
+      <h2>{text.pad.sent}</h2>
+      <ul class={taskStyles.cards}>
+        {tasks.map((task) => (
+          <li key={`${task.repo}/${task.id}`} class={taskStyles.card}>
+            <Link href={taskHref(task.repo, task.id)} class={taskStyles.open}>
+              <span class={taskStyles.name}>{task.title}</span>
+              <span class={taskStyles.facts}>
+                <span>{task.repo}</span>
+                <span>{task.id}</span>
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

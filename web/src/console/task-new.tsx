@@ -35,37 +35,18 @@ export function NewTaskPage() {
   );
 }
 
-/**
- * What was begun is kept on this device until it is sent. The other page is loaded anew: it alone may frame something,
- * and that is settled when a page is loaded.
- */
+/** Puts a task in line, and shows its page then. */
 function Form({ board }: { board: Board }) {
-  const [draft, setDraft] = useState(() => readDraft(board));
+  const [draft, change] = useDraft(board);
   const [, go] = useLocation();
-  const repo = board.repos.find(({ name }) => name === draft.repo);
-  const change = (more: Partial<Draft>): void => {
-    const next = { ...draft, ...more };
-    remember(DRAFT, JSON.stringify(next));
-    setDraft(next);
-  };
   const submit = useAction(async () => {
-    const { id, prompt, agent } = draft;
-    const dependencies = draft.dependencies
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "");
-    await submitTask(draft.repo, { id, prompt, dependencies, ...(agent !== "" && { agent }) });
+    const { repo, id, prompt, agent } = draft;
+    const dependencies = namesIn(draft.dependencies);
+    await submitTask(repo, { id, prompt, dependencies, ...(agent !== "" && { agent }) });
     remember(DRAFT, null);
     await refreshTasks();
-    go(taskHref(draft.repo, id));
+    go(taskHref(repo, id));
   });
-  const agents = [
-    { value: "", label: text.form.usual(repo?.agent ?? "") },
-    ...board.agents.map(({ name, ready, why }) => ({
-      value: name,
-      label: ready ? name : text.form.notReady(name, why),
-    })),
-  ];
   return (
     <form
       class={styles.section}
@@ -75,12 +56,30 @@ function Form({ board }: { board: Board }) {
         void submit.run();
       }}
     >
+      <Fields board={board} draft={draft} onChange={change} />
+      <Problem error={submit.error} />
+      <Actions isBusy={submit.isBusy} />
+    </form>
+  );
+}
+
+const namesIn = (list: string): string[] =>
+  list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+/** What a task is made of. */
+function Fields(props: { board: Board; draft: Draft; onChange: (part: Partial<Draft>) => void }) {
+  const { board, draft, onChange } = props;
+  return (
+    <>
       {board.repos.length > 1 && (
         <SelectField
           label={text.repo}
           value={draft.repo}
           options={board.repos.map(({ name }) => ({ value: name, label: name }))}
-          onChoose={(name) => change({ repo: name })}
+          onChoose={(repo) => onChange({ repo })}
         />
       )}
       <TextField
@@ -89,41 +88,69 @@ function Form({ board }: { board: Board }) {
         rows={8}
         required
         value={draft.prompt}
-        onInput={(prompt) => change({ prompt })}
+        onInput={(prompt) => onChange({ prompt })}
       />
       <TextField
         label={text.form.dependencies}
         hint={text.form.dependenciesHint}
         value={draft.dependencies}
-        onInput={(dependencies) => change({ dependencies })}
+        onInput={(dependencies) => onChange({ dependencies })}
       />
       <SelectField
         label={text.form.agent}
         value={draft.agent}
-        options={agents}
-        onChoose={(agent) => change({ agent })}
+        options={agentsFor(draft.repo, board)}
+        onChoose={(agent) => onChange({ agent })}
       />
       <TextField
         label={text.form.id}
         hint={text.form.idHint}
         required
         value={draft.id}
-        onInput={(id) => change({ id })}
+        onInput={(id) => onChange({ id })}
       />
-      <Problem error={submit.error} />
-      <div class={styles.actions}>
-        <button type="submit" class="primary" aria-disabled={submit.isBusy}>
-          {text.form.submit}
-        </button>
-        <a href="/embed/prompt-pad.html" class="button">
-          {text.form.pad}
-        </a>
-        <Link href={BASE} class="button quiet">
-          {text.form.cancel}
-        </Link>
-      </div>
-    </form>
+    </>
   );
+}
+
+/** Whom a task can be given to: the repository's usual agent, or one by name, which may not be ready. */
+function agentsFor(repo: string, board: Board): { value: string; label: string }[] {
+  const usual = board.repos.find(({ name }) => name === repo)?.agent ?? "";
+  return [
+    { value: "", label: text.form.usual(usual) },
+    ...board.agents.map(({ name, ready, why }) => ({
+      value: name,
+      label: ready ? name : text.form.notReady(name, why),
+    })),
+  ];
+}
+
+/** Prompt Pad's page is loaded anew: it alone may frame something, and that is settled when a page is loaded. */
+function Actions({ isBusy }: { isBusy: boolean }) {
+  return (
+    <div class={styles.actions}>
+      <button type="submit" class="primary" aria-disabled={isBusy}>
+        {text.form.submit}
+      </button>
+      <a href="/embed/prompt-pad.html" class="button">
+        {text.form.pad}
+      </a>
+      <Link href={BASE} class="button quiet">
+        {text.form.cancel}
+      </Link>
+    </div>
+  );
+}
+
+/** What was begun is kept on this device until it is sent. */
+function useDraft(board: Board): [Draft, (part: Partial<Draft>) => void] {
+  const [draft, setDraft] = useState(() => readDraft(board));
+  const change = (part: Partial<Draft>): void => {
+    const next = { ...draft, ...part };
+    remember(DRAFT, JSON.stringify(next));
+    setDraft(next);
+  };
+  return [draft, change];
 }
 
 function readDraft(board: Board): Draft {
