@@ -151,7 +151,7 @@ export default tseslint.config(
   { files: ["src/lib/durable-files.ts"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_BUILT_SQL] } },
   { files: ["web/**/*.{ts,tsx}"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_MARKUP] } },
   {
-    files: ["src/**/*.ts", "sdk/src/**/*.ts", "adapters/src/**/*.ts"],
+    files: ["src/**/*.ts", "sdk/src/**/*.ts", "adapters/src/**/*.ts", "web/src/**/*.{ts,tsx}"],
     // Migrations are texts of SQL.
     ignores: ["src/core/store/migrations/**"],
     rules: {

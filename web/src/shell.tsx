@@ -34,7 +34,35 @@ export function Shell() {
   useFocusOnNavigation(location);
   const openKeys = (): void => showKeys(true);
   useKeys({ "?": openKeys });
-  const room = /^\/(inbox|console)/.exec(location)?.[0];
+  const room = roomOf(location);
+
+  return (
+    <div class={styles.shell} data-detail={/^\/(q|inbox|console)\/./.test(location) || undefined}>
+      <a class={styles.skip} href="#main">
+        {text.skipToContent}
+      </a>
+      <Header location={location} onShowKeys={openKeys} />
+      <main id="main" class={styles.main} tabIndex={-1}>
+        <Mishaps key={room ?? location}>
+          <Suspense fallback={<Loading />}>
+            <Screen onShowKeys={openKeys} />
+          </Suspense>
+        </Mishaps>
+      </main>
+      <Announcer />
+      <KeysDialog open={keysShown} inInbox={room === INBOX.href} onClose={() => showKeys(false)} />
+    </div>
+  );
+}
+
+/** The Inbox or the Console, where the address is in one of them. */
+function roomOf(location: string): string | undefined {
+  return /^\/(inbox|console)/.exec(location)?.[0];
+}
+
+/** The way to every room, and the way up from a screen within one. */
+function Header({ location, onShowKeys }: { location: string; onShowKeys: () => void }) {
+  const room = roomOf(location);
   const inInbox = room === INBOX.href;
   const inConsole = room === CONSOLE.href;
   // Asks are addressed to people with names: nobody else has an inbox. The console is for some of them.
@@ -51,60 +79,53 @@ export function Shell() {
       : ROOMS[0];
 
   return (
-    <div class={styles.shell} data-detail={/^\/(q|inbox|console)\/./.test(location) || undefined}>
-      <a class={styles.skip} href="#main">
-        {text.skipToContent}
-      </a>
-      <header class={styles.header}>
-        <Link href="/" class={styles.name}>
-          <Mark />
-          {text.app}
-        </Link>
-        <Link href={up.href} class={styles.back}>
-          <Icon name="back" />
-          {up.label}
-        </Link>
-        <Offline />
-        <nav class={styles.nav} aria-label={text.nav.label}>
-          {rooms.map(({ href, label, icon }) => (
-            <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
-              <Icon name={icon} />
-              <span>{label}</span>
-            </Link>
-          ))}
-        </nav>
-        {hasKeyboard && (
-          <button type="button" class={`quiet square ${styles.keys}`} aria-label={text.keys.title} onClick={openKeys}>
-            <kbd aria-hidden="true">?</kbd>
-          </button>
-        )}
-      </header>
-      <main id="main" class={styles.main} tabIndex={-1}>
-        <Mishaps key={room ?? location}>
-          <Suspense fallback={<Loading />}>
-            <Switch>
-              <Route path="/">
-                <AnswerRoom />
-              </Route>
-              <Route path="/q/:id">{({ id }) => <AnswerRoom id={id} />}</Route>
-              <Route path="/me">
-                <MePage onShowKeys={openKeys} />
-              </Route>
-              <Route path="/leaderboard" component={Leaderboard} />
-              <Route path="/inbox">
-                <Inbox />
-              </Route>
-              <Route path="/inbox/:id">{({ id }) => <Inbox id={id} />}</Route>
-              <Route path="/console/*?" component={Console} />
-              <Route path="/embed/*" component={Console} />
-              <Route component={NotFound} />
-            </Switch>
-          </Suspense>
-        </Mishaps>
-      </main>
-      <Announcer />
-      <KeysDialog open={keysShown} inInbox={inInbox} onClose={() => showKeys(false)} />
-    </div>
+    <header class={styles.header}>
+      <Link href="/" class={styles.name}>
+        <Mark />
+        {text.app}
+      </Link>
+      <Link href={up.href} class={styles.back}>
+        <Icon name="back" />
+        {up.label}
+      </Link>
+      <Offline />
+      <nav class={styles.nav} aria-label={text.nav.label}>
+        {rooms.map(({ href, label, icon }) => (
+          <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
+            <Icon name={icon} />
+            <span>{label}</span>
+          </Link>
+        ))}
+      </nav>
+      {hasKeyboard && (
+        <button type="button" class={`quiet square ${styles.keys}`} aria-label={text.keys.title} onClick={onShowKeys}>
+          <kbd aria-hidden="true">?</kbd>
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** The screen at the address. */
+function Screen({ onShowKeys }: { onShowKeys: () => void }) {
+  return (
+    <Switch>
+      <Route path="/">
+        <AnswerRoom />
+      </Route>
+      <Route path="/q/:id">{({ id }) => <AnswerRoom id={id} />}</Route>
+      <Route path="/me">
+        <MePage onShowKeys={onShowKeys} />
+      </Route>
+      <Route path="/leaderboard" component={Leaderboard} />
+      <Route path="/inbox">
+        <Inbox />
+      </Route>
+      <Route path="/inbox/:id">{({ id }) => <Inbox id={id} />}</Route>
+      <Route path="/console/*?" component={Console} />
+      <Route path="/embed/*" component={Console} />
+      <Route component={NotFound} />
+    </Switch>
   );
 }
 
