@@ -1,12 +1,14 @@
 /**
- * What `npm test` prints: Node's own report, now and then a line that says how far it is, and at the end, for each
- * test that failed, the command that runs it alone.
+ * What `npm test` prints: Node's own report, why a test failed as soon as it has, now and then a line that says how far
+ * the run is, and at the end, for each test that failed, the command that runs it alone.
  */
 import { relative } from "node:path";
+import { inspect } from "node:util";
 import { spec as SpecReporter } from "node:test/reporters";
 import { keepTimes, readTimes } from "./test-files.mjs";
 
 const SAYS_EVERY_MS = 20_000;
+const REASON_LINES = 30;
 
 export default async function* report(source) {
   const printed = new SpecReporter();
@@ -16,6 +18,8 @@ export default async function* report(source) {
     run.see(event);
     printed.write(event);
     for (let text = printed.read(); text !== null; text = printed.read()) yield text;
+    // Node's report says it at the end only, which a run that is cut off never comes to.
+    if (isOwnFailure(event)) yield reason(event.data.details.error);
     if (Date.now() - saidAt < SAYS_EVERY_MS) continue;
     saidAt = Date.now();
     yield run.progress();
@@ -46,7 +50,7 @@ class Run {
     const isFile = data?.nesting === 0 && data.name && relative(process.cwd(), data.name) === file;
     if (isFile) this.#seeFile(type, file);
     if (type === "test:start") this.#path[data.nesting] = data.name;
-    if (type === "test:fail" && data.details?.error?.failureType !== "subtestsFailed") {
+    if (isOwnFailure({ type, data })) {
       const names = isFile ? [] : [...this.#path.slice(0, data.nesting), data.name];
       this.#failed.push({ file, names });
     }
@@ -97,6 +101,18 @@ class Run {
     );
     return `\nTo run each failed test alone:\n\n${lines.join("\n")}\n`;
   }
+}
+
+/** Whether a test failed by itself, and not because one within it did. */
+function isOwnFailure({ type, data }) {
+  return type === "test:fail" && data.details?.error?.failureType !== "subtestsFailed";
+}
+
+/** Why a test failed, indented; of a long text the beginning. */
+function reason(error) {
+  const lines = inspect(error?.cause ?? error).split("\n");
+  const more = lines.length > REASON_LINES ? ["..."] : [];
+  return `${[...lines.slice(0, REASON_LINES), ...more].map((line) => `    ${line}`).join("\n")}\n`;
 }
 
 /** The command that runs one test of one file, which the shell takes as it stands. */

@@ -14,6 +14,7 @@ import { readTimes, testFiles, TEST_TIMEOUT_MS } from "./test-files.mjs";
 /** A browser and a database work beside each file; more files at once than this only take turns. */
 const FILES_AT_ONCE = 2;
 const REPORTER = fileURLToPath(new URL("test-reporter.mjs", import.meta.url));
+const FILE_END = new URL("test-file-end.mjs", import.meta.url).href;
 
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith("-") && arg !== "--all");
@@ -41,6 +42,7 @@ const runner = spawn(
     "--test",
     `--test-concurrency=${FILES_AT_ONCE}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
+    `--import=${FILE_END}`,
     ...reporting,
     ...options,
     ...files,

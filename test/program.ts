@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../src/cli/command-line.ts";
+import { findServerProcess } from "../src/core/store/server-process.ts";
+import { isAlive } from "../src/workshop/processes.ts";
 import { reservePort } from "./ports.ts";
 
 export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -15,8 +17,15 @@ export const ROOT = mkdtempSync(join(tmpdir(), "parley-cli-"));
 const running = new Set<ChildProcessWithoutNullStreams>();
 after(() => {
   for (const child of running) child.kill("SIGKILL");
+  for (const name of readdirSync(ROOT)) endServerOf(join(ROOT, name));
   rmSync(ROOT, { recursive: true });
 });
+
+/** One that has taken another's place is no child of this process, and would keep its output open after a failed test. */
+export function endServerOf(dataDir: string): void {
+  const server = findServerProcess(dataDir);
+  if (server && isAlive(server.pid, server.starttime)) process.kill(server.pid, "SIGKILL");
+}
 
 const WITHIN_MS = 90_000;
 
@@ -46,11 +55,18 @@ const PLACES = Object.fromEntries(
   ["TMPDIR", "NODE_COMPILE_CACHE"].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
 );
 
-/** Starts a command with nothing in its environment but what is given, those places, and patience with PostgreSQL. */
+/** The environment of a program: what is given, those places, patience with PostgreSQL, and nothing else. */
+export const environment = (env: Record<string, string> = {}) => ({
+  PATH: process.env["PATH"],
+  HOME: ROOT,
+  ...PLACES,
+  ...PATIENT,
+  ...env,
+});
+
+/** Starts a command in the environment of a program. */
 export function start(args: readonly string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env["PATH"], HOME: ROOT, ...PLACES, ...PATIENT, ...env },
-  });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(env) });
   running.add(child);
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
@@ -73,7 +89,7 @@ export async function parley(args: readonly string[], env: Record<string, string
   if (PROCESSES.has(args[0] ?? "")) return start(args, env).ended;
   let [out, err] = ["", ""];
   const code = await runCommandLine(args, {
-    env: { PATH: process.env["PATH"], HOME: ROOT, ...PLACES, ...PATIENT, ...env },
+    env: environment(env),
     out: (line) => void (out += `${line}\n`),
     tell: (line) => void (err += `${line}\n`),
     progress: () => undefined,

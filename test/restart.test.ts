@@ -9,7 +9,7 @@ import * as sdk from "@humanlayer/sdk";
 import { findServerProcess } from "../src/core/store/server-process.ts";
 import { takeInheritedSockets } from "../src/lib/inherited-sockets.ts";
 import { isAlive } from "../src/workshop/processes.ts";
-import { MAIN, newFolder, parley, post, ROOT, serve, stop, until } from "./program.ts";
+import { endServerOf, environment, MAIN, newFolder, parley, post, serve, stop, until } from "./program.ts";
 import { ROOMY } from "./contract.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { DATABASES } from "./world.ts";
@@ -43,7 +43,7 @@ async function holdSocket(dataDir: string, host = "127.0.0.1", env: Record<strin
   const again = `while :; do sh -c 'export LISTEN_PID=$$; exec "$@"' sh "$@"; echo "ended with $?"; done`;
   const child = spawn("/bin/sh", ["-c", again, "sh", process.execPath, MAIN, "serve", "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", "ignore", descriptor],
-    env: { PATH: process.env["PATH"], HOME: ROOT, LISTEN_FDS: "1", LISTEN_FDNAMES: "parley.socket", ...env },
+    env: environment({ LISTEN_FDS: "1", LISTEN_FDNAMES: "parley.socket", ...env }),
   });
   server.close();
   let out = "";
@@ -54,8 +54,7 @@ async function holdSocket(dataDir: string, host = "127.0.0.1", env: Record<strin
     url,
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
-      const { pid, starttime } = serverOf(dataDir);
-      if (isAlive(pid, starttime)) process.kill(pid, "SIGKILL");
+      endServerOf(dataDir);
       await ended;
     },
   };
@@ -167,7 +166,7 @@ for (const on of DATABASES) {
           assert.equal(replaced.code, 0, replaced.err + run.err());
           pids.add(serverOf(dataDir).pid);
           assert.equal(pids.size, i + 1);
-          assert.equal(greetings(run), i + 1);
+          await until(() => greetings(run) === i + 1, "its greeting");
         }
       });
       // Whoever started the first one still has the server, and only the last one runs beside it.

@@ -89,6 +89,8 @@ for (const on of DATABASES) {
       await send(`GET /human/stats HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       while (!received().includes("\r\n\r\n")) await pause(20);
       assert.match(received(), /^HTTP\/1\.1 200 /);
+      // A client that heeds this has let go of its connection before a stop that hands over would close it.
+      assert.match(received(), /\r\nkeep-alive: timeout=5\r\n/i);
       await send(`GET /agent/questions HTTP/1.1\r\nHost: ${host}\r\n`);
       const stopping = world.server.stop();
       await pause(50);
@@ -98,6 +100,8 @@ for (const on of DATABASES) {
       const late = received().slice(received().lastIndexOf("HTTP/1.1"));
       assert.match(late, /^HTTP\/1\.1 503 /);
       assert.match(late, /\r\nretry-after: 5\r\n/i);
+      assert.match(late, /\r\nconnection: close\r\n/i);
+      assert.doesNotMatch(late, /keep-alive/i);
       assert.match(late, /\r\nx-request-id: \S+\r\n/i);
       const error = { code: "STORE_UNAVAILABLE", message: "Try again shortly." };
       assert.deepEqual(JSON.parse(late.slice(late.indexOf("\r\n\r\n"))), { error });

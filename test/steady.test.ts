@@ -38,7 +38,7 @@ function plant(name: string): string {
 async function run(script: string, ...args: string[]): Promise<{ code: number | null; out: string }> {
   const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
   const child = spawn(process.execPath, [join(SCRIPTS, script), ...args], {
-    env: { ...env, TEST_DATABASE_URL: await databaseUrl() },
+    env: { ...env, TEST_DATABASE_URL: await databaseUrl(), TEST_FILE_ENDS_WITHIN_MS: "1000" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let out = "";
@@ -74,5 +74,18 @@ describe("a run of the tests", () => {
     assert.equal(code, 1);
     const [, command = ""] = /races \(sometimes\)\n +(npm test -- .*)\n$/.exec(out) ?? assert.fail(out);
     assert.match(command, /whole\.test\.ts --test-name-pattern='\^a file with a race races \\\(sometimes\\\)\$'$/);
+  });
+
+  it("says why a test failed as soon as it has, and ends a file that leaves something open", async () => {
+    const file = join(folder, "open.test.ts");
+    writeFileSync(
+      file,
+      `import { it } from "node:test";
+       it("fails", () => { setInterval(() => {}, 1000); throw new Error("this is why"); });`,
+    );
+    const { code, out } = await run("test.mjs", file);
+    assert.equal(code, 1);
+    assert.match(out, /✖ fails \(.*\)\n +Error: this is why\n/);
+    assert.match(out, /did not end within 1 s of its last test\. Still open: .*Timeout/);
   });
 });

@@ -20,7 +20,7 @@ const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const SAME_SIGNAL_MS = 1000;
 /** A stop that takes longer than this ends the process all the same. */
 const STOP_WITHIN_MS = 9500;
-/** ... and where another takes its place, whoever holds a connection has five seconds to use it once more. */
+/** ... and where another takes its place, whoever holds a connection has six seconds to use it once more. */
 const HAND_OVER_WITHIN_MS = 14_500;
 
 export const serve: Command = {
@@ -71,14 +71,9 @@ export const serve: Command = {
     // A repeated signal ends nothing by itself, also between the listener of the first one and those of `stop`.
     for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
-    for (const line of await greeting(server, config)) io.out(line);
-    // A server that is killed would compile everything anew at each start.
-    writeCompiled();
-    // What this machine offers to coding agents is looked into meanwhile.
-    void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
+    const lines = await greeting(server, config);
     const self = { pid: process.pid, starttime: starttimeOf(process.pid), replaceable: true };
-    noteServerProcess(config.dataDir, self);
-    const successor = await new Promise<Successor | null>((resolve) => {
+    const followed = new Promise<Successor | null>((resolve) => {
       const end = () => resolve(null);
       if (io.interrupted.aborted) end();
       else io.interrupted.addEventListener("abort", end, { once: true });
@@ -86,6 +81,14 @@ export const serve: Command = {
       process.on(KILL_SIGNAL, () => void drain(server, io, { kill: true }).then(end));
       onReplace(config.dataDir, self, { server, io, resolve });
     });
+    // Whoever has read the greeting finds the process, and may stop or replace it.
+    noteServerProcess(config.dataDir, self);
+    for (const line of lines) io.out(line);
+    // A server that is killed would compile everything anew at each start.
+    writeCompiled();
+    // What this machine offers to coding agents is looked into meanwhile.
+    void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
+    const successor = await followed;
     if (successor) noteServerProcess(config.dataDir, { ...successor.process, replaceable: true, starting: true });
     const code = await stop(server, io, { follows: successor !== null, inherited: sockets.length > 0 });
     if (!successor) forgetServerProcess(config.dataDir, self);

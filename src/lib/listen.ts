@@ -38,8 +38,12 @@ export interface Connections {
   endUnused(withinMs: number): Promise<void>;
 }
 
-/** Watches a server's connections from now on. */
-export function watchConnections(server: Server): Connections {
+/**
+ * Watches a server's connections from now on. Clients are told to keep one without a request for `keptMs` at most
+ * (`Keep-Alive`, RFC 2068, 19.7.1.1), however long the server would: a proxy that is told nothing may keep its own longer.
+ */
+export function watchConnections(server: Server, keptMs: number): Connections {
+  const advice = `timeout=${Math.floor(keptMs / 1000)}`;
   /** No request has come yet, such as on those that a browser opens in advance. */
   const unused = new Set<Socket>();
   /** A request was answered, and another may come. */
@@ -60,6 +64,7 @@ export function watchConnections(server: Server): Connections {
     kept.delete(socket);
     replies.add(reply);
     if (ending) reply.shouldKeepAlive = false;
+    if (reply.shouldKeepAlive) reply.setHeader("keep-alive", advice);
     reply.once("close", () => {
       replies.delete(reply);
       if (socket.destroyed) return;
@@ -72,7 +77,11 @@ export function watchConnections(server: Server): Connections {
   return {
     async endKept(withinMs) {
       ending = true;
-      for (const reply of replies) if (!reply.headersSent) reply.shouldKeepAlive = false;
+      for (const reply of replies) {
+        if (reply.headersSent) continue;
+        reply.shouldKeepAlive = false;
+        reply.removeHeader("keep-alive");
+      }
       await untilEmpty(kept, withinMs);
     },
     async endUnused(withinMs) {

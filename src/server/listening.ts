@@ -25,8 +25,14 @@ export const HTTP_LIMITS = {
 const SOCKETS_PER_ADDRESS = 1000;
 /** What is still under way after this is cut off, so that a stop ends in time. */
 const CLOSE_WITHIN_MS = 8000;
-/** Longer than the three seconds after which a `humanlayer` client asks again, on the connection it has. */
-const KEPT_WITHIN_MS = 5000;
+/**
+ * So long clients are told to keep a connection without a request: longer than the three seconds after which a
+ * `humanlayer` client asks again, and shorter than a stop waits, since what they send at the moment in which a connection
+ * is closed is lost.
+ */
+const KEEP_FOR_MS = 5000;
+/** A stop waits for so long until clients have let go of their connections, or have asked once more. */
+const KEPT_WITHIN_MS = 6000;
 /** Whoever connects sends a request at once, but for browsers that connect in advance. */
 const UNUSED_WITHIN_MS = 2000;
 
@@ -66,7 +72,7 @@ export async function openListening(app: FastifyInstance, ctx: Context, place: P
   const watched: Connections[] = [];
   const open = async (server: Server, listen: () => Promise<unknown>): Promise<void> => {
     limitConnections(server, SOCKETS_PER_ADDRESS);
-    const connections = watchConnections(server);
+    const connections = watchConnections(server, KEEP_FOR_MS);
     if ((await listen()) === false) return;
     servers.push(server);
     watched.push(connections);

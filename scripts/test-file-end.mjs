@@ -1,0 +1,17 @@
+/**
+ * Loaded into each test file: one that does not end after its last test, because a program or a socket was left open,
+ * fails with a word of what it is, instead of holding up the whole run.
+ */
+import { after } from "node:test";
+
+const ENDS_WITHIN_MS = Number(process.env.TEST_FILE_ENDS_WITHIN_MS ?? 60_000);
+
+if (process.env.NODE_TEST_CONTEXT) {
+  after(() => {
+    setTimeout(() => {
+      const open = process.getActiveResourcesInfo().join(", ");
+      console.error(`The file did not end within ${ENDS_WITHIN_MS / 1000} s of its last test. Still open: ${open}`);
+      process.exit(1);
+    }, ENDS_WITHIN_MS).unref();
+  });
+}
