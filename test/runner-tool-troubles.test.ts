@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { call, done, openToolsWorld, type ToolsWorld } from "./tools-world.ts";
+import { until } from "./contract.ts";
+import { call, done, openToolsWorld, SLOW_MS, type ToolsWorld } from "./tools-world.ts";
 
 describe("troubles with tools of the answer-runner", () => {
   let tools: ToolsWorld;
@@ -22,7 +23,12 @@ describe("troubles with tools of the answer-runner", () => {
       ["gone.tool", "E_TOOL_ERROR", "gone cannot be reached"],
     ] as const) {
       tools.says(call(tool.replace(".", "_")), done());
-      const outcome = await tools.world.answer({ allowedTools: [tool] });
+      const answered = tools.world.answer({ allowedTools: [tool] });
+      if (tool === "db.slow") {
+        await until(async () => tools.clock.isAwaited(SLOW_MS));
+        tools.clock.advance(SLOW_MS);
+      }
+      const outcome = await answered;
       assert.equal(outcome.status, "ERROR");
       assert.deepEqual(outcome.error, { code, text: words });
       assert.match(outcome.askBack ?? "", /^Ask for a smaller part/);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Refusal } from "../src/refusals.ts";
+import { heldClock, type HeldClock } from "./held-clock.ts";
 import { openRunnerWorld, type RunnerWorld } from "./runner-world.ts";
 import type { Line, Script } from "./scripted-llm.ts";
 
@@ -12,12 +13,17 @@ const FILESYSTEM = fileURLToPath(
 );
 const MINT = `console.log(JSON.stringify({ DB_TOKEN: "minted-" + process.pid }))`;
 
+/** How long `db.slow`, which takes longer, may take. */
+export const SLOW_MS = 300;
+
 export const call = (name: string, args: unknown = {}): Line => ({ calls: [{ name, args }] });
 export const done = (words = "done"): Line => JSON.stringify({ answer_text: words });
 
 /** A runner with the official filesystem server and one that misbehaves. */
 export interface ToolsWorld extends AsyncDisposable {
   world: RunnerWorld;
+  /** What the runner's limits go by; a tool takes no time unless it moves. */
+  clock: HeldClock;
   /** Where the filesystem server may read; `orders.csv` is there. */
   dir: string;
   /** The model says these one after another, and the last one for ever. */
@@ -35,6 +41,7 @@ export async function openToolsWorld(): Promise<ToolsWorld> {
   const description = join(dir, "description.txt");
   writeFileSync(description, "Reads tables");
   writeFileSync(join(dir, "orders.csv"), "id,currency\n1,EUR\n");
+  const clock = heldClock();
   let script: Script = () => "";
   const own = (tool: string, more = {}) => ({ server: "own", tool, ...more });
   const world: RunnerWorld = await openRunnerWorld({
@@ -47,7 +54,7 @@ export async function openToolsWorld(): Promise<ToolsWorld> {
     },
     tools: {
       "db.read": own("reader", { caps_args: { database: "db", tables: "tables" } }),
-      "db.slow": own("slow", { timeout_ms: 300 }),
+      "db.slow": own("slow", { timeout_ms: SLOW_MS }),
       "db.huge": own("huge"),
       "db.broken": own("broken"),
       "db.dies": own("dies"),
@@ -62,6 +69,7 @@ export async function openToolsWorld(): Promise<ToolsWorld> {
       "gone.tool": { server: "gone", tool: "x" },
     },
     more: {
+      clock,
       async allowWrite({ tool }) {
         world.happened.push(`policy: ${tool}`);
         return { isAllowed: tools.allows, reason: "writes are for people to allow" };
@@ -76,6 +84,7 @@ export async function openToolsWorld(): Promise<ToolsWorld> {
   });
   const tools: ToolsWorld = {
     world,
+    clock,
     dir,
     allows: false,
     says(...lines) {

@@ -7,20 +7,19 @@ import type { ServerSettings } from "./deps.ts";
 /** A connection to one server of tools, for one ask. */
 export interface ToolServer {
   tools: readonly Tool[];
-  /** @throws when the server says that it failed, or cannot be reached */
-  call(tool: string, args: Readonly<Record<string, unknown>>, within: Within): Promise<string>;
+  /** @throws when the server says that it failed, or cannot be reached, and when `signal` is aborted */
+  call(tool: string, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
-}
-
-export interface Within {
-  ms: number;
-  signal: AbortSignal;
 }
 
 /** The tool, or its server, said that it failed. */
 export class ToolError extends Error {}
 
 const MOST_MESSAGE_BYTES = 10_485_760;
+/** Each wait is ended by its signal; the client's own timers, which know no clock but the machine's, end none before. */
+const NEVER_MS = 2_147_483_647;
+/** A probe of what an address speaks alone hears no signal. */
+const PROBE_WITHIN_MS = 15_000;
 const MINT_WITHIN_MS = 10_000;
 const MOST_MINTED_BYTES = 65_536;
 const run = promisify(execFile);
@@ -39,24 +38,27 @@ export async function openToolServer(
   {
     env,
     fetch,
-    within,
-  }: { env: Readonly<Record<string, string | undefined>>; fetch: typeof globalThis.fetch; within: Within },
+    signal,
+  }: { env: Readonly<Record<string, string | undefined>>; fetch: typeof globalThis.fetch; signal: AbortSignal },
 ): Promise<ToolServer> {
-  const minted = settings.mint ? await mint(settings.mint, within.signal) : {};
+  const minted = settings.mint ? await mint(settings.mint, signal) : {};
   const { Client } = await import("@modelcontextprotocol/client");
   // A probe of a command starts it twice, and what serves the newest protocol serves the one before it.
-  const versionNegotiation = { mode: settings.url === undefined ? ("legacy" as const) : ("auto" as const) };
+  const versionNegotiation =
+    settings.url === undefined
+      ? { mode: "legacy" as const }
+      : { mode: "auto" as const, probe: { timeoutMs: PROBE_WITHIN_MS } };
   const client = new Client(
     { name: "parley", version: VERSION },
     { capabilities: {}, versionNegotiation, jsonSchemaValidator: TAKES_ANY },
   );
   try {
-    const options = { timeout: within.ms, maxTotalTimeout: within.ms, signal: within.signal };
+    const options = { timeout: NEVER_MS, signal };
     await client.connect(await transportTo(settings, { env, fetch, minted }), options);
     const { tools } = await client.listTools({}, options);
     return {
       tools,
-      call: (tool, args, limit) => call(client, tool, args, limit),
+      call: (tool, args, stop) => call(client, tool, args, stop),
       close: () => client.close(),
     };
   } catch (error) {
@@ -69,9 +71,9 @@ async function call(
   client: Client,
   tool: string,
   args: Readonly<Record<string, unknown>>,
-  { ms, signal }: Within,
+  signal: AbortSignal,
 ): Promise<string> {
-  const options = { timeout: ms, maxTotalTimeout: ms, signal };
+  const options = { timeout: NEVER_MS, signal };
   const result = await client.callTool({ name: tool, arguments: { ...args } }, options);
   const parts = result.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`));
   const text = parts.join("\n") || JSON.stringify(result.structuredContent ?? null);

@@ -185,8 +185,7 @@ async function perform(
   stop: AbortSignal,
 ): Promise<string> {
   if (server && plan.settings) {
-    const within = { ms: timeoutOf(plan.settings.timeout_ms, plan.caps.timeout_ms) + 1000, signal: stop };
-    const text = await server.call(plan.settings.tool, args, within);
+    const text = await server.call(plan.settings.tool, args, stop);
     if (isReadOnly) run.hasReadData = true;
     return text;
   }

@@ -98,8 +98,7 @@ async function openServer(name: string, deps: RunnerDeps, signal: AbortSignal): 
   if (!settings) throw new ToolFailure("E_TOOL_ERROR", `there is no server ${name} of tools`);
   using deadline = openDeadline(deps.clock, OPEN_WITHIN_MS, signal);
   try {
-    const within = { ms: OPEN_WITHIN_MS, signal: deadline.signal };
-    return await openToolServer(settings, { env: deps.env, fetch: deps.fetch, within });
+    return await openToolServer(settings, { env: deps.env, fetch: deps.fetch, signal: deadline.signal });
   } catch (error) {
     deps.log.warn({ server: name, error: sentenceOf(error) }, "a server of tools cannot be reached");
     if (deadline.signal.aborted && !signal.aborted) {
