@@ -23,7 +23,7 @@ const askOf = ({ jobId, slug }: AskingAttempt, askId: string) => ({
   step_id: `task:${slug}`,
 });
 const refused = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
-const soon = () => AbortSignal.timeout(10_000);
+const soon = () => AbortSignal.timeout(90_000);
 
 for (const on of DATABASES) {
   describe(`what the agent of an attempt wants, on ${on}`, () => {

@@ -16,7 +16,7 @@ import { decider } from "./deciders.ts";
 import { sharedRelay } from "./relay.ts";
 import { DATABASES } from "./world.ts";
 
-const soon = () => AbortSignal.timeout(10_000);
+const soon = () => AbortSignal.timeout(90_000);
 const KEY = "AKIAIOSFODNN7EXAMPLZ";
 const OTHER_KEY = "AKIAJJSFODNN7EXAMPLZ";
 const upload = (key: string) => RUN(`AWS_ACCESS_KEY_ID=${key} npm run upload`);

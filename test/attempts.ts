@@ -58,7 +58,7 @@ export async function attempt(
 export async function claimAttempt({ world }: Pick<RelayScene, "world">, repo: string): Promise<string> {
   const wish = { kinds: [attemptKind(repo)], holder: SHOP, worker: "w-1", leaseS: 15 };
   const { ctx } = world.server;
-  const claimed = await claimJobFor(ctx, wish, { waitMs: 0, signal: AbortSignal.timeout(10_000) });
+  const claimed = await claimJobFor(ctx, wish, { waitMs: 0, signal: AbortSignal.timeout(90_000) });
   return claimed?.lease.token ?? assert.fail("nothing is in line");
 }
 

@@ -50,7 +50,7 @@ export interface Talk {
 }
 
 const nothing = { url: "http://127.0.0.1:9/mcp", token: "none" };
-const GOES_WITHIN_MS = 10_000;
+const GOES_WITHIN_MS = 60_000;
 
 /** Starts an agent through its adapter in `folder/tree` with the home `folder/home`, and returns what was told. */
 export async function converse(talk: Talk): Promise<Conversation> {
@@ -81,7 +81,7 @@ export async function converse(talk: Talk): Promise<Conversation> {
   };
   const { argv, env } = await agent.launch(order);
   const child = spawn(argv[0], [...argv.slice(1), ...(talk.args ?? [])], { cwd: tree, env, stdio: "pipe" });
-  const late = setTimeout(() => child.kill("SIGKILL"), talk.endsWithinMs ?? 60_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), talk.endsWithinMs ?? 90_000);
   const interruption = new AbortController();
   const seen: Conversation = {
     end: { is: "interrupted" },

@@ -53,7 +53,7 @@ describe("paths", () => {
     }
     assert.equal((await world().call("HEAD", "/agent/questions/q_x")).status, 404);
     for (const path of [`/agent/questions/${id}/events`, "/agent/questions/events", "/human/events"]) {
-      const head = await world().call("HEAD", path, { headers: agent.headers, signal: AbortSignal.timeout(2000) });
+      const head = await world().call("HEAD", path, { headers: agent.headers, signal: AbortSignal.timeout(60_000) });
       assert.deepEqual([path, head.status], [path, 200]);
       assert.equal(head.headers.get("content-type"), "text/event-stream; charset=utf-8");
     }

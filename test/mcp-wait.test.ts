@@ -37,17 +37,9 @@ for (const on of DATABASES) {
   describe(`waiting for people on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
 
-    it("is a stream within 100 ms, and ends with the answer as soon as it is in", async () => {
+    it("is a stream before any time has passed, and ends with the answer as soon as it is in", async () => {
       const id = await askByTool(world(), question());
-      const times: number[] = [];
-      for (let i = 0; i < 5; i += 1) {
-        const start = performance.now();
-        const unread = await wait(world(), { question_id: id });
-        times.push(performance.now() - start);
-        unread.close();
-      }
-      // On a busy machine any one of them may be late.
-      assert.ok(Math.min(...times) < 100, times.join());
+      // The server's clock stands still: whatever it had waited for would never have come.
       const opened = await wait(world(), { question_id: id });
       assert.equal(opened.status, 200);
       assert.equal(opened.header("content-type"), "text/event-stream; charset=utf-8");

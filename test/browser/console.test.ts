@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { sql } from "../../src/core/store/sql.ts";
+import { until } from "../contract.ts";
 import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 import { launchBrowser } from "./chromium.ts";
 import { nameSomebody } from "./inbox-world.ts";
@@ -272,11 +273,12 @@ describe("the Console", () => {
     const revoke = button(page, "Revoke");
     await revoke.waitFor();
     // A page that has just come takes the focus to its beginning once.
-    for (let i = 0; i < 10 && !(await heading(page, "Revoke my-terminal?").isVisible()); i += 1) {
+    await until(async () => {
+      if (await heading(page, "Revoke my-terminal?").isVisible()) return true;
       await revoke.press("Enter");
       await page.waitForTimeout(200);
-    }
-    await heading(page, "Revoke my-terminal?").waitFor();
+      return false;
+    });
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     // The focus is given back.

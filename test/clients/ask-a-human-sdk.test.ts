@@ -69,7 +69,7 @@ describe("the npm package @ask-a-human/sdk", () => {
     const prompt = `Which label is clearer? ${fresh("wait")}`;
     const waiting = new AskHumanOrchestrator(client(), { pollInterval: 50, maxBackoff: 100 }).submitAndWait(
       { prompt, type: "text", minResponses: 2 },
-      { minResponses: 2, timeout: 20_000 },
+      { minResponses: 2, timeout: 90_000 },
     );
     const id = await until(async () => {
       const { body } = await world().person("reader").get("/human/questions");

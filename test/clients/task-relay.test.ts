@@ -71,7 +71,7 @@ for (const on of DATABASES) {
       const before = llms[0]?.heard.length ?? 0;
       assert.deepEqual(await ask("CLARIFICATION", "Which currency?"), said);
       assert.equal(llms[0]?.heard.length, before);
-      const more = { prompt_overrides: { output_schema: SCHEMA }, allowed_tools: ["code.run"], timeout_s: 30 };
+      const more = { prompt_overrides: { output_schema: SCHEMA }, allowed_tools: ["code.run"], timeout_s: 90 };
       assert.deepEqual(await ask("RESOURCE_FETCH", "The columns as JSON", more), { json: [{ name: "id" }] });
     });
 
