@@ -6,7 +6,7 @@ import type { AddressedAsk, Audience, Target } from "../src/requests/model/reque
 import { consentText } from "../src/requests/model/consent.ts";
 import { transact } from "../src/core/store/transact.ts";
 import { findHuman, updateHuman, type HumanChannel } from "../src/access/store/humans.ts";
-import type { Identity } from "../src/requests/model/request.ts";
+import type { Identity } from "../src/access/model/identity.ts";
 import { addressAsk, type AddressedWish } from "../src/requests/address-ask.ts";
 import { addPerson } from "../src/access/add-person.ts";
 

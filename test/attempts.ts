@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sql } from "../src/core/store/sql.ts";
 import type { AgentWish } from "../src/tasks/model/attempt-asks.ts";
-import { attemptKind } from "../src/tasks/model/attempt-kind.ts";
+import { attemptKind } from "../src/core/model/attempt-kind.ts";
 import { askForAttempt, type AskingAttempt } from "../src/tasks/ask-for-attempt.ts";
 import { claimJobFor } from "../src/asks/claim-job.ts";
 import { makeJob } from "../src/asks/make-job.ts";

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { signedWebhookHeaders } from "../src/lib/standard-webhooks.ts";
 import { sql } from "../src/core/store/sql.ts";
 import { createKey } from "../src/access/create-key.ts";
-import { removeHuman } from "../src/access/enroll-human.ts";
+import { removeHuman } from "../src/requests/remove-human.ts";
 import { readAudit } from "../src/core/read-audit.ts";
 import { callBody, contactBody } from "./a2h.ts";
 import { ROOMY, fresh } from "./contract.ts";

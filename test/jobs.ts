@@ -5,7 +5,8 @@ import { lockRelayAsk } from "../src/asks/store/asks.ts";
 import { transact } from "../src/core/store/transact.ts";
 import { createKey, type KeyWish } from "../src/access/create-key.ts";
 import { postAsk, type AskWish } from "../src/asks/post-ask.ts";
-import { settleAskIn, writeNotes } from "../src/asks/settle.ts";
+import { settleAskIn } from "../src/asks/settle.ts";
+import { writeNotes } from "../src/core/store/audit.ts";
 import { openWorld, type DatabaseName, type Node, type Reply, type World, type WorldOptions } from "./world.ts";
 
 /** A program with a key, as it speaks to the relay. */

@@ -1,8 +1,7 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Audience, Identity } from "../requests/model/request.ts";
-import { identityAt, isJoint, leavesOf, readersOf } from "../requests/model/audience.ts";
+import type { Identity } from "./model/identity.ts";
+import { identityAt } from "./model/identity.ts";
 import { Refusal } from "../refusals.ts";
-import { insertReaders, listPending, lockAddressed, updateAddressed } from "../requests/store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import {
@@ -11,7 +10,6 @@ import {
   findHumanByNumber,
   listHumans,
   lockHumans,
-  retireHuman,
   updateHuman,
   type Human,
   type HumanChannel,
@@ -19,8 +17,6 @@ import {
 import { insertPerson } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
-import { aboutAsk } from "../requests/address-ask.ts";
-import { tellDevices } from "../notices/tell-devices.ts";
 
 export type { Human, HumanChannel } from "./store/humans.ts";
 
@@ -90,79 +86,6 @@ async function saveHuman(
 /** A webhook speaks for the very human whose channel it is. */
 function withOwner(one: HumanChannel, person: string): HumanChannel {
   return one.channel === "webhook" ? { ...one, target: { ...one.target, people: [person] } } : one;
-}
-
-/**
- * The human can no longer be asked, sign in or answer; what only they were asked goes to everybody who sees all there
- * is. What they decided keeps their name.
- *
- * @throws {Refusal} `human_not_found`, `invalid_input` for the person who runs the server
- */
-export async function removeHuman(ctx: Pick<Context, "db" | "wake">, number: number, by: Actor): Promise<void> {
-  await transact(ctx, async (tx) => {
-    await lockHumans(tx);
-    const human = await findHumanByNumber(tx, number);
-    if (!human) throw new Refusal("human_not_found", { id: String(number) });
-    if (human.isOperator) {
-      throw new Refusal("invalid_input", { loc: ["path", "id"] }, "Whoever runs this server cannot be deleted.");
-    }
-    await rerouteAll(tx, human.person, by);
-    await retireHuman(tx, human.person);
-    await appendAudit(tx, { actor: by, action: "human.deleted", data: { person: human.person } });
-    tx.wake(INBOX_TOPIC);
-  });
-}
-
-const ALL = { limit: 1_000_000, offset: 0 };
-
-async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
-  const { items } = await listPending(tx, { readers: [person] }, ALL);
-  for (const { ask } of items) {
-    const held = await lockAddressed(tx, ask.id);
-    if (held?.ask.state === "open") await reroute(tx, held.ask, person, by);
-  }
-}
-
-async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
-  const audience = withoutPerson(ask.audience, { person, left: await groupsLeft(tx, ask.audience, person) });
-  await insertReaders(tx, ask.id, readersOf(audience));
-  await tellDevices(tx, ask.id, audience);
-  await updateAddressed(tx, { ...ask, audience });
-  await appendAudit(tx, { actor: by, ...aboutAsk(ask, "rerouted") });
-}
-
-interface Gone {
-  person: string;
-  /** Groups whoever is first of whom decides, with somebody left: these stay asked alone. */
-  left: ReadonlySet<string>;
-}
-
-async function groupsLeft(tx: Tx, audience: Audience, person: string): Promise<Set<string>> {
-  const left = new Set<string>();
-  if (isJoint(audience)) return left;
-  for (const { target } of leavesOf(audience)) {
-    if (target.via !== "person" || target.group === undefined || target.person === person) continue;
-    if (await findHuman(tx, target.person)) left.add(target.group);
-  }
-  return left;
-}
-
-function withoutPerson(audience: Audience, gone: Gone): Audience {
-  switch (audience.is) {
-    case "leaf":
-      return isOnly(audience, gone) ? { is: "leaf", target: { via: "inbox" } } : audience;
-    case "any":
-      return { is: "any", of: audience.of.map((one) => ({ ...one, node: withoutPerson(one.node, gone) })) };
-    case "all":
-      return { is: "all", of: audience.of.map((node) => withoutPerson(node, gone)) };
-    case "quorum":
-      return { ...audience, of: audience.of.map((node) => withoutPerson(node, gone)) };
-  }
-}
-
-function isOnly({ target }: Audience & { is: "leaf" }, { person, left }: Gone): boolean {
-  if (target.via === "person") return target.person === person && !left.has(target.group ?? "");
-  return target.via === "webhook" && target.people.every((one) => one === person);
 }
 
 /** Returns a human. @throws {Refusal} `human_not_found` */

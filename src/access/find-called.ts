@@ -1,7 +1,5 @@
 import type { Context } from "../context.ts";
 import { printable } from "../lib/printable.ts";
-import type { Audience } from "../requests/model/request.ts";
-import type { AddressedRules } from "../requests/model/rules.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { findHuman, findHumanByNumber, findTwoNamed, isRetired, type Human } from "./store/humans.ts";
 
@@ -15,7 +13,8 @@ export type Called =
 /** What looking for people takes: the store, in or outside of a transaction, and the groups. */
 export interface Looking {
   db: Queryable;
-  addressed: Pick<AddressedRules, "groups">;
+  /** The people of each group, by its name. */
+  addressed: { readonly groups: ReadonlyMap<string, readonly string[]> };
 }
 
 /**
@@ -40,20 +39,6 @@ export async function findGroup(ctx: Looking, name: string): Promise<Human[] | u
   if (!members) return undefined;
   const found = await Promise.all(members.map((person) => findHuman(ctx.db, person)));
   return found.filter((human) => human !== undefined);
-}
-
-/** Returns an audience of this person, or of whoever of this group is first. */
-export function audienceOfCalled(called: Extract<Called, { is: "human" | "group" }>): Audience {
-  if (called.is === "human") return personLeaf(called.human);
-  const [first, ...more] = called.humans.map((human) => personLeaf(human, called.group));
-  if (!first) throw new Error("a group of nobody was found");
-  if (more.length === 0) return first;
-  return { is: "any", of: [first, ...more].map((node) => ({ afterMs: 0, node })) };
-}
-
-/** Returns an audience of one person, as one of a group where there is one. */
-export function personLeaf({ person }: Pick<Human, "person">, group?: string): Audience {
-  return { is: "leaf", target: { via: "person", person, ...(group !== undefined && { group }) } };
 }
 
 /** Returns every group with the people of it who can be asked, by name. */

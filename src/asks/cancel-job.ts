@@ -5,7 +5,8 @@ import { lockJob } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { refuseOver } from "./hold-job.ts";
 import { refuseUnserved, type JobReader } from "./read-job.ts";
-import { moveJobIn, writeNotes } from "./settle.ts";
+import { moveJobIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
 /**

@@ -7,7 +7,8 @@ import { insertClaim } from "./store/job-claims.ts";
 import { appendJobEvents, claimJob, hasClaimable } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { CLAIMS_TOPIC, watch } from "../core/store/wake.ts";
-import { moveNote, statusOf, writeNotes } from "./settle.ts";
+import { moveNote, statusOf } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** Who would work on what, and for how long a claim is good. */
 export interface ClaimWish {

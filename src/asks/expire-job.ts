@@ -3,7 +3,8 @@ import { isOver, type JobState } from "./model/ask.ts";
 import type { Actor } from "../core/store/audit.ts";
 import { lockJob } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
-import { moveJobIn, writeNotes } from "./settle.ts";
+import { moveJobIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 const CLOCK: Actor = { kind: "clock", id: "clock" };
 const LEASE_LOST = "LEASE_LOST";

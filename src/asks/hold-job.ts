@@ -10,7 +10,8 @@ import { appendJobEvents, extendExternal, lockJob, renewLease, type JobAt } from
 import { transact } from "../core/store/transact.ts";
 import { checkLease, fenced } from "./check-lease.ts";
 import { refuseUnserved } from "./read-job.ts";
-import { moveJobIn, writeNotes } from "./settle.ts";
+import { moveJobIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
 /** Who would write in a job's name, and the lease it shows. */

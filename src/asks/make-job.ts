@@ -9,7 +9,8 @@ import { Refusal } from "../refusals.ts";
 import { appendJobEvents, findJob, insertJobIfNew, lockJob } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { CLAIMS_TOPIC } from "../core/store/wake.ts";
-import { moveNote, statusOf, writeNotes } from "./settle.ts";
+import { moveNote, statusOf } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked job, but for what the store gives it. */
 export type JobWish = Pick<

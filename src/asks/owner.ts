@@ -13,7 +13,8 @@ import { findHumans } from "../access/store/humans.ts";
 import { lockJob } from "./store/jobs.ts";
 import { findByAddressed, lockRelayAsk } from "./store/asks.ts";
 import type { Keeping } from "./people.ts";
-import { settleAskIn, writeNotes } from "./settle.ts";
+import { settleAskIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** What requests that stand for executors' asks take of the context. */
 export type OwningAsks = Pick<Context, "secrets">;

@@ -12,7 +12,8 @@ import type { Tx } from "../core/store/db.ts";
 import { listHumans } from "../access/store/humans.ts";
 import { advanceRelayAsk, moveJoined, type RelayAskAt } from "./store/asks.ts";
 import { addressAskIn } from "../requests/address-ask.ts";
-import { audienceOfCalled, findCalled, personLeaf, type Called, type Looking } from "../access/find-called.ts";
+import { findCalled, type Called, type Looking } from "../access/find-called.ts";
+import { audienceOfCalled, personLeaf } from "../requests/audience-of-called.ts";
 
 const INBOX: Audience = { is: "leaf", target: { via: "inbox" } };
 const MOST_NAMED = 24;

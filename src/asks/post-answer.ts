@@ -17,7 +17,8 @@ import { decideAsk, responderOf } from "../requests/decide.ts";
 import { finishAddressed } from "../requests/end.ts";
 import { cancelHeld } from "../questions/expire.ts";
 import { expireRelayAsk } from "./read.ts";
-import { logOf, settleAskIn, writeNotes } from "./settle.ts";
+import { logOf, settleAskIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked answer of a person or a service. */
 export interface AnswerWish {

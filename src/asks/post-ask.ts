@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { uuidV7 } from "../lib/uuid.ts";
-import { repoOfKind } from "../tasks/model/attempt-kind.ts";
+import { repoOfKind } from "../core/model/attempt-kind.ts";
 import { choiceOptionsOf } from "./model/choice-options.ts";
 import { sameAskHash } from "./model/decision-key.ts";
 import { EXTERNAL_IDLE_MS } from "./model/job-rules.ts";
@@ -25,7 +25,8 @@ import {
 import { transact } from "../core/store/transact.ts";
 import { checkLease, fenced } from "./check-lease.ts";
 import { chargeAsk } from "../questions/store-new.ts";
-import { logOf, moveNote, recountIn, settleAskIn, statusOf, writeNotes } from "./settle.ts";
+import { logOf, moveNote, recountIn, settleAskIn, statusOf } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked ask, but for what the store gives it. */
 export type AskWish = Pick<

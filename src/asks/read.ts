@@ -11,7 +11,8 @@ import { relayTopic, watch } from "../core/store/wake.ts";
 import { expireAddressed } from "../requests/end.ts";
 import { expireAsk } from "../questions/expire.ts";
 import { readersFor } from "../requests/read.ts";
-import { settleAskIn, writeNotes } from "./settle.ts";
+import { settleAskIn } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** Who may read: the principal, or everybody's for an admin. */
 export interface Reader {

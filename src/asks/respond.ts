@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { Verdict } from "../policy/model/policy.ts";
-import { repoOfKind } from "../tasks/model/attempt-kind.ts";
+import { repoOfKind } from "../core/model/attempt-kind.ts";
 import type { Job, RelayAsk, Stage, StageRecord } from "./model/ask.ts";
 import { storeNow } from "../core/store/db.ts";
 import { countHit, findDecision, keepDecision, type CachedDecision } from "./store/decision-cache.ts";
@@ -21,7 +21,8 @@ import { transact } from "../core/store/transact.ts";
 import { noteSpared } from "../policy/grants.ts";
 import { askPeopleIn, type PeoplePlan } from "./people.ts";
 import { askPublicIn, type PublicPlan } from "./public.ts";
-import { settleAskIn, writeNotes, type EndedIn, type GivenAnswer } from "./settle.ts";
+import { settleAskIn, type EndedIn, type GivenAnswer } from "./settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 export type { RelayAskAt } from "./store/asks.ts";
 export type { CachedDecision } from "./store/decision-cache.ts";

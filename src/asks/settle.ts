@@ -2,7 +2,7 @@ import { bumpsEpoch, mayMove } from "./model/job-rules.ts";
 import { isOver, type JobState, type RelayAnswer, type StageRecord, type Stage } from "./model/ask.ts";
 import { CROWD } from "./model/public.ts";
 import { MACHINE_MS } from "./model/rules.ts";
-import { appendAudit, type Actor, type AuditNote } from "../core/store/audit.ts";
+import { type Actor, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import {
   appendJobEvents,
@@ -230,9 +230,4 @@ export function logOf(
       at: job.now,
     },
   };
-}
-
-/** Writes entries into the record, last of all. */
-export async function writeNotes(tx: Tx, notes: readonly AuditNote[]): Promise<void> {
-  await appendAudit(tx, ...notes);
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { printable, printableJson } from "../lib/printable.ts";
 import { addPerson, listPeople } from "../access/add-person.ts";
-import { removeHuman } from "../access/enroll-human.ts";
+import { removeHuman } from "../requests/remove-human.ts";
 import { listPeopleAndSessions } from "../access/list-people.ts";
 import { Refusal } from "../refusals.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";

@@ -1,5 +1,5 @@
 import { mailAddress } from "../lib/mail-address.ts";
-import type { Identity } from "../requests/model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
 import { WrongUsage } from "./command.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { openReceipt, type Receipt } from "../lib/receipt.ts";
-import type { Identity } from "../requests/model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
 import { addressMac } from "../requests/pressed-by.ts";
 import { readReceiptKeys } from "../requests/read-receipt.ts";
 import type { Io } from "./command.ts";

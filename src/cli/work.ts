@@ -8,7 +8,7 @@ import { systemFetch } from "../lib/fetch.ts";
 import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
-import { attemptKind, repoOfKind } from "../tasks/model/attempt-kind.ts";
+import { attemptKind, repoOfKind } from "../core/model/attempt-kind.ts";
 import { folderOf, type Given } from "../workshop/commission.ts";
 import { AttemptLost } from "../workshop/desk.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import type { Identity } from "../requests/model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
 import { entryAt, type EntryPoint } from "./model/entry-point.ts";
 import type { Heard, Talk, Verdict } from "../requests/model/heard.ts";
 import { findAddressed } from "../requests/store/requests.ts";

@@ -3,11 +3,11 @@ import {
   VIAS,
   type AddressedAsk,
   type Decision,
-  type Identity,
   type RefusedAnswer,
   type Responder,
   type Via,
 } from "../requests/model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
 import { inQuotes } from "../requests/model/agent-words.ts";
 import { viewInMessage } from "../requests/model/view.ts";
 import { isAsked } from "../requests/model/audience.ts";

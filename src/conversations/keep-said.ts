@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
-import type { Identity, Target, Via } from "../requests/model/request.ts";
+import type { Target, Via } from "../requests/model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
 import { principalOfEntry, type EntryPoint } from "./model/entry-point.ts";
 import { eventsOf, keyedFormat, wantsEvent } from "../notices/model/webhook-events.ts";
 import { appendAudit } from "../core/store/audit.ts";

@@ -16,7 +16,7 @@ import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
 import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "../core/limits.ts";
-import { writeNotes } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 export interface AnswerInput {
   askId: string;

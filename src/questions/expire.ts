@@ -6,7 +6,7 @@ import type { Tx } from "../core/store/db.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
-import { writeNotes } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /**
  * Ends an ask whose deadline has passed, once; an ask that is settled, or still has time, is left as it is.

@@ -1,4 +1,4 @@
-import { identityAt } from "./model/audience.ts";
+import { identityAt } from "../access/model/identity.ts";
 import type { Queryable } from "../core/store/db.ts";
 import type { Delivery } from "./store/deliveries.ts";
 import { findHuman, findHumanByIdentity } from "../access/store/humans.ts";

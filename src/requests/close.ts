@@ -1,4 +1,5 @@
-import type { AddressedAsk, DecidedBy, Outcome, Pressed } from "./model/request.ts";
+import type { AddressedAsk, DecidedBy, Outcome } from "./model/request.ts";
+import type { Pressed } from "../core/model/pressed.ts";
 import { groupOf } from "./model/audience.ts";
 import { endAddressed } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";

@@ -6,11 +6,11 @@ import type {
   DecidedBy,
   Decision,
   Outcome,
-  Pressed,
   RefusedAnswer,
   Responder,
   Via,
 } from "./model/request.ts";
+import type { Pressed } from "../core/model/pressed.ts";
 import { agentName, optionsOf } from "./model/view.ts";
 import { consentText } from "./model/consent.ts";
 import { readingsOf } from "./model/read-value.ts";

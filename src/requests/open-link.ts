@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { VIAS, type AddressedAsk, type Decision, type Responder } from "./model/request.ts";
-import { identityAt } from "./model/audience.ts";
+import { identityAt } from "../access/model/identity.ts";
 import { Refusal } from "../refusals.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDeliveryByHash, type Delivery } from "./store/deliveries.ts";

@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
-import type { Identity, Pressed } from "./model/request.ts";
+import type { Identity } from "../access/model/identity.ts";
+import type { Pressed } from "../core/model/pressed.ts";
 import { readerOf } from "./model/audience.ts";
 import type { Delivery } from "./store/deliveries.ts";
 

@@ -8,7 +8,7 @@ import { transact } from "../core/store/transact.ts";
 import { taskTopic, watch } from "../core/store/wake.ts";
 import { endAttemptIn, withdrawReview } from "./end-attempt.ts";
 import { moveTaskIn } from "./move.ts";
-import { writeNotes } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** So long killing may take; then whoever cancels is told that it is not done yet. */
 const LONGEST_MS = 60_000;

@@ -9,7 +9,8 @@ import { transact } from "../core/store/transact.ts";
 import type { Held } from "./attempt-steps.ts";
 import { holdForWriter, type Writer } from "../asks/hold-job.ts";
 import { moveTaskIn, whyBlocked } from "./move.ts";
-import { moveJobIn, writeNotes } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 import { freshAttempt, usedIn, type Commission } from "./start-attempt.ts";
 
 const BY = { kind: "server", id: "assignment" } as const;

@@ -6,7 +6,7 @@ import { transact } from "../core/store/transact.ts";
 import { WORKER_LEASE_MS } from "./attempt-steps.ts";
 import { endAttempt } from "./close-attempt.ts";
 import { endAttemptIn } from "./end-attempt.ts";
-import { writeNotes } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 
 /** A server that is off for a while leaves its agents at work, and comes back to them. */
 const LOST_MS = 3_600_000;

@@ -9,7 +9,8 @@ import { CLAIMS_TOPIC } from "../core/store/wake.ts";
 import { WORKER_LEASE_MS } from "./attempt-steps.ts";
 import { endAttempt } from "./close-attempt.ts";
 import { moveTaskIn, pickNextTask, whyBlocked, type Slots } from "./move.ts";
-import { moveJobIn, writeNotes } from "../asks/settle.ts";
+import { moveJobIn } from "../asks/settle.ts";
+import { writeNotes } from "../core/store/audit.ts";
 import { beginIn } from "./start-attempt.ts";
 
 const BY = { kind: "server", id: "assignment" } as const;

@@ -1,4 +1,4 @@
-import type { Identity } from "../../requests/model/request.ts";
+import type { Identity } from "../model/identity.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
 import { join, sql } from "../../core/store/sql.ts";

@@ -1,5 +1,5 @@
 import type { Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../doctor/store/checks.ts";
+import type { Check } from "../../core/store/check.ts";
 import { empty, sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_JOBS = 200;

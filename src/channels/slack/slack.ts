@@ -1,4 +1,4 @@
-import { isSlackUser } from "../../requests/model/audience.ts";
+import { isSlackUser } from "../../access/model/identity.ts";
 import { type Channel, DeliveryError, type FieldError } from "../channel.ts";
 import { escaped } from "./blocks.ts";
 import { openInbound } from "./inbound.ts";

@@ -1,5 +1,5 @@
 import type { Target } from "../../requests/model/request.ts";
-import { isSlackUser } from "../../requests/model/audience.ts";
+import { isSlackUser } from "../../access/model/identity.ts";
 import type { FieldDoc, FieldError } from "../channel.ts";
 
 /** A Slack user or channel, as it is stored: what `settings` holds is for this channel alone. */

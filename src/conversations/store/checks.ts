@@ -1,4 +1,4 @@
-import type { Check } from "../../doctor/store/checks.ts";
+import type { Check } from "../../core/store/check.ts";
 import { type Sql, sql } from "../../core/store/sql.ts";
 
 const MOST_OFFENDERS = 20;

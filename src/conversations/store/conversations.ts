@@ -1,4 +1,5 @@
-import type { Identity, Target } from "../../requests/model/request.ts";
+import type { Target } from "../../requests/model/request.ts";
+import type { Identity } from "../../access/model/identity.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 

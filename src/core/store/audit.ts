@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalExact } from "../../lib/exact-json.ts";
 import { nextTurn } from "../../lib/turn.ts";
-import type { Pressed } from "../../requests/model/request.ts";
+import type { Pressed } from "../model/pressed.ts";
 import { type Db, first, one, type Queryable, storeNow, type Tx } from "./db.ts";
 import { empty, sql } from "./sql.ts";
 
@@ -235,4 +235,9 @@ export async function findLeftOutAudit(on: Queryable): Promise<number[]> {
       ORDER BY left_out.id LIMIT 20`,
   );
   return rows.map(({ id }) => id);
+}
+
+/** Writes entries into the record, last of all. */
+export async function writeNotes(tx: Tx, notes: readonly AuditNote[]): Promise<void> {
+  await appendAudit(tx, ...notes);
 }

@@ -1,4 +1,5 @@
 import { nextTurn } from "../../lib/turn.ts";
+import type { Check } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { ADDRESSED_CHECKS } from "../../requests/store/checks.ts";
 import { ASSIGNMENT_CHECKS } from "../../tasks/store/checks.ts";
@@ -15,13 +16,6 @@ export interface Finding {
   promise: string;
   /** Up to 20 ids, or sentences where there is no id. */
   offenders: string[];
-}
-
-/** A check returns what breaks its promise. `quick` looks at open objects and the newest rows only. */
-export interface Check {
-  check: string;
-  promise: string;
-  look(on: Queryable, quick: boolean): Promise<string[]>;
 }
 
 /** So many that break a promise are named. */

@@ -1,5 +1,5 @@
 import { withPreset } from "../../tasks/model/policy.ts";
-import { ATTEMPT_ENV } from "../../tasks/model/attempt-kind.ts";
+import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
 import {
   holds,
   isAboutCalls,

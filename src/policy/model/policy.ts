@@ -1,5 +1,5 @@
 import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
-import { ATTEMPT_ENV, repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./match.ts";
 import type { AskType, Job, PolicyTrace, RelayAsk } from "../../asks/model/ask.ts";
 

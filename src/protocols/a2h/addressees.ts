@@ -1,9 +1,11 @@
 import type { Context } from "../../context.ts";
-import type { AddressedForm, Audience, Identity, Target } from "../../requests/model/request.ts";
-import { isSlackUser } from "../../requests/model/audience.ts";
+import type { AddressedForm, Audience, Target } from "../../requests/model/request.ts";
+import type { Identity } from "../../access/model/identity.ts";
+import { isSlackUser } from "../../access/model/identity.ts";
 import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
-import { audienceOfCalled, findGroup, personLeaf } from "../../access/find-called.ts";
+import { findGroup } from "../../access/find-called.ts";
+import { audienceOfCalled, personLeaf } from "../../requests/audience-of-called.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
 import type { UsualAudience } from "../http/door.ts";

@@ -4,10 +4,10 @@ import {
   enrollHuman,
   readHuman,
   readHumans,
-  removeHuman,
   searchHumans,
   type HumanWish,
 } from "../../access/enroll-human.ts";
+import { removeHuman } from "../../requests/remove-human.ts";
 import { listGroups } from "../../access/find-called.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";

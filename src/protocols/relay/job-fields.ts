@@ -1,6 +1,6 @@
 import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
 import type { FieldProblem } from "../../core/model/field-problem.ts";
-import { repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import { LEASE_S } from "../../asks/model/job-rules.ts";
 import { PRIORITIES } from "../../asks/model/ask.ts";
 import { LOG_LEVELS } from "../../asks/log-job.ts";

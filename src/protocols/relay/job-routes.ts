@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { repoOfKind } from "../../tasks/model/attempt-kind.ts";
+import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import { LEASE_S } from "../../asks/model/job-rules.ts";
 import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";

@@ -1,4 +1,5 @@
-import type { Audience, AddressedForm, Identity, Responder, Target } from "./request.ts";
+import { isSlackUser, type Identity } from "../../access/model/identity.ts";
+import type { Audience, AddressedForm, Responder, Target } from "./request.ts";
 
 /** One place in an audience that one person can fill, and from when on. */
 export interface Leaf {
@@ -66,27 +67,6 @@ function readersOfTarget(target: Target): string[] {
 /** Returns the name under which asks to one identity are found. */
 export function readerOf({ kind, value }: Identity): string {
   return `${kind}:${value}`;
-}
-
-/** Returns what somebody is known by who has this address, if it can belong to one person; a Slack channel cannot. */
-export function identityAt({ via, to }: { via: string; to?: unknown }): Identity | null {
-  if (typeof to !== "string") return null;
-  switch (via) {
-    case "slack":
-      return isSlackUser(to) ? { kind: "slack", value: to } : null;
-    case "email":
-      return { kind: "email", value: to };
-    case "sms":
-    case "whatsapp":
-      return { kind: "phone", value: to };
-    default:
-      return null;
-  }
-}
-
-/** True for the id of a user; any other id is of a channel. */
-export function isSlackUser(id: string): boolean {
-  return /^[UW]/.test(id);
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { Identity } from "../../access/model/identity.ts";
 import type { PolicyTrace } from "../../asks/model/ask.ts";
+import type { Pressed } from "../../core/model/pressed.ts";
 
 /** One ready-made answer, or one ready-made way to reject (spec/a2h 5.2). */
 export interface ResponseOption {
@@ -42,13 +44,6 @@ export type AddressedForm =
 /** How words or a press reached us. */
 export const VIAS = ["web", "slack", "email", "sms", "whatsapp", "webhook", "api", "policy"] as const;
 export type Via = (typeof VIAS)[number];
-
-/** How an enrolled person can be known outside: one of these belongs to one person at most. */
-export interface Identity {
-  kind: "slack" | "email" | "phone";
-  /** Slack user id, address in lower case, or E.164 number. */
-  value: string;
-}
 
 /** Somebody to ask, on one channel; what `to` holds beyond this is for its channel alone. */
 export type Target =
@@ -148,14 +143,6 @@ export interface DecidedBy {
   /** Id of the person, `slack:U…`, `email:…`, `phone:…`, principal, or rule. */
   id: string;
   via: Via;
-}
-
-/** By what somebody decided outside of the inbox. It names nobody, so that it may be kept when the address is not. */
-export interface Pressed {
-  /** Id of the message that was answered, or whose link was followed. */
-  delivery: string;
-  /** The address it came from, as only this server can tell it; absent where a program speaks for its people. */
-  addressMac?: string;
 }
 
 /** One counted approval, rejection or reply. */

@@ -1,5 +1,6 @@
 import { Refusal } from "../../refusals.ts";
-import type { AddressedAsk, CountedDecision, Decision, Outcome, Pressed, Responder } from "./request.ts";
+import type { AddressedAsk, CountedDecision, Decision, Outcome, Responder } from "./request.ts";
+import type { Pressed } from "../../core/model/pressed.ts";
 import { isAsked, isSatisfied } from "./audience.ts";
 
 /** A decision that was counted, with who it was by: what is needed to count the next one. */

@@ -5,7 +5,7 @@ import type { Counted } from "../model/settle.ts";
 import { findAddressed, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../doctor/store/checks.ts";
+import type { Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 

@@ -1,7 +1,7 @@
 import type { PermissionAction } from "./action.ts";
 import { isInGitFolder, isInTree } from "./action.ts";
 import type { Sandbox } from "./task.ts";
-import { repoOfKind } from "./attempt-kind.ts";
+import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import { evaluate, type Policy, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
 import type { Job, RelayAsk } from "../../asks/model/ask.ts";
 

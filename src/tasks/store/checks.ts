@@ -1,6 +1,6 @@
 import { OFFERED } from "../model/task.ts";
 import type { Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../doctor/store/checks.ts";
+import type { Check } from "../../core/store/check.ts";
 import { sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_TASKS = 2000;
