@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answerOf, decisionFrom, promptOf } from "../src/tasks/model/attempt-asks.ts";
-import type { PolicyTrace, RelayAnswer } from "../src/asks/model/ask.ts";
+import type { RelayAnswer } from "../src/asks/model/ask.ts";
+import type { PolicyTrace } from "../src/policy/model/trace.ts";
 
 const DIGEST = "sha256:aa";
 const TRACE: PolicyTrace = {

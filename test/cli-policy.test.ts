@@ -7,7 +7,7 @@ import { idMaker } from "../src/lib/id.ts";
 import { systemRandom } from "../src/lib/random.ts";
 import { policyInput } from "../src/policy/model/policy.ts";
 import { FIRST_POLICY, parsePolicy } from "../src/policy/model/text.ts";
-import type { PolicyTrace } from "../src/asks/model/ask.ts";
+import type { PolicyTrace } from "../src/policy/model/trace.ts";
 import { openStore } from "../src/core/store/open-store.ts";
 import { transact } from "../src/core/store/transact.ts";
 import { grantStanding } from "../src/policy/grants.ts";

@@ -1,6 +1,6 @@
 import { bumpsEpoch, mayMove } from "./model/job-rules.ts";
 import { isOver, type JobState, type RelayAnswer, type StageRecord, type Stage } from "./model/ask.ts";
-import { CROWD } from "./model/public.ts";
+import { CROWD } from "../questions/model/participant.ts";
 import { MACHINE_MS } from "./model/rules.ts";
 import { type Actor, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";

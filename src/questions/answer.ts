@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { asOf, type Answer, type Ask } from "./model/question.ts";
 import { checkAnswer, type GivenAnswer } from "./model/check-answer.ts";
 import type { Caller, Identity } from "./model/participant.ts";
-import { CROWD } from "../asks/model/public.ts";
+import { CROWD } from "./model/participant.ts";
 import type { JudgedText } from "../owner.ts";
 import { Refusal } from "../refusals.ts";
 import { countAnswerIfOpen, findAsk, insertOutcome, lockAsk, type AskAt } from "./store/questions.ts";

@@ -1,12 +1,5 @@
-import type {
-  AnswerStatus,
-  Attestation,
-  ChoiceOption,
-  ErrorCode,
-  Job,
-  PolicyTrace,
-  RelayAsk,
-} from "../asks/model/ask.ts";
+import type { AnswerStatus, Attestation, ChoiceOption, ErrorCode, Job, RelayAsk } from "../asks/model/ask.ts";
+import type { PolicyTrace } from "../policy/model/trace.ts";
 
 /** What a responder is given: the ask, its job, and what was settled before it was offered. */
 export interface Offer {

@@ -3,14 +3,8 @@ import type { ForeignSchema } from "../../requests/model/request.ts";
 import { isPresetFor, withPreset } from "../../tasks/model/policy.ts";
 import { decisionText, isCacheable } from "../model/decision-key.ts";
 import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
-import {
-  errorText,
-  type ErrorCode,
-  type PolicyTrace,
-  type RelayAsk,
-  type Stage,
-  type StageRecord,
-} from "../model/ask.ts";
+import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { isDecision, timeoutText } from "../model/people.ts";
 import { isForNamed, isForPublic } from "../model/public.ts";
 import { MACHINE_MS } from "../model/rules.ts";

@@ -1,3 +1,5 @@
+import type { PolicyTrace } from "../../policy/model/trace.ts";
+
 /** What an executor may ask for (spec/relay 3). */
 export const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
 export type AskType = (typeof ASK_TYPES)[number];
@@ -122,24 +124,6 @@ export interface Attestation {
   /** Those really called. */
   tools_used: readonly string[];
   policy_version: string;
-}
-
-/** The trace of one policy decision, in the words of the wire (spec/relay 8). */
-export interface PolicyTrace {
-  /** The rule's id and version, or the file's. */
-  policy: string;
-  policy_version: string;
-  decision: "ALLOW" | "DENY" | "ESCALATE";
-  reason?: string;
-  rule_index?: number;
-  matched: readonly number[];
-  defaulted: boolean;
-  input?: Readonly<Record<string, unknown>>;
-  /** Values the ask claimed and the job's registered ones overruled. */
-  claimed?: Readonly<Record<string, unknown>>;
-  /** The standing grant that allowed it. */
-  grant?: string | null;
-  cache?: "hit" | "miss" | "bypass";
 }
 
 /** The one outcome of an ask (spec/relay 4). */

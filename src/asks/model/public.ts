@@ -8,8 +8,6 @@ import { cutTo } from "../../core/model/title.ts";
 
 /** How whoever of the public answered is called: nobody is told who that was. */
 export const THE_PUBLIC = "the public";
-/** Who it was, in the store and in the record. */
-export const CROWD = "crowd";
 
 /** What a question to the crowd may hold (spec/ask-a-human 3.1). */
 const MOST_PROMPT = 2000;

@@ -1,5 +1,6 @@
 import { readExactJson } from "../../lib/exact-json.ts";
-import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, PolicyTrace, RelayAnswer } from "../model/ask.ts";
+import type { AnswerSource, AnswerStatus, Attestation, ErrorCode, RelayAnswer } from "../model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
 

@@ -5,11 +5,11 @@ import type {
   AskType,
   ChoiceOption,
   ContextEnvelope,
-  PolicyTrace,
   RelayAsk,
   Stage,
   StageRecord,
 } from "../model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { sql } from "../../core/store/sql.ts";
 
 /** One row of `asks`, with the store's clock. */

@@ -1,4 +1,5 @@
-import type { AskStatus, AskType, PolicyTrace, RelayAsk, Stage, StageRecord } from "../model/ask.ts";
+import type { AskStatus, AskType, RelayAsk, Stage, StageRecord } from "../model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { ALL_READERS } from "../../requests/model/audience.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import {

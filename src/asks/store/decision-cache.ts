@@ -1,4 +1,5 @@
-import type { AnswerSource, Attestation, PolicyTrace } from "../model/ask.ts";
+import type { AnswerSource, Attestation } from "../model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, sql, type Sql } from "../../core/store/sql.ts";
 

@@ -1,7 +1,8 @@
 import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
 import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./match.ts";
-import type { AskType, Job, PolicyTrace, RelayAsk } from "../../asks/model/ask.ts";
+import type { AskType, Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { PolicyTrace } from "./trace.ts";
 
 export type Decision = PolicyTrace["decision"];
 

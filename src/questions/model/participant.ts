@@ -31,3 +31,6 @@ export interface Identity {
 
 /** How long a zone stands before it can be changed again. */
 export const TIME_ZONE_STANDS_MS = 86_400_000;
+
+/** Who answered a question, in its outcome and in the record: which of the anonymous people it was, neither says. */
+export const CROWD = "crowd";

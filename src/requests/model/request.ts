@@ -1,5 +1,5 @@
 import type { Identity } from "../../access/model/identity.ts";
-import type { PolicyTrace } from "../../asks/model/ask.ts";
+import type { PolicyTrace } from "../../policy/model/trace.ts";
 import type { Pressed } from "../../core/model/pressed.ts";
 
 /** One ready-made answer, or one ready-made way to reject (spec/a2h 5.2). */
