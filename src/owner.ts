@@ -5,6 +5,9 @@ import type { Refusal } from "./refusals.ts";
 import type { AuditNote } from "./core/store/audit.ts";
 import type { Queryable, Tx } from "./core/store/db.ts";
 
+/** What of a request its owner may add to. */
+export type RequestWords = Pick<AddressedAsk, "asker" | "title" | "words" | "wire">;
+
 /**
  * Whoever asked people through this server, and what their decision means to it.
  *
@@ -13,6 +16,13 @@ import type { Queryable, Tx } from "./core/store/db.ts";
 export interface RequestOwner {
   /** The door of the requests that are its own. */
   readonly door: string;
+  /**
+   * Returns a new request as it is put to people, where the owner adds to what was asked. It is called before the
+   * transaction, because it may take a while.
+   */
+  present?<T extends RequestWords>(on: Queryable, asked: T): Promise<T>;
+  /** Does what a new request means to this owner, in the transaction that stores it. */
+  stored?(tx: Tx, request: AddressedAsk): Promise<void>;
   /** Returns whether what it asked for still waits for an answer; that is held from then on. */
   isWanted(tx: Tx, request: AddressedAsk): Promise<boolean>;
   /**

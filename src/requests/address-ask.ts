@@ -9,7 +9,6 @@ import { findHuman, type Human } from "../access/store/humans.ts";
 import { insertDelivery, type NewDelivery } from "./store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
-import { asItsTasks, tellTaskAskedIn } from "../tasks/attempt-asked.ts";
 import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
 import { tellDevices } from "../notices/tell-devices.ts";
 
@@ -43,18 +42,19 @@ const MINUTE_MS = 60_000;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function addressAsk(ctx: Asking, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const asked = await asItsTasks(ctx, wish);
+  const owner = ctx.owners.ofRequest(wish);
+  const asked = (await owner.present?.(ctx.db, wish)) ?? wish;
   return transact(ctx, async (tx) => {
     const stored = await storeAskIn(ctx, tx, asked);
     if (stored.replayed) return stored;
-    await tellTaskAskedIn(ctx, tx, stored.ask);
+    await owner.stored?.(tx, stored.ask);
     await tellAskedIn(ctx, tx, asked, stored.ask);
     return stored;
   });
 }
 
 /** What asking people takes of the context. */
-export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "secrets">;
+export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "owners">;
 
 /** The same as part of a transaction under way, for the server itself: no coding agent asks by it. */
 export async function addressAskIn(

@@ -1,10 +1,10 @@
+import type { Context } from "../context.ts";
 import type { AddressedAsk, DecidedBy, Outcome } from "./model/request.ts";
 import { isJoint } from "./model/audience.ts";
 import { evaluate, policyInputOfCall, type Policy, type PolicyCall } from "../policy/model/policy.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { noteCreated, storeAskIn, tellAskedIn, type AddressedWish, type Asking } from "./address-ask.ts";
-import { asItsTasks, tellTaskAskedIn } from "../tasks/attempt-asked.ts";
 import { withArguments } from "./decide.ts";
 import { finishAddressed, type Ending } from "./end.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
@@ -22,12 +22,13 @@ export type CallWish = AddressedWish & PolicyCall;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function requestCall(
-  ctx: Asking & Ending,
+  ctx: Asking & Ending & Pick<Context, "secrets">,
   policy: Policy,
   given: CallWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
   const guarded = await argumentsWithSecrets(ctx, given.form.kwargs);
-  const asked = await asItsTasks(ctx, given);
+  const owner = ctx.owners.ofRequest(given);
+  const asked = (await owner.present?.(ctx.db, given)) ?? given;
   const call = guarded.length > 0 ? { ...asked, wire: { ...asked.wire, guarded } } : asked;
   // Whom one person's word does not suffice for, it does not stand for either; nor do arguments that may still change.
   const mayStand = !isJoint(call.audience) && !call.form.editable;
@@ -37,7 +38,7 @@ export async function requestCall(
     const stored = await storeAskIn(ctx, tx, wish);
     if (stored.replayed) return stored;
     const ruled = await ruleOn(tx, policy, call);
-    await tellTaskAskedIn(ctx, tx, stored.ask);
+    await owner.stored?.(tx, stored.ask);
     if (!ruled) {
       await tellAskedIn(ctx, tx, wish, stored.ask);
       return stored;

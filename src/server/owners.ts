@@ -1,6 +1,7 @@
 import type { Owners } from "../owner.ts";
-import { a2hOwner } from "../requests/a2h-owner.ts";
-import { agentOwner, type OwningAgent } from "../requests/agent-owner.ts";
+import { a2hOwner } from "../notices/a2h-owner.ts";
+import { WEBHOOK_DOOR } from "../notices/model/webhook-events.ts";
+import { agentOwner, type OwningAgent } from "../tasks/agent-owner.ts";
 import { assignmentOwner, type OwningTasks } from "../tasks/owner.ts";
 import { relayOwner, type OwningAsks } from "../asks/owner.ts";
 import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner.ts";
@@ -12,7 +13,7 @@ import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner
  * own messages, and any that this version does not know, because a later one wrote the row.
  */
 export function openOwners(ctx: OwningAgent & OwningTasks & OwningAsks & OwningQuestions): Owners {
-  const ofRequests = byDoor([a2hOwner(ctx), relayOwner(ctx), assignmentOwner(ctx)]);
+  const ofRequests = byDoor([a2hOwner(agentOwner(ctx, WEBHOOK_DOOR)), relayOwner(ctx), assignmentOwner(ctx)]);
   const ofQuestions = byDoor([relayQuestionOwner(ctx)]);
   return {
     ofRequest: ({ door }) => ofRequests.get(door) ?? agentOwner(ctx, door),

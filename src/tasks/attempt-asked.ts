@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
+import type { RequestWords } from "../owner.ts";
 import { titleOfPrompt } from "./model/names.ts";
 import { askedEvent, asOwnOf, attemptIdOf, ownTaskOf, type OwnTask } from "./model/attempt-asked.ts";
 import { sizedEvent } from "./model/event-size.ts";
@@ -10,19 +11,18 @@ import type { Queryable, Tx } from "../core/store/db.ts";
 import { findHuman } from "../access/store/humans.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
-type Looking = Pick<Context, "db" | "secrets">;
-
 /**
  * Returns what is asked of people as it is where a coding agent asks by the key of its attempt: it names the task, the
  * repository and the agent. What anybody else asks is returned as it is.
  */
-export async function asItsTasks<T extends Pick<AddressedAsk, "asker" | "title" | "words" | "wire">>(
-  ctx: Looking,
+export async function asItsTasks<T extends RequestWords>(
+  ctx: Pick<Context, "secrets">,
+  on: Queryable,
   wish: T,
 ): Promise<T> {
   const attemptId = attemptIdOf(wish.asker);
-  const attempt = attemptId === null ? undefined : await findAttempt(ctx.db, attemptId);
-  const task = attempt && (await findTask(ctx.db, attempt.repo, attempt.id));
+  const attempt = attemptId === null ? undefined : await findAttempt(on, attemptId);
+  const task = attempt && (await findTask(on, attempt.repo, attempt.id));
   if (!task) return wish;
   const { repo, id, n, agent, sandbox } = attempt;
   const prompt = await withoutSecrets(ctx, task.prompt);

@@ -1,12 +1,12 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "./model/request.ts";
-import { answeredEvent, attemptIdOf, ownTaskOf } from "../tasks/model/attempt-asked.ts";
-import { sizedEvent } from "../tasks/model/event-size.ts";
+import type { AddressedAsk } from "../requests/model/request.ts";
+import { answeredEvent, attemptIdOf, ownTaskOf } from "./model/attempt-asked.ts";
+import { sizedEvent } from "./model/event-size.ts";
 import type { RequestOwner } from "../owner.ts";
-import { findAttempt } from "../tasks/store/attempts.ts";
-import { appendTaskEvents } from "../tasks/store/events.ts";
+import { findAttempt } from "./store/attempts.ts";
+import { appendTaskEvents } from "./store/events.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
-import { nameOfDecider } from "../tasks/attempt-asked.ts";
+import { asItsTasks, nameOfDecider, tellTaskAskedIn } from "./attempt-asked.ts";
 import { allowCallForGood } from "../policy/grants.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
@@ -20,6 +20,8 @@ export type OwningAgent = Pick<Context, "newId" | "addressed" | "secrets">;
 export function agentOwner(ctx: OwningAgent, door: string): RequestOwner {
   return {
     door,
+    present: (on, asked) => asItsTasks(ctx, on, asked),
+    stored: (tx, request) => tellTaskAskedIn(ctx, tx, request),
     isWanted: isAskerAtWork,
     async ended(tx, over) {
       await allowCallForGood(ctx, tx, over);
