@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import EmailReplyParser from "email-reply-parser";
 import PostalMime, { type Email } from "postal-mime";
 
 const DEEPEST = 32;
@@ -32,9 +33,23 @@ async function parsed(raw: Uint8Array): Promise<ParsedMail> {
   };
 }
 
-parentPort?.on("message", (raw: Uint8Array) => {
-  parsed(raw).then(
-    (mail) => parentPort?.postMessage({ mail }),
+/** A mail that is to be read, or the text of one whose quotes and signature are to go. */
+export type MailWork = { raw: Uint8Array } | { text: string };
+
+/** What was found of it; nothing where it cannot be read. */
+export interface MailFound {
+  mail?: ParsedMail;
+  words?: string;
+}
+
+async function worked(work: MailWork): Promise<MailFound> {
+  if ("raw" in work) return { mail: await parsed(work.raw) };
+  return { words: new EmailReplyParser().parseReply(work.text) };
+}
+
+parentPort?.on("message", (work: MailWork) => {
+  worked(work).then(
+    (found) => parentPort?.postMessage(found),
     () => parentPort?.postMessage({}),
   );
 });

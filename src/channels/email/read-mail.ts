@@ -1,7 +1,7 @@
 import type { Attachment } from "postal-mime";
-import { openBoundedThread } from "../../lib/bounded-thread.ts";
 import { sha256Hex } from "../../lib/keyring.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
+import { mailThread } from "./mail-thread.ts";
 import type { ParsedMail } from "./mail-worker.ts";
 import { deliveriesIn } from "./names.ts";
 
@@ -42,16 +42,10 @@ export interface ReadMail {
   ours: boolean;
 }
 
-/** A mail of 10 MB in lines of a few words takes its parser seconds, and nobody else has to wait for that. */
-const thread = openBoundedThread<Uint8Array, { mail?: ParsedMail }>(new URL("./mail-worker.ts", import.meta.url), {
-  mostCpuMs: 2000,
-  mostHeapMb: 256,
-});
-
 /** Reads a mail. @throws {Error} for one whose parts nest without end, or that takes too long to read */
 export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
   const { addressParser } = await import("postal-mime");
-  const { mail: email } = (await thread.work(raw)) ?? {};
+  const { mail: email } = (await mailThread.work({ raw })) ?? {};
   if (!email) throw new Error("a mail cannot be read");
   const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
   const first = (name: string) => plainValue(header(name)[0] ?? "");

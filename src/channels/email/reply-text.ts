@@ -1,18 +1,14 @@
-import { runInNewContext } from "node:vm";
 import { htmlText } from "./html-text.ts";
+import { mailThread } from "./mail-thread.ts";
 
 /** More than any answer may hold, and what follows is quoted anyway. */
 const READ_MOST = 60_000;
-/** The library's patterns can take a time that grows with the cube of a text made for it. */
-const STRIP_WITHIN_MS = 250;
 
 /**
  * Returns what somebody wrote above, below or between what they quote, without their signature; empty where nothing
  * is left, or where finding it out takes too long.
  */
 export async function replyText(mail: { text?: string | undefined; html?: string | undefined }): Promise<string> {
-  const { default: EmailReplyParser } = await import("email-reply-parser");
-  const parser = new EmailReplyParser();
   const written = mail.text?.trim() ? mail.text : htmlText((mail.html ?? "").slice(0, 4 * READ_MOST));
   const plain = written
     .slice(0, READ_MOST)
@@ -20,12 +16,6 @@ export async function replyText(mail: { text?: string | undefined; html?: string
     .replace(/\r\n?/g, "\n")
     .replace(/[^\S\n]+$/gm, (end) => (end === " " ? " " : ""))
     .replace(/\n{4,}/g, "\n\n\n");
-  try {
-    const strip = () => parser.parseReply(plain);
-    return (runInNewContext("strip()", { strip }, { timeout: STRIP_WITHIN_MS }) as string).trim();
-  } catch (error) {
-    // The error is of the other context, and so no Error of ours.
-    if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "";
-    throw error;
-  }
+  // The library's patterns can take a time that grows with the cube of a text made for it.
+  return ((await mailThread.work({ text: plain }))?.words ?? "").trim();
 }
