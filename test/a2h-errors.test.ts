@@ -16,6 +16,7 @@ import {
   type Scene,
 } from "./a2h.ts";
 import { pause, sendRaw } from "./contract.ts";
+import { allRead } from "./server-sockets.ts";
 import { DATABASES } from "./world.ts";
 
 const NO_CALL = { code: "not_found", message: "There is no such call." };
@@ -305,7 +306,6 @@ for (const on of DATABASES) {
         ),
         lateRequest(scene, `GET ${BASE}/function_calls/${call.call_id} HTTP/1.1\r\n${head}`, "\r\n"),
       ]);
-      await pause(300);
       const stopped = scene.world.server.stop();
       await pause(50);
       const [post = "", get = ""] = await Promise.all(late.map((finish) => finish()));
@@ -331,6 +331,7 @@ async function lateRequest(scene: Scene, start: string, end: string): Promise<()
   while (!text.includes("}")) await pause(20);
   const closed = once(socket, "close");
   socket.write(start);
+  await allRead(socket);
   return async () => {
     socket.write(end);
     await closed;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { LABELS, openStream, pause, within } from "./contract.ts";
+import { allRead } from "./server-sockets.ts";
 import { DATABASES, openWorld, type World } from "./world.ts";
 
 /** A connection on which a request can be sent piece by piece. */
@@ -18,8 +19,7 @@ async function openSocket(
     socket,
     send: async (part) => {
       socket.write(part);
-      // Long enough for the server to have read it, also where others keep the machine busy.
-      await pause(300);
+      await allRead(socket);
     },
     received: () => text,
   };
