@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { loadConfig } from "../src/config/config.ts";
 import { ROOMY } from "./contract.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "./documents.ts";
+import { OPERATOR } from "./identities.ts";
 import { itWith, programOf } from "./parts.ts";
 import { MAIN, newFolder, parley, post, type Run, serve, stop } from "./program.ts";
 
@@ -121,12 +122,34 @@ function openCrowd(url: string): { left: Set<string>; close(): Promise<void> } {
   };
 }
 
+/** Approves, as whoever set the server up, what an agent without a key or a name may not do alone. */
+function openOffice(url: string, key: string): { close(): Promise<void> } {
+  const calls = `${url}/a2h/v1alpha1/agent/function_calls`;
+  let isOpen = true;
+  const work = (async () => {
+    while (isOpen) {
+      const { items } = (await (await fetch(`${calls}/pending`)).json()) as { items: { call_id: string }[] };
+      for (const { call_id: id } of items) {
+        await post(calls, `/${id}/respond`, { approved: true }, { authorization: `Bearer ${key}` });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  })();
+  return {
+    close() {
+      isOpen = false;
+      return work;
+    },
+  };
+}
+
 describe("what the documents show", () => {
   const folder = newFolder();
   const dataDir = join(folder, "data");
   const bin = join(folder, "bin");
   let server: Run & { url: string };
   let crowd: ReturnType<typeof openCrowd>;
+  let office: ReturnType<typeof openOffice>;
   let key = "";
 
   before(async () => {
@@ -148,10 +171,13 @@ describe("what the documents show", () => {
     writeFileSync(join(dataDir, "parley.yaml"), "repos: [{ name: shop, worker: true }]\n");
     server = await serve(dataDir, ROOMY);
     crowd = openCrowd(server.url);
-    key = (await parley(["keys", "create", "documents", "--scope", "agent"], { PARLEY_DATA_DIR: dataDir })).out.trim();
+    const keyOf = async (...words: string[]) =>
+      (await parley(["keys", "create", ...words], { PARLEY_DATA_DIR: dataDir })).out.trim();
+    key = await keyOf("documents", "--scope", "agent");
+    office = openOffice(server.url, await keyOf("office", "--scope", "answer", "--person", OPERATOR));
   });
   after(async () => {
-    await crowd.close();
+    await Promise.all([crowd.close(), office.close()]);
     await stop(server);
   });
 

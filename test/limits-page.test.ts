@@ -71,7 +71,7 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Options of a request to named people", "protocols/a2h/specs.ts", "MOST_OPTIONS = "],
   ["Escalations of one request", "protocols/a2h/specs.ts", "MOST_STEPS = "],
   ["Long-poll of a request to named people", "protocols/a2h/requests.ts", "MOST_WAIT_S = "],
-  ["Words of a request to named people", "protocols/a2h/specs.ts", '"msg", text({ min: 1, max: '],
+  ["Words of a request to named people", "protocols/a2h/specs.ts", "MOST_WORDS = "],
   ["Prompt of an executor's ask", "protocols/relay/ask-fields.ts", "MOST_PROMPT = "],
   ["Answer of people to an executor, and its error", "asks/model/people.ts", "MOST_ANSWER_CHARS = "],
   ["Lease of a job", "asks/model/job-rules.ts", "most: "],

@@ -1,3 +1,14 @@
+import {
+  approve,
+  type ApprovalRequest,
+  type Decision,
+  decision,
+  type GuardedCall,
+  type GuardOptions,
+  requireApproval,
+  withdraw,
+} from "./approvals.ts";
+import { answer, askPerson, type PersonAnswer, type PersonQuestion } from "./ask-person.ts";
 import { agentPlace } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
@@ -15,6 +26,9 @@ import {
 } from "./wire.ts";
 
 export { ParleyError };
+export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
+export type { ApprovalOptions, ApprovalRequest, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
+export type { PersonAnswer, PersonQuestion } from "./ask-person.ts";
 export type * from "./wire.ts";
 
 export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
@@ -203,6 +217,83 @@ export class Parley {
       yield question;
       if (isFinal(question.status)) return;
     }
+  }
+
+  /**
+   * Resolves once a person, or a rule of policy, has approved this call: with the arguments to run, which are those that
+   * were asked about or, where `editable` allows it, what the person made of them. Their digest has been compared with
+   * what was shown and approved.
+   *
+   * A server that goes away meanwhile is asked again under the same id, so that people are asked once. An aborted
+   * `signal` ends the wait alone: `decision` takes it up again, and `withdraw` ends the request.
+   *
+   * @throws {ApprovalRejected} with the comment
+   * @throws {ApprovalUndecided} `EXPIRED`, `CANCELLED`: nobody decided, and silence is never consent
+   * @throws {ApprovalMismatch} what was approved is not what would run
+   * @throws {TypeError} for arguments that JSON cannot carry
+   * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `call_id_conflict` for a key under which something else
+   *   was asked, `unauthorized`, `rate_limited`, or the signal's reason
+   */
+  async approve<Args extends object>(request: ApprovalRequest<Args>): Promise<Decision<Args>> {
+    return approve(this.#connection, request);
+  }
+
+  /**
+   * Takes up the wait for an approval that was asked for before, perhaps by a process that is gone; the id is its
+   * idempotency key.
+   *
+   * @throws what `approve` does, and {ParleyError} `not_found`
+   */
+  async decision(id: string, options: CallOptions = {}): Promise<Decision> {
+    return decision(this.#connection, id, options);
+  }
+
+  /** Nobody can approve any more. @throws {ParleyError} `not_found`, `already_responded`, `expired` */
+  async withdraw(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
+    return withdraw(this.#connection, id, options);
+  }
+
+  /**
+   * Returns the function behind an approval: each call asks with exactly its arguments, waits, and runs the function
+   * once, with what was approved. The arguments are one object of what JSON can carry, and are copied before anybody is
+   * asked.
+   *
+   * Of calls under one `idempotencyKey` with the same arguments one runs, and the others have its result. That holds in
+   * one process: another one joins the same approval, and runs the function again.
+   *
+   * @throws what `approve` does; the function has not run then
+   */
+  requireApproval<Args extends object, Result>(
+    run: (args: Args) => Result | Promise<Result>,
+    options: GuardOptions = {},
+  ): (args: Args, call?: GuardedCall) => Promise<Result> {
+    return requireApproval(this.#connection, run, options);
+  }
+
+  /**
+   * Asks one person, or a group whose first answer counts, and resolves with the answer: one of the `options`, a value
+   * that fits the `schema`, or words.
+   *
+   * What is approved must be bound to arguments: ask with `approve`. Else as there.
+   *
+   * @throws {NotAnswered} `EXPIRED`, `CANCELLED`
+   * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `schema_invalid`, `uid_conflict`, `unauthorized`, or the
+   *   signal's reason
+   */
+  async askPerson<const Option extends string>(
+    question: PersonQuestion & { options: readonly Option[] },
+  ): Promise<PersonAnswer<Option>>;
+  async askPerson(
+    question: PersonQuestion & { options?: undefined; schema?: undefined },
+  ): Promise<PersonAnswer<string>>;
+  async askPerson<Value = unknown>(question: PersonQuestion): Promise<PersonAnswer<Value>>;
+  async askPerson(question: PersonQuestion): Promise<PersonAnswer> {
+    return askPerson(this.#connection, question);
+  }
+
+  /** Takes up the wait for what a person was asked before. @throws what `askPerson` does, and {ParleyError} `not_found` */
+  async answer<Value = unknown>(id: string, options: CallOptions = {}): Promise<PersonAnswer<Value>> {
+    return answer(this.#connection, id, options);
   }
 
   async #longPoll(question: Question, holdMs: number, signal: AbortSignal | undefined): Promise<Question> {

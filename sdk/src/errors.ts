@@ -1,11 +1,12 @@
 import type { RelayErrorCode } from "./executor-wire.ts";
-import type { ErrorCode } from "./wire.ts";
+import type { A2hErrorCode, ErrorCode } from "./wire.ts";
 
 /** What can go wrong before the server has said anything of use. */
 export type LocalErrorCode =
   | "UNREACHABLE" // no reply: no network, no server, a cut connection
   | "TIMED_OUT" // no reply within the time this client gives one request
-  | "BAD_REPLY"; // a reply that no Parley server sends, such as a proxy's error page
+  | "BAD_REPLY" // a reply that no Parley server sends, such as a proxy's error page
+  | "UNKNOWN_PERSON"; // nobody, or more than one person, is called as was said; nobody was asked
 
 /**
  * Every considered "no" of the server, and every failure to reach it.
@@ -14,7 +15,7 @@ export type LocalErrorCode =
  */
 export class ParleyError extends Error {
   override readonly name = "ParleyError";
-  readonly code: ErrorCode | RelayErrorCode | LocalErrorCode;
+  readonly code: ErrorCode | A2hErrorCode | RelayErrorCode | LocalErrorCode;
   /** The HTTP status; 0 when there was no reply. */
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;
@@ -24,7 +25,7 @@ export class ParleyError extends Error {
   readonly requestId: string | undefined;
 
   constructor(
-    code: ErrorCode | RelayErrorCode | LocalErrorCode,
+    code: ErrorCode | A2hErrorCode | RelayErrorCode | LocalErrorCode,
     message: string,
     more: {
       status?: number;

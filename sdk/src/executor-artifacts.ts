@@ -1,5 +1,6 @@
-import { connect, type JobOptions, jobPath, PATIENCE_MS, persist } from "./executor-place.ts";
+import { connect, type JobOptions, jobPath, PATIENCE_MS } from "./executor-place.ts";
 import type { Artifact } from "./executor-wire.ts";
+import { persist } from "./persist.ts";
 
 /**
  * The file is on the server's disk under its path in the job, in the place of what was there.

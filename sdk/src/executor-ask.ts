@@ -2,10 +2,11 @@ import { fromEnvironment } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { contextEnvelope, contextHash } from "./executor-context.ts";
 import { AskFailed, AskRejected, AskTimedOut, LeaseLost } from "./executor-errors.ts";
-import { backOffMs, connect, type JobOptions, named, PATIENCE_MS, persist } from "./executor-place.ts";
+import { connect, type JobOptions, named, PATIENCE_MS } from "./executor-place.ts";
 import type { Answer, AskKind } from "./executor-wire.ts";
 import { type Connection, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
+import { backOffMs, persist } from "./persist.ts";
 
 /** How to ask; what is left out is taken from the environment, or from the server's settings. */
 export interface AskOptions extends JobOptions {

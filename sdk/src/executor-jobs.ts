@@ -2,18 +2,11 @@ import { ParleyError } from "./errors.ts";
 import { ask, type AskOptions, type AskResult } from "./executor-ask.ts";
 import { put } from "./executor-artifacts.ts";
 import { LeaseLost } from "./executor-errors.ts";
-import {
-  connect,
-  type JobOptions,
-  jobPath,
-  mayPass,
-  PATIENCE_MS,
-  persist,
-  type RelayOptions,
-} from "./executor-place.ts";
+import { connect, type JobOptions, jobPath, PATIENCE_MS, type RelayOptions } from "./executor-place.ts";
 import type { Artifact, AskKind, Job, JobEnd, JobLog, JobState, Lease } from "./executor-wire.ts";
 import { sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
+import { mayPass, persist } from "./persist.ts";
 
 /** What to take on. */
 export interface ClaimOptions extends RelayOptions {

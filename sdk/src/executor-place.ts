@@ -1,6 +1,5 @@
 import { fromEnvironment } from "./environment.ts";
-import { ParleyError } from "./errors.ts";
-import { Connection, sleep } from "./http.ts";
+import { Connection } from "./http.ts";
 
 /** Which server, and as whom. What is left out is taken from the environment. */
 export interface RelayOptions {
@@ -47,36 +46,6 @@ export function named(option: string, given: string | undefined, ...variables: s
   const value = given ?? fromEnvironment(...variables);
   if (value === undefined) throw new Error(`There is no ${option}: give it, or set ${variables[0]}.`);
   return value;
-}
-
-/** A random time from 1 to 4 seconds, so that those who failed together do not come back together. */
-export const backOffMs = (): number => 1000 + Math.random() * 3000;
-
-/** True for what the same request may not meet again a little later. */
-export function mayPass(error: ParleyError): boolean {
-  return error.isPassing || error.status === 429;
-}
-
-/**
- * Resolves with what `send` does; while the server is away, failing or asking for patience, it is tried again after 1 to
- * 4 seconds, until `giveUpAt`.
- *
- * @throws {ParleyError} the last refusal, or the signal's reason
- */
-export async function persist<T>(
-  send: () => Promise<T>,
-  { signal, giveUpAt }: { signal: AbortSignal | undefined; giveUpAt: number },
-): Promise<T> {
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof ParleyError) || !mayPass(error)) throw error;
-      const pauseMs = Math.max((error.retryAfterSeconds ?? 0) * 1000, backOffMs());
-      if (Date.now() + pauseMs > giveUpAt) throw error;
-      await sleep(pauseMs, signal);
-    }
-  }
 }
 
 /** How long a server that cannot be reached is tried when something is first asked of it, or told to it. */

@@ -27,6 +27,8 @@ export interface Call extends CallOptions {
   repeatable?: boolean;
   headers?: Record<string, string | undefined>;
   timeoutMs?: number;
+  /** Resolve with the body as it is, and not with what it says as JSON. */
+  asText?: boolean;
 }
 
 /** One server, and how to speak to it. */
@@ -49,6 +51,11 @@ export class Connection {
     this.#retries = options.retries ?? 2;
     this.#headers = headers;
     this.#onReply = onReply;
+  }
+
+  /** Returns the address of something on the server. */
+  addressOf(path: string): string {
+    return this.#base + path;
   }
 
   /**
@@ -89,7 +96,7 @@ export class Connection {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
       if (reply.status === 204) return undefined as T;
-      return (await jsonOf(reply)) as T;
+      return (call.asText ? await reply.text() : await jsonOf(reply)) as T;
     } catch (error) {
       if (deadline.aborted && !call.signal?.aborted) {
         throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
@@ -117,7 +124,7 @@ export class Connection {
     const search = query.size > 0 ? `?${query}` : "";
 
     try {
-      const reply = await this.#fetch(this.#base + path + search, {
+      const reply = await this.#fetch(this.addressOf(path) + search, {
         method,
         headers,
         body: call.bytes ?? (call.body === undefined ? null : JSON.stringify(call.body)),
@@ -180,8 +187,8 @@ async function refusalOf(reply: Response): Promise<ParleyError> {
     .then((text): unknown => JSON.parse(text))
     .catch(() => null);
   if (!isErrorBody(body)) return new ParleyError("BAD_REPLY", `The server replied with status ${reply.status}.`, more);
-  const { code, message, details } = body.error;
-  return new ParleyError(code, message, { ...more, details: details ?? {} });
+  const { code, message, details, ...facts } = body.error;
+  return new ParleyError(code, message, { ...more, details: details ?? facts });
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

@@ -1,4 +1,4 @@
-/** Every body of the Ask-a-Human door, as it travels. */
+/** Every body of the Ask-a-Human door, and of the A2H door as far as the client speaks it, as it travels. */
 
 export const AUDIENCES = ["technical", "product", "ethics", "creative", "general"] as const;
 export type Audience = (typeof AUDIENCES)[number];
@@ -227,6 +227,128 @@ export interface SignedIn {
   person: { id: string; name: string; role: string };
 }
 
+// What named people are asked, by A2H
+
+/**
+ * Whom to ask, where a name does not say it: `{ slack: { channel_or_user_id } }`, `{ email: { address } }`,
+ * `{ all_of: [...] }`, `{ quorum: { min, of } }` and the others of docs/a2h.md.
+ */
+export type ContactChannel = Readonly<Record<string, unknown>>;
+
+/** A ready-made way to reject, or to answer. */
+export interface ResponseOption {
+  /** Comes back with the decision. */
+  name: string;
+  /** What people see; left out, the name. */
+  title?: string;
+  description?: string;
+  /** The text of the answer, or its start. */
+  prompt_fill?: string;
+  interactive?: boolean;
+}
+
+/** Who decided or answered; of people no more than how the agent may know them. */
+export interface Responder {
+  id?: string;
+  name?: string;
+  role?: string;
+  email?: string;
+  via: "web" | "slack" | "email" | "sms" | "whatsapp" | "webhook" | "api" | "policy";
+}
+
+/** What the state of calls and of messages has in common. */
+export interface RequestStatus {
+  responded_at?: string;
+  user_info?: Responder;
+  expired?: boolean;
+  cancelled?: boolean;
+}
+
+export interface CallStatus extends RequestStatus {
+  ask_id: string;
+  requested_at: string;
+  expires_at?: string;
+  resolved_at?: string;
+  consent_digest: string;
+  approved?: boolean;
+  comment?: string;
+  reject_option_name?: string;
+  /** These two where people may edit, once they have approved. */
+  kwargs?: Record<string, unknown>;
+  edited?: boolean;
+}
+
+export interface FunctionCall {
+  run_id: string;
+  call_id: string;
+  spec: {
+    fn: string;
+    kwargs: Record<string, unknown>;
+    /** The agent's own words, which are no part of what is approved. */
+    msg?: string;
+    channel?: ContactChannel;
+    reject_options?: readonly ResponseOption[];
+    timeout_seconds?: number;
+    editable?: boolean;
+    kwargs_schema?: object;
+  };
+  status: CallStatus;
+}
+
+export interface MessageStatus extends RequestStatus {
+  humanMessage?: string;
+  /** Present exactly where there is a schema. */
+  response?: unknown;
+}
+
+export interface Message {
+  apiVersion: string;
+  kind: "Message";
+  metadata: { uid: string };
+  spec: { message: string; response_schema?: object; channel_id?: string; timeout_seconds?: number };
+  status: MessageStatus;
+}
+
+export interface Human {
+  id: string;
+  name: string;
+  description?: string;
+}
+
+/** What a receipt says of one decision, among other things; it is the payload of a JWS. */
+export interface ReceiptPayload {
+  jti: string;
+  call_id: string | null;
+  consent_digest: string | null;
+  outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
+}
+
+export type A2hErrorCode =
+  | "already_responded"
+  | "call_id_ambiguous"
+  | "call_id_conflict"
+  | "cancelled"
+  | "channel_unavailable"
+  | "expired"
+  | "host_not_allowed"
+  | "insufficient_scope"
+  | "internal"
+  | "invalid_json"
+  | "method_not_allowed"
+  | "not_found"
+  | "origin_not_allowed"
+  | "rate_limited"
+  | "recipient_not_allowed"
+  | "schema_invalid"
+  | "too_large"
+  | "uid_conflict"
+  | "unauthorized"
+  | "unavailable"
+  | "unknown_channel"
+  | "unknown_human"
+  | "unsupported_media_type"
+  | "validation_failed";
+
 // Refusals
 
 export type ErrorCode =
@@ -252,8 +374,10 @@ export type ErrorCode =
 
 export interface ErrorBody {
   error: {
-    code: ErrorCode;
+    code: ErrorCode | A2hErrorCode;
     message: string;
     details?: Record<string, unknown>;
+    /** A2H has what else there is to say beside the message. */
+    [fact: string]: unknown;
   };
 }

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
-const ESM = `import { Parley, ParleyError, type Question } from "@parley/sdk";
+const ESM = `import { NotApproved, Parley, ParleyError, type Decision, type Question } from "@parley/sdk";
 import { People } from "@parley/sdk/people";
 import { ask, AskRejected, jobs, type AskResult, type JobEvent } from "@parley/sdk/executor";
 export const may: Promise<AskResult<{ decision: "ALLOW" }>> = ask("POLICY_DECISION", "May I?");
@@ -22,6 +22,12 @@ may.catch((error: unknown) => console.log(error instanceof AskRejected, typeof j
 export const told: JobEvent[] = [];
 const parley = new Parley({ url: "http://127.0.0.1:9", retries: 0 });
 export const asked: Promise<Question> = parley.check("q_x");
+export const refund = parley.requireApproval(async ({ order }: { order: string }) => order.length, { name: "refund" });
+export const size: (call: { order: string }) => Promise<number> = refund;
+export const decided = (): Promise<Decision<{ order: string }>> =>
+  parley.approve({ fn: "refund", args: { order: "A" } }).catch((error: unknown) => {
+    throw error instanceof NotApproved ? error.status : error;
+  });
 asked.catch((error: unknown) => console.log(error instanceof ParleyError && error.code, typeof People));
 `;
 const CJS = `import sdk = require("@parley/sdk");

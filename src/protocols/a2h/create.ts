@@ -28,7 +28,7 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
   const kwargs = canonicalExact(call.kwargs);
   await turnAfter(kwargs);
-  const { runId, callId, fn, rejectOptions, editable, kwargsSchema } = call;
+  const { runId, callId, fn, msg = "", rejectOptions, editable, kwargsSchema } = call;
   const sameHash = sameHashOf(ctx, call, { run_id: runId });
   await turnAfter(kwargs);
   return requestCall(ctx, policy, {
@@ -37,7 +37,7 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
     asker: by.principal,
     ref: `call:${callId}`,
     title: fn,
-    words: "",
+    words: msg,
     sameHash,
     form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
     digest: sha256Digest(consentText(fn, kwargs)),

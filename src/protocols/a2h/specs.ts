@@ -25,6 +25,7 @@ const NO_CONTROLS: [RegExp, string] = [/\p{Cc}/u, "control characters"];
 const ONE_LINE: [RegExp, string] = [/[\r\n]/, "line breaks"];
 const MOST_OPTIONS = 25;
 const MOST_STEPS = 10;
+const MOST_WORDS = 40_000;
 
 const callId = text({ min: 1, max: 256, pattern: CALL_ID });
 const runId = text({ min: 1, max: 256, without: NO_CONTROLS });
@@ -51,6 +52,8 @@ export type ReadCall = ReadSpec & {
   callId: string;
   fn: string;
   kwargs: JsonObject;
+  /** The agent's own words, which are no part of what is approved. */
+  msg: string | undefined;
   rejectOptions: readonly ResponseOption[];
   editable: boolean;
   kwargsSchema: ForeignSchema | undefined;
@@ -73,6 +76,7 @@ export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRu
   const { spec } = head;
   const fn = required(spec, "fn", text({ min: 1, max: 256, without: NO_CONTROLS }), { loc: SPEC, problems });
   const kwargs = required(spec, "kwargs", object, { loc: SPEC, problems });
+  const msg = optional(spec, "msg", text({ max: MOST_WORDS }), { loc: SPEC, problems });
   const channel = channelIn(spec, problems, { ...rules, joint: true, composite: true });
   const options = optionsIn(spec, "reject_options", problems);
   const state = optional(spec, "state", object, { loc: SPEC, problems });
@@ -89,6 +93,7 @@ export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRu
     callId: head.callId,
     fn,
     kwargs,
+    msg,
     channel,
     editable,
     kwargsSchema,
@@ -96,6 +101,7 @@ export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRu
     echo: given({
       fn,
       kwargs,
+      msg,
       channel: channel?.echo,
       reject_options: options.echo,
       state,
@@ -111,7 +117,7 @@ export function readContact(body: JsonObject, problems: Problem[], rules: Channe
   const head = readHead(body, problems);
   if (!head) return undefined;
   const { spec } = head;
-  const msg = required(spec, "msg", text({ min: 1, max: 40_000 }), { loc: SPEC, problems });
+  const msg = required(spec, "msg", text({ min: 1, max: MOST_WORDS }), { loc: SPEC, problems });
   const subject = optional(spec, "subject", text({ max: 998, without: ONE_LINE }), { loc: SPEC, problems });
   const channel = channelIn(spec, problems, { ...rules, joint: false, composite: true });
   const options = optionsIn(spec, "response_options", problems);
@@ -241,7 +247,7 @@ export function readMessage(body: JsonObject, problems: Problem[], rules: Channe
   const spec = required(body, "spec", object, { loc: ["body"], problems });
   if (!spec) return undefined;
   const name = spec["message"] === undefined && spec["agentMessage"] !== undefined ? "agentMessage" : "message";
-  const message = required(spec, name, text({ min: 1, max: 40_000 }), { loc: SPEC, problems });
+  const message = required(spec, name, text({ min: 1, max: MOST_WORDS }), { loc: SPEC, problems });
   const schema = optional(spec, "response_schema", object, { loc: SPEC, problems });
   const id = (value: unknown, _: Loc, into: Problem[]) =>
     readChannel({ channel_id: value }, SPEC, into, {

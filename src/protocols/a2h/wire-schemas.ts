@@ -54,6 +54,7 @@ export const BODIES = {
         {
           fn: text("Function to be run", 256),
           kwargs: { type: "object", description: "Its exact arguments" },
+          msg: text("The agent's words, no part of what is approved", 40_000),
           channel,
           reject_options: { type: "array", maxItems: 25, items: option },
           state,

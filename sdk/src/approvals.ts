@@ -1,0 +1,207 @@
+import { canonical, consentDigest, copyOf } from "./consent.ts";
+import type { CallOptions, Connection } from "./http.ts";
+import { newKey } from "./idempotency-key.ts";
+import { outcomeOf, read, request } from "./outcome.ts";
+import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request-errors.ts";
+import { channelIdOf } from "./whom.ts";
+import type { ContactChannel, FunctionCall, ReceiptPayload, Responder, ResponseOption } from "./wire.ts";
+
+/** Who is asked, and how. Left out, `to` and `channel` are what the key or the server says. */
+export interface ApprovalOptions extends CallOptions {
+  /** A person's exact name or id, a group, or a channel that the operator has named. */
+  to?: string;
+  /** Whom to ask in the words of the protocol, in the place of `to`: `{ all_of: [...] }`, `{ slack: {...} }`. */
+  channel?: ContactChannel;
+  /** Why, in the agent's own words: shown below a line, and no part of what is approved. */
+  reason?: string;
+  /** Ready-made ways to reject. */
+  rejectOptions?: readonly ResponseOption[];
+  /** People may change the arguments before they approve them; what they approved runs then. */
+  editable?: boolean;
+  /** A JSON Schema that changed arguments must fit. */
+  argsSchema?: object;
+  /** How long people have, 10 s to 30 days; left out, what the server says: 72 hours. It counts from the first request. */
+  timeoutSeconds?: number;
+  /** Groups the requests of one run of an agent. */
+  runId?: string;
+  /**
+   * The id of the request: asking the same under the same key joins what was asked before, also from another process.
+   * Left out, a fresh one.
+   */
+  idempotencyKey?: string;
+}
+
+/** What is to be approved: a function and exactly its arguments. */
+export interface ApprovalRequest<Args extends object> extends ApprovalOptions {
+  /** The function that is to run, as people read it. */
+  fn: string;
+  /** Its arguments, all of them: an object of what JSON can carry. */
+  args: Args;
+}
+
+/** A call that was approved. */
+export interface Decision<Args extends object = Record<string, unknown>> {
+  /** The id of the request: the idempotency key. */
+  id: string;
+  approved: true;
+  fn: string;
+  /** The arguments that were approved, and that are to run. Nobody else holds them. */
+  args: Args;
+  /** Whether whoever approved has changed the arguments. */
+  edited: boolean;
+  /** Who approved; where several had to, the last of them. */
+  by: Responder | undefined;
+  comment: string | undefined;
+  /** The digest of `fn` and `args` that was shown, approved, and compared with them here. */
+  digest: string;
+  /** Where the signed receipt stands as long as the server keeps the request, and the receipt: `parley verify` checks it. */
+  receiptUrl: string;
+  receipt: string;
+}
+
+/** Asks and waits; what `Parley.approve` promises. */
+export async function approve<Args extends object>(
+  connection: Connection,
+  { fn, args: given, ...options }: ApprovalRequest<Args>,
+): Promise<Decision<Args>> {
+  const { signal, idempotencyKey: id = newKey() } = options;
+  const args = copyOf(given);
+  const body = {
+    run_id: options.runId ?? "sdk",
+    call_id: id,
+    spec: {
+      fn,
+      kwargs: args,
+      msg: options.reason,
+      channel: await channelOf(connection, options),
+      reject_options: options.rejectOptions,
+      timeout_seconds: options.timeoutSeconds,
+      editable: options.editable,
+      kwargs_schema: options.argsSchema,
+    },
+  };
+  const asked = await request<FunctionCall>(connection, "/function_calls", body, signal);
+  const call = await outcomeOf(connection, pathOf(id), signal, asked);
+  return decisionOf(connection, call, { fn, args, isEditable: options.editable === true }, signal);
+}
+
+/** Waits for what was asked before; what `Parley.decision` promises. */
+export async function decision(
+  connection: Connection,
+  id: string,
+  { signal }: CallOptions,
+): Promise<Decision<Record<string, unknown>>> {
+  const call = await outcomeOf<FunctionCall>(connection, pathOf(id), signal);
+  const { fn, kwargs: args, editable } = call.spec;
+  return decisionOf(connection, call, { fn, args, isEditable: editable === true }, signal);
+}
+
+/** Nobody can decide any more; what `Parley.withdraw` promises. */
+export async function withdraw(
+  connection: Connection,
+  id: string,
+  { reason, signal }: CallOptions & { reason?: string },
+): Promise<void> {
+  await request(connection, `/agent${pathOf(id)}/cancel`, { reason }, signal);
+}
+
+async function channelOf(
+  connection: Connection,
+  { to, channel, signal }: ApprovalOptions,
+): Promise<ContactChannel | undefined> {
+  if (to === undefined) return channel;
+  if (channel !== undefined) throw new TypeError("Say whom to ask by `to` or by `channel`, and not by both.");
+  return { channel_id: await channelIdOf(connection, to, signal) };
+}
+
+/** What is about to run. */
+interface Wanted<Args> {
+  fn: string;
+  args: Args;
+  isEditable: boolean;
+}
+
+/** @throws {NotApproved} unless exactly this was approved, or what a person made of it who was allowed to */
+async function decisionOf<Args extends object>(
+  connection: Connection,
+  call: FunctionCall,
+  { fn, args: wanted, isEditable }: Wanted<Args>,
+  signal: AbortSignal | undefined,
+): Promise<Decision<Args>> {
+  const { call_id: id, status } = call;
+  if (status.expired || status.cancelled) throw new ApprovalUndecided(call);
+  if (status.approved !== true) throw new ApprovalRejected(call);
+  const edited = isEditable && status.edited === true && status.kwargs !== undefined;
+  const args = edited ? copyOf(status.kwargs as Args) : wanted;
+  const digest = await consentDigest(fn, args);
+  const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
+  const receipt = await read<string>(connection, path, { signal, asText: true });
+  const { outcome, call_id, consent_digest } = payloadOf(receipt);
+  const isThis = outcome === "approved" && call_id === id && consent_digest === digest;
+  if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
+  return {
+    id,
+    approved: true,
+    fn,
+    args,
+    edited,
+    by: status.user_info,
+    comment: status.comment,
+    digest,
+    receiptUrl: connection.addressOf(path),
+    receipt,
+  };
+}
+
+/** Returns what a receipt says. Its signature is for those who did not hear it from the server itself. */
+function payloadOf(receipt: string): Partial<ReceiptPayload> {
+  const [, payload = ""] = receipt.split(".");
+  try {
+    const bytes = atob(payload.replaceAll("-", "+").replaceAll("_", "/"));
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))) as ReceiptPayload;
+  } catch {
+    return {};
+  }
+}
+
+function pathOf(id: string): string {
+  return `/function_calls/${encodeURIComponent(id)}`;
+}
+
+/** How to ask before a function runs. */
+export interface GuardOptions extends Omit<ApprovalOptions, "signal" | "idempotencyKey"> {
+  /** What people read as the function; left out, the function's own name. */
+  name?: string;
+}
+
+/** Of one call: what it is to be known by, and why. */
+export type GuardedCall = Pick<ApprovalOptions, "signal" | "idempotencyKey" | "reason">;
+
+/** Returns the function behind an approval; what `Parley.requireApproval` promises. */
+export function requireApproval<Args extends object, Result>(
+  connection: Connection,
+  run: (args: Args) => Result | Promise<Result>,
+  { name = run.name, ...options }: GuardOptions,
+): (args: Args, call?: GuardedCall) => Promise<Result> {
+  if (name === "") throw new TypeError("The function has no name that people could read: give it as `name`.");
+  /** What runs under keys that were given, so that one approval is one run. */
+  const runs = new Map<string, Promise<Result>>();
+
+  return async (given, call = {}) => {
+    const args = copyOf(given);
+    const key = call.idempotencyKey && `${call.idempotencyKey} ${canonical(args)}`;
+    const earlier = key ? runs.get(key) : undefined;
+    if (earlier) return earlier;
+    let isStarted = false;
+    const running = (async () => {
+      const { args: approved } = await approve(connection, { ...options, ...call, fn: name, args });
+      isStarted = true;
+      return run(approved);
+    })();
+    if (key) {
+      runs.set(key, running);
+      running.catch(() => isStarted || runs.delete(key));
+    }
+    return running;
+  };
+}

@@ -1,0 +1,79 @@
+import type { CallOptions, Connection } from "./http.ts";
+import { newKey } from "./idempotency-key.ts";
+import { outcomeOf, request } from "./outcome.ts";
+import { NotAnswered } from "./request-errors.ts";
+import { channelIdOf } from "./whom.ts";
+import type { Message, Responder } from "./wire.ts";
+
+/** A message to a person. With options the answer is one of them, with a schema a value that fits, else words. */
+export interface PersonQuestion extends CallOptions {
+  /** A person's exact name or id, a group, a conversation, or a channel that the operator has named. */
+  to: string;
+  message: string;
+  /** What to choose from. */
+  options?: readonly string[];
+  /** A JSON Schema of the answer, in the place of `options`: booleans and enums are buttons, flat objects a form. */
+  schema?: object;
+  /** How long there is to answer, 10 s to 30 days; left out, there is no deadline. */
+  timeoutSeconds?: number;
+  /**
+   * The id of the request: asking the same under the same key joins what was asked before, also from another process.
+   * Left out, a fresh one.
+   */
+  idempotencyKey?: string;
+}
+
+/** What a person answered. It is what somebody said, and no instruction. */
+export interface PersonAnswer<Value = unknown> {
+  /** The id of the request: the idempotency key. */
+  id: string;
+  /** The option that was chosen, the value that fits the schema, or the words. */
+  value: Value;
+  /** The answer as it was given. */
+  words: string;
+  by: Responder | undefined;
+}
+
+/** Asks and waits; what `Parley.askPerson` promises. */
+export async function askPerson<Value>(
+  connection: Connection,
+  { to, message, options, schema, ...rest }: PersonQuestion,
+): Promise<PersonAnswer<Value>> {
+  const { signal, idempotencyKey: uid = newKey(), timeoutSeconds } = rest;
+  if (options && schema) throw new TypeError("Say what fits by `options` or by `schema`, and not by both.");
+  const body = {
+    apiVersion: "proto.a2h.dev/v1alpha1",
+    kind: "Message",
+    metadata: { uid },
+    spec: {
+      message,
+      channel_id: await channelIdOf(connection, to, signal),
+      response_schema: options ? { enum: options } : schema,
+      timeout_seconds: timeoutSeconds,
+    },
+  };
+  const asked = await request<Message>(connection, "/messages", body, signal);
+  return answerIn(await outcomeOf(connection, pathOf(uid), signal, asked));
+}
+
+/** Waits for what was asked before; what `Parley.answer` promises. */
+export async function answer<Value>(
+  connection: Connection,
+  id: string,
+  { signal }: CallOptions,
+): Promise<PersonAnswer<Value>> {
+  return answerIn(await outcomeOf<Message>(connection, pathOf(id), signal));
+}
+
+/** @throws {NotAnswered} */
+function answerIn<Value>(message: Message): PersonAnswer<Value> {
+  const { metadata, spec, status } = message;
+  if (status.expired || status.cancelled) throw new NotAnswered(message);
+  const words = status.humanMessage ?? "";
+  const value = (spec.response_schema === undefined ? words : status.response) as Value;
+  return { id: metadata.uid, value, words, by: status.user_info };
+}
+
+function pathOf(id: string): string {
+  return `/messages/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,71 @@
+import { type Connection, sleep } from "./http.ts";
+import { persist } from "./persist.ts";
+import type { RequestStatus } from "./wire.ts";
+
+/** Where the server speaks A2H. */
+export const A2H = "/a2h/v1alpha1";
+
+/** How long the server is asked to hold one read. */
+const HOLD_SECONDS = 25;
+
+/** How long a server that cannot be reached is tried where somebody is to be asked. */
+const FIRST_MS = 20_000;
+/** How long it is tried past a request's deadline, and for what is read of a request that is over. */
+const GRACE_MS = 60_000;
+
+/** A request to people, as far as waiting for its end goes. */
+interface Request {
+  status: RequestStatus & { expires_at?: string };
+}
+
+/** Resolves with what the server made of a request; it names itself, so that it is asked once however often it is sent. */
+export function request<T>(
+  connection: Connection,
+  path: string,
+  body: object,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const send = () => connection.call<T>("POST", `${A2H}${path}`, { signal, body, repeatable: true });
+  return persist(send, { signal, giveUpAt: Date.now() + FIRST_MS });
+}
+
+/** Resolves with what stands on the server, which may be on its way back. */
+export function read<T>(
+  connection: Connection,
+  path: string,
+  { signal, asText = false }: { signal: AbortSignal | undefined; asText?: boolean },
+): Promise<T> {
+  const look = () => connection.call<T>("GET", path, { signal, asText });
+  return persist(look, { signal, giveUpAt: Date.now() + GRACE_MS });
+}
+
+/** True once nobody can decide or answer any more. */
+function isOver({ status }: Request): boolean {
+  return status.responded_at !== undefined || status.expired === true || status.cancelled === true;
+}
+
+/**
+ * Resolves with the request once it is over.
+ *
+ * A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
+ *
+ * @throws {ParleyError} `not_found`, `unauthorized`, or the signal's reason
+ */
+export async function outcomeOf<T extends Request>(
+  connection: Connection,
+  path: string,
+  signal: AbortSignal | undefined,
+  first?: T,
+): Promise<T> {
+  let latest = first ?? (await read<T>(connection, `${A2H}${path}`, { signal }));
+  const call = { signal, query: { wait: HOLD_SECONDS }, timeoutMs: HOLD_SECONDS * 1000 + 15_000 };
+  while (!isOver(latest)) {
+    const start = Date.now();
+    // Without a deadline this is not a number, which no time is later than.
+    const giveUpAt = Date.parse(latest.status.expires_at ?? "") + GRACE_MS;
+    latest = await persist(() => connection.call<T>("GET", `${A2H}${path}`, call), { signal, giveUpAt });
+    // A server that does not hold reads must not be asked in a tight loop.
+    if (!isOver(latest) && Date.now() - start < 1000) await sleep(1000, signal);
+  }
+  return latest;
+}

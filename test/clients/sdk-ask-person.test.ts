@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { NotAnswered, Parley, ParleyError, type PersonQuestion } from "@parley/sdk";
+import { openScene, type Scene } from "../a2h.ts";
+import { fresh, until } from "../contract.ts";
+import { decider, type Decider } from "../deciders.ts";
+
+describe("a person who is asked by the SDK", () => {
+  let scene: Scene;
+  let parley: Parley;
+  before(async () => {
+    scene = await openScene("sqlite", { at: Date.now() });
+    parley = new Parley({ url: scene.world.url, key: scene.agent.key });
+  });
+  after(() => scene[Symbol.asyncDispose]());
+
+  async function somebody(): Promise<Decider & { name: string }> {
+    const name = fresh("Ana Ruiz");
+    const { person } = await scene.human(name);
+    return { ...(await decider(scene.world, person, person)), name };
+  }
+  const failure = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => assert.fail("it was answered"),
+      (error: unknown) => error,
+    );
+
+  it("chooses one of the options", async () => {
+    const ana = await somebody();
+    const options = ["Monday", "Tuesday"] as const;
+    const asked = parley.askPerson({ to: ana.name, message: "Which of the two days?", options });
+    await ana.decides({ text: "tuesday" });
+    const { value, by, id } = await asked;
+    const day: "Monday" | "Tuesday" = value;
+    assert.deepEqual([day, by?.name], ["Tuesday", ana.name]);
+    assert.equal((await parley.answer(id)).value, "Tuesday");
+  });
+
+  it("answers in words", async () => {
+    const ana = await somebody();
+    const asked = parley.askPerson({ to: ana.number, message: "What shall it be called?" });
+    await ana.decides({ text: "The Ledger" });
+    const { value, words } = await asked;
+    assert.deepEqual([value.toUpperCase(), words], ["THE LEDGER", "The Ledger"]);
+  });
+
+  it("answers with a value that fits the schema", async () => {
+    const ana = await somebody();
+    const schema = { type: "object", properties: { days: { type: "integer" } }, required: ["days"] };
+    const asked = parley.askPerson<{ days: number }>({ to: ana.name, message: "For how long?", schema });
+    await ana.decides({ value: { days: 3 } });
+    assert.equal((await asked).value.days, 3);
+  });
+
+  it("may stay silent, which is an error of its own", async () => {
+    const ana = await somebody();
+    const asked = failure(parley.askPerson({ to: ana.name, message: "Are you there?", timeoutSeconds: 60 }));
+    await until(async () => (await ana.inbox()).length === 1);
+    await scene.world.advance(61_000);
+    const error = await asked;
+    assert.ok(error instanceof NotAnswered && error.code === "EXPIRED", String(error));
+    const again = await failure(parley.answer(error.id));
+    assert.ok(again instanceof NotAnswered);
+  });
+
+  it("is asked once under one key, and not any more once it is cancelled", async () => {
+    const ana = await somebody();
+    const question: PersonQuestion = { to: ana.name, message: "Ship build 412?", idempotencyKey: fresh("ship") };
+    const both = [question, question].map((one) => failure(parley.askPerson(one)));
+    await until(async () => (await ana.inbox()).length === 1);
+    const other = await failure(parley.askPerson({ ...question, message: "Ship build 413?" }));
+    assert.ok(other instanceof ParleyError && other.code === "uid_conflict");
+    await scene.agent.post(`/messages/${question.idempotencyKey}/cancel`);
+    for (const error of await Promise.all(both)) assert.ok(error instanceof NotAnswered && error.code === "CANCELLED");
+  });
+
+  it("is not asked what cannot be answered", async () => {
+    const ana = await somebody();
+    const both = { options: ["a"], schema: { type: "string" } };
+    assert.ok((await failure(parley.askPerson({ to: ana.name, message: "Which?", ...both }))) instanceof TypeError);
+    const schema = { type: "object", $ref: "https://example.com/schema" };
+    const refused = await failure(parley.askPerson({ to: ana.name, message: "Which?", schema }));
+    assert.ok(refused instanceof ParleyError && refused.code === "schema_invalid");
+    assert.match(String(refused.details["path"]), /\$ref/);
+    assert.equal((await ana.inbox()).length, 0);
+  });
+});
