@@ -54,6 +54,8 @@ export async function collector(status = 200): Promise<Collector> {
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
     })();
   });
+  // After five silent seconds Node hangs up, perhaps just as the next spans are sent.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const spans = (): HeardSpan[] =>

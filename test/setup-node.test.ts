@@ -36,11 +36,17 @@ describe("the Node that setup brings along", () => {
     response.end(JSON.stringify({ name: NAME, "dist-tags": { latest: VERSION }, versions }));
   });
 
+  // A slow npm pauses for longer than the five seconds after which Node hangs up on whoever says nothing.
+  registry.keepAliveTimeout = 0;
+
   before(async () => {
     registry.listen(0, "127.0.0.1");
     await once(registry, "listening");
   });
-  after(() => registry.close());
+  after(() => {
+    registry.closeAllConnections();
+    registry.close();
+  });
 
   /** A package of Node for this platform, whose program is a shell script. */
   async function pack(says: string): Promise<Buffer> {
