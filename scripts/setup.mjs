@@ -1,6 +1,6 @@
 /**
  * Makes a checkout ready to run: the packages of the lock file are installed, the command `parley` is linked, the web
- * app is built from its present sources.
+ * app is built from its present sources. With `--run`, what only tests and other development need may be missing.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has.
  * Silent when there is nothing to do. Of two at once, one works and the other waits for it.
@@ -35,12 +35,17 @@ const FOLDERS = ["", "adapters", "scripts/node", "sdk", "web"];
 const KINDS = ["dependencies", "devDependencies", "optionalDependencies"];
 const NETWORK_ERRORS = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/;
 
+const RUNS_ONLY = process.argv.includes("--run");
+
 /** The steps in order; each looks at the checkout itself, so that a half-done one is seen and done again. */
 const STEPS = [
-  { says: "Installing the packages of package-lock.json", isDone: isInstalled, run: install },
+  { says: "Installing the packages of package-lock.json", isDone: () => isInstalled(!RUNS_ONLY), run: install },
   { says: "Linking the command parley", isDone: isLinked, run: link },
   { says: "Building the web app", isDone: isBuilt, run: build },
 ];
+
+const KINDS_INSTALLED = [RUNS_ONLY ? "--omit=dev" : "--include=dev"];
+const QUIETLY = ["--no-audit", "--no-fund"];
 
 /** A sentence for whoever typed the command; everything else that is thrown is a mistake in this file. */
 class SetupError extends Error {}
@@ -71,15 +76,19 @@ function runSteps() {
 
 // Packages
 
-/** npm writes down at the end of an installation what it installed; that is compared with what the lock file asks. */
-function isInstalled() {
+/**
+ * npm writes down at the end of an installation what it installed; that is compared with what the lock file asks, the
+ * packages that only development needs among it or not.
+ */
+function isInstalled(withDevelopment) {
   const wanted = readJson(at("package-lock.json")).packages;
   const installed = readJson(at("node_modules", ".package-lock.json"))?.packages;
   if (!installed) return false;
 
-  const isThere = ([path, { version, integrity, optional }]) =>
+  const isThere = ([path, { version, integrity, optional, dev }]) =>
     !path.startsWith("node_modules/") ||
     optional ||
+    (dev && !withDevelopment) ||
     (installed[path]?.version === version && installed[path]?.integrity === integrity);
   const isUnchanged = (folder) => {
     const asked = readJson(at(folder, "package.json"));
@@ -114,7 +123,9 @@ function install() {
   const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=15000"];
   const isOffline = NETWORK_ERRORS.test(npm("ping", ...patience).output);
   const from = isOffline ? ["--offline"] : [];
-  const { status, output } = npm("ci", "--include=dev", "--no-audit", "--no-fund", ...from);
+  // A server may be running from what is there, so that is added to, and not removed first.
+  const isToAdd = !RUNS_ONLY && isInstalled(false);
+  const { status, output } = isToAdd ? add(from) : npm("ci", ...KINDS_INSTALLED, ...QUIETLY, ...from);
   if (status !== 0) throw new SetupError(whyInstallFailed(output));
   if (!hasNode()) {
     throw new SetupError(
@@ -133,11 +144,15 @@ function completeOptional(from) {
   const { optionalDependencies = {} } = readJson(at("package.json"));
   const isThere = (name) => existsSync(at("node_modules", ...name.split("/")));
   if (Object.keys(optionalDependencies).every(isThere)) return;
-  const args = ["install", "--no-save", "--include=dev", "--no-audit", "--no-fund", ...from];
-  const { status } = runNpm([at("node_modules", ".bin")], args);
+  const { status } = add(from);
   if (status !== 0 || !Object.keys(optionalDependencies).every(isThere)) {
     console.error("Some optional packages could not be installed; whatever needs one says so.");
   }
+}
+
+/** npm under the Node that will run them adds the packages that are missing. */
+function add(from) {
+  return runNpm([at("node_modules", ".bin")], ["install", "--no-save", ...KINDS_INSTALLED, ...QUIETLY, ...from]);
 }
 
 function whyInstallFailed(output) {
