@@ -7,7 +7,7 @@
  * and `questions/loops/` are what their names say. A protocol says what it wants in verbs and never touches a store.
  * Members of protocols/, channels/ and responders/ do not know one another: `own` below is the member's own folder.
  */
-const SUBJECTS = "core|access|policy|requests|notices|conversations|questions|asks|tasks|doctor";
+const SUBJECTS = "core|access|policy|requests|notices|conversations|questions|asks|tasks|doctor|backup";
 const lib = "^src/lib/";
 const model = `^src/(${SUBJECTS})/model/`;
 const store = `^src/(${SUBJECTS})/store/`;

@@ -55,6 +55,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   agents: async () => (await import("./agents.ts")).agents,
   exec: async () => (await import("./exec.ts")).exec,
   forward: async () => (await import("./forward.ts")).forward,
+  backup: async () => (await import("./backup.ts")).backup,
+  restore: async () => (await import("./restore.ts")).restore,
   doctor: async () => (await import("./doctor.ts")).doctor,
   stop: async () => (await import("./stop.ts")).stop,
 };

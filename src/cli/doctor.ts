@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Config, loadConfig } from "../config/config.ts";
 import type { Context } from "../context.ts";
-import { systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { openGroups } from "../server/people.ts";
@@ -45,38 +45,50 @@ export const doctor: Command = {
     }
     let report: Report;
     try {
-      report = client ? await lookAsAgent(values.url, io) : await lookInside(values, quick, io);
+      report = client
+        ? await lookAsAgent(values.url, io)
+        : await lookInside(configOf(values, io), { quick, clock: systemClock }, io);
     } catch (error) {
       if (io.interrupted.aborted) throw error;
       io.tell(`parley doctor: could not look: ${error instanceof Error ? error.message : String(error)}`);
       return EXIT.usage;
     }
     const { findings, facts } = report;
-    const holds = findings.every(({ offenders }) => offenders.length === 0);
+    const holds = isSound(report);
     if (values.json) io.out(printableJson(JSON.stringify({ holds, ...(!client && { quick }), findings, facts })));
-    else {
-      write(report, io);
-      const broken = client ? "Something does not hold." : "Something is broken; nothing was changed.";
-      io.out(holds ? "Everything holds." : broken);
-    }
+    else tellReport(report, client ? "Something does not hold." : "Something is broken; nothing was changed.", io);
     return holds ? EXIT.done : EXIT.refused;
   },
 };
 
-interface Report {
+/** What was looked at, and what was found. */
+export interface Report {
   findings: Finding[];
   facts: EngineReport["facts"];
 }
 
-async function lookInside(
-  flags: { "data-dir"?: string | undefined; config?: string | undefined },
-  quick: boolean,
+/** Returns whether nothing was found broken. */
+export const isSound = ({ findings }: Report): boolean => findings.every(({ offenders }) => offenders.length === 0);
+
+/** Prints a report for people, with its verdict. */
+export function tellReport(report: Report, broken: string, io: Io): void {
+  write(report, io);
+  io.out(isSound(report) ? "Everything holds." : broken);
+}
+
+function configOf(flags: { "data-dir"?: string | undefined; config?: string | undefined }, io: Io): Config {
+  return loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
+}
+
+/** Examines a store as it is by this clock: one that was off until now has deadlines that have passed. */
+export async function lookInside(
+  config: Config,
+  { quick, clock }: { quick: boolean; clock: Clock },
   io: Io,
 ): Promise<Report> {
-  const config = loadConfig({ flags: { "data-dir": flags["data-dir"] }, env: io.env, file: flags.config });
-  const db = await openToExamine(config, systemClock);
+  const db = await openToExamine(config, clock);
   try {
-    const engine = await examineEngine(db, config, systemClock.now(), quick);
+    const engine = await examineEngine(db, config, clock.now(), quick);
     const stored = await examineStore({ db }, { quick });
     const settings = [examineFiles(config), examinePolicy(config), await examineGroups({ db }, config)];
     const findings = [...stored, ...engine.findings, ...settings];

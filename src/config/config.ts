@@ -97,7 +97,8 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
   return parsed.data;
 }
 
-function findFile({ flags = {}, env, file }: ConfigSources): string | undefined {
+/** Returns the path of the settings file that is read, if one is. */
+export function findFile({ flags = {}, env, file }: ConfigSources): string | undefined {
   const named = file ?? (env["PARLEY_CONFIG"] || undefined);
   if (named !== undefined) return resolve(named);
   const dataDir = flags["data-dir"] ?? (env["PARLEY_DATA_DIR"] || defaultDataDir(env));

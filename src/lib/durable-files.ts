@@ -3,7 +3,7 @@
  * stand. Nothing else under `src/` writes or renames a file without saying why that need not survive (eslint.config.js).
  */
 import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
-import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { link, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "./clock.ts";
 
@@ -115,6 +115,27 @@ export async function renameForGood(fresh: string, path: string): Promise<void> 
     await rm(fresh, { force: true });
     throw error;
   }
+  await syncLater(dirname(path));
+}
+
+/** What link() says where names of this kind are unknown, as on exFAT. */
+const WITHOUT_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/**
+ * The file that was written at `fresh` is at `path` for good, where nothing was before.
+ *
+ * @throws {Error} `EEXIST` where something is; it stays as it is, and so does `fresh`
+ */
+export async function placeNewFile(fresh: string, path: string): Promise<void> {
+  try {
+    // Unlike a rename, this never takes the place of a file that somebody has put there meanwhile.
+    await link(fresh, path);
+  } catch (error) {
+    if (!WITHOUT_LINKS.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (existsSync(path)) throw Object.assign(new Error(`${path} exists`), { code: "EEXIST" });
+    return renameForGood(fresh, path);
+  }
+  await rm(fresh);
   await syncLater(dirname(path));
 }
 

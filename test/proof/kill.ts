@@ -17,6 +17,8 @@ const ONLY_ON: readonly [RegExp, DatabaseName][] = [
 ];
 /** What becomes of these points is for `deliver` to show. */
 const LEFT_TO_DELIVER = /^(addressed|decision|delivery|notice|notify)-/;
+/** Commands that a person runs, killed at these by test/backup-killed.test.ts. */
+const LEFT_TO_BACKUP = /^(backup|restore)-/;
 /** Where a point lies decides what leads there; every other is passed under load, so many times at least. */
 const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
   [/^first-start-|^migration-before-commit$|^highwater-at-start-/, { kind: "first-start", hits: 1 }],
@@ -46,7 +48,7 @@ export const kill: Harness = {
     const random = seeded(seed);
     const cycles = options.longHours ? Math.ceil(LONG_CYCLES_PER_HOUR * options.longHours) : CYCLES;
     const rounds = options.longHours ? Math.ceil(LONG_POINT_ROUNDS_PER_HOUR * options.longHours) : 1;
-    const points = listPoints().filter((point) => !LEFT_TO_DELIVER.test(point));
+    const points = listPoints().filter((point) => !LEFT_TO_DELIVER.test(point) && !LEFT_TO_BACKUP.test(point));
     const plans = planSteps(points, { cycles, rounds, random });
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
 

@@ -62,3 +62,11 @@ export async function deleteArtifact(
 ): Promise<void> {
   await tx.all(sql`DELETE FROM artifacts WHERE job_id = ${jobId} AND epoch = ${epoch} AND path = ${path}`);
 }
+
+/** Returns all of them. */
+export async function listArtifacts(on: Queryable): Promise<Artifact[]> {
+  const rows = await on.all<ArtifactRow>(
+    sql`SELECT job_id, epoch, path, size, sha256 FROM artifacts ORDER BY job_id, epoch, path`,
+  );
+  return rows.map(toArtifact);
+}

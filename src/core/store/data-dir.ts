@@ -21,6 +21,8 @@ import type { Random } from "../../lib/random.ts";
 export const DATABASE_FILE = "parley.db";
 export const LOCK_FILE = "parley.lock";
 export const HIGHWATER_FILE = "highwater";
+/** Stands in a folder while a backup is restored into it: what is there is not whole. */
+export const RESTORE_MARK = "restore-unfinished";
 /** The mode of the folder and of what is in it: its owner's alone. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
@@ -71,6 +73,7 @@ export function prepareDataDir(path: string): string[] {
     );
   try {
     makeFolder(path, FOLDER_MODE);
+    refuseUnfinished(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     const network = process.platform === "linux" ? networkFileSystem(statfsSync(path).type) : null;
     if (network) throw sentence(`it is on a network file system (${network}), where SQLite can lose data`);
@@ -89,6 +92,14 @@ export function prepareDataDir(path: string): string[] {
     const reason = REASONS[codeOf(error)];
     throw reason ? sentence(reason) : error;
   }
+}
+
+/** @throws {Error} one sentence for the operator, when a restore into this folder is under way or was killed */
+export function refuseUnfinished(dataDir: string): void {
+  if (!existsSync(join(dataDir, RESTORE_MARK))) return;
+  throw new Error(
+    `The restore into ${dataDir} is not finished: wait for it, or, if it was ended, run the same parley restore again.`,
+  );
 }
 
 /** Returns the name of the network file system that statfs gives this number, or null for a disk. */

@@ -38,7 +38,7 @@ export function writeHighwater(path: string, commitNo: number): void {
   const isNew = !existsSync(path);
   const descriptor = openSync(path, isNew ? "wx" : "r+", FILE_MODE);
   try {
-    writeSync(descriptor, lineOf(commitNo), 0);
+    writeSync(descriptor, highwaterLine(commitNo), 0);
     // point: highwater-at-start-before-sync
     fsyncSync(descriptor);
   } finally {
@@ -59,7 +59,7 @@ export async function openHighwater({ path, clock, onError }: HighwaterOptions):
     const commitNo = latest;
     try {
       // One line of fixed length, written in place: no disk tears 30 bytes at the start of a sector.
-      await file.write(lineOf(commitNo), 0);
+      await file.write(highwaterLine(commitNo), 0);
       // point: highwater-before-sync
       await file.datasync();
       written = commitNo;
@@ -91,7 +91,8 @@ export async function openHighwater({ path, clock, onError }: HighwaterOptions):
   };
 }
 
-function lineOf(commitNo: number): string {
+/** Returns what the file holds for this number. */
+export function highwaterLine(commitNo: number): string {
   const digits = String(commitNo).padStart(20, "0");
   return `${digits} ${sumOf(digits)}\n`;
 }

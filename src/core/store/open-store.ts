@@ -6,7 +6,14 @@ import { startLoop } from "../../lib/loop.ts";
 import type { Random } from "../../lib/random.ts";
 import { Refusal } from "../../refusals.ts";
 import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./check-clock.ts";
-import { DATABASE_FILE, HIGHWATER_FILE, LOCK_FILE, openInstallationKey, prepareDataDir } from "./data-dir.ts";
+import {
+  DATABASE_FILE,
+  HIGHWATER_FILE,
+  LOCK_FILE,
+  openInstallationKey,
+  prepareDataDir,
+  refuseUnfinished,
+} from "./data-dir.ts";
 import { type Db, first, one, storeNow } from "./db.ts";
 import { watchFiles } from "./files-in-place.ts";
 import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
@@ -253,7 +260,9 @@ async function checkHistory(db: Db, dataDir: string, acceptLoss: boolean): Promi
     highest === null
       ? `${join(dataDir, HIGHWATER_FILE)} is damaged, so whether the database is whole cannot be told`
       : `The database in ${dataDir} ends at commit ${commitNo}, but commit ${highest} was once on disk`;
-  throw new Error(`${what}; put a backup of the folder in its place, or go on without: parley serve --accept-loss`);
+  throw new Error(
+    `${what}; restore a backup into another folder (parley restore), or go on without: parley serve --accept-loss`,
+  );
 }
 
 /** What a server seals before anything else, so that of several that start at once on nothing, one settles the key. */
@@ -307,6 +316,7 @@ export async function openToExamine(place: StorePlace, clock: Clock): Promise<Db
     const [, { openPostgres }] = await loadPostgres();
     return openPostgres({ url: databaseUrl, onError: () => {}, waitMs });
   }
+  refuseUnfinished(dataDir);
   const path = join(dataDir, DATABASE_FILE);
   if (!existsSync(path)) throw new Error(`There is no Parley database in ${dataDir}.`);
   const storeClock = openStoreClock(clock);

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { placeOf } from "../asks/keep-artifact.ts";
+import { listArtifacts, type Artifact } from "../asks/store/artifacts.ts";
+import type { Queryable } from "../core/store/db.ts";
+import { type ContainedFiles, NoSuchPlace } from "../lib/contained-files.ts";
+import type { TarWriter } from "../lib/tar.ts";
+import { ARTIFACTS_FOLDER } from "./model/members.ts";
+import { openSnapshot, type Snapshot } from "./store/snapshot.ts";
+import type { BackupHow } from "./write-backup.ts";
+
+/** The files of jobs that are in an archive so far. */
+export interface TakenArtifacts {
+  rowsOf(on: Queryable): Promise<Artifact[]>;
+  /**
+   * The files of these rows are in the archive, except those that are returned: they are gone, or not what their rows say.
+   * One that is taken again under the same name stands further behind, and counts.
+   */
+  take(rows: readonly Artifact[]): Promise<Artifact[]>;
+}
+
+export function openTakenArtifacts(
+  files: ContainedFiles,
+  tar: TarWriter,
+  { onProgress, signal }: Pick<BackupHow, "onProgress" | "signal">,
+): TakenArtifacts {
+  const taken = new Map<string, string>();
+  return {
+    rowsOf: listArtifacts,
+    async take(rows) {
+      const left: Artifact[] = [];
+      const wanted = rows.filter((row) => taken.get(memberOf(row)) !== row.sha256);
+      for (const [i, row] of wanted.entries()) {
+        signal.throwIfAborted();
+        onProgress(`copying files of jobs: ${i + 1} of ${wanted.length}`);
+        const bytes = await readAsKept(files, row);
+        if (!bytes) left.push(row);
+        else taken.set(memberOf(row), await tar.add(memberOf(row), bytes.length, [bytes]));
+      }
+      return left;
+    },
+  };
+}
+
+/** What is missing in so many moments one after another is not being replaced: it is gone. */
+const LOOKS = 20;
+const BETWEEN_LOOKS_MS = 50;
+
+/**
+ * Opens a moment whose files are all in the archive, and in which no file is being replaced.
+ *
+ * While one is replaced it has no row: that goes before, and another comes afterwards (`keepArtifact`). So where a file is
+ * not what its row said, a later moment has another row or none, and where a file has no row, a later moment has one.
+ * `damaged` are those whose files were not as they were kept before.
+ */
+export async function openFitting(
+  { database, files }: { database: string; files: string },
+  taken: TakenArtifacts,
+  { clock, signal }: Pick<BackupHow, "clock" | "signal">,
+): Promise<{ snapshot: Snapshot; wanted: Map<string, string>; damaged: string[] }> {
+  const known = await listFiles(files);
+  let seen = new Map<string, number>();
+  for (;;) {
+    const snapshot = openSnapshot(database);
+    try {
+      const rows = await taken.rowsOf(snapshot);
+      const left = await taken.take(rows);
+      const there = new Set(rows.map(memberOf));
+      const missing = [...left.map(idOf), ...known.filter((name) => !there.has(name))];
+      seen = new Map(missing.map((id) => [id, (seen.get(id) ?? 0) + 1]));
+      if ([...seen.values()].every((looks) => looks >= LOOKS)) {
+        const kept = rows.filter((row) => !seen.has(idOf(row)));
+        const wanted = new Map(kept.map((row) => [memberOf(row), row.sha256]));
+        return { snapshot, wanted, damaged: left.map(({ jobId, path }) => `${path} of the job ${jobId}`) };
+      }
+    } catch (error) {
+      snapshot.close();
+      throw error;
+    }
+    snapshot.close();
+    if ([...seen.values()].some((looks) => looks > 1)) await clock.sleep(BETWEEN_LOOKS_MS, signal);
+  }
+}
+
+/** Returns the files that jobs may have left, by their names in an archive. */
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    // Either nothing was ever left, or the files of a job went while they were listed.
+    return existsSync(folder) ? null : [];
+  });
+  if (entries === null) return listFiles(folder);
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const steps = paths.map((path) => relative(folder, path).split(sep));
+  // What begins with a dot is no folder of a job, and holds what has no place yet.
+  return steps.filter(([job = "."]) => !job.startsWith(".")).map((own) => [ARTIFACTS_FOLDER, ...own].join("/"));
+}
+
+const idOf = (artifact: Artifact): string => `${memberOf(artifact)} ${artifact.sha256}`;
+
+const memberOf = (artifact: Artifact): string => [ARTIFACTS_FOLDER, ...placeOf(artifact)].join("/");
+
+/** Returns null where the file is gone, or is not what its row says. */
+async function readAsKept(files: ContainedFiles, artifact: Artifact): Promise<Buffer | null> {
+  try {
+    const { file, size } = await files.open(placeOf(artifact));
+    try {
+      if (size !== artifact.size) return null;
+      const bytes = await file.readFile();
+      return createHash("sha256").update(bytes).digest("hex") === artifact.sha256 ? bytes : null;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof NoSuchPlace || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
