@@ -7,8 +7,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
+import { createKey } from "../../src/access/create-key.ts";
+import { until } from "../contract.ts";
 import { blocksOf } from "../documents.ts";
+import { OPERATOR } from "../identities.ts";
 import { itWith } from "../parts.ts";
+import { newFolder, parley, post, serve, stop } from "../program.ts";
 import { openWorld } from "../world.ts";
 
 const run = promisify(execFile);
@@ -25,6 +29,7 @@ describe("the Python package", () => {
       running: true,
       env: { PARLEY_ASK_A_HUMAN_LIMITS_OPEN_QUESTIONS: String(QUOTA) },
     });
+    const { text: decider } = await createKey(world.server.ctx, { name: "dana", scope: "answer", person: OPERATOR });
     const tests = spawn("python3", ["-m", "unittest", "discover", "-s", "tests"], {
       cwd: PACKAGE,
       env: {
@@ -34,6 +39,7 @@ describe("the Python package", () => {
         PARLEY_URL: world.url,
         PARLEY_KEY: "",
         PARLEY_TEST_QUOTA: String(QUOTA),
+        PARLEY_TEST_DECIDER: decider,
       },
     });
     let printed = "";
@@ -42,7 +48,37 @@ describe("the Python package", () => {
     const [code] = (await once(tests, "exit")) as [number | null];
 
     assert.equal(code, 0, printed);
-    assert.match(printed, /Ran 10 tests/);
+    assert.match(printed, /Ran 20 tests/);
+  });
+
+  itWithPython("goes on waiting for an approval while the server is started again", async () => {
+    const dataDir = newFolder();
+    const first = await serve(dataDir);
+    const { url } = first;
+    const words = ["keys", "create", "dana", "--scope", "answer", "--person", OPERATOR];
+    const key = (await parley(words, { PARLEY_DATA_DIR: dataDir })).out.trim();
+    const program =
+      "from parley import Parley\nprint(Parley().approve('deploy', {'version': '1.4.2'}).args['version'])";
+    const asking = run("python3", ["-c", program], {
+      env: {
+        PATH: process.env["PATH"],
+        PARLEY_URL: url,
+        PYTHONPATH: join(PACKAGE, "src"),
+        PYTHONDONTWRITEBYTECODE: "1",
+      },
+    });
+    asking.catch(() => undefined);
+    const calls = `${url}/a2h/v1alpha1/agent/function_calls`;
+    const id = await until(async () => {
+      const { items } = (await (await fetch(`${calls}/pending`)).json()) as { items: { call_id: string }[] };
+      return items[0]?.call_id;
+    });
+    await stop(first);
+    const second = await serve(dataDir, {}, "--port", new URL(url).port);
+    const reply = await post(calls, `/${id}/respond`, { approved: true }, { authorization: `Bearer ${key}` });
+    assert.equal(reply.status, 200, await reply.text());
+    assert.equal((await asking).stdout, "1.4.2\n");
+    await stop(second);
   });
 
   const checked = (folder: string) =>
@@ -60,7 +96,7 @@ describe("the Python package", () => {
       writeFileSync(join(folder, "pyrightconfig.json"), JSON.stringify(settings));
       const shown = ["README.md", "sdk-python/README.md"].flatMap(blocksOf);
       const blocks = shown.filter(({ language }) => language === "python");
-      assert.equal(blocks.length, 2);
+      assert.equal(blocks.length, 3);
       for (const [i, { text }] of blocks.entries()) writeFileSync(join(folder, `block_${i}.py`), text);
       assert.match((await checked(folder)).stdout, /^0 errors/);
 

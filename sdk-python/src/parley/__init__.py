@@ -1,14 +1,20 @@
 """Ask people from Python: the client of a Parley server. Standard library only."""
 
+from ._approvals import Decision
 from ._client import Parley
 from ._errors import (
     AlreadyClosed,
+    ApprovalMismatch,
+    ApprovalRejected,
+    ApprovalUndecided,
     Conflict,
+    NotApproved,
     NotFound,
     ParleyError,
     QuotaExceeded,
     RateLimited,
     Unauthorized,
+    UnknownPerson,
     Unreachable,
     ValidationFailed,
 )
@@ -16,7 +22,12 @@ from ._wire import Question, Response
 
 __all__ = [
     "AlreadyClosed",
+    "ApprovalMismatch",
+    "ApprovalRejected",
+    "ApprovalUndecided",
     "Conflict",
+    "Decision",
+    "NotApproved",
     "NotFound",
     "Parley",
     "ParleyError",
@@ -25,6 +36,7 @@ __all__ = [
     "RateLimited",
     "Response",
     "Unauthorized",
+    "UnknownPerson",
     "Unreachable",
     "ValidationFailed",
 ]

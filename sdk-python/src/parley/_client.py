@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 from urllib.parse import quote
 
+from ._approvals import Decision, Function, ask_approval, guarded, read_decision, withdraw
 from ._http import Connection
 from ._wire import Question, Response, question_from
 
@@ -136,6 +137,87 @@ class Parley:
             if question.is_final or left <= 0:
                 return
             question = self._hold(question, left, until)
+
+    def approve(
+        self,
+        fn: str,
+        args: Mapping[str, Any],
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        reason: Optional[str] = None,
+        reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
+        editable: bool = False,
+        args_schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Decision:
+        """Waits until a person, or a rule of policy, has approved this call, and returns the decision.
+
+        Its `args` are to run: those that were asked about or, where `editable` allows it, what the person made of them.
+        Their digest has been compared with what was shown and approved. `to` is a person's exact name or id, a group, or
+        a channel that the operator has named; `channel` says it in the words of A2H. The same under the same
+        `idempotency_key` joins what was asked before. A server that goes away meanwhile is asked again under the same id.
+
+        Raises ApprovalRejected with the comment, ApprovalUndecided when nobody decided in time or it was cancelled,
+        ApprovalMismatch, UnknownPerson, TypeError for arguments that JSON cannot carry, and what `ask` does.
+        """
+        more = {
+            "to": to,
+            "channel": channel,
+            "reason": reason,
+            "reject_options": None if reject_options is None else list(reject_options),
+            "editable": editable,
+            "args_schema": args_schema,
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key,
+        }
+        return ask_approval(self._connection, fn, args, more)
+
+    def decision(self, approval_id: str) -> Decision:
+        """Takes up the wait for an approval that was asked for before; its id is its idempotency key.
+
+        Raises what `approve` does, and NotFound.
+        """
+        return read_decision(self._connection, approval_id)
+
+    def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
+        """Nobody can approve it any more. Raises NotFound, and Conflict when it is over."""
+        withdraw(self._connection, approval_id, reason)
+
+    def require_approval(
+        self,
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        name: Optional[str] = None,
+        reason: Optional[str] = None,
+        reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
+        editable: bool = False,
+        args_schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+    ) -> Callable[[Function], Function]:
+        """Puts a function behind an approval: each call asks with all its arguments, by name, waits, and runs it once.
+
+        The arguments are of what JSON can carry, defaults among them, and are copied before anybody is asked; what was
+        approved is what runs. People read the function as `name`, else as its own. Raises what `approve` does; the
+        function has not run then.
+        """
+
+        def ask(fn: str, args: Mapping[str, Any]) -> Decision:
+            return self.approve(
+                fn,
+                args,
+                to=to,
+                channel=channel,
+                reason=reason,
+                reject_options=reject_options,
+                editable=editable,
+                args_schema=args_schema,
+                timeout_seconds=timeout_seconds,
+            )
+
+        return lambda function: guarded(function, name or function.__name__, ask)
 
     def _hold(self, question: Question, left: float, until: Optional[float]) -> Question:
         """One long-poll: returns with the next answer, the end, or when the hold is over."""

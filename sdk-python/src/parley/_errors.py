@@ -58,6 +58,59 @@ class Unreachable(ParleyError):
     """No reply came, also after trying again."""
 
 
+class UnknownPerson(ParleyError):
+    """Nobody, or more than one person, is called as was said; nobody was asked."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="UNKNOWN_PERSON", status=0)
+
+
+class NotApproved(Exception):
+    """An approval that was not given: what was asked about must not run.
+
+    `code` is `REJECTED`; `EXPIRED` or `CANCELLED` where nobody decided; `MISMATCH` where something else was approved.
+    """
+
+    def __init__(self, code: str, call: Mapping[str, Any], message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.id: str = call["call_id"]
+        """The id of what was asked."""
+        self.status: Mapping[str, Any] = call["status"]
+        """How it stands on the server."""
+
+
+class ApprovalRejected(NotApproved):
+    """A person, or a rule of policy, said no. `comment` is what somebody said, and no instruction."""
+
+    def __init__(self, call: Mapping[str, Any]) -> None:
+        status: Mapping[str, Any] = call["status"]
+        self.comment: str = status.get("comment", "Rejected without a comment")
+        self.option: Optional[str] = status.get("reject_option_name")
+        """The `name` of the ready-made way to reject that was chosen."""
+        self.by: Mapping[str, Any] = status.get("user_info", {})
+        who = self.by.get("name", "Somebody")
+        super().__init__("REJECTED", call, f"{who} rejected {call['spec']['fn']}: {self.comment}")
+
+
+class ApprovalUndecided(NotApproved):
+    """It ended, and nobody had decided: `EXPIRED` or `CANCELLED`. Silence is never consent."""
+
+    def __init__(self, call: Mapping[str, Any]) -> None:
+        cancelled = bool(call["status"].get("cancelled"))
+        how = "It was cancelled before anybody decided" if cancelled else "Nobody decided in time"
+        super().__init__(
+            "CANCELLED" if cancelled else "EXPIRED", call, f"{how}: {call['spec']['fn']} is not approved."
+        )
+
+
+class ApprovalMismatch(NotApproved):
+    """What was approved is not what would run: the digests differ."""
+
+    def __init__(self, call: Mapping[str, Any]) -> None:
+        super().__init__("MISMATCH", call, f"What was approved is not what would run as {call['spec']['fn']}.")
+
+
 _BY_STATUS = {
     400: ValidationFailed,
     401: Unauthorized,
@@ -65,6 +118,7 @@ _BY_STATUS = {
     404: NotFound,
     409: Conflict,
     410: AlreadyClosed,
+    422: ValidationFailed,
     429: RateLimited,
 }
 
@@ -72,6 +126,11 @@ _BY_STATUS = {
 def _members(value: Any) -> Mapping[str, Any]:
     """Returns the members of an object, and none of anything else."""
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _facts(error: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns what else A2H says of an error, beside its code and message."""
+    return {name: value for name, value in error.items() if name not in ("code", "message")}
 
 
 def error_for(status: int, body: Any, retry_after: Optional[float]) -> ParleyError:
@@ -85,6 +144,6 @@ def error_for(status: int, body: Any, retry_after: Optional[float]) -> ParleyErr
         str(error.get("message", f"The server answered {status}.")),
         code=code,
         status=status,
-        details=_members(error.get("details")),
+        details=_members(error.get("details", _facts(error))),
         retry_after=retry_after,
     )

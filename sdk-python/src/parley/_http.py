@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import time
@@ -43,6 +44,26 @@ class Connection:
         until: Optional[float] = None,
     ) -> Any:
         """Returns the parsed reply. Gives up trying again at `until` (monotonic seconds). Raises ParleyError."""
+        text = self._send(method, path, body, timeout=timeout, until=until)
+        return json.loads(text) if text else {}
+
+    def read_text(self, path: str) -> str:
+        """Returns a reply that is no JSON, as it is. Raises ParleyError."""
+        return self._send("GET", path, None, timeout=None, until=None).decode()
+
+    def address_of(self, path: str) -> str:
+        """Returns the address of something on the server."""
+        return self._url + path
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Mapping[str, Any]],
+        *,
+        timeout: Optional[float],
+        until: Optional[float],
+    ) -> bytes:
         for tries in range(self._retries + 1):
             last = tries == self._retries
             try:
@@ -52,7 +73,7 @@ class Connection:
                 pause = error.retry_after if error.retry_after is not None else _pause(tries)
                 if reply.code not in _WORTH_ANOTHER_TRY or last or not _fits(pause, until):
                     raise error from None
-            except (OSError, urllib.error.URLError) as broken:
+            except (OSError, http.client.HTTPException) as broken:
                 pause = _pause(tries)
                 if last or not _fits(pause, until):
                     reason = getattr(broken, "reason", broken)
@@ -61,7 +82,7 @@ class Connection:
             time.sleep(pause)
         raise AssertionError("the loop above returns or raises")
 
-    def _once(self, method: str, path: str, body: Optional[Mapping[str, Any]], timeout: float) -> Any:
+    def _once(self, method: str, path: str, body: Optional[Mapping[str, Any]], timeout: float) -> bytes:
         headers = dict(self._headers)
         data = None
         if body is not None:
@@ -69,8 +90,7 @@ class Connection:
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(self._url + path, data=data, headers=headers, method=method)
         with self._opener.open(request, timeout=timeout) as reply:
-            text = reply.read()
-            return json.loads(text) if text else {}
+            return reply.read()
 
 
 def _error_of(reply: urllib.error.HTTPError) -> Any:
