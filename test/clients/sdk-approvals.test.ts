@@ -17,6 +17,7 @@ import { openReceipt } from "../../src/lib/receipt.ts";
 import { openScene, type Scene } from "../a2h.ts";
 import { fresh, until } from "../contract.ts";
 import { decider, type Decider } from "../deciders.ts";
+import { withRules } from "../policy-calls.ts";
 
 const REFUND = { order: "A-1007", amount: 49.9 };
 
@@ -150,6 +151,31 @@ describe("an approval by the SDK", () => {
     const error = await refunded;
     assert.ok(error instanceof ApprovalMismatch, String(error));
     assert.deepEqual([error.code, ran], ["MISMATCH", 0]);
+  });
+
+  it("is none whose receipt is of another, or is no receipt", async () => {
+    const ana = await somebody();
+    const earlier = asks(ana.name);
+    await ana.decides({ approved: true });
+    for (const receipt of [(await earlier).receipt, "e30.e30.e30", "", "no receipt"]) {
+      const instead: typeof fetch = async (input, init) =>
+        String(input).includes("/receipts/") ? new Response(receipt) : fetch(input, init);
+      const asked = failure(asks(ana.name, {}, client({ fetch: instead })));
+      await ana.decides({ approved: true });
+      const error = await asked;
+      assert.ok(error instanceof ApprovalMismatch, String(error));
+    }
+  });
+
+  it("is the operator's rule where there is one, and nobody is asked", async () => {
+    await using ruled = await openScene("sqlite", { at: Date.now() });
+    await withRules(ruled);
+    const parley = new Parley({ url: ruled.world.url, key: ruled.agent.key });
+    const { by, args } = await parley.approve({ fn: "look_up_order", args: { order: "A-1007" } });
+    assert.deepEqual([by, args], [{ name: "policy: lookups", via: "policy" }, { order: "A-1007" }]);
+    const error = await failure(parley.approve({ fn: "drop_database", args: {} }));
+    assert.ok(error instanceof ApprovalRejected);
+    assert.deepEqual([error.by?.via, error.comment], ["policy", "Databases are dropped by hand"]);
   });
 
   it("is asked for once when a reply is lost, and under one key", async () => {
