@@ -173,7 +173,7 @@ for (const on of DATABASES) {
       const last = serverOf(dataDir);
       run.child.kill("SIGTERM");
       assert.equal((await run.ended).code, 0, run.err());
-      assert.ok(!isAlive(last.pid, last.starttime));
+      await until(() => !isAlive(last.pid, last.starttime), "the end of the last server");
     });
   });
 }
