@@ -1,5 +1,5 @@
 import { call, type Reply } from "../world.ts";
-import { isRunning, openSite, type Process } from "./kill-process.ts";
+import { type Ended, isRunning, openSite, type Process } from "./kill-process.ts";
 import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Aside } from "./kill-story.ts";
 
@@ -56,16 +56,16 @@ export async function relayDay({ on, step: { at }, story, report }: Aside): Prom
   const isRetention = at.point.startsWith("job-retention");
   let server = await started(site, isRetention ? undefined : at);
   const wasWhole = await live(server, memory, at.point, told);
+  let dying: Process | Ended = server;
   if (isRetention) {
     await ended(server, "SIGTERM");
     await site.sleepFor(KEPT_MS);
-    const dying = await site.start({ at });
-    if (isRunning(dying)) server = dying;
+    // It may be dead before it has greeted anybody.
+    dying = await site.start({ at });
   }
-  const end = await Promise.race([server.ended, pause(WITHIN_MS)]);
+  const end = isRunning(dying) ? await Promise.race([dying.ended, pause(WITHIN_MS)]) : dying;
   if (end?.signal !== "SIGKILL") {
-    server.signal("SIGKILL");
-    await server.ended;
+    if (isRunning(dying)) await ended(dying, "SIGKILL");
     return told(`the server was to die there and did not${wasWhole ? "" : ", nor did the day end"}`);
   }
   story.pointsHit.push(at.point);
