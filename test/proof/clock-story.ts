@@ -81,6 +81,8 @@ async function tell(site: Site, options: StoryOptions): Promise<Record<string, n
 
   /** The machine sleeps, and its wall clock has stood still meanwhile: it is set right a moment later. */
   async function sleepUntil(ms: number): Promise<void> {
+    // What the wall clock did before has been seen by then, and is not taken for a part of the sleep.
+    await pause(SERVER_LOOKS_WITHIN_MS);
     const leftMs = Math.max(0, Math.round(ms - nowMs()));
     await alive.sleepWhile(async () => {
       await site.sleepFor(leftMs, { wallMs: -leftMs });
