@@ -12,9 +12,9 @@ import {
   steps,
   timesOf,
   WAITS,
-  killPid,
 } from "./assign-site.ts";
 import { isAlive, starttimeOf } from "../src/workshop/processes.ts";
+import { killPid } from "./kill-pid.ts";
 
 describe("an agent that is killed", { concurrency: true }, () => {
   const shared = sharedSite({ repos: [{ name: "shop", parallel: 9 }], assignment: { parallel: 9 } });

@@ -344,16 +344,3 @@ export function sharedSite(options: SiteOptions = {}): () => AssignSite {
   after(() => site?.[Symbol.asyncDispose]());
   return () => site ?? assert.fail("the site is open");
 }
-
-/** The process is gone when this returns. */
-export async function killPid(pid: number): Promise<void> {
-  try {
-    process.kill(pid, "SIGKILL");
-    for (;;) {
-      process.kill(pid, 0);
-      await systemClock.sleep(5);
-    }
-  } catch {
-    // Gone.
-  }
-}

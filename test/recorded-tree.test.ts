@@ -6,7 +6,7 @@ import { systemClock as clock } from "../src/lib/clock.ts";
 import { findRecorded, recordTree } from "../src/workshop/recorded-tree.ts";
 import { until } from "./contract.ts";
 import { itWith } from "./parts.ts";
-import { killPid } from "./workshop-attempt.ts";
+import { killPid } from "./kill-pid.ts";
 
 const itWithPs = await itWith("ps");
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { it } from "node:test";
 import { systemClock } from "../src/lib/clock.ts";
+import { killPid } from "./kill-pid.ts";
 import { findProcesses, killAttempt } from "../src/workshop/processes.ts";
 import { attach, startSupervisor, type Link } from "../src/workshop/supervise.ts";
 import type { SupervisorLine, SupervisorMark, SupervisorOrder } from "../src/workshop/supervision.ts";
@@ -101,19 +102,6 @@ export async function openAttempt(given: Partial<SupervisorOrder> = {}): Promise
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The process is gone when this returns. */
-export async function killPid(pid: number): Promise<void> {
-  try {
-    process.kill(pid, "SIGKILL");
-    for (;;) {
-      process.kill(pid, 0);
-      await systemClock.sleep(5);
-    }
-  } catch {
-    // Gone.
-  }
 }
 
 /** Returns the first line of this type, and what came before it. */

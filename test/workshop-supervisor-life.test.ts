@@ -9,8 +9,9 @@ import type { PermissionWish } from "../src/workshop/agents/agent.ts";
 import { isAlive, starttimeOf } from "../src/workshop/processes.ts";
 import { openSupervisorLog } from "../src/workshop/supervisor-log.ts";
 import { attach, killAttempt, readLog } from "../src/workshop/supervise.ts";
-import { all, eventually, killPid, messagesOf, openAttempt, refsOf, until } from "./workshop-attempt.ts";
+import { all, eventually, messagesOf, openAttempt, refsOf, until } from "./workshop-attempt.ts";
 import type { Step } from "./workshop-agent.ts";
+import { killPid } from "./kill-pid.ts";
 
 const RUN: PermissionWish = { tool: "Bash", input: { command: "npm test" }, action: "execute", resource: "npm test" };
 const FOR_EVER: Step = { sleepMs: 3_600_000 };

@@ -6,8 +6,9 @@ import { systemClock } from "../src/lib/clock.ts";
 import type { PermissionWish } from "../src/workshop/agents/agent.ts";
 import { closeServer, listen } from "../src/workshop/doors-out.ts";
 import { attach, killAttempt, readLog } from "../src/workshop/supervise.ts";
-import { all, eventually, killPid, messagesOf, openAttempt, refsOf, SANDBOXES, until } from "./workshop-attempt.ts";
+import { all, eventually, messagesOf, openAttempt, refsOf, SANDBOXES, until } from "./workshop-attempt.ts";
 import type { Step } from "./workshop-agent.ts";
+import { killPid } from "./kill-pid.ts";
 
 const RUN: PermissionWish = { tool: "Bash", input: { command: "npm test" }, action: "execute", resource: "npm test" };
 const STAY = ["/bin/sleep", "777"] as const;

@@ -5,11 +5,18 @@ import { join, relative, sep } from "node:path";
 import { placeOf } from "../asks/keep-artifact.ts";
 import { listArtifacts, type Artifact } from "../asks/store/artifacts.ts";
 import type { Queryable } from "../core/store/db.ts";
+import type { Clock } from "../lib/clock.ts";
 import { type ContainedFiles, NoSuchPlace } from "../lib/contained-files.ts";
 import type { TarWriter } from "../lib/tar.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
 import { openSnapshot, type Snapshot } from "./store/snapshot.ts";
-import type { BackupHow } from "./write-backup.ts";
+
+/** What taking files into an archive goes by, and whom it tells how far it is. */
+export interface Taking {
+  clock: Clock;
+  onProgress(line: string): void;
+  signal: AbortSignal;
+}
 
 /** The files of jobs that are in an archive so far. */
 export interface TakenArtifacts {
@@ -24,7 +31,7 @@ export interface TakenArtifacts {
 export function openTakenArtifacts(
   files: ContainedFiles,
   tar: TarWriter,
-  { onProgress, signal }: Pick<BackupHow, "onProgress" | "signal">,
+  { onProgress, signal }: Pick<Taking, "onProgress" | "signal">,
 ): TakenArtifacts {
   const taken = new Map<string, string>();
   return {
@@ -58,7 +65,7 @@ const BETWEEN_LOOKS_MS = 50;
 export async function openFitting(
   { database, files }: { database: string; files: string },
   taken: TakenArtifacts,
-  { clock, signal }: Pick<BackupHow, "clock" | "signal">,
+  { clock, signal }: Pick<Taking, "clock" | "signal">,
 ): Promise<{ snapshot: Snapshot; wanted: Map<string, string>; damaged: string[] }> {
   const known = await listFiles(files);
   let seen = new Map<string, number>();

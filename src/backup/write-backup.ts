@@ -3,12 +3,11 @@ import { open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DATABASE_FILE, HIGHWATER_FILE } from "../core/store/data-dir.ts";
 import { highwaterLine } from "../core/store/highwater.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { ContainedFiles } from "../lib/contained-files.ts";
 import { placeNewFile } from "../lib/durable-files.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { openTarWriter, type TarWriter } from "../lib/tar.ts";
-import { openFitting, openTakenArtifacts, type TakenArtifacts } from "./take-artifacts.ts";
+import { openFitting, openTakenArtifacts, type TakenArtifacts, type Taking } from "./take-artifacts.ts";
 import { ARTIFACTS_FOLDER, DESCRIPTION, FORMAT, printDescription, printSums, SUMS } from "./model/members.ts";
 import { readFacts } from "./store/facts.ts";
 import { openSnapshot, type Snapshot } from "./store/snapshot.ts";
@@ -24,12 +23,9 @@ export interface BackupSource {
   readBeside(): { name: string; bytes: Uint8Array }[];
 }
 
-export interface BackupHow {
-  clock: Clock;
+export interface BackupHow extends Taking {
   /** The version of this program. */
   version: string;
-  onProgress(line: string): void;
-  signal: AbortSignal;
 }
 
 export interface BackupReport {

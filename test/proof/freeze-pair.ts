@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -14,6 +12,7 @@ import { openStore } from "../../src/core/store/open-store.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { databaseUrl } from "../postgres.ts";
+import { runStatement, stopNode, urlOf } from "./node-process.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 
 /** Two servers, each a process of its own, on one new PostgreSQL database, with the settings they are shipped with. */
@@ -39,7 +38,6 @@ export interface Pair extends AsyncDisposable {
 }
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const START_WITHIN_MS = 60_000;
 const AGENTS = 7;
 
 /** Starts both, one after the other. */
@@ -47,14 +45,14 @@ export async function openPair(): Promise<Pair> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-freeze-"));
   const server = await databaseUrl();
   const name = `freeze_${randomBytes(6).toString("hex")}`;
-  await run(server, `CREATE DATABASE ${name}`);
+  await runStatement(server, `CREATE DATABASE ${name}`);
   const database = Object.assign(new URL(server), { pathname: `/${name}` }).href;
   const started: ChildProcess[] = [];
   const control = new pg.Client({ connectionString: database });
   const close = async (): Promise<void> => {
-    await Promise.all(started.map(stop));
+    await Promise.all(started.map(stopNode));
     await control.end();
-    await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     rmSync(dataDir, { recursive: true, force: true });
   };
 
@@ -64,7 +62,7 @@ export async function openPair(): Promise<Pair> {
     for (const which of ["first", "second"]) {
       const child = serve(`${database}?application_name=${which}`, dataDir, which);
       started.push(child);
-      urls.push(await greeting(child));
+      urls.push(await urlOf(child));
     }
     const place = {
       dataDir,
@@ -139,37 +137,4 @@ function serve(database: string, dataDir: string, which: string): ChildProcess {
   process.once("exit", endWithUs);
   child.once("exit", () => process.off("exit", endWithUs));
   return child;
-}
-
-async function greeting(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error("a server has no standard output");
-  const lines = createInterface(child.stdout);
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error("a server did not greet in time")), START_WITHIN_MS);
-    child.once("exit", () => reject(new Error("a server ended")));
-    lines.on("line", (line) => {
-      const url = /^Parley .*?(http:\/\/\S+)/.exec(line)?.[1];
-      if (url === undefined) return;
-      clearTimeout(late);
-      resolve(url);
-    });
-  });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill("SIGCONT");
-  child.kill("SIGTERM");
-  await gone;
-}
-
-async function run(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

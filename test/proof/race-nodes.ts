@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { databaseUrl } from "../postgres.ts";
+import { runStatement, stopNode, urlOf } from "./node-process.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 
 /** Three servers, each a process of its own, on one new PostgreSQL database. */
@@ -35,7 +34,6 @@ const SPEED = 30;
 /** Two readings of the machine's clock, each cut to milliseconds, may differ by this. */
 export const CLOCK_GRAIN_MS = 2;
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const START_WITHIN_MS = 30_000;
 const CLOCK_STARTED = Date.now();
 
 /** Returns what the store's clock says at a moment of this machine's clock. */
@@ -53,7 +51,7 @@ export async function startNodes(): Promise<Nodes> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-race-"));
   const server = await databaseUrl();
   const name = `race_${randomBytes(6).toString("hex")}`;
-  await run(server, `CREATE DATABASE ${name}`);
+  await runStatement(server, `CREATE DATABASE ${name}`);
   const database = Object.assign(new URL(server), { pathname: `/${name}` }).href;
   const control = new pg.Client({ connectionString: database });
   await control.connect();
@@ -63,9 +61,9 @@ export async function startNodes(): Promise<Nodes> {
   const complaints: string[] = [];
   const servers = Array.from({ length: COUNT }, (_, i) => serve(database, dataDir, i, complaints));
   const close = async (): Promise<void> => {
-    await Promise.all(servers.map(({ child }) => stop(child)));
+    await Promise.all(servers.map(({ child }) => stopNode(child)));
     await control.end();
-    await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
@@ -110,38 +108,4 @@ function serve(database: string, dataDir: string, number: number, complaints: st
   process.once("exit", endWithUs);
   child.once("exit", () => process.off("exit", endWithUs));
   return { child, url: urlOf(child, complain) };
-}
-
-/** A server greets with its address; every other line it writes to standard output is its log. */
-async function urlOf(child: ChildProcess, complain: (line: string) => void): Promise<string> {
-  if (!child.stdout) throw new Error("a server has no standard output");
-  const lines = createInterface(child.stdout);
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error("a server did not greet in time")), START_WITHIN_MS);
-    child.once("exit", () => reject(new Error("a server ended")));
-    lines.on("line", (line) => {
-      if (line.startsWith("{")) complain(line);
-      const url = /^Parley .*?(http:\/\/\S+)/.exec(line)?.[1];
-      if (url === undefined) return;
-      clearTimeout(late);
-      resolve(url);
-    });
-  });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, "exit");
-  child.kill("SIGTERM");
-  await gone;
-}
-
-async function run(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
