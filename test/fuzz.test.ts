@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { fresh, IN_PUBLIC, LABELS, ROOMY, sendRaw, sharedWorld } from "./contract.ts";
@@ -117,6 +120,24 @@ const headers = fc.dictionary(
   { maxKeys: 5 },
 );
 
+/**
+ * Asks for this path as it is written, dots included, which `fetch` resolves before it sends them. A path such as
+ * `../events` may name a stream: of what does not end, only the status is read.
+ */
+async function ask(url: string, method: string, path: string): Promise<{ status: number; text: string }> {
+  const sent = request(url, { method, path, agent: false }).end();
+  const [reply] = (await once(sent, "response")) as [IncomingMessage];
+  const endless = reply.headers["content-type"]?.startsWith("text/event-stream");
+  const text = endless ? "" : await textOf(reply);
+  reply.destroy();
+  return { status: reply.statusCode ?? 0, text };
+}
+
+/** Whether this is a time to wait as a query holds it; `%35` is five. */
+function isTime(encoded: string): boolean {
+  return /^\d/.test(new URLSearchParams(`wait=${encoded}`).get("wait") ?? "");
+}
+
 /** A refusal has the one shape, and whatever it is, it is none of our bugs. */
 function assertConsidered(reply: Pick<Reply, "status" | "body" | "text">): void {
   assert.ok(reply.status < 500, `${reply.status} ${reply.text}`);
@@ -219,7 +240,7 @@ for (const on of DATABASES) {
       await fc.assert(
         fc.asyncProperty(paths, fc.array(fc.tuple(names, encoded), { maxLength: 4 }), async (path, query) => {
           // Waiting is not what is tested here.
-          const parts = query.filter(([name, value]) => name !== "wait" || !/^\d/.test(value));
+          const parts = query.filter(([name, value]) => name !== "wait" || !isTime(value));
           await send("GET", `${path}?${parts.map(([name, value]) => `${name}=${value}`).join("&")}`, undefined);
         }),
         RUNS,
@@ -240,12 +261,17 @@ for (const on of DATABASES) {
           encoded,
           fc.constantFrom("", "/results", "/skip", "/events", "/agent/questions"),
           async (method, path, one, rest) => {
-            if (path === "/agent/questions/" && one === "" && rest === "/events") return;
-            const reply = await world().call(method, `${path}${one}${rest}`, {});
+            const reply = await ask(world().url, method, `${path}${one}${rest}`);
             assert.ok(reply.status < 500, `${reply.status} ${reply.text}`);
           },
         ),
-        RUNS,
+        {
+          ...RUNS,
+          examples: [
+            ["GET", "/human/questions/", "..", "/events"],
+            ["GET", "/agent/questions/", "events", ""],
+          ],
+        },
       );
     });
 
@@ -313,13 +339,14 @@ describe("hostile connections", () => {
     const part = "x".repeat(65_536);
     const told = await sendRaw(
       world().url,
-      head("POST /agent/questions", `${JSON_TYPE}Content-Length: 10485760\r\n`) + part.repeat(160),
+      head("POST /agent/questions", `${JSON_TYPE}Connection: close\r\nContent-Length: 10485760\r\n`) + part.repeat(160),
     );
     assert.equal(told.status, 413);
     const chunk = `10000\r\n${part}\r\n`;
     const untold = await sendRaw(
       world().url,
-      head("POST /agent/questions", `${JSON_TYPE}Transfer-Encoding: chunked\r\n`) + chunk.repeat(160),
+      head("POST /agent/questions", `${JSON_TYPE}Connection: close\r\nTransfer-Encoding: chunked\r\n`) +
+        chunk.repeat(160),
     );
     assert.equal(untold.status, 413);
     assert.match(untold.text, /PAYLOAD_TOO_LARGE/);
