@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { format } from "prettier";
-import { startPostgres } from "../test/postgres.ts";
+import { startPostgres } from "../test/support/postgres.ts";
 import { type Cell, Measurements } from "./cells.ts";
 import { type Filling, fillPostgres, fillSqlite, storedQuestion } from "./fill.ts";
 import { runPaced, type Step } from "./load.ts";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { reservePort } from "../test/ports.ts";
+import { reservePort } from "../test/support/ports.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const HELD_TURNS = new URL("./held-turns.ts", import.meta.url).href;

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { format } from "prettier";
-import { type Heard, scriptedLlm } from "../test/scripted-llm.ts";
+import { type Heard, scriptedLlm } from "../test/support/scripted-llm.ts";
 import { runClosed, runPaced, median, percentile } from "./load.ts";
 import { lookAtMachine } from "./machine.ts";
 import { openBareLoad } from "./parley-load.ts";

@@ -1,11 +1,11 @@
 /**
- * Brings what tests need beyond npm's packages (test/parts.ts): on Debian and its relatives root has it installed, and
+ * Brings what tests need beyond npm's packages (test/support/parts.ts): on Debian and its relatives root has it installed, and
  * everybody else gets it under `.tools/`, where nothing else of the machine is changed.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingParts, TOOLS } from "../test/parts.ts";
+import { missingParts, TOOLS } from "../test/support/parts.ts";
 
 const INSTALL = ["apt-get", "install", "--yes", "--no-install-recommends"];
 const PATIENCE = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=15", "-o", "Acquire::https::Timeout=15"];

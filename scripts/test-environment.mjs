@@ -2,9 +2,9 @@
  * What surrounds the tests, whichever command runs them: parts beyond npm, a PostgreSQL, temporary files in memory, and
  * what Node compiled.
  */
-import { openMemoryFolder } from "../test/memory.ts";
-import { MISSING_VARIABLE } from "../test/parts.ts";
-import { startPostgres } from "../test/postgres.ts";
+import { openMemoryFolder } from "../test/support/memory.ts";
+import { MISSING_VARIABLE } from "../test/support/parts.ts";
+import { startPostgres } from "../test/support/postgres.ts";
 import { bringParts } from "./bring-parts.mjs";
 import { COMPILE_CACHE } from "./test-files.mjs";
 

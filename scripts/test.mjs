@@ -2,7 +2,7 @@
  * Runs the tests with a real PostgreSQL beside them, and ends as Node's test runner ends.
  *
  * `npm test -- quorum --test-name-pattern=offline`: words choose the files whose path holds one of them, options go
- * to Node. With `--all` nothing that tests need may be missing but what comes from PyPI (test/parts.ts).
+ * to Node. With `--all` nothing that tests need may be missing but what comes from PyPI (test/support/parts.ts).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

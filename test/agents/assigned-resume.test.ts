@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { eventually } from "../assign-site.ts";
+import { eventually } from "../support/assign-site.ts";
 import { openAssigned, WORDS, type AssignedSite } from "./assigned.ts";
 import { isMissing, REAL_AGENTS } from "./real-agents.ts";
-import { killPid } from "../kill-pid.ts";
+import { killPid } from "../support/kill-pid.ts";
 
 const POLICY = `version: 7
 rules:

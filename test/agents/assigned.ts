@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { eventually, openSite, type AssignSite, type SiteOptions } from "../assign-site.ts";
-import { newFolder } from "../program.ts";
-import { put } from "../workshop-git.ts";
+import { eventually, openSite, type AssignSite, type SiteOptions } from "../support/assign-site.ts";
+import { newFolder } from "../support/program.ts";
+import { put } from "../support/workshop-git.ts";
 import { REAL_AGENTS } from "./real-agents.ts";
 import { stepModel, type Step, type StepModel } from "./step-model.ts";
 

@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { createKey } from "../../src/access/create-key.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
+import { OPERATOR } from "../support/identities.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { launchBrowser } from "../browser/chromium.ts";
 import { visit } from "../browser/visitor.ts";
-import { exists, fingerprint, gitIn, openGitWorld, put, type GitWorld } from "../workshop-git.ts";
-import { openWorld, type World } from "../world.ts";
+import { exists, fingerprint, gitIn, openGitWorld, put, type GitWorld } from "../support/workshop-git.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { stepModel, type Step, type StepModel } from "./step-model.ts";
 
 const CLAUDE = fileURLToPath(new URL("node_modules/.bin/claude", import.meta.url));

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../browser/chromium.ts";
 import { row, visit } from "../browser/visitor.ts";
-import { newFolder, parley, type Run, serve, stop } from "../program.ts";
+import { newFolder, parley, type Run, serve, stop } from "../support/program.ts";
 import { scriptedModel } from "./scripted-model.ts";
 
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MastraLanguageModelV2Mock } from "@mastra/core/test-utils/llm-mock";
 import { Parley } from "@parley/sdk";
-import { until } from "../contract.ts";
-import { openWorld, type World } from "../world.ts";
+import { until } from "../support/contract.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { nameButton } from "./mastra-example.ts";
 
 const ARGS = { question: "Which word is best on a button that exports?" };

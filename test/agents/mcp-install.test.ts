@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { MAIN, newFolder, parley, type Run, serve, stop } from "../program.ts";
+import { MAIN, newFolder, parley, type Run, serve, stop } from "../support/program.ts";
 
 const run = promisify(execFile);
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { blocksOf } from "../documents.ts";
-import { MAIN, newFolder, parley, type Run, serve, stop } from "../program.ts";
+import { blocksOf } from "../support/documents.ts";
+import { MAIN, newFolder, parley, type Run, serve, stop } from "../support/program.ts";
 import { stepModel } from "./step-model.ts";
 
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));

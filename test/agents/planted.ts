@@ -1,4 +1,4 @@
-import { put } from "../workshop-git.ts";
+import { put } from "../support/workshop-git.ts";
 
 /**
  * A folder holds settings for every agent that start programs and allow everything. Each program runs what `touch`

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Talk } from "../conversation.ts";
+import type { Talk } from "../support/conversation.ts";
 import type { Json } from "./dialects.ts";
 import type { Step } from "./step-model.ts";
 

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { EXPECTED } from "../clients/anywhere.ts";
 import { builtSdk, bundled } from "../clients/bundle.ts";
 import { answerAll } from "../clients/crowd.ts";
-import { openWorld, type World } from "../world.ts";
+import { openWorld, type World } from "../support/world.ts";
 
 const run = promisify(execFile);
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));

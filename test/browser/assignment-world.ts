@@ -8,10 +8,10 @@ import type { Browser } from "playwright-core";
 import type { TaskState } from "../../src/tasks/model/task.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
-import { until } from "../contract.ts";
-import type { FakeStep } from "../fake-agents/play.ts";
-import { openWorld, type Reply, type World } from "../world.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { until } from "../support/contract.ts";
+import type { FakeStep } from "../support/fake-agents/play.ts";
+import { openWorld, type Reply, type World } from "../support/world.ts";
 import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server that gives work in one repository, and whoever sends it tasks. */
@@ -52,7 +52,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** Claude Code as far as Parley sees of it. */
-const CLAUDE = fileURLToPath(new URL("../fake-agents/claude.ts", import.meta.url));
+const CLAUDE = fileURLToPath(new URL("../support/fake-agents/claude.ts", import.meta.url));
 
 /** Opens a world with a repository `shop`; what is given goes into the settings of Agent Assignment as it is. */
 export async function openAssignments(assignment: Record<string, unknown> = {}): Promise<AssignmentWorld> {

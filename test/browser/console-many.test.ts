@@ -3,8 +3,8 @@ import { it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
-import { openWorld } from "../world.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { openWorld } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { visit } from "./visitor.ts";
 

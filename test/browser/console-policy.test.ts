@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { it } from "node:test";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
+import { OPERATOR } from "../support/identities.ts";
 import { launchBrowser } from "./chromium.ts";
 import { openInboxWorld } from "./inbox-world.ts";
 import { visit } from "./visitor.ts";

@@ -6,10 +6,10 @@ import { transact } from "../../src/core/store/transact.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { grantStanding } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
-import { OPERATOR } from "../identities.ts";
-import { until } from "../contract.ts";
-import { newAsk } from "../relay.ts";
-import type { Reply, World } from "../world.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { until } from "../support/contract.ts";
+import { newAsk } from "../support/relay.ts";
+import type { Reply, World } from "../support/world.ts";
 
 /** What executors have asked and done by the time an admin looks. */
 export interface FilledRelay {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { newAsk } from "../relay.ts";
+import { newAsk } from "../support/relay.ts";
 import { launchBrowser } from "./chromium.ts";
 import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 

@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { createKey } from "../../src/access/create-key.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
+import { OPERATOR } from "../support/identities.ts";
 import { openSink, type Sink } from "../channels/mail.ts";
-import { until } from "../contract.ts";
+import { until } from "../support/contract.ts";
 import { fillRelay, type FilledRelay } from "./console-relay-screens.ts";
-import { openWorld, type Reply, type World } from "../world.ts";
+import { openWorld, type Reply, type World } from "../support/world.ts";
 import { atRest, type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people, keys, a mail account and agents' webhooks, as an admin finds it on an ordinary day. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { sql } from "../../src/core/store/sql.ts";
-import { until } from "../contract.ts";
+import { until } from "../support/contract.ts";
 import { fillConsole, visitConsole, type FilledConsole } from "./console-screens.ts";
 import { launchBrowser } from "./chromium.ts";
 import { nameSomebody } from "./inbox-world.ts";

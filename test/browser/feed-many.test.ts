@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { insertAsk } from "../../src/questions/store/questions.ts";
 import { storeNow } from "../../src/core/store/db.ts";
 import { transact } from "../../src/core/store/transact.ts";
-import { openWorld, type World } from "../world.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { row, visit } from "./visitor.ts";
 import { smallTargets } from "./wcag.ts";

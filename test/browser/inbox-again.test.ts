@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createKey } from "../../src/access/create-key.ts";
-import { OPERATOR } from "../identities.ts";
+import { OPERATOR } from "../support/identities.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { newAsk } from "../relay.ts";
-import { openWorld } from "../world.ts";
+import { newAsk } from "../support/relay.ts";
+import { openWorld } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { row, visit } from "./visitor.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { AddressedAsk } from "../../src/requests/model/request.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
-import { askPeople, toPerson } from "../addressed.ts";
+import { askPeople, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { row } from "./visitor.ts";

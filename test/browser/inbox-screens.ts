@@ -5,8 +5,8 @@ import { consentText } from "../../src/requests/model/consent.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { readDetails } from "../../src/requests/read.ts";
-import { askPeople, leaf, toPerson } from "../addressed.ts";
-import type { World } from "../world.ts";
+import { askPeople, leaf, toPerson } from "../support/addressed.ts";
+import type { World } from "../support/world.ts";
 import { nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
 import { atRest, type Visitor } from "./visitor.ts";
 

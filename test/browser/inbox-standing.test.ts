@@ -5,7 +5,7 @@ import { parsePolicy } from "../../src/policy/model/text.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { readAddressed } from "../../src/requests/read.ts";
 import { requestCall, type CallWish } from "../../src/requests/request-call.ts";
-import { askPeople, callWish, toPerson } from "../addressed.ts";
+import { askPeople, callWish, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { row } from "./visitor.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { readAddressed } from "../../src/requests/read.ts";
-import { askPeople, toPerson } from "../addressed.ts";
-import type { World } from "../world.ts";
+import { askPeople, toPerson } from "../support/addressed.ts";
+import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
 

@@ -3,8 +3,8 @@ import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
 import type { AddressedForm } from "../../src/requests/model/request.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { enrol } from "../addressed.ts";
-import { openWorld, type World } from "../world.ts";
+import { enrol } from "../support/addressed.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people who have names, whose time runs. */

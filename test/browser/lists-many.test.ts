@@ -5,8 +5,8 @@ import { appendJobEvents } from "../../src/asks/store/jobs.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../identities.ts";
-import { openRelayScene, type RelayScene } from "../relay.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { openRelayScene, type RelayScene } from "../support/relay.ts";
 import { launchBrowser } from "./chromium.ts";
 import { visit, type Visitor } from "./visitor.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { reservePort } from "../ports.ts";
+import { reservePort } from "../support/ports.ts";
 
 /** A Parley server of its own process, as `npm start` starts it. */
 export interface Served extends AsyncDisposable {

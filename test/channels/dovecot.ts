@@ -6,8 +6,8 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
-import { programOf } from "../parts.ts";
-import { reservePort } from "../ports.ts";
+import { programOf } from "../support/parts.ts";
+import { reservePort } from "../support/ports.ts";
 
 const STARTS_WITHIN_MS = 60_000;
 /** Nobody's: Dovecot keeps no mail as root. */

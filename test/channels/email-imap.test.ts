@@ -5,8 +5,8 @@ import { ImapFlow } from "imapflow";
 import { pino } from "pino";
 import type { Heard, Receive } from "../../src/channels/channel.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
-import { heldClock } from "../held-clock.ts";
-import { canUse, itWith } from "../parts.ts";
+import { heldClock } from "../support/held-clock.ts";
+import { canUse, itWith } from "../support/parts.ts";
 import { MAILBOX_USER, startDovecot, type Dovecot } from "./dovecot.ts";
 import { ANA, openChannel, openEars, replyMail, TOKEN } from "./mail.ts";
 

@@ -8,8 +8,8 @@ import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import { pino } from "pino";
-import { heldClock } from "../held-clock.ts";
-import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../loopback-tls.ts";
+import { heldClock } from "../support/held-clock.ts";
+import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY } from "../support/loopback-tls.ts";
 import {
   AGENT,
   ANA,

@@ -6,9 +6,9 @@ import { parseEmail } from "../../src/channels/email/target.ts";
 import { parseTemplate, renderTemplate, TemplateError } from "../../src/channels/email/template.ts";
 import { templateWords } from "../../src/channels/email/template-words.ts";
 import { parseExactJson } from "../../src/lib/exact-json.ts";
-import { accepted, callBody, contactBody, openScene } from "../a2h.ts";
-import { until } from "../addressed.ts";
-import { openWorld } from "../world.ts";
+import { accepted, callBody, contactBody, openScene } from "../support/a2h.ts";
+import { until } from "../support/addressed.ts";
+import { openWorld } from "../support/world.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { AGENT, ANA, noticeOf, openChannel, openSink, SIGNAL, targetOf } from "./mail.ts";
 

@@ -5,8 +5,8 @@ import { createTransport } from "nodemailer";
 import type { Email } from "postal-mime";
 import { Webhook } from "standardwebhooks";
 import { createKey } from "../../src/access/create-key.ts";
-import { reservePort } from "../ports.ts";
-import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../world.ts";
+import { reservePort } from "../support/ports.ts";
+import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
 import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
 
 /** The whole server with a mail server on either side of it. */

@@ -6,7 +6,7 @@ import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio
 import type { AddressedAsk, AddressedForm, ResponseOption } from "../../src/requests/model/request.ts";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
-import { askOf, noticeOf as phoneNotice, OUR_URL } from "../unseen-renderers.ts";
+import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
 import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf } from "./mail.ts";
 import { faultIn, type Json } from "./slack-limits.ts";
 import { DELIVERY } from "./slack-scene.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { newFolder, post, serve, stop, until } from "../program.ts";
-import { openPushService, type PushService } from "../push-service.ts";
+import { newFolder, post, serve, stop, until } from "../support/program.ts";
+import { openPushService, type PushService } from "../support/push-service.ts";
 
 const KILL_AT_POINT = fileURLToPath(new URL("../proof/kill-at-point.ts", import.meta.url));
 /** A rival takes over after a minute. */

@@ -7,11 +7,11 @@ import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
 import { tellDevices } from "../../src/notices/tell-devices.ts";
 import { addPerson } from "../../src/access/add-person.ts";
-import { askPeople, enrol, toPerson } from "../addressed.ts";
-import { HOUR, LABELS, MINUTE, ROOMY } from "../contract.ts";
-import { openPushService, type Browser, type PushService } from "../push-service.ts";
-import { NOON } from "../held-clock.ts";
-import { DATABASES, openWorld, type Node, type Person, type World } from "../world.ts";
+import { askPeople, enrol, toPerson } from "../support/addressed.ts";
+import { HOUR, LABELS, MINUTE, ROOMY } from "../support/contract.ts";
+import { openPushService, type Browser, type PushService } from "../support/push-service.ts";
+import { NOON } from "../support/held-clock.ts";
+import { DATABASES, openWorld, type Node, type Person, type World } from "../support/world.ts";
 
 const RULES = { factor: 3, catchUpMs: 15 * MINUTE };
 const KINDS = ["web"] as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parley } from "../program.ts";
+import { parley } from "../support/program.ts";
 
 interface Manifest {
   oauth_config: { scopes: { bot: string[] } };

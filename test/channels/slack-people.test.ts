@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Heard } from "../../src/channels/channel.ts";
-import type { HeldClock } from "../held-clock.ts";
+import type { HeldClock } from "../support/held-clock.ts";
 import { TEAM } from "./slack-double.ts";
 import {
   aNotice,

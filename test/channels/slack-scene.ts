@@ -11,7 +11,7 @@ import type { SlackTarget } from "../../src/channels/slack/target.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { AskView } from "../../src/requests/model/view.ts";
 import { shapeOf } from "../../src/requests/model/schema-shape.ts";
-import { heldClock } from "../held-clock.ts";
+import { heldClock } from "../support/held-clock.ts";
 import { openSlackDouble, type SlackDouble, TEAM } from "./slack-double.ts";
 
 export const BOT_TOKEN = "xoxb-canary-main-7f3a";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { until } from "../contract.ts";
-import { newFolder, post, serve, stop } from "../program.ts";
+import { until } from "../support/contract.ts";
+import { newFolder, post, serve, stop } from "../support/program.ts";
 import { APP_TOKEN, controlIn, openSlackDouble, shownIn, type SlackDouble } from "./slack-double.ts";
 import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, OTHER_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
 

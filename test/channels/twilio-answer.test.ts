@@ -7,9 +7,9 @@ import { twilioChannels } from "../../src/channels/twilio/twilio.ts";
 import type { ForeignSchema } from "../../src/requests/model/request.ts";
 import { findAddressed } from "../../src/requests/store/requests.ts";
 import { phoneMemory } from "../../src/requests/phone-memory.ts";
-import { askPeople, callWish, leaf } from "../addressed.ts";
-import { advanceUntil } from "../contract.ts";
-import { openWorld, type World } from "../world.ts";
+import { askPeople, callWish, leaf } from "../support/addressed.ts";
+import { advanceUntil } from "../support/contract.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { openTwilioDouble } from "./twilio-double.ts";
 
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";

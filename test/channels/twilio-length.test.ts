@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { showsWhole, templateVariables, textOf } from "../../src/channels/twilio/message.ts";
-import { askOf, noticeOf } from "../unseen-renderers.ts";
+import { askOf, noticeOf } from "../support/unseen-renderers.ts";
 
 /** Its errors 21617 and 21658. */
 const TWILIO_TAKES = 1600;

@@ -13,9 +13,9 @@ import type { TwilioOutside, TwilioSettings } from "../../src/channels/twilio/se
 import { twilioChannels, type PhoneTarget } from "../../src/channels/twilio/twilio.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 import { phoneMemory } from "../../src/requests/phone-memory.ts";
-import { askPeople } from "../addressed.ts";
-import { HOUR } from "../contract.ts";
-import { openWorld, type World } from "../world.ts";
+import { askPeople } from "../support/addressed.ts";
+import { HOUR } from "../support/contract.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { openTwilioDouble, type TwilioDouble } from "./twilio-double.ts";
 
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";

@@ -11,9 +11,9 @@ import { viewOf } from "../../src/requests/model/view.ts";
 import { findAddressed } from "../../src/requests/store/requests.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { findHuman } from "../../src/access/store/humans.ts";
-import { advanceUntil } from "../contract.ts";
-import { askPeople, callWish, enrol, leaf } from "../addressed.ts";
-import { openWorld, type Reply, type World } from "../world.ts";
+import { advanceUntil } from "../support/contract.ts";
+import { askPeople, callWish, enrol, leaf } from "../support/addressed.ts";
+import { openWorld, type Reply, type World } from "../support/world.ts";
 import { openReceiver, type Receiver } from "./webhook-receiver.ts";
 
 const SECRET = `whsec_${Buffer.from("parley-webhook-test-key!canary-1").toString("base64")}`;

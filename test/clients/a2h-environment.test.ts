@@ -4,9 +4,9 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createKey } from "../../src/access/create-key.ts";
-import { itWith } from "../parts.ts";
-import { newFolder } from "../program.ts";
-import { openWorld, type World } from "../world.ts";
+import { itWith } from "../support/parts.ts";
+import { newFolder } from "../support/program.ts";
+import { openWorld, type World } from "../support/world.ts";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -16,8 +16,8 @@ import { nameButton as withLangChain } from "../../adapters/examples/langchain.t
 import { review, reviewGraph } from "../../adapters/examples/langgraph.ts";
 import { nameButton as withOpenAiAgents } from "../../adapters/examples/openai-agents.ts";
 import { withoutSteering } from "../../src/lib/printable.ts";
-import { until } from "../contract.ts";
-import { openWorld, type World } from "../world.ts";
+import { until } from "../support/contract.ts";
+import { openWorld, type World } from "../support/world.ts";
 
 const QUESTION = "Which word is best on a button that exports?";
 const ARGS = { question: QUESTION };

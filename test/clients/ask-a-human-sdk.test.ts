@@ -9,7 +9,7 @@ import {
   ValidationError,
 } from "@ask-a-human/sdk";
 import { createKey } from "../../src/access/create-key.ts";
-import { fresh, HOUR, LABELS, ROOMY, sharedWorld, until } from "../contract.ts";
+import { fresh, HOUR, LABELS, ROOMY, sharedWorld, until } from "../support/contract.ts";
 
 const env = {
   ...ROOMY,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { artifacts, jobs, LeaseLost, type HeldJob, type JobEvent } from "@parley/sdk/executor";
-import { sharedExecutors, sleep } from "../executor.ts";
-import { freshKind } from "../jobs.ts";
-import { DATABASES } from "../world.ts";
+import { sharedExecutors, sleep } from "../support/executor.ts";
+import { freshKind } from "../support/jobs.ts";
+import { DATABASES } from "../support/world.ts";
 
 for (const on of DATABASES) {
   describe(`working on jobs with the executor SDK on ${on}`, { concurrency: true }, () => {

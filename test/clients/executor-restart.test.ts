@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ask, jobs, type JobEvent } from "@parley/sdk/executor";
-import { OPERATOR } from "../identities.ts";
-import { freshDatabase } from "../fresh-database.ts";
-import { newFolder, parley, post, serve, stop, until } from "../program.ts";
-import { DATABASES } from "../world.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { freshDatabase } from "../support/fresh-database.ts";
+import { newFolder, parley, post, serve, stop, until } from "../support/program.ts";
+import { DATABASES } from "../support/world.ts";
 
 for (const on of DATABASES) {
   describe(`the executor SDK and a server that is started again on ${on}`, () => {

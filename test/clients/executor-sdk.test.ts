@@ -12,9 +12,9 @@ import {
   type AskOptions,
 } from "@parley/sdk/executor";
 import { contextEnvelope, contextHash } from "../../sdk/src/executor-context.ts";
-import { sharedExecutors } from "../executor.ts";
-import { until } from "../program.ts";
-import { DATABASES } from "../world.ts";
+import { sharedExecutors } from "../support/executor.ts";
+import { until } from "../support/program.ts";
+import { DATABASES } from "../support/world.ts";
 
 /** Sends every request, and loses the reply of the first that matches. */
 function losingFirst(method: string): { fetch: typeof fetch; sent: () => number } {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { accepted, freshId, openScene, type KeyHolder, type Scene } from "../a2h.ts";
-import type { Reply } from "../world.ts";
+import { accepted, freshId, openScene, type KeyHolder, type Scene } from "../support/a2h.ts";
+import type { Reply } from "../support/world.ts";
 
 /** Every optional field of every model is sent, as null where nothing was given: that is how pydantic writes a model. */
 const NO_SLACK = {

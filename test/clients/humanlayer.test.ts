@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as sdk from "@humanlayer/sdk";
 import * as classic from "humanlayer";
-import { openScene, type KeyHolder, type Scene } from "../a2h.ts";
-import { DATABASES } from "../world.ts";
+import { openScene, type KeyHolder, type Scene } from "../support/a2h.ts";
+import { DATABASES } from "../support/world.ts";
 
 type Client = ReturnType<typeof classic.humanlayer>;
 

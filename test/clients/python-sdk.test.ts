@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { createKey } from "../../src/access/create-key.ts";
-import { until } from "../contract.ts";
-import { blocksOf } from "../documents.ts";
-import { OPERATOR } from "../identities.ts";
-import { itWith } from "../parts.ts";
-import { newFolder, parley, post, serve, stop } from "../program.ts";
-import { openWorld } from "../world.ts";
+import { until } from "../support/contract.ts";
+import { blocksOf } from "../support/documents.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { itWith } from "../support/parts.ts";
+import { newFolder, parley, post, serve, stop } from "../support/program.ts";
+import { openWorld } from "../support/world.ts";
 
 const run = promisify(execFile);
 const PYRIGHT = fileURLToPath(new URL("../../node_modules/pyright/index.js", import.meta.url));

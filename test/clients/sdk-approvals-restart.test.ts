@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Parley } from "@parley/sdk";
-import { freshDatabase } from "../fresh-database.ts";
-import { OPERATOR } from "../identities.ts";
-import { newFolder, parley, post, serve, stop } from "../program.ts";
-import { until } from "../contract.ts";
-import { DATABASES } from "../world.ts";
+import { freshDatabase } from "../support/fresh-database.ts";
+import { OPERATOR } from "../support/identities.ts";
+import { newFolder, parley, post, serve, stop } from "../support/program.ts";
+import { until } from "../support/contract.ts";
+import { DATABASES } from "../support/world.ts";
 
 const A2H = "/a2h/v1alpha1";
 

@@ -14,10 +14,10 @@ import fc from "fast-check";
 import { canonical, consentDigest, copyOf } from "../../sdk/src/consent.ts";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
 import { openReceipt } from "../../src/lib/receipt.ts";
-import { openScene, type Scene } from "../a2h.ts";
-import { fresh, until } from "../contract.ts";
-import { decider, type Decider } from "../deciders.ts";
-import { withRules } from "../policy-calls.ts";
+import { openScene, type Scene } from "../support/a2h.ts";
+import { fresh, until } from "../support/contract.ts";
+import { decider, type Decider } from "../support/deciders.ts";
+import { withRules } from "../support/policy-calls.ts";
 
 const REFUND = { order: "A-1007", amount: 49.9 };
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { NotAnswered, Parley, ParleyError, type PersonQuestion } from "@parley/sdk";
-import { openScene, type Scene } from "../a2h.ts";
-import { fresh, until } from "../contract.ts";
-import { decider, type Decider } from "../deciders.ts";
+import { openScene, type Scene } from "../support/a2h.ts";
+import { fresh, until } from "../support/contract.ts";
+import { decider, type Decider } from "../support/deciders.ts";
 
 describe("a person who is asked by the SDK", () => {
   let scene: Scene;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "../browser/chromium.ts";
-import { openWorld, type World } from "../world.ts";
+import { openWorld, type World } from "../support/world.ts";
 import { EXPECTED } from "./anywhere.ts";
 import { bundled } from "./bundle.ts";
 import { answerAll } from "./crowd.ts";

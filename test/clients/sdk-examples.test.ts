@@ -4,7 +4,7 @@ import { Parley, ParleyError } from "@parley/sdk";
 import { decide } from "../../sdk/examples/confidence-triggered.ts";
 import { chooseApproach } from "../../sdk/examples/fire-and-continue.ts";
 import { isMessageClear } from "../../sdk/examples/wait-with-timeout.ts";
-import { openWorld, type World } from "../world.ts";
+import { openWorld, type World } from "../support/world.ts";
 
 /** Somebody answers the newest open question as soon as there is one. */
 async function answerNext(world: World, name: string, answer: number | string): Promise<void> {

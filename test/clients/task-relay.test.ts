@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { fresh } from "../contract.ts";
-import { sharedExecutors, sleep } from "../executor.ts";
-import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../scripted-llm.ts";
-import { DATABASES } from "../world.ts";
+import { fresh } from "../support/contract.ts";
+import { sharedExecutors, sleep } from "../support/executor.ts";
+import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
+import { DATABASES } from "../support/world.ts";
 
 /**
  * What asks: a stand-in that speaks as the executor SDK of mcp-task-relay 0.3.6, which no registry has. With the path of

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DatabaseName } from "../world.ts";
+import type { DatabaseName } from "../support/world.ts";
 import { endsOnTime, leaseEndsOnTime, waitsItsTime, type Judge, type Lateness } from "./clock-bounds.ts";
 import { KINDS, openWork, type Held, type Open, type Work } from "./clock-work.ts";
 import { isRunning, openSite, type Process, type Site } from "./kill-process.ts";

@@ -1,4 +1,4 @@
-import { call, type Reply } from "../world.ts";
+import { call, type Reply } from "../support/world.ts";
 
 /** Something that ends by itself, once so much time has passed by the machine's uptime. */
 export interface Open {

@@ -1,4 +1,4 @@
-import { DATABASES } from "../world.ts";
+import { DATABASES } from "../support/world.ts";
 import { clockStory } from "./clock-story.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { diceOf } from "./sim-dice.ts";

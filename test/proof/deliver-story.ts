@@ -1,4 +1,4 @@
-import type { DatabaseName } from "../world.ts";
+import type { DatabaseName } from "../support/world.ts";
 import { type Ended, isRunning, openSite, type Process, type Site } from "./kill-process.ts";
 
 /** A mail as the mail server took it. */

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import { type DatabaseName, DATABASES } from "../world.ts";
+import { type DatabaseName, DATABASES } from "../support/world.ts";
 import { deliverStory, type DeliverStory, type Mail } from "./deliver-story.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { listPoints } from "./kill-process.ts";

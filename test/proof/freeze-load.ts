@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { call, type Reply } from "../world.ts";
+import { call, type Reply } from "../support/world.ts";
 import type { Pair } from "./freeze-pair.ts";
 
 /** Something that a server acknowledged, and the record therefore holds. */

@@ -11,7 +11,7 @@ import { systemRandom } from "../../src/lib/random.ts";
 import { openStore } from "../../src/core/store/open-store.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { databaseUrl } from "../postgres.ts";
+import { databaseUrl } from "../support/postgres.ts";
 import { runStatement, stopNode, urlOf } from "./node-process.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 

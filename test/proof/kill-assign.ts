@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gitIn } from "../git-in.ts";
-import { call, type Reply } from "../world.ts";
+import { gitIn } from "../support/git-in.ts";
+import { call, type Reply } from "../support/world.ts";
 import { type Ended, isRunning, openSite, type Process, type Site } from "./kill-process.ts";
 import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Aside, Story } from "./kill-story.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, type Reply } from "../world.ts";
+import { call, type Reply } from "../support/world.ts";
 import { openSite, type Process } from "./kill-process.ts";
 import { ended, pause, started } from "./kill-steps.ts";
 import type { Aside } from "./kill-story.ts";

@@ -1,7 +1,7 @@
 import type { AnswerReceipt, Question, QuestionReceipt } from "../../sdk/src/wire.ts";
 import { isFinal } from "../../sdk/src/wire.ts";
 import { readEvents } from "../../sdk/src/sse.ts";
-import { call, type Reply } from "../world.ts";
+import { call, type Reply } from "../support/world.ts";
 import { type Answered, type Asked, type Ledger, toldBy } from "./ledger.ts";
 
 const AGENTS = 6;

@@ -13,8 +13,8 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { examineFiles } from "../../src/doctor/store/engine.ts";
 import { openToExamine } from "../../src/core/store/open-store.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { databaseUrl } from "../postgres.ts";
-import type { DatabaseName } from "../world.ts";
+import { databaseUrl } from "../support/postgres.ts";
+import type { DatabaseName } from "../support/world.ts";
 import type { ToldClock } from "./clock-told.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 

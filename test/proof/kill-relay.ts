@@ -1,4 +1,4 @@
-import { call, type Reply } from "../world.ts";
+import { call, type Reply } from "../support/world.ts";
 import { type Ended, isRunning, openSite, type Process } from "./kill-process.ts";
 import { ended, pause, started, until } from "./kill-steps.ts";
 import type { Aside } from "./kill-story.ts";

@@ -1,4 +1,4 @@
-import type { DatabaseName } from "../world.ts";
+import type { DatabaseName } from "../support/world.ts";
 import { firstStart, manyPending } from "./kill-aside.ts";
 import { checkLedger, checkPoints, forgetAll, openWaiters, settleUnknown } from "./kill-check.ts";
 import { openCrowd, send, startLoad } from "./kill-load.ts";

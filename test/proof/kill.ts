@@ -1,4 +1,4 @@
-import { type DatabaseName, DATABASES } from "../world.ts";
+import { type DatabaseName, DATABASES } from "../support/world.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { listPoints } from "./kill-process.ts";
 import { tellStory, type Story, type Step } from "./kill-story.ts";
@@ -17,7 +17,7 @@ const ONLY_ON: readonly [RegExp, DatabaseName][] = [
 ];
 /** What becomes of these points is for `deliver` to show. */
 const LEFT_TO_DELIVER = /^(addressed|decision|delivery|notice|notify)-/;
-/** Commands that a person runs, killed at these by test/backup-killed.test.ts. */
+/** Commands that a person runs, killed at these by test/backup/killed.test.ts. */
 const LEFT_TO_BACKUP = /^(backup|restore)-/;
 /** Where a point lies decides what leads there; every other is passed under load, so many times at least. */
 const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [

@@ -3,8 +3,8 @@ import { Refusal } from "../../src/refusals.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { readAddressed } from "../../src/requests/read.ts";
-import { askPeople, enrol, toPerson } from "../addressed.ts";
-import { DATABASES, openWorld, type DatabaseName, type World } from "../world.ts";
+import { askPeople, enrol, toPerson } from "../support/addressed.ts";
+import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 
 const ANSWERS = 10_000;

@@ -4,7 +4,7 @@ import { readEvents } from "../../sdk/src/sse.ts";
 import { expireDueAsks } from "../../src/questions/loops/expire.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { DATABASES, openWorld, type Reply, type World } from "../world.ts";
+import { DATABASES, openWorld, type Reply, type World } from "../support/world.ts";
 import { ANY } from "./model-people.ts";
 import type { Expected } from "./model-rules.ts";
 

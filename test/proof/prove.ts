@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
-import { startPostgres } from "../postgres.ts";
+import { startPostgres } from "../support/postgres.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { runInProcess } from "./prove-process.ts";
 

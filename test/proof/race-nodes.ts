@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { databaseUrl } from "../postgres.ts";
+import { databaseUrl } from "../support/postgres.ts";
 import { runStatement, stopNode, urlOf } from "./node-process.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
 

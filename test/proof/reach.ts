@@ -1,7 +1,7 @@
 import { createKey } from "../../src/access/create-key.ts";
-import { ROOMY } from "../contract.ts";
-import { doorOf, keylessRoutes, noteRoutes, statusOf, type Place, type Route } from "../reach.ts";
-import { openWorld, type World } from "../world.ts";
+import { ROOMY } from "../support/contract.ts";
+import { doorOf, keylessRoutes, noteRoutes, statusOf, type Place, type Route } from "../support/reach.ts";
+import { openWorld, type World } from "../support/world.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 

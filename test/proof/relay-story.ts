@@ -1,4 +1,4 @@
-import type { DatabaseName } from "../world.ts";
+import type { DatabaseName } from "../support/world.ts";
 import { isRunning, openSite, type Process, type Site } from "./kill-process.ts";
 import { followForEver, type Follower } from "./relay-follower.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { DATABASES } from "../world.ts";
+import { DATABASES } from "../support/world.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { relayStory, type RelayStory } from "./relay-story.ts";
 

@@ -1,4 +1,4 @@
-import { gitIn } from "../git-in.ts";
+import { gitIn } from "../support/git-in.ts";
 import type { Move } from "./run-check-log.ts";
 import { tokenIn, type Card } from "./run-plan.ts";
 import type { RunSite } from "./run-site.ts";

@@ -1,4 +1,4 @@
-import type { Reply } from "../world.ts";
+import type { Reply } from "../support/world.ts";
 import { pause } from "./kill-steps.ts";
 import { anyServer, noteReply, type Scene } from "./run-givers.ts";
 import type { Random } from "./run-plan.ts";

@@ -1,4 +1,4 @@
-import type { Reply } from "../world.ts";
+import type { Reply } from "../support/world.ts";
 import { pause } from "./kill-steps.ts";
 import { knownBy, type Ledger } from "./run-ledger.ts";
 import { below, pick, promptOf, type Card, type Random } from "./run-plan.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { appendFileSync, chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gitIn } from "../git-in.ts";
-import { call, type DatabaseName, type Reply } from "../world.ts";
+import { gitIn } from "../support/git-in.ts";
+import { call, type DatabaseName, type Reply } from "../support/world.ts";
 import { isRunning, openSite, type Process, type Site, type StartOptions } from "./kill-process.ts";
 import { pause } from "./kill-steps.ts";
 import { plantedEnvironment } from "./plant-environment.ts";
@@ -17,7 +17,7 @@ export const REPOS = ["shop", "far"] as const;
 export type RepoName = (typeof REPOS)[number];
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const CLAUDE = fileURLToPath(new URL("../fake-agents/claude.ts", import.meta.url));
+const CLAUDE = fileURLToPath(new URL("../support/fake-agents/claude.ts", import.meta.url));
 const HOOKS = ["pre-commit", "post-commit", "post-checkout", "reference-transaction", "post-merge", "pre-receive"];
 const REPLY_WITHIN_MS = 8000;
 

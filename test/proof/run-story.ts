@@ -1,5 +1,5 @@
-import type { DatabaseName } from "../world.ts";
-import { fingerprint } from "../workshop-git.ts";
+import type { DatabaseName } from "../support/world.ts";
+import { fingerprint } from "../support/workshop-git.ts";
 import { pause, until } from "./kill-steps.ts";
 import { followForEver } from "./relay-follower.ts";
 import { checkGit } from "./run-check-git.ts";

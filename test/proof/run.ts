@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type DatabaseName, DATABASES } from "../world.ts";
+import { type DatabaseName, DATABASES } from "../support/world.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { runStory, type RunStory } from "./run-story.ts";
 

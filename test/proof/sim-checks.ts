@@ -1,7 +1,7 @@
 import { examineRows } from "../../src/doctor/store/checks.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { FEED_TOPIC, streamTopic } from "../../src/core/store/wake.ts";
-import { NOON } from "../held-clock.ts";
+import { NOON } from "../support/held-clock.ts";
 import { type AnswerIntent, type AskIntent, isOutlived } from "./sim-ledger.ts";
 import type { SimWorld } from "./sim-world.ts";
 

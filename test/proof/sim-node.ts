@@ -19,7 +19,7 @@ import { openReaders } from "../../src/core/store/readers.ts";
 import { openWake, type WakeCarrier } from "../../src/core/store/wake.ts";
 import { type FeedChanges, followFeed } from "../../src/questions/follow-feed.ts";
 import { openReadLimits, type ReadLimits } from "../../src/core/read-limits.ts";
-import { NOON } from "../held-clock.ts";
+import { NOON } from "../support/held-clock.ts";
 import { disturb, type SimWorld } from "./sim-world.ts";
 
 /** What outlives a crash of the node that runs on it. */

@@ -8,7 +8,7 @@ import { migrate } from "../../src/core/store/migrate.ts";
 import type { Sql } from "../../src/core/store/sql.ts";
 import { openSqlite } from "../../src/core/store/sqlite.ts";
 import { openStoreClock } from "../../src/core/store/store-clock.ts";
-import { NOON } from "../held-clock.ts";
+import { NOON } from "../support/held-clock.ts";
 import type { Dice } from "./sim-dice.ts";
 import type { SimTime } from "./sim-time.ts";
 

@@ -1,5 +1,5 @@
-import { askOf, RENDERERS } from "../unseen-renderers.ts";
-import { firstUnseen, UNSEEN_POINTS } from "../unseen-points.ts";
+import { askOf, RENDERERS } from "../support/unseen-renderers.ts";
+import { firstUnseen, UNSEEN_POINTS } from "../support/unseen-points.ts";
 import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { diceOf } from "./sim-dice.ts";
 

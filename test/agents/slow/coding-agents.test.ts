@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { MAIN, newFolder, parley, post, type Run, serve, stop, until } from "../../program.ts";
+import { MAIN, newFolder, parley, post, type Run, serve, stop, until } from "../../support/program.ts";
 import { type Step, stepModel } from "../step-model.ts";
 
 const PROGRAMS = fileURLToPath(new URL("../node_modules/.bin", import.meta.url));

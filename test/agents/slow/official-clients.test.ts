@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { CLIENTS, over, type Shown, type Transport } from "../../mcp-official.ts";
-import { newFolder, post, type Run, serve, stop } from "../../program.ts";
+import { CLIENTS, over, type Shown, type Transport } from "../../support/mcp-official.ts";
+import { newFolder, post, type Run, serve, stop } from "../../support/program.ts";
 
 const WAIT = "wait_for_human_responses";
 const PEOPLE_TAKE_S = Number(process.env["PEOPLE_TAKE_S"] ?? 420);

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { CALLS, listing, modeOf, openSite, QUESTION, ROOMY, type Site } from "../support/backup-site.ts";
+import { newFolder, parley, post, serve, start, stop, until } from "../support/program.ts";
+
+const textOf = (number: number) => `version ${number} ${"x".repeat(number % 5000)}`;
+
+/** What a server has said yes to. */
+interface Acknowledged {
+  questions: string[];
+  calls: string[];
+  /** Of each path, the number of the newest version. */
+  files: Map<string, number>;
+}
+
+/** Writes all the time, until the server is gone. */
+function writeAllTheTime({ server, agent, put }: Site): { acknowledged: Acknowledged; over: Promise<unknown> } {
+  const acknowledged: Acknowledged = { questions: [], calls: [], files: new Map() };
+  let count = 0;
+  const goneIs = async (writes: () => Promise<void>) => {
+    for (;;) {
+      try {
+        await writes();
+      } catch (error) {
+        if (error instanceof TypeError) return;
+        throw error;
+      }
+    }
+  };
+  const ask = async () => {
+    const reply = await post(server.url, "/agent/questions", QUESTION, agent);
+    assert.equal(reply.status, 201);
+    acknowledged.questions.push(((await reply.json()) as { question_id: string }).question_id);
+  };
+  const call = async () => {
+    const id = `call-${(count += 1)}`;
+    const spec = { fn: "deploy", kwargs: { id } };
+    const reply = await post(server.url, CALLS, { run_id: "r", call_id: id, spec }, agent);
+    assert.equal(reply.status, 200);
+    await reply.text();
+    acknowledged.calls.push(id);
+  };
+  const replace = (path: string) => async () => {
+    const number = (count += 1);
+    const reply = await put(path, textOf(number));
+    assert.equal(reply.status, 201);
+    await reply.text();
+    acknowledged.files.set(path, number);
+  };
+  const writes = [ask, call, replace("hot.txt"), replace("out/report.md")];
+  return { acknowledged, over: Promise.all(writes.map(goneIs)) };
+}
+
+const copyOf = ({ questions, calls, files }: Acknowledged): Acknowledged => ({
+  questions: [...questions],
+  calls: [...calls],
+  files: new Map(files),
+});
+
+async function assertThere(site: Site, url: string, { questions, calls, files }: Acknowledged): Promise<void> {
+  for (const id of questions) {
+    assert.equal((await fetch(`${url}/agent/questions/${id}`, { headers: site.agent })).status, 200, id);
+  }
+  for (const id of calls) {
+    assert.equal((await fetch(`${url}${CALLS}/${id}`, { headers: site.agent })).status, 200, id);
+  }
+  for (const [path, number] of files) {
+    const reply = await site.read(url, path);
+    const text = await reply.text();
+    assert.equal(reply.status, 200, `${path} ${text}`);
+    const kept = Number(/^version (\d+) /.exec(text)?.[1]);
+    assert.ok(kept >= number, `${path} is version ${kept}, and ${number} was acknowledged before`);
+    assert.equal(text, textOf(kept));
+  }
+}
+
+describe("a backup taken while a server writes", () => {
+  it("holds everything that was acknowledged before it began, and starts in another folder", async () => {
+    const site = await openSite();
+    const { acknowledged, over } = writeAllTheTime(site);
+    await until(() => acknowledged.calls.length > 20 && acknowledged.files.size === 2, "writes before the backup");
+    const file = join(newFolder(), "monday.tar");
+    mkdirSync(dirname(file));
+
+    const due = copyOf(acknowledged);
+    const taken = await start(["backup", file, "--data-dir", site.dataDir]).ended;
+    const later = acknowledged.calls.length;
+    assert.equal(taken.code, 0, taken.err);
+    assert.match(taken.out, /monday\.tar {2}\d+\.\d MiB, the database up to commit \d+, 2 files of jobs\n$/);
+    await until(() => acknowledged.calls.length > later, "writes after the backup");
+    site.server.child.kill("SIGKILL");
+    await over;
+    assert.equal(modeOf(file), "600");
+    assert.deepEqual(readdirSync(dirname(file)), ["monday.tar"]);
+
+    const dataDir = newFolder();
+    const restored = await start(["restore", file, "--data-dir", dataDir]).ended;
+    assert.equal(restored.code, 0, `${restored.out}${restored.err}`);
+    assert.match(restored.out, /\nEverything holds\.\nStart it with: parley serve --data-dir \S+\n$/);
+    assert.ok(!restored.out.includes("BROKEN"));
+    assert.deepEqual(
+      listing(dataDir).filter((line) => !/ (700 folder|600 [0-9a-f]{64})$/.test(line)),
+      [],
+    );
+
+    const server = await serve(dataDir, ROOMY);
+    await assertThere(site, server.url, due);
+    const more = await post(server.url, "/agent/questions", QUESTION, site.agent);
+    assert.equal(more.status, 201);
+    assert.equal(await stop(server), 0);
+    const doctor = await parley(["doctor", "--data-dir", dataDir]);
+    assert.ok(doctor.out.endsWith("Everything holds.\n"), doctor.out);
+  });
+});

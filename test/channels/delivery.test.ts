@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { DeliveryError } from "../../src/channels/channel.ts";
+import type { Heard } from "../../src/requests/model/heard.ts";
+import { listDeliveries } from "../../src/requests/store/deliveries.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { hear } from "../../src/conversations/hear.ts";
+import { decideByLink, readLink } from "../../src/requests/open-link.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { askPeople, enrol, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
+import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
+
+const EMAIL = { channel: "email", target: { to: "ana@example.com", informed: false, settings: {} } } as const;
+const SLACK = { channel: "slack", target: { to: "U1", settings: {} } } as const;
+const IDENTITIES = [
+  { kind: "email", value: "ana@example.com" },
+  { kind: "slack", value: "U1" },
+] as const;
+const MINUTE_MS = 60_000;
+
+interface Scene extends AsyncDisposable {
+  world: World;
+  slack: Provider;
+  email: Provider;
+  /** Lets loops look until something holds. */
+  settle(holds: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+async function openScene(on: DatabaseName): Promise<Scene> {
+  const [slack, email] = [providerOf("slack"), providerOf("email")];
+  const world = await openWorld({ on, channels: [slack, email] });
+  return {
+    world,
+    slack,
+    email,
+    settle: (holds) =>
+      until(async () => {
+        await world.advance(500);
+        return holds();
+      }),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+const states = async ({ world }: Scene, askId: string) =>
+  (await listDeliveries(world.server.ctx.db, askId)).map(({ channel, state }) => `${channel} ${state}`);
+
+for (const on of DATABASES) {
+  describe(`messages on ${on}`, () => {
+    it("walk a person's channels when one fails for good, or nobody answers in time", async () => {
+      await using scene = await openScene(on);
+      const { world, slack, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES });
+
+      slack.failing.push(new DeliveryError("no such user", { retry: false, providerCode: "user_not_found" }));
+      const failed = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await scene.settle(async () => (await states(scene, failed.id)).includes("email sent"));
+      assert.deepEqual(await states(scene, failed.id), ["slack failed", "email sent"]);
+
+      const silent = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await scene.settle(async () => (await states(scene, silent.id)).includes("slack sent"));
+      assert.equal(email.sent.length, 1);
+      await world.advance(15 * MINUTE_MS);
+      await scene.settle(async () => (await states(scene, silent.id)).includes("email sent"));
+      assert.equal(email.sent.at(-1)?.view.askId, silent.id);
+      assert.deepEqual((await states(scene, silent.id)).sort(), ["email sent", "slack sent"]);
+    });
+
+    it("are tried six times, and then the next channel is", async () => {
+      await using scene = await openScene(on);
+      const { world, slack } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES });
+      slack.failing.push(...Array.from({ length: 6 }, () => new DeliveryError("down", { retry: true })));
+      const ask = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await scene.settle(async () => {
+        await world.advance(MINUTE_MS);
+        return (await states(scene, ask.id)).includes("email sent");
+      });
+      assert.deepEqual([slack.failing.length, slack.sent.length], [0, 0]);
+      assert.deepEqual(await states(scene, ask.id), ["slack failed", "email sent"]);
+    });
+
+    it("are closed wherever they were sent, once somebody has decided, and go nowhere else", async () => {
+      await using scene = await openScene(on);
+      const { world, slack, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK, EMAIL], { identities: IDENTITIES });
+      const audience = {
+        is: "any",
+        of: [
+          { afterMs: 0, node: toPerson(ana) },
+          {
+            afterMs: 30 * MINUTE_MS,
+            node: leaf({ via: "email", to: "boss@example.com", informed: false, settings: {} }),
+          },
+        ],
+      } as const;
+      const ask = await askPeople(ctx, { audience, timeoutSeconds: 86_400 });
+      await scene.settle(() => slack.sent.length === 1);
+      await decideAsk(ctx, {
+        askId: ask.id,
+        responder: await responderOf(ctx.db, ana, "web"),
+        decision: { kind: "approve" },
+      });
+      await scene.settle(() => slack.closed.length === 1);
+      assert.equal(slack.closed[0]?.closing.says, "approved by Ana Ruiz.");
+      await world.advance(60 * MINUTE_MS);
+      await scene.settle(async () => (await states(scene, ask.id)).every((one) => /closed|skipped/.test(one)));
+      assert.equal(email.sent.length, 0);
+    });
+
+    it("remind on the newest channel, once", async () => {
+      await using scene = await openScene(on);
+      const { world, slack } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+      await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 3600, remindAfterMs: 48 * MINUTE_MS });
+      await scene.settle(() => slack.sent.length === 1);
+      await world.advance(48 * MINUTE_MS);
+      await scene.settle(() => slack.sent.length === 2);
+      await world.advance(10 * MINUTE_MS);
+      assert.deepEqual(
+        slack.sent.map(({ reminder }) => reminder),
+        [false, true],
+      );
+      const { link = "" } = slack.sent[1] ?? {};
+      assert.equal((await readLink(ctx, link.split("/r/")[1] ?? "")).ask.id, slack.sent[0]?.view.askId);
+    });
+
+    for (const [what, kwargs, showsWhole] of [
+      ["of the arguments fit", { text: "x".repeat(20_000) }, undefined],
+      ["fits beside the rest of the message", { text: "x" }, () => false],
+    ] as const) {
+      it(`offer no approval where not all ${what}`, async () => {
+        await using scene = await openScene(on);
+        const { world, slack } = scene;
+        Object.assign(slack, { showsWhole });
+        const { ctx } = world.server;
+        const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+        const ask = await askPeople(ctx, { audience: toPerson(ana), kwargs });
+        await scene.settle(() => slack.sent.length === 1);
+        assert.equal(slack.sent[0]?.whole, false);
+        await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
+        const pressed = await hear(ctx, "http://parley.test", press(slack, "approve"));
+        assert.deepEqual([pressed.is, (await readAddressed(ctx, ask.id)).state], ["needs_page", "open"]);
+      });
+    }
+
+    it("are answered by a press, once, and only by whom they were sent to", async () => {
+      await using scene = await openScene(on);
+      const { world, slack } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [SLACK], { identities: IDENTITIES });
+      await enrol(ctx, "Mallory", [], { identities: [{ kind: "slack", value: "U9" }] });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
+
+      const say = (more: Partial<Heard>) => hear(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
+      const from = (id: string, member = true) =>
+        ({ sender: { kind: "slack", id, team: "T1", member, channel: "D1" } }) as const;
+      assert.equal((await say({ id: "1", ...from("U9") })).is, "not_allowed");
+      assert.equal((await say({ id: "2", ...from("U1", false) })).is, "not_allowed");
+      assert.equal((await readAddressed(ctx, ask.id)).refused?.attempts, 2);
+      // What a stranger says makes no sense, and reaches nobody.
+      const { thread = "" } = (await listDeliveries(ctx.db, ask.id))[0]?.externalIds ?? {};
+      const words = await say({
+        id: "5",
+        ...from("U9"),
+        match: { thread },
+        said: { text: "the vault's code is 4711" },
+      });
+      assert.equal(words.is, "not_allowed");
+      const { refused } = await readAddressed(ctx, ask.id);
+      assert.deepEqual(
+        [refused?.reason, refused?.responder, refused?.input],
+        ["responder_not_allowed", "unknown", undefined],
+      );
+      const told = await Promise.all([say({ id: "3" }), say({ id: "3" }), say({ id: "3" })]);
+      assert.deepEqual(told.map(({ is }) => is).sort(), ["accepted", "repeated", "repeated"]);
+      assert.equal(
+        (await say({ id: "4", said: { choice: { is: "reject" } } })).says,
+        "This is over: approved by Ana Ruiz.",
+      );
+    });
+
+    it("are answered by mail only from their address, and approved only by mail that was verified", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, ask.id))[0] === "email sent");
+      const { replyToken = "" } = email.sent[0] ?? {};
+      const say = (id: string, text: string, more: Partial<Heard> = {}) =>
+        hear(ctx, "http://parley.test", {
+          provider: "email",
+          id,
+          at: 0,
+          match: { token: replyToken },
+          trust: "weak",
+          said: { text },
+          sender: { kind: "email", id: "ana@example.com" },
+          ...more,
+        });
+
+      assert.equal(
+        (await say("1", "approve", { sender: { kind: "email", id: "mallory@example.com" } })).is,
+        "not_allowed",
+      );
+      assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).is, "not_understood");
+      assert.equal((await say("3", "approve")).is, "needs_page");
+      assert.equal((await readAddressed(ctx, ask.id)).refused?.reason, "sender_unverified");
+      await scene.settle(() => email.told.length === 2);
+      assert.ok(email.told.every((words) => !words.includes("not asked")));
+      assert.equal((await say("4", "approve", { trust: "verified" })).is, "accepted");
+      assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+
+      const other = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(async () => (await states(scene, other.id))[0] === "email sent");
+      const match = { token: email.sent.at(-1)?.replyToken ?? "" };
+      assert.equal((await say("5", "Reject: the limit is 4999", { match })).is, "accepted");
+      assert.equal((await readAddressed(ctx, other.id)).outcome?.comment, "the limit is 4999");
+    });
+  });
+
+  describe(`a one-time link on ${on}`, () => {
+    it("shows without deciding, decides with the code of its message, and shows the outcome after", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(() => email.sent.length === 1);
+      const { link = "", code = "" } = email.sent[0] ?? {};
+      const token = link.split("/r/")[1] ?? "";
+      const approve = { kind: "approve" } as const;
+
+      assert.equal((await readLink(ctx, token)).ask.state, "open");
+      await assert.rejects(decideByLink(ctx, token, { decision: approve }), { code: "code_missing" });
+      await assert.rejects(readLink(ctx, "x".repeat(43)), { code: "link_dead" });
+      const decided = await decideByLink(ctx, token, { decision: approve, code: code.toLowerCase() });
+      assert.deepEqual(decided.ask.outcome?.by, { kind: "person", id: ana, via: "email" });
+      assert.equal((await decideByLink(ctx, token, { decision: approve, code })).repeated, true);
+      assert.equal((await readLink(ctx, token)).ask.id, ask.id);
+      await world.advance(8 * 24 * 60 * MINUTE_MS);
+      await assert.rejects(readLink(ctx, token));
+    });
+
+    it("lets five codes be tried, however many are sent at once", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(() => email.sent.length === 1);
+      const { link = "" } = email.sent[0] ?? {};
+      const token = link.split("/r/")[1] ?? "";
+      const guesses = await Promise.allSettled(
+        Array.from({ length: 20 }, () => decideByLink(ctx, token, { decision: { kind: "approve" }, code: "ZZZZ" })),
+      );
+      const said = guesses.map((guess) => (guess.status === "rejected" ? String(guess.reason) : "decided"));
+      assert.equal(said.filter((words) => words.includes("Too many wrong codes")).length, 15);
+      assert.equal((await readAddressed(ctx, ask.id)).state, "open");
+    });
+
+    it("is locked by five wrong codes, also for the right one", async () => {
+      await using scene = await openScene(on);
+      const { world, email } = scene;
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz", [EMAIL], { identities: IDENTITIES });
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await scene.settle(() => email.sent.length === 1);
+      const { link = "", code = "" } = email.sent[0] ?? {};
+      const token = link.split("/r/")[1] ?? "";
+      const decision = { kind: "approve" } as const;
+      for (let i = 0; i < 5; i += 1) await assert.rejects(decideByLink(ctx, token, { decision, code: "ZZZZ" }));
+      await assert.rejects(decideByLink(ctx, token, { decision, code }), { code: "code_missing" });
+      assert.equal((await readLink(ctx, token)).locked, true);
+      assert.equal((await readAddressed(ctx, ask.id)).state, "open");
+      // The inbox is another way.
+      const responder = await responderOf(ctx.db, ana, "web");
+      assert.equal((await decideAsk(ctx, { askId: ask.id, responder, decision })).ask.state, "answered");
+    });
+  });
+}
+
+/** A press of a button under the first message, by the person it was sent to. */
+function press(slack: Provider, is: "approve" | "reject"): Heard {
+  return {
+    provider: "slack",
+    id: "press",
+    at: 0,
+    match: { delivery: slack.sent[0]?.delivery ?? "" },
+    sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
+    trust: "signed",
+    said: { choice: { is } },
+  };
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Decision } from "../../src/requests/model/request.ts";
+import type { Heard, Verdict } from "../../src/requests/model/heard.ts";
+import { listDeliveries } from "../../src/requests/store/deliveries.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { hear } from "../../src/conversations/hear.ts";
+import { decideByLink } from "../../src/requests/open-link.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { Refusal } from "../../src/refusals.ts";
+import { askPeople, enrol, leaf, providerOf, toPerson, until } from "../support/addressed.ts";
+import { DATABASES, openWorld } from "../support/world.ts";
+
+const ROUNDS = 100;
+const PUBLIC = "http://parley.test";
+
+for (const on of DATABASES) {
+  describe(`one approval on four channels at once, on ${on}`, () => {
+    it(`has one outcome ${ROUNDS} times, tells the others how it ended, and closes every message`, async () => {
+      const [slack, email, sms] = [providerOf("slack"), providerOf("email"), providerOf("sms")];
+      await using world = await openWorld({ on, channels: [slack, email, sms] });
+      const { ctx } = world.server;
+      const people = {
+        ana: await enrol(ctx, "Ana", [], { identities: [{ kind: "slack", value: "U1" }] }),
+        bo: await enrol(ctx, "Bo", [], { identities: [{ kind: "email", value: "bo@example.com" }] }),
+        cy: await enrol(ctx, "Cy", [], { identities: [{ kind: "phone", value: "+4912345678" }] }),
+        di: await enrol(ctx, "Di"),
+      };
+      const audience = {
+        is: "any",
+        of: [
+          leaf({ via: "slack", to: "U1", settings: {} }),
+          leaf({ via: "email", to: "bo@example.com", informed: false, settings: {} }),
+          leaf({ via: "sms", to: "+4912345678", settings: {} }),
+          toPerson(people.di),
+        ].map((node) => ({ afterMs: 0, node })),
+      } as const;
+
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const ask = await askPeople(ctx, { audience });
+        const sent = async () => (await listDeliveries(ctx.db, ask.id)).filter(({ state }) => state === "sent");
+        await until(async () => {
+          await world.advance(500);
+          return (await sent()).length === 3;
+        });
+        const noticeOf = (provider: typeof slack) => {
+          const notice = provider.sent.find(({ view }) => view.askId === ask.id);
+          return notice ?? assert.fail("no message");
+        };
+        const [onSlack, byMail, byText] = [noticeOf(slack), noticeOf(email), noticeOf(sms)];
+        const says = round % 2 === 0 ? "approve" : "reject";
+        const heard = (provider: string, more: Pick<Heard, "match" | "sender" | "said">): Promise<Verdict> =>
+          hear(ctx, PUBLIC, { provider, id: `${provider} ${round}`, at: 0, trust: "verified", ...more });
+        const won = (decided: Promise<unknown>): Promise<Verdict["is"]> =>
+          decided.then(
+            () => "accepted",
+            (error: unknown) =>
+              error instanceof Refusal && error.code === "already_decided" ? "already_decided" : "not_allowed",
+          );
+        const decision: Decision = { kind: says };
+        const isIn = async (verdict: Promise<Verdict>) => (await verdict).is;
+
+        const verdicts = {
+          slack: isIn(
+            heard("slack", {
+              match: { delivery: onSlack.delivery },
+              sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
+              said: { choice: { is: says } },
+            }),
+          ),
+          email: isIn(
+            heard("email", {
+              match: { token: byMail.replyToken },
+              sender: { kind: "email", id: "bo@example.com" },
+              said: { text: says },
+            }),
+          ),
+          sms: isIn(
+            heard("sms", {
+              match: { delivery: byText.delivery },
+              sender: { kind: "phone", id: "+4912345678" },
+              said: { text: `${says} ${byText.code}` },
+            }),
+          ),
+          web: won(decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, people.di, "web"), decision })),
+          link: won(decideByLink(ctx, byMail.link.split("/r/")[1] ?? "", { decision, code: byMail.code })),
+        };
+        const results = await Promise.all(
+          Object.entries(verdicts).map(async ([name, verdict]) => [name, await verdict] as const),
+        );
+        const accepted = results.filter(([, is]) => is === "accepted").map(([name]) => name);
+        // The link is Bo's too: with the reply it is one person who says the same twice.
+        const winners = new Set(accepted.map((name) => (name === "link" ? "email" : name)));
+        assert.equal(winners.size, 1, JSON.stringify(results));
+        assert.ok(
+          results.every(([, is]) => is === "accepted" || is === "already_decided"),
+          JSON.stringify(results),
+        );
+
+        const { outcome, state } = await readAddressed(ctx, ask.id);
+        assert.deepEqual([state, outcome?.approved], ["answered", says === "approve"]);
+        await until(async () => {
+          await world.advance(500);
+          return (await listDeliveries(ctx.db, ask.id)).every(
+            ({ kind, state }) => kind === "tell" || state === "closed",
+          );
+        });
+      }
+      assert.equal(slack.closed.length, ROUNDS);
+      assert.ok(slack.closed.every(({ closing }) => / by (Ana|Bo|Cy|Di)\.$/.test(closing.says)));
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { DATABASES } from "../support/world.ts";
+import { openTown } from "../support/town.ts";
+import { raceIn } from "../support/town-race.ts";
+
+/** So many requests are under way at once: each is a race of its own, and all of them are in each other's way. */
+const AT_ONCE = 10;
+const BATCHES = 5;
+
+for (const on of DATABASES) {
+  describe(`one approval at six people's real channels, on ${on}`, () => {
+    it(`has one outcome ${AT_ONCE * BATCHES} times, tells everybody else whose, and closes every message`, async () => {
+      await using town = await openTown(on);
+      const winners = new Set<string>();
+      for (let batch = 0; batch < BATCHES; batch += 1) {
+        for (const winner of await raceIn(town, AT_ONCE)) winners.add(winner);
+      }
+      assert.ok(winners.size > 1, `the same channel won every time: ${[...winners].join()}`);
+    });
+  });
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
+import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { readAddressed, readDetails } from "../../src/requests/read.ts";
+import { askPeople, enrol, leaf } from "../support/addressed.ts";
+import { fresh, sharedWorld } from "../support/contract.ts";
+import { DATABASES, type Reply, type World } from "../support/world.ts";
+
+const FORM = { "content-type": "application/x-www-form-urlencoded", origin: "null", "sec-fetch-site": "same-origin" };
+
+/** An ask that went out by mail to somebody enrolled, with what stood in the message. */
+async function mailed(world: World, more: Parameters<typeof askPeople>[1] = {}) {
+  const { ctx } = world.server;
+  const address = `${fresh("ana")}@example.com`;
+  const person = await enrol(ctx, "Ana Ruiz", [], { identities: [{ kind: "email", value: address }] });
+  const ask = await askPeople(ctx, {
+    ref: fresh("call"),
+    asker: `agent:${fresh("bot")}`,
+    audience: leaf({ via: "email", to: address, informed: false, settings: {} }),
+    ...more,
+  });
+  const [delivery] = (await readDetails(ctx, ask)).deliveries;
+  const { link, code } = tokensOf(ctx, delivery?.id ?? assert.fail("no message was planned"));
+  return { ask, person, code, path: `/r/${link}` };
+}
+
+const post = (world: World, path: string, given: Record<string, string>, headers: Record<string, string> = {}) =>
+  world.call("POST", path, { body: new URLSearchParams(given).toString(), headers: { ...FORM, ...headers } });
+
+const cookieIn = (reply: Reply) => (reply.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+const hidden = (reply: Reply, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(reply.text)?.[1] ?? "";
+
+/** Opens the form as a person does who then takes a moment. */
+async function open(world: World, path: string, headers: Record<string, string> = {}) {
+  const reply = await post(world, `${path}/open`, {}, headers);
+  assert.equal(reply.status, 200);
+  await world.advance(1500);
+  const given = { nonce: hidden(reply, "nonce"), digest: hidden(reply, "digest") };
+  return { reply, cookie: cookieIn(reply), given };
+}
+
+for (const on of DATABASES) {
+  describe(`a one-time link on ${on}`, () => {
+    const world = sharedWorld({ on });
+    const stateOf = async (id: string) => (await readAddressed(world().server.ctx, id)).state;
+
+    it("shows the whole call to whoever looks, and changes nothing", async () => {
+      const { ask, path } = await mailed(world(), { words: "<b>Please</b> be quick" });
+      const { status, text, headers } = await world().call("GET", `${path}?choice=approve&code=XXXX`);
+      assert.equal(status, 200);
+      assert.match(text, /issue_refund/);
+      assert.match(text, /<dt>amount<\/dt>\s*<dd>\s*<pre[^>]*>49\.9<\/pre>/);
+      assert.match(text, /&quot;A-1007&quot;/);
+      assert.match(text, /In the words of .*nobody has checked it[\s\S]*&lt;b&gt;Please&lt;\/b&gt; be quick/);
+      assert.doesNotMatch(text, /<script|<b>|\son[a-z]+=/i);
+      assert.match(
+        headers.get("content-security-policy") ?? "",
+        /^default-src 'none'; style-src 'nonce-[\w-]{22}'; form-action 'self'; frame-ancestors 'none'/,
+      );
+      for (const [name, value] of [
+        ["cache-control", "no-store"],
+        ["referrer-policy", "no-referrer"],
+        ["x-robots-tag", "noindex"],
+        ["set-cookie", null],
+      ] as const) {
+        assert.equal(headers.get(name), value, name);
+      }
+      assert.equal((await world().call("HEAD", path)).status, 200);
+      assert.equal(await stateOf(ask.id), "open");
+    });
+
+    it("decides with a choice and the code, once, as the person whose message it was", async () => {
+      const { ask, code, path } = await mailed(world());
+      const { cookie, given, reply } = await open(world(), path);
+      assert.match(reply.headers.get("set-cookie") ?? "", /; Path=\/r\/; Max-Age=900; HttpOnly; SameSite=Strict$/);
+      assert.doesNotMatch(reply.text, /\schecked\s*\/?>/);
+      const said = { ...given, choice: "approve", comment: "Go on", code: code.toLowerCase() };
+      const decided = await post(world(), `${path}/decide`, said, { cookie });
+      assert.deepEqual([decided.status, decided.headers.get("location")], [303, path]);
+      const { outcome } = await readAddressed(world().server.ctx, ask.id);
+      assert.deepEqual(
+        [outcome?.approved, outcome?.comment, outcome?.by?.kind, outcome?.by?.via],
+        [true, "Go on", "person", "email"],
+      );
+
+      for (const again of [await world().call("GET", path), await post(world(), `${path}/open`, {})]) {
+        assert.match(again.text, /Approved by Ana Ruiz\./);
+        assert.doesNotMatch(again.text, /<form/);
+      }
+      const second = await post(world(), `${path}/decide`, { ...said, choice: "reject" }, { cookie });
+      assert.equal(second.status, 303);
+      assert.equal((await readAddressed(world().server.ctx, ask.id)).outcome?.approved, true);
+      await world().advance(7 * 86_400_000 + 1);
+      assert.equal((await world().call("GET", path)).status, 404);
+    });
+
+    it("decides nothing without cookie, nonce, a moment, a choice and the right code, and keeps the words", async () => {
+      const { ask, code, path } = await mailed(world());
+      const hasty = await post(world(), `${path}/open`, {});
+      const early = { nonce: hidden(hasty, "nonce"), digest: hidden(hasty, "digest"), choice: "approve", code };
+      const refuse = async (given: Record<string, string>, headers: Record<string, string>, status: number) => {
+        const reply = await post(world(), `${path}/decide`, given, headers);
+        assert.equal(reply.status, status, reply.text);
+        assert.equal(await stateOf(ask.id), "open");
+        return reply;
+      };
+      assert.match((await refuse(early, { cookie: cookieIn(hasty) }, 403)).text, /faster than anybody reads/);
+      const { cookie, given } = await open(world(), path);
+      const said = { ...given, choice: "approve", code, comment: "Said <already>" };
+      await refuse(said, {}, 403);
+      await refuse({ ...said, nonce: "x" }, { cookie }, 403);
+      await refuse({ ...said, nonce: early.nonce }, { cookie }, 403);
+      const none = await refuse({ ...given, code, comment: "Said <already>" }, { cookie }, 400);
+      assert.match(none.text, /Said &lt;already&gt;/);
+      assert.match((await refuse({ ...said, code: "" }, { cookie }, 403)).text, /code from the message/);
+      await refuse({ ...said, digest: `sha256:${"0".repeat(64)}` }, { cookie }, 409);
+      await refuse(said, { cookie, "sec-fetch-site": "cross-site" }, 403);
+      await refuse(said, { cookie, origin: "https://evil.example" }, 403);
+      await refuse(said, { cookie, "content-type": "text/plain" }, 415);
+      await world().advance(15 * 60_000);
+      assert.match((await refuse(said, { cookie }, 403)).text, /open for too long/);
+    });
+
+    it("is locked by five wrong codes", async () => {
+      const { ask, code, path } = await mailed(world());
+      const { cookie, given } = await open(world(), path);
+      const wrong = code === "2222" ? "3333" : "2222";
+      for (let i = 0; i < 5; i += 1) {
+        await post(world(), `${path}/decide`, { ...given, choice: "reject", code: wrong }, { cookie });
+      }
+      const right = await post(world(), `${path}/decide`, { ...given, choice: "reject", code }, { cookie });
+      assert.equal(right.status, 403);
+      assert.match((await world().call("GET", path)).text, /decides nothing any more/);
+      assert.equal(await stateOf(ask.id), "open");
+    });
+
+    it("needs no code from the addressee who is signed in", async () => {
+      const { ask, person, path } = await mailed(world());
+      const { code } = await createSignInLink(world().server.ctx, person);
+      const session = cookieIn(await world().call("POST", "/session", { body: { code } }));
+      const { cookie, given } = await open(world(), path, { cookie: session });
+      const said = { ...given, choice: "reject" };
+      const decided = await post(world(), `${path}/decide`, said, { cookie: `${session}; ${cookie}` });
+      assert.equal(decided.status, 303);
+      assert.equal(await stateOf(ask.id), "answered");
+    });
+
+    it("takes answers in words and choices, and says where a value does not fit", async () => {
+      const options = [{ name: "blue", title: "Blue", promptFill: "Blue it is.", interactive: false }];
+      const question = await mailed(world(), { digest: null, form: { kind: "reply", options } });
+      const one = await open(world(), question.path);
+      assert.doesNotMatch(one.reply.text, /name="code"/);
+      assert.equal((await post(world(), `${question.path}/decide`, one.given, { cookie: one.cookie })).status, 400);
+      await post(world(), `${question.path}/decide`, { ...one.given, choice: "option:0" }, { cookie: one.cookie });
+      const { outcome } = await readAddressed(world().server.ctx, question.ask.id);
+      assert.deepEqual([outcome?.option, outcome?.text], ["blue", "Blue it is."]);
+
+      const properties = { n: { type: "integer" }, more: { type: "array" } };
+      const schema = { type: "object", required: ["n"], properties };
+      const form = await mailed(world(), { digest: null, form: { kind: "value", schema } });
+      const two = await open(world(), form.path);
+      const write = (text: string) =>
+        post(world(), `${form.path}/decide`, { ...two.given, text }, { cookie: two.cookie });
+      const misfit = await write('{"n":"many"}');
+      assert.equal(misfit.status, 400);
+      assert.match(misfit.text, /\/n .*integer/);
+      assert.match(misfit.text, /&quot;many&quot;/);
+      assert.equal((await write('{"n":7}')).status, 303);
+      assert.equal((await readAddressed(world().server.ctx, form.ask.id)).outcome?.value, '{"n":7}');
+    });
+
+    it("leads nowhere when it is made up, and says so on a page", async () => {
+      for (const path of ["/r/x", `/r/${"a".repeat(43)}`, "/r/%3Cscript%3E"]) {
+        const reply = await world().call("GET", path);
+        assert.deepEqual([reply.status, reply.headers.get("content-type")], [404, "text/html; charset=utf-8"]);
+        assert.match(reply.text, /This link does not work/);
+        assert.doesNotMatch(reply.text, /script/);
+      }
+    });
+  });
+}

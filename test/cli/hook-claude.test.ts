@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { appendFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { HOUR, pause, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { decider, somebody } from "../support/deciders.ts";
+import { newFolder, parley, ROOT, type Run, serve, start } from "../support/program.ts";
+
+/** The common members of every hook's input, as Claude Code's reference shows them. */
+const COMMON = {
+  session_id: "abc123",
+  transcript_path: "/Users/ana/.claude/projects/app/00893aaf.jsonl",
+  cwd: "/Users/ana/app",
+  permission_mode: "default",
+};
+const PERMISSION_REQUEST = {
+  ...COMMON,
+  hook_event_name: "PermissionRequest",
+  tool_name: "Bash",
+  tool_input: { command: "rm -rf node_modules", description: "Remove node_modules directory" },
+  permission_suggestions: [{ type: "toolAlwaysAllow", tool: "Bash" }],
+};
+const PRE_TOOL_USE = {
+  ...COMMON,
+  hook_event_name: "PreToolUse",
+  tool_name: "Write",
+  tool_input: { file_path: "/path/to/file.txt", content: "file content" },
+  tool_use_id: "toolu_01ABC123",
+};
+
+function hook(url: string, input: unknown, ...flags: string[]): Run {
+  const run = start(["hook", "claude", ...flags], { PARLEY_URL: url });
+  run.child.stdin.end(typeof input === "string" ? input : JSON.stringify(input));
+  return run;
+}
+
+async function said(run: Run): Promise<Record<string, unknown>> {
+  const { code, out, err } = await run.ended;
+  assert.equal(code, 0, err);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+const permission = (decision: object) => ({
+  hookSpecificOutput: { hookEventName: "PermissionRequest", decision },
+});
+const preToolUse = (permissionDecision: string, permissionDecisionReason: string) => ({
+  hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason },
+});
+
+describe("a hook of Claude Code", () => {
+  const world = sharedWorld({ on: "sqlite", env: ROOMY });
+
+  it("is decided by a person, who sees the whole input", async () => {
+    const operator = await decider(world(), "1");
+    const asking = hook(world().url, PERMISSION_REQUEST);
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    const shown = (await operator.whole(ask?.id ?? "")).body;
+    assert.deepEqual(
+      [shown.fn, shown.agent, shown.run, shown.arguments],
+      [
+        "Bash",
+        "claude-code",
+        "abc123",
+        [
+          { name: "command", text: '"rm -rf node_modules"', secret: false },
+          { name: "description", text: '"Remove node_modules directory"', secret: false },
+        ],
+      ],
+    );
+    await operator.decides({ approved: true });
+    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+
+    const again = hook(world().url, PERMISSION_REQUEST);
+    await operator.decides({ approved: false, comment: "move \u202eit away instead" });
+    const message = "Rejected by operator: move it away instead";
+    assert.deepEqual(await said(again), permission({ behavior: "deny", message }));
+  });
+
+  it("is one request for one use of a tool, and goes to whom it is told", async () => {
+    const jane = await somebody(world());
+    const runs = [1, 2].map(() => hook(world().url, PRE_TOOL_USE, "--to", jane.number));
+    await jane.decides({ approved: true, comment: "once" });
+    for (const run of runs) assert.deepEqual(await said(run), preToolUse("allow", `Approved by ${jane.name}: once`));
+    assert.deepEqual(await jane.inbox(), []);
+    // The same use with another input is not what was approved.
+    const other = { ...PRE_TOOL_USE, tool_input: { file_path: "/etc/passwd", content: "" } };
+    const { hookSpecificOutput } = (await said(hook(world().url, other, "--to", jane.number))) as {
+      hookSpecificOutput: Record<string, string>;
+    };
+    assert.equal(hookSpecificOutput["permissionDecision"], "ask");
+  });
+
+  it("keeps every digit of what is asked", async () => {
+    const operator = await decider(world(), "1");
+    const text = JSON.stringify({ ...PERMISSION_REQUEST, tool_input: { id: 0, note: null } });
+    const asking = hook(world().url, text.replace('"id":0', '"id":1152921504606846977'));
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    assert.deepEqual((await operator.whole(ask?.id ?? "")).body.arguments, [
+      { name: "id", text: "1152921504606846977", secret: false },
+      { name: "note", text: "null", secret: false },
+    ]);
+    await operator.decides({ approved: true });
+    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+  });
+
+  it("is denied when nobody decides in time", async () => {
+    const operator = await decider(world(), "1");
+    const asking = [hook(world().url, PERMISSION_REQUEST), hook(world().url, { ...PRE_TOOL_USE, tool_use_id: "late" })];
+    await until(async () => (await operator.inbox()).length === 2);
+    await world().advance(HOUR);
+    const why = "Not approved: nobody decided within 3600 s.";
+    const [request, use] = await Promise.all(asking.map(said));
+    assert.deepEqual(request, permission({ behavior: "deny", message: why }));
+    assert.deepEqual(use, preToolUse("deny", why));
+  });
+
+  it("brings what a person answers to Claude Code's own questions", async () => {
+    const operator = await decider(world(), "1");
+    const question = { question: "Which library?", header: "Library", multiSelect: false };
+    const options = [
+      { label: "date-fns (Recommended)", description: "Small" },
+      { label: "dayjs", description: "Smaller" },
+    ];
+    const other = { question: "Anything else?", header: "Else", multiSelect: false, options };
+    const input = { questions: [{ ...question, options }, other] };
+    const asking = hook(world().url, { ...PERMISSION_REQUEST, tool_name: "AskUserQuestion", tool_input: input });
+    const asks = await until(async () => ((await operator.inbox()).length === 2 ? operator.inbox() : undefined));
+    for (const { id, title } of asks) {
+      await operator.decide(id, title === "Library" ? { option: "option_2" } : { text: "No, thank you." });
+    }
+    const answers = { "Which library?": "dayjs", "Anything else?": "No, thank you." };
+    assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
+  });
+
+  it("leaves alone what is nothing to decide, and refuses what is no hook", async () => {
+    const idle = await hook(world().url, { ...COMMON, hook_event_name: "Notification", message: "idle" }).ended;
+    assert.deepEqual([idle.code, idle.out], [0, ""]);
+    for (const input of ["", "nonsense", "[]", { ...PERMISSION_REQUEST, tool_input: "x" }, '{"a":1,"a":2}']) {
+      const { code, out, err } = await hook(world().url, input).ended;
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, /^parley: /);
+    }
+  });
+
+  it("withdraws its request once somebody has decided at Claude Code's own terminal", async () => {
+    const operator = await decider(world(), "1");
+    const transcript = join(ROOT, "transcript.jsonl");
+    const { tool_name: name, tool_input: input } = PERMISSION_REQUEST;
+    const line = (...content: object[]) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
+    const use = (id: string) => line({ type: "text", text: "x" }, { type: "tool_use", id, name, input });
+    const result = (id: string) => line({ type: "tool_result", tool_use_id: id, content: "ok" });
+    // The same call was made before; that it was over says nothing.
+    writeFileSync(transcript, use("toolu_1") + result("toolu_1") + use("toolu_2"));
+    const asking = hook(world().url, { ...PERMISSION_REQUEST, transcript_path: transcript });
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    appendFileSync(transcript, `${result("toolu_1")}not JSON "tool_result"\n{"message":{"content":"tool_"}}\n`);
+    await pause(2500);
+    assert.equal((await operator.inbox()).length, 1);
+    appendFileSync(transcript, result("toolu_2"));
+    const { code, out, err } = await asking.ended;
+    assert.deepEqual([code, out, err], [0, "", ""]);
+    assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
+  });
+
+  it("withdraws its request when it is interrupted, and says nothing", async () => {
+    const operator = await decider(world(), "1");
+    const asking = hook(world().url, PERMISSION_REQUEST);
+    const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+    asking.child.kill("SIGTERM");
+    const { code, out } = await asking.ended;
+    assert.deepEqual([code, out], [130, ""]);
+    assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
+  });
+});
+
+describe("a hook of Claude Code, without a server to ask", () => {
+  it("approves nothing: the terminal asks", async () => {
+    const server = await serve(newFolder());
+    server.child.kill("SIGTERM");
+    await server.ended;
+    const [request, use] = await Promise.all(
+      [hook(server.url, PERMISSION_REQUEST), hook(server.url, PRE_TOOL_USE)].map(said),
+    );
+    const why = `Parley could not ask anybody. No Parley server answers at ${server.url}.`;
+    assert.deepEqual(request, { systemMessage: why });
+    assert.deepEqual(use, preToolUse("ask", why));
+  });
+
+  it("approves nothing where its key is not good", async () => {
+    const server = await serve(newFolder(), { PARLEY_OPEN: "false" });
+    const { systemMessage } = await said(hook(server.url, PERMISSION_REQUEST));
+    assert.match(String(systemMessage), /refused the request: A valid bearer key is required\.$/);
+    server.child.kill("SIGTERM");
+  });
+
+  it("finds its request again when the server was killed in the middle, and gets the decision", async () => {
+    const dataDir = newFolder();
+    const first = await serve(dataDir);
+    const asking = hook(first.url, PERMISSION_REQUEST);
+    const store = { PARLEY_DATA_DIR: dataDir };
+    const keyArgs = ["keys", "create", "phone", "--scope", "answer", "--person", "1"];
+    const headers = { authorization: `Bearer ${(await parley(keyArgs, store)).out.trim()}` };
+    const inbox = async (url: string): Promise<{ id: string }[]> =>
+      ((await (await fetch(`${url}/people/me/asks`, { headers })).json()) as { asks: { id: string }[] }).asks;
+    await until(async () => (await inbox(first.url)).length === 1);
+    first.child.kill("SIGKILL");
+    await first.ended;
+
+    const second = await serve(dataDir, {}, "--port", new URL(first.url).port);
+    const [ask] = await inbox(second.url);
+    const place = `${second.url}/people/me/asks/${ask?.id ?? ""}`;
+    const { digest } = (await (await fetch(place, { headers })).json()) as { digest: string };
+    const body = JSON.stringify({ approved: true, digest });
+    const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
+    assert.equal((await fetch(`${place}/decision`, init)).status, 200);
+    assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
+    second.child.kill("SIGTERM");
+  });
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { sql } from "../../src/core/store/sql.ts";
+import { assertRefused, LABELS, limitsOf, until } from "../support/contract.ts";
+import { freshDatabase } from "../support/fresh-database.ts";
+import { DATABASES, openWorld } from "../support/world.ts";
+
+const AWAY = { code: "STORE_UNAVAILABLE", message: "Try again shortly." };
+
+/** A wire to a database that can be cut and mended. */
+async function openWire(databaseUrl: string) {
+  const there = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let isSilent = false;
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    sockets.add(near);
+    if (isSilent) return void near.on("error", () => {}).pause();
+    const far = connect(Number(there.port), there.hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on("error", () => other.destroy()).on("close", () => void sockets.delete(one));
+      one.pipe(other);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = Object.assign(new URL(databaseUrl), { port: String((server.address() as AddressInfo).port) });
+  return {
+    url: url.href,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    /** Nothing is forwarded any more, and nobody is told: as when the host at the other end is gone. */
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    mend() {
+      if (isSilent) for (const socket of sockets) socket.destroy();
+      isSilent = isCut = false;
+    },
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+describe("a store that is away", () => {
+  it("is told as such, with when to come again, and answers again by itself", async () => {
+    using wire = await openWire(await freshDatabase());
+    await using world = await openWorld({ on: "sqlite", env: { DATABASE_URL: wire.url } });
+    const agent = world.agent("ana-bot");
+    const { id } = await agent.ask({ options: LABELS });
+    const kept = await agent.create({ idempotency_key: "once" });
+    wire.cut();
+
+    for (const reply of [
+      await agent.create(),
+      await agent.poll(id),
+      await agent.cancel(id),
+      await world.person("bo").answer(id, 0),
+      await world.person("bo").get("/human/questions"),
+      await world.person("bo").get("/human/stats"),
+    ]) {
+      assertRefused(reply, 503, AWAY);
+      assert.equal(limitsOf(reply).retryAfter, 5);
+    }
+    wire.mend();
+    await until(async () => (await agent.poll(id)).status === 200);
+    assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
+    assert.equal((await agent.poll(id)).body.current_responses, 0);
+    assert.equal((await world.person("bo").answer(id, 0)).status, 201);
+  });
+});
+
+describe("a store of which nothing is heard any more", () => {
+  it("is told as such to reads and writes alike, and is there again when it is heard of", async () => {
+    using wire = await openWire(await freshDatabase());
+    const env = { DATABASE_URL: wire.url, PARLEY_DATABASE_WAIT_MS: "4000" };
+    await using world = await openWorld({ on: "sqlite", env });
+    const agent = world.agent("ana-bot");
+    const { id } = await agent.ask({ options: LABELS });
+    const kept = await agent.create({ idempotency_key: "once" });
+    wire.silence();
+
+    // More of them than there are connections.
+    const replies = await Promise.all([
+      ...Array.from({ length: 30 }, () => agent.create()),
+      agent.create({ idempotency_key: "twice" }),
+      agent.poll(id),
+      agent.cancel(id),
+      world.person("bo").answer(id, 0),
+      world.person("bo").get("/human/questions"),
+    ]);
+    for (const reply of replies) {
+      assertRefused(reply, 503, AWAY);
+      assert.equal(limitsOf(reply).retryAfter, 5);
+    }
+    wire.mend();
+    await until(async () => (await agent.poll(id)).status === 200);
+    assert.deepEqual((await agent.create({ idempotency_key: "once" })).body, kept.body);
+    assert.equal((await agent.create({ idempotency_key: "twice" })).status, 201);
+    assert.equal((await world.person("bo").answer(id, 0)).status, 201);
+  });
+});
+
+for (const on of DATABASES) {
+  describe(`a bug of ours on ${on}`, () => {
+    it("is told as no more than a number to look for", async () => {
+      await using world = await openWorld({ on });
+      const { id } = await world.agent("ana-bot").ask({ options: LABELS });
+      await world.server.ctx.db.transact((tx) => tx.all(sql`DROP TABLE ledger`));
+      const reply = await world.person("bo").answer(id, 0);
+      const request = reply.headers.get("x-request-id");
+      assertRefused(reply, 500, { code: "SERVER_ERROR", message: "Internal error.", details: { request_id: request } });
+      assert.doesNotMatch(reply.text, /ledger|SQL|at /);
+      const { body } = await world.agent("ana-bot").poll(id);
+      assert.deepEqual([body.status, body.current_responses], ["OPEN", 0]);
+    });
+  });
+}

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { examineRows } from "../../src/doctor/store/checks.ts";
+import { sql, type Sql } from "../../src/core/store/sql.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
+import { cancelAddressed } from "../../src/requests/end.ts";
+import { examineStore } from "../../src/doctor/examine.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { sealRecord } from "../../src/core/seal-record.ts";
+import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";
+import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
+
+/** A store with requests that were approved by two, rejected, cancelled, expired, and one that is open. */
+async function lived(on: DatabaseName): Promise<World> {
+  const world = await openWorld({ on });
+  const { ctx } = world.server;
+  const [ana, bo] = [await enrol(ctx, "Ana"), await enrol(ctx, "Bo")];
+  const decide = async (askId: string, person: string, kind: "approve" | "reject") =>
+    decideAsk(ctx, { askId, responder: await responderOf(ctx.db, person, "web"), decision: { kind } });
+
+  const both = await askPeople(ctx, { audience: { is: "all", of: [toPerson(ana), toPerson(bo)] } });
+  await decide(both.id, ana, "approve");
+  await decide(both.id, bo, "approve");
+  const rejected = await askPeople(ctx, { audience: toPerson(ana) });
+  await decide(rejected.id, ana, "reject");
+  const withdrawn = await askPeople(ctx, { audience: toPerson(ana) });
+  await cancelAddressed(ctx, withdrawn.id, { kind: "agent", id: "agent:ana-bot" });
+  const late = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 60 });
+  await world.advance(60_000);
+  await readAddressed(ctx, late.id);
+  await askPeople(ctx, { audience: leaf({ via: "email", to: "bo@example.com", informed: false, settings: {} }) });
+  return world;
+}
+
+async function broken(world: World): Promise<string[]> {
+  const findings = await examineStore(world.server.ctx, { quick: false });
+  return findings.filter(({ offenders }) => offenders.length > 0).map(({ check }) => check);
+}
+
+const APPROVED = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE '%"approved":true%')`;
+
+/** What nobody should ever do to a store, and the promise that it breaks. */
+const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
+  [
+    "a key stands in place of a name",
+    "K1",
+    sql`UPDATE addressed_asks SET asker = 'open:parley_agent_x' WHERE ask_id = ${APPROVED}`,
+  ],
+  [
+    "a key stands inside of a name",
+    "K1",
+    sql`UPDATE addressed_asks SET asker = 'open:ana/parley_admin_x' WHERE ask_id = ${APPROVED}`,
+  ],
+  ["an approval is lost", "A10", sql`DELETE FROM decisions WHERE ask_id = ${APPROVED} AND ord = 1`],
+  [
+    "an approval was of something else",
+    "A10",
+    sql`UPDATE addressed_asks SET digest = 'sha256:00' WHERE ask_id = ${APPROVED}`,
+  ],
+  [
+    "a rejection is turned round",
+    "A10",
+    sql`UPDATE addressed_asks SET outcome = replace(outcome, '"approved":false', '"approved":true')
+      WHERE state = 'answered' AND outcome LIKE '%"approved":false%'`,
+  ],
+  [
+    "somebody else is asked afterwards",
+    "A10",
+    sql`UPDATE addressed_asks SET audience = '{"is":"leaf","target":{"via":"person","person":"mallory"}}'
+      WHERE ask_id = ${APPROVED}`,
+  ],
+  ["an end is not in the record", "A3", sql`DELETE FROM audit WHERE action = 'function_call.cancelled'`],
+  ["the record was rewritten", "J1", sql`UPDATE audit SET entry = replace(entry, 'rejected', 'approved')`],
+  [
+    "a deadline was forgotten",
+    "T1",
+    sql`UPDATE addressed_asks SET created_at = 1, expires_at = 2 WHERE state = 'open'`,
+  ],
+  [
+    "a message about what is over waits to be sent",
+    "N1",
+    sql`UPDATE deliveries SET state = 'sent', ask_id = ${APPROVED}`,
+  ],
+];
+
+for (const on of DATABASES) {
+  describe(`parley doctor on requests to people, on ${on}`, () => {
+    it("finds nothing in a store that was used, and everything that was done to it", async () => {
+      await using world = await lived(on);
+      assert.deepEqual(await broken(world), []);
+      while (await sealRecord(world.server.ctx));
+
+      for (const [what, check, statement] of CORRUPTIONS) {
+        const undone = new Error("undone");
+        // What is done to the store is seen from within, and then never happened.
+        await assert.rejects(
+          transact(world.server.ctx, async (tx) => {
+            await tx.all(statement);
+            const findings = await examineRows(tx, false);
+            const found = findings.filter(({ offenders }) => offenders.length > 0).map((finding) => finding.check);
+            assert.ok(found.includes(check), `${what}: found ${found.join()}`);
+            throw undone;
+          }),
+          (error) => error === undone || assert.fail(error as Error),
+        );
+      }
+      assert.deepEqual(await broken(world), []);
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { evaluate, policyInput, type PolicyWords } from "../../src/policy/model/policy.ts";
+import { PolicyMistake } from "../../src/policy/model/check.ts";
+import { classKeyOf, learnedRule } from "../../src/policy/model/class.ts";
+import { lintPolicy } from "../../src/policy/model/lint.ts";
+import { addRule, FIRST_POLICY, parsePolicy, removeRule } from "../../src/policy/model/text.ts";
+
+const SEED = `version: 1
+rules:
+  - when: { env: prod, action: write }
+    decision: DENY
+  - when: { env: staging, action: open_pr }
+    decision: ALLOW
+`;
+
+const decide = (text: string, words: PolicyWords) => evaluate(parsePolicy(text), [], policyInput(words));
+
+describe("a policy file", () => {
+  it("is refused with a sentence for each mistake, and the place of it", () => {
+    const REFUSED: readonly [text: string, ...sentences: string[]][] = [
+      ["", "policy.yaml:1: the policy must be a block of names and values."],
+      ["- a", "policy.yaml:1: the policy must be a block of names and values, not a list."],
+      ["rules: []", "policy.yaml:1: version must be a whole number from 1."],
+      ['version: "1"', 'policy.yaml:1: version must be a whole number from 1, not "1".'],
+      ["version: 1\nrule: []", 'policy.yaml:1: the policy has no "rule"; it knows version, defaults, rules.'],
+      [
+        "version: 1\ndefaults:\n  other: ALLOW",
+        "policy.yaml:3: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.",
+      ],
+      ["version: 1\ndefaults: { read: }", "policy.yaml:2: defaults.read must be ALLOW, DENY or ESCALATE."],
+      ["version: 1\nrules: [x]", 'policy.yaml:2: rules[0] must be a block of names and values, not "x".'],
+      [
+        "version: 1\nrules:\n  - when: { action: x }\n    decision: allow",
+        'policy.yaml:4: rules[0].decision must be ALLOW, DENY or ESCALATE, not "allow".',
+      ],
+      ["version: 1\nrules: [{ decision: DENY }]", "policy.yaml:2: rules[0] has no when, which says what it is about."],
+      [
+        "version: 1\nrules: [{ when: { enviroment: prod }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when has no "enviroment"; it knows action, resource, env, ask_type, role, tool, agent, repo, job, fn and meta.<key>.',
+      ],
+      [
+        "version: 1\nrules: [{ when: {}, decision: ALLOW }]",
+        'policy.yaml:2: rules[0].when names nothing; write action: "*" for whatever there is.',
+      ],
+      [
+        "version: 1\nrules: [{ when: { env: 7, action: null, repo: [] }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when.env must be a text, not "7"; put it in quotes.',
+        "policy.yaml:2: rules[0].when.action must be a text: action is never missing.",
+        "policy.yaml:2: rules[0].when.repo must have 1 to 100 values, not 0.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { ask_type: approval }, decision: DENY }]",
+        'policy.yaml:2: rules[0].when.ask_type must be one of CLARIFICATION, RESOURCE_FETCH, POLICY_DECISION, APPROVAL, CHOICE, not "approval".',
+      ],
+      [
+        "version: 1\nrules: [{ when: { action: x }, decision: ALLOW, need: 2, to: dana, standing: true }]",
+        "policy.yaml:2: rules[0].to is for rules that ESCALATE: others ask nobody.",
+        "policy.yaml:2: rules[0].need is for rules that ESCALATE: others ask nobody.",
+        "policy.yaml:2: rules[0].standing is for rules that ESCALATE: others ask nobody.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { action: x }, decision: ESCALATE, need: 11, standing: 1, id: a b }]",
+        'policy.yaml:2: rules[0].id must be 1 to 64 letters, digits, dots, dashes and underscores, not "a b".',
+        'policy.yaml:2: rules[0].need must be a whole number from 1 to 10, not "11".',
+        'policy.yaml:2: rules[0].standing must be true or false, not "1".',
+      ],
+      [
+        "version: 1\nrules:\n- { id: a, when: { action: x }, decision: DENY }\n- { id: a, when: { action: y }, decision: DENY }",
+        'policy.yaml:4: rules[1].id is "a", as is that of rules[0].',
+      ],
+      [
+        "version: 1\nrules: [{ when: { fn: deploy, env: prod }, unless: { meta.a: b }, decision: ALLOW }]",
+        "policy.yaml:2: rules[0].when.env is nothing that a function call has: it has fn and agent.",
+        "policy.yaml:2: rules[0].unless.meta.a is nothing that a function call has: it has fn and agent.",
+        "policy.yaml:2: rules[0].id is missing: what a rule decides of function calls is named after it.",
+      ],
+      [
+        "version: 1\nrules: [{ id: a, when: { fn: [deploy, '**'] }, decision: ALLOW }]",
+        'policy.yaml:2: rules[0].when.fn must say which functions: "*" would approve whatever is asked.',
+      ],
+      [
+        "version: 1\nrules: [{ id: a, when: { fn: null, agent: x }, decision: ESCALATE, need: 2 }]",
+        "policy.yaml:2: rules[0].when.fn must be a text: fn is never missing.",
+        "policy.yaml:2: rules[0].need is for what executors ask: a function call says itself who is asked.",
+      ],
+      [
+        "version: 1\nrules: [{ when: { agent: x }, unless: { fn: ping }, decision: ALLOW }]",
+        "policy.yaml:2: rules[0].unless names fn, which when does not.",
+      ],
+      ["version: 1\nversion: 2", "policy.yaml:2: this is not valid YAML: map keys must be unique."],
+      ["%YAML 1.1\n---\nversion: 1", "policy.yaml:1: it must have no directives."],
+      ["version: !v 1", "policy.yaml:1: this is not valid YAML: unresolved tag: !v."],
+      ["version: !!binary aaaa", "policy.yaml:1: the tag tag:yaml.org,2002:binary is not known."],
+    ];
+    for (const [text, ...sentences] of REFUSED) {
+      assert.throws(
+        () => parsePolicy(text),
+        (error: unknown) => {
+          assert.ok(error instanceof PolicyMistake, String(error));
+          assert.deepEqual(error.message.split("\n"), sentences, text);
+          return true;
+        },
+      );
+    }
+  });
+
+  it("has limits: 256 KiB, 2,000 rules, 10 aliases", () => {
+    const rule = "- { when: { action: x }, decision: DENY }\n";
+    assert.equal(parsePolicy(`version: 1\nrules:\n${rule.repeat(2000)}`).rules.length, 2000);
+    assert.throws(() => parsePolicy(`version: 1\nrules:\n${rule.repeat(2001)}`), /has 2001 rules; 2000 is the most/);
+    assert.throws(() => parsePolicy(`version: 1\n#${"x".repeat(256 * 1024)}`), /more than 256 KiB/);
+    const aliases = (count: number) =>
+      `version: 1\nrules:\n- &a { when: { action: x }, decision: DENY }\n${"- *a\n".repeat(count)}`;
+    assert.equal(parsePolicy(aliases(10)).rules.length, 11);
+    assert.throws(() => parsePolicy(aliases(11)), /policy\.yaml:14: it has more than 10 aliases/);
+    assert.throws(() => parsePolicy("version: 1\nrules: &a [*a]"), PolicyMistake);
+    assert.throws(() => parsePolicy("version: 1\nrules: [{ when: &w { action: *w }, decision: DENY }]"), PolicyMistake);
+  });
+
+  it("is another version with every change of what it says, and the same with other comments and order of keys", () => {
+    const { policyVersion } = parsePolicy(SEED);
+    assert.equal(
+      parsePolicy(SEED.replace("env: prod, action: write", "action: write, env: prod")).policyVersion,
+      policyVersion,
+    );
+    assert.equal(parsePolicy(`# nothing\n${SEED}`).policyVersion, policyVersion);
+    assert.notEqual(parsePolicy(SEED.replace("ALLOW", "DENY")).policyVersion, policyVersion);
+    assert.match(parsePolicy(SEED.replace("version: 1", "version: 2")).policyVersion, /^2:/);
+  });
+
+  it("begins with one that allows reading, denies writing in prod, and puts the rest to people", () => {
+    const { decision } = decide(FIRST_POLICY, { ask_type: "RESOURCE_FETCH", env: "prod" });
+    assert.equal(decision, "ALLOW");
+    assert.equal(decide(FIRST_POLICY, { action: "write", env: "prod" }).decision, "DENY");
+    assert.equal(decide(FIRST_POLICY, { action: "write", env: "dev" }).decision, "ESCALATE");
+    assert.deepEqual(lintPolicy(parsePolicy(FIRST_POLICY)), []);
+  });
+
+  it("takes a learned rule and loses it again, with its comments kept", () => {
+    const what = { action: "deploy", resource: "shop, api", env: "dev", tool: null, repo: "true", agent: "ana-bot" };
+    const rule = learnedRule(what, 3) ?? assert.fail();
+    const changed = addRule(FIRST_POLICY, rule);
+    for (const line of FIRST_POLICY.split("\n")) assert.ok(changed.includes(line), line);
+    const { decision, trace } = decide(changed, what);
+    assert.deepEqual([decision, trace.policy], ["ALLOW", `${rule.id}@v1`]);
+    for (const name of Object.keys(what)) {
+      const { matched } = decide(changed, { ...what, [name]: "other" }).trace;
+      assert.deepEqual(matched, [], `${name} is part of the rule`);
+    }
+    assert.equal(parsePolicy(removeRule(changed, rule.id)).policyVersion, parsePolicy(FIRST_POLICY).policyVersion);
+    assert.equal(removeRule(FIRST_POLICY, "nobody"), FIRST_POLICY);
+    assert.equal(decide(addRule("version: 1 # no rules yet\n", rule), what).decision, "ALLOW");
+  });
+
+  it("never takes a learned rule that is about more than what people approved", () => {
+    const what = { action: "deploy", resource: "shop-api", env: "dev", tool: null, repo: null, agent: "ana-bot" };
+    assert.equal(learnedRule({ ...what, resource: "*" }, 3), null);
+    assert.equal(learnedRule({ ...what, action: "a*" }, 3), null);
+    assert.equal(learnedRule({ ...what, action: "unknown" }, 3), null);
+    assert.equal(classKeyOf(what), classKeyOf({ ...what }));
+    assert.notEqual(classKeyOf({ ...what, tool: "null" }), classKeyOf(what));
+  });
+});

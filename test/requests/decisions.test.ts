@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Decision } from "../../src/requests/model/request.ts";
+import { Refusal } from "../../src/refusals.ts";
+import { findBrokenAudit } from "../../src/core/store/audit.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { addressAsk } from "../../src/requests/address-ask.ts";
+import { decideAsk, type Decided, responderOf } from "../../src/requests/decide.ts";
+import { cancelAddressed } from "../../src/requests/end.ts";
+import { readAddressed, readInInbox } from "../../src/requests/read.ts";
+import { readInbox } from "../../src/requests/read-inbox.ts";
+import { readAudit } from "../../src/core/read-audit.ts";
+import { askPeople, callWish, enrol, toPerson } from "../support/addressed.ts";
+import { DATABASES, openWorld, type World } from "../support/world.ts";
+
+const approve: Decision = { kind: "approve" };
+const reject: Decision = { kind: "reject", comment: "Wrong account" };
+
+async function decide(world: World, askId: string, person: string, decision: Decision): Promise<Decided> {
+  const { ctx } = world.server;
+  return decideAsk(ctx, { askId, responder: await responderOf(ctx.db, person, "web"), decision });
+}
+
+const refusal = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
+
+for (const on of DATABASES) {
+  describe(`a decision on ${on}`, () => {
+    it("is the first one of somebody who was asked, and stands", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+
+      await assert.rejects(decide(world, ask.id, bo, approve), refusal("not_asked"));
+      const first = await decide(world, ask.id, ana, approve);
+      assert.deepEqual([first.repeated, first.ask.state, first.ask.outcome?.approved], [false, "answered", true]);
+      assert.equal(first.ask.outcome?.digest, ask.digest);
+      assert.deepEqual(first.ask.outcome?.by, { kind: "person", id: ana, via: "web" });
+      assert.equal((await decide(world, ask.id, ana, approve)).repeated, true);
+      await assert.rejects(decide(world, ask.id, ana, reject), refusal("already_decided"));
+      assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+    });
+
+    it("rejects at the first rejection, and approves when everybody needed has approved", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const both = { is: "all", of: [toPerson(ana), toPerson(bo)] } as const;
+
+      const one = await askPeople(ctx, { audience: both });
+      assert.equal((await decide(world, one.id, ana, { kind: "approve", comment: "ok for Q4" })).ask.state, "open");
+      assert.equal((await decide(world, one.id, ana, approve)).repeated, true);
+      const done = await decide(world, one.id, bo, { kind: "approve", comment: "fine" });
+      assert.deepEqual([done.ask.state, done.ask.outcome?.comment], ["answered", "Ana Ruiz: ok for Q4; Bo Lind: fine"]);
+
+      const other = await askPeople(ctx, { audience: both });
+      await decide(world, other.id, ana, approve);
+      const over = await decide(world, other.id, ana, reject);
+      assert.deepEqual([over.ask.outcome?.approved, over.ask.outcome?.comment], [false, "Wrong account"]);
+    });
+
+    it("is refused when it was shown something else than would run", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      const other = { ...approve, digest: `sha256:${"0".repeat(64)}` };
+      await assert.rejects(decide(world, ask.id, ana, other), refusal("digest_mismatch"));
+      const { state, refused } = await readAddressed(ctx, ask.id);
+      assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "digest_mismatch", 1]);
+    });
+
+    it("comes too late once the deadline has passed: silence is a rejection that nobody made", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const ask = await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 60 });
+      await world.advance(60_000);
+      await assert.rejects(decide(world, ask.id, ana, approve), refusal("request_expired"));
+      const { state, outcome, settledAt } = await readAddressed(ctx, ask.id);
+      assert.deepEqual([state, outcome, settledAt], ["expired", { status: "expired", approved: false }, ask.expiresAt]);
+    });
+
+    it("is one, however many decide at once", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const people = await Promise.all(["Ana", "Bo", "Cy", "Di"].map((name) => enrol(ctx, name)));
+      const audience = { is: "any", of: people.map((id) => ({ afterMs: 0, node: toPerson(id) })) } as const;
+      for (let round = 0; round < 25; round += 1) {
+        const ask = await askPeople(ctx, { audience });
+        const told: PromiseSettledResult<Decided>[] = await Promise.allSettled(
+          people.map((person, i) => decide(world, ask.id, person, i % 2 === 0 ? approve : reject)),
+        );
+        const won = told.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+        const lost = told.flatMap((one) => (one.status === "rejected" ? [one.reason as Refusal] : []));
+        assert.equal(won.length, 1);
+        const standing = await readAddressed(ctx, ask.id);
+        assert.deepEqual(won[0]?.ask.outcome, standing.outcome);
+        for (const { code, details } of lost) {
+          assert.deepEqual([code, details["by"]], ["already_decided", standing.outcome?.by?.id]);
+        }
+      }
+    });
+
+    it("can be withdrawn by its agent until somebody decides", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const agent = { kind: "agent", id: "agent:ana-bot" } as const;
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      assert.equal((await cancelAddressed(ctx, ask.id, agent, "not needed")).state, "cancelled");
+      assert.equal((await cancelAddressed(ctx, ask.id, agent)).outcome?.comment, "not needed");
+      await assert.rejects(decide(world, ask.id, ana, approve), refusal("request_cancelled"));
+
+      const decided = await askPeople(ctx, { audience: toPerson(ana) });
+      await decide(world, decided.id, ana, approve);
+      await assert.rejects(cancelAddressed(ctx, decided.id, agent), refusal("already_decided"));
+    });
+
+    it("is asked for once, however often the same request comes", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const wish = callWish();
+      const made = await Promise.all(Array.from({ length: 5 }, () => addressAsk(ctx, wish)));
+      assert.equal(new Set(made.map(({ ask }) => ask.id)).size, 1);
+      assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
+      await assert.rejects(addressAsk(ctx, { ...wish, sameHash: "other" }), refusal("ref_taken"));
+    });
+
+    it("is found in the inbox of whoever is asked, and of nobody else", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      const inbox = async (person: string, state: "open" | "over") =>
+        (await readInbox(ctx, person, { state }, { limit: 10 })).asks.map(({ id }) => id);
+
+      assert.deepEqual([await inbox(ana, "open"), await inbox(bo, "open")], [[ask.id], []]);
+      assert.deepEqual(await inbox("1", "open"), [ask.id]);
+      await assert.rejects(readInInbox(ctx, bo, ask.id), refusal("request_not_found"));
+      await decide(world, ask.id, ana, approve);
+      assert.deepEqual([await inbox(ana, "open"), await inbox(ana, "over")], [[], [ask.id]]);
+    });
+
+    it("is written down in a chain that shows every change made to it", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const ask = await askPeople(ctx, { audience: toPerson(ana) });
+      await decide(world, ask.id, ana, reject);
+      const { items, head } = await readAudit(ctx, { askId: ask.id, afterSeq: 0, limit: 10 });
+      assert.deepEqual(
+        items.map(({ action }) => action),
+        ["function_call.created", "function_call.rejected"],
+      );
+      assert.equal(head.hash, items.at(-1)?.hash);
+      assert.equal(await findBrokenAudit(ctx.db), undefined);
+
+      await transact(ctx, (tx) =>
+        tx.all(sql`UPDATE audit SET entry = replace(entry, 'rejected', 'approved') WHERE seq = ${head.seq}`),
+      );
+      assert.equal(await findBrokenAudit(ctx.db), head.seq);
+    });
+  });
+}

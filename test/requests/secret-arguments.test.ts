@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { accepted, callBody, sharedScene } from "../support/a2h.ts";
+import { until } from "../support/contract.ts";
+import { tool } from "../support/mcp.ts";
+import { parley } from "../support/program.ts";
+import { DATABASES } from "../support/world.ts";
+
+const TOKEN = `gh${"p_"}${"Zq7Xk2Lm".repeat(4)}0042`;
+const KWARGS = { repo: "shop", login: { user: "ana", token: TOKEN }, count: 2 };
+
+let people = 0;
+
+interface Row {
+  name: string;
+  text: string;
+  secret: boolean;
+}
+
+for (const on of DATABASES) {
+  describe(`secrets among arguments on ${on}`, () => {
+    const scene = sharedScene(on);
+
+    /** Somebody with an inbox of their own who is also told on Slack. */
+    async function dana() {
+      const slack = `U${String((people += 1)).padStart(8, "0")}`;
+      const channels = [{ slack: { channel_or_user_id: slack } }];
+      const human = await scene().human("Dana", { prioritizedContactChannels: channels });
+      const rows = async () => {
+        const { asks } = (await human.answer.get("//people/me/asks")).body as { asks: { id: string }[] };
+        const id = asks[0]?.id ?? "";
+        const whole = (await human.answer.get(`//people/me/asks/${id}`)).body;
+        return { id, whole, rows: whole.arguments as Row[] };
+      };
+      return { ...human, slack, rows };
+    }
+    const secretIn = (rows: readonly Row[]) => rows.filter(({ secret }) => secret).map(({ name }) => name);
+
+    it("are folded in the inbox by the argument that holds them, and on the page of a link; outside there is only the link", async () => {
+      const { world, agent, slack } = scene();
+      const { id, slack: to, rows } = await dana();
+      const body = callBody({ kwargs: KWARGS, channel: { human: { id } } });
+      const call = accepted(await agent.post("/function_calls", body));
+      const inbox = await rows();
+      assert.deepEqual(secretIn(inbox.rows), ["login"]);
+      assert.equal(inbox.rows.length, 3);
+      assert.ok(inbox.rows.find(({ name }) => name === "login")?.text.includes(TOKEN), "it is never altered");
+
+      const notice = await until(async () => {
+        await world.advance(500);
+        return slack.sent.find(({ view, target }) => view.askId === inbox.id && JSON.stringify(target).includes(to));
+      });
+      assert.equal(notice.whole, false, "nobody approves what they were not shown");
+      assert.ok(!JSON.stringify(notice).includes(TOKEN));
+      const page = await world.call("GET", new URL(notice.link).pathname);
+      const [outside, ...folded] = page.text.split("<details>");
+      assert.equal(folded.length, 1);
+      assert.ok(folded[0]?.includes("It holds a secret. Show it") && folded[0].includes(TOKEN));
+      assert.match(outside ?? "", /shop/);
+      assert.ok(!outside?.includes(TOKEN));
+
+      assert.equal(call.status.ask_id, inbox.id);
+    });
+
+    it("are found in what tools of MCP want to run, and in the names of arguments", async () => {
+      const { world, agent } = scene();
+      const mcp = await dana();
+      const headers = { authorization: `Bearer ${agent.key}` };
+      const wish = { fn: "push", kwargs: { ...KWARGS, [TOKEN]: 1 }, to: mcp.id, max_wait_seconds: 0 };
+      await tool(world, "request_approval", wish, { headers });
+      const { rows } = await mcp.rows();
+      assert.deepEqual(secretIn(rows).toSorted(), [TOKEN, "login"].toSorted());
+    });
+
+    it("leave what holds none as it is", async () => {
+      const { agent } = scene();
+      const { id, rows } = await dana();
+      accepted(await agent.post("/function_calls", callBody({ kwargs: { repo: "shop" }, channel: { human: { id } } })));
+      const { whole } = await rows();
+      assert.deepEqual([whole.guarded, secretIn(whole.arguments)], [false, []]);
+    });
+
+    it("are shown at a terminal to whoever says so", async () => {
+      const { world, agent } = scene();
+      const { id, answer, rows } = await dana();
+      accepted(await agent.post("/function_calls", callBody({ kwargs: KWARGS, channel: { human: { id } } })));
+      const ask = (await rows()).id;
+      const env = { PARLEY_URL: world.url, PARLEY_KEY: answer.key };
+      const folded = await parley(["inbox", ask], env);
+      assert.match(folded.out, /\n {2}login: \(holds a secret\)\n/);
+      assert.ok(!folded.out.includes(TOKEN) && folded.out.includes("shop"));
+      assert.ok((await parley(["inbox", ask, "--secrets"], env)).out.includes(TOKEN));
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import type { Channel, Closing, Notice } from "../../src/channels/channel.ts";
+import { DeliveryError } from "../../src/channels/channel.ts";
+import type { Context } from "../../src/context.ts";
+import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
+import type { AddressedAsk, Audience, Target } from "../../src/requests/model/request.ts";
+import { consentText } from "../../src/requests/model/consent.ts";
+import { transact } from "../../src/core/store/transact.ts";
+import { findHuman, updateHuman, type HumanChannel } from "../../src/access/store/humans.ts";
+import type { Identity } from "../../src/access/model/identity.ts";
+import { addressAsk, type AddressedWish } from "../../src/requests/address-ask.ts";
+import { addPerson } from "../../src/access/add-person.ts";
+
+let asked = 0;
+
+/** A wish for the approval of a call, with sensible defaults. */
+export function callWish(more: Partial<AddressedWish> & { kwargs?: Record<string, unknown> } = {}): AddressedWish {
+  const { kwargs = { order: "A-1007", amount: 49.9 }, ...rest } = more;
+  const text = canonicalExact(kwargs);
+  asked += 1;
+  return {
+    door: "a2h",
+    asker: "agent:ana-bot",
+    ref: `call:${asked}`,
+    sameHash: "same",
+    title: "issue_refund",
+    words: "The customer asks for it.",
+    form: { kind: "approval", fn: "issue_refund", kwargs: text, rejectOptions: [], editable: false },
+    audience: { is: "leaf", target: { via: "inbox" } },
+    digest: sha256Digest(consentText("issue_refund", text)),
+    timeoutSeconds: 3600,
+    remindAfterMs: null,
+    wire: { run_id: "run_9" },
+    ...rest,
+  };
+}
+
+export async function askPeople(ctx: Context, more: Parameters<typeof callWish>[0] = {}): Promise<AddressedAsk> {
+  return (await addressAsk(ctx, callWish(more))).ask;
+}
+
+export const leaf = (target: Target): Audience => ({ is: "leaf", target });
+export const toPerson = (person: string): Audience => leaf({ via: "person", person });
+
+/** Enrols somebody with these channels in order of priority; returns the id of the person. */
+export async function enrol(
+  ctx: Context,
+  name: string,
+  channels: readonly HumanChannel[] = [],
+  { identities = [], seesAll = false }: { identities?: readonly Identity[]; seesAll?: boolean } = {},
+): Promise<string> {
+  const { id } = await addPerson(ctx, { name, role: "member" });
+  await transact(ctx, async (tx) => {
+    const human = await findHuman(tx, id);
+    if (human) await updateHuman(tx, { ...human, channels, seesAll }, identities);
+  });
+  return id;
+}
+
+/** A provider that works, fails or hangs as it is told, and remembers what it was sent. */
+export interface Provider extends Channel {
+  sent: Notice[];
+  closed: { closing: Closing; thread: string | undefined }[];
+  told: string[];
+  /** What the next sends throw, in order. */
+  failing: DeliveryError[];
+}
+
+export function providerOf(name: Channel["name"], wholeLimit = 10_000): Provider {
+  const provider: Provider = {
+    name,
+    via: name === "push" ? "web" : name,
+    fields: {},
+    wholeLimit,
+    sent: [],
+    closed: [],
+    told: [],
+    failing: [],
+    parse: (input) => ({ target: input }),
+    async send(notice) {
+      const failure = provider.failing.shift();
+      if (failure) throw failure;
+      provider.sent.push(notice);
+      return { externalIds: { thread: `thread of ${notice.delivery}` } };
+    },
+    async close(_target, sent, closing) {
+      provider.closed.push({ closing, thread: sent.externalIds["thread"] });
+    },
+    async tell(_target, _sent, words) {
+      provider.told.push(words);
+    },
+  };
+  return provider;
+}
+
+/** Waits until something holds, looking again and again; fails the test by never ending where it does not. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import type { AgentEnd, AgentSettings, PermissionWish, QuestionWish, Told } from "../../src/workshop/agents/agent.ts";
+import { agentOf } from "../../src/workshop/agents/agents.ts";
+
+/* eslint-disable @typescript-eslint/no-explicit-any -- messages of every shape */
+
+/** Adapters on an agent's lines alone, without a program: the test says what the agent says. */
+const root = mkdtempSync(join(tmpdir(), "parley-wire-"));
+after(() => rmSync(root, { recursive: true }));
+
+/** The other end of an adapter: what the agent says is what the test has it say. */
+export interface Wire {
+  tree: string;
+  said: any[];
+  /** The lines of what was said. */
+  written: string[];
+  wishes: PermissionWish[];
+  questions: QuestionWish[];
+  say(message: object): void;
+  sayLine(line: string): void;
+  /** Says a request and returns its answer. */
+  asks(message: { id: number | string }): Promise<any>;
+  /** Returns the newest message of the adapter that has this. */
+  heard(what: (message: any) => boolean): Promise<any>;
+  gone(code: number | null): Promise<AgentEnd>;
+  ended: Promise<AgentEnd>;
+  stop: AbortController;
+}
+
+export function openWire(
+  type: AgentSettings["type"],
+  told: Partial<Told> = {},
+  flavour: AgentSettings["flavour"] = "other",
+): Wire {
+  const folder = mkdtempSync(join(root, "w-"));
+  const tree = join(folder, "tree");
+  mkdirSync(tree);
+  const listening = new Set<() => void>();
+  const queue: string[] = [];
+  let wake: () => void = () => undefined;
+  let isOver = false;
+  const exit = Promise.withResolvers<{ code: number | null; signal: string | null; stderr: string }>();
+  async function* lines() {
+    for (;;) {
+      const line = queue.shift();
+      if (line !== undefined) yield line;
+      else if (isOver) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  const put = (line: string) => {
+    queue.push(line);
+    wake();
+  };
+  const wire: Omit<Wire, "ended"> = {
+    tree,
+    said: [],
+    written: [],
+    wishes: [],
+    questions: [],
+    stop: new AbortController(),
+    say: (message) => put(JSON.stringify(message)),
+    sayLine: put,
+    asks(message) {
+      put(JSON.stringify(message));
+      return wire.heard(({ id, method }) => id === message.id && method === undefined);
+    },
+    async heard(what) {
+      for (;;) {
+        const found = wire.said.findLast(what) as unknown;
+        if (found) return found;
+        await new Promise<void>((resolve) => listening.add(resolve));
+      }
+    },
+    gone(code) {
+      isOver = true;
+      wake();
+      exit.resolve({ code, signal: code === null ? "SIGKILL" : null, stderr: "" });
+      return ended;
+    },
+  };
+  const order = {
+    settings: { name: "x", type, command: ["x"], flavour, passEnv: [] },
+    tree,
+    treeOutside: tree,
+    home: folder,
+    homeOutside: folder,
+    message: "Do it.",
+    resume: null,
+    sessionId: "s",
+    jailed: false,
+    mcp: { url: "http://m", token: "t" },
+    env: {},
+    maxTurns: 1,
+    maxBudgetUsd: null,
+  };
+  const pipes = {
+    lines: lines(),
+    write(line: string) {
+      wire.written.push(line);
+      wire.said.push(JSON.parse(line));
+      for (const hear of listening) hear();
+      listening.clear();
+    },
+    closeInput: () => undefined,
+    exited: exit.promise,
+  };
+  const ended = agentOf(type).converse(
+    order,
+    pipes,
+    {
+      session: () => undefined,
+      message: () => undefined,
+      tool: () => undefined,
+      usage: () => undefined,
+      error: () => undefined,
+      ...told,
+      ...watching(wire, told),
+    },
+    wire.stop.signal,
+  );
+  return { ...wire, ended };
+}
+
+function watching(wire: Omit<Wire, "ended">, told: Partial<Told>): Pick<Told, "permission" | "question"> {
+  return {
+    permission(wish) {
+      wire.wishes.push(wish);
+      return told.permission?.(wish) ?? Promise.resolve({ allow: true });
+    },
+    question(wish) {
+      wire.questions.push(wish);
+      return told.question?.(wish) ?? Promise.resolve({ text: "Blue" });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** Everything that shows somebody a call, as text: what a person may approve must be the same on each. */
+import { composeNotice } from "../../src/channels/email/compose.ts";
+import type { Notice } from "../../src/channels/channel.ts";
+import { askMessage, closedMessage } from "../../src/channels/slack/message.ts";
+import { templateVariables, textOf } from "../../src/channels/twilio/message.ts";
+import type { WholeAsk } from "../../src/cli/inbox-client.ts";
+import { listLines, wholeLines } from "../../src/cli/inbox-view.ts";
+import { requestLines } from "../../src/cli/asked-people.ts";
+import { sha256Digest, canonicalExact } from "../../src/lib/exact-json.ts";
+import { printableJson } from "../../src/lib/printable.ts";
+import type { AddressedAsk } from "../../src/requests/model/request.ts";
+import { viewInMessage } from "../../src/requests/model/view.ts";
+import { consentText } from "../../src/requests/model/consent.ts";
+import { wholeAsk } from "../../src/protocols/web/inbox-wire.ts";
+import { askMarkup } from "../../src/protocols/web/link-view.ts";
+
+export const OUR_URL = "https://parley.example";
+export const OUR_LINK = `${OUR_URL}/r/${"k".repeat(43)}`;
+export const OUR_CODE = "K7F3";
+
+/** An open ask for the approval of a call. */
+export function askOf(fn: string, kwargs: Record<string, unknown>, more: Partial<AddressedAsk> = {}): AddressedAsk {
+  const text = canonicalExact(kwargs);
+  return {
+    id: "ask_1",
+    door: "a2h",
+    asker: "agent:support",
+    ref: "call:1",
+    title: fn,
+    words: "",
+    form: { kind: "approval", fn, kwargs: text, rejectOptions: [], editable: true },
+    audience: { is: "leaf", target: { via: "inbox" } },
+    digest: sha256Digest(consentText(fn, text)),
+    state: "open",
+    version: 1,
+    createdAt: 0,
+    expiresAt: 3_600_000,
+    settledAt: null,
+    outcome: null,
+    refused: null,
+    wire: {},
+    ...more,
+  };
+}
+
+/** The message that goes out about an ask. */
+export function noticeOf<Target>(ask: AddressedAsk, target: Target): Notice<Target> {
+  return {
+    delivery: "dlv_1",
+    target,
+    view: viewInMessage(ask, OUR_URL),
+    link: OUR_LINK,
+    code: OUR_CODE,
+    replyToken: "a".repeat(26),
+    whole: true,
+    reminder: false,
+    opening: null,
+  };
+}
+
+const SLACK = (plain: boolean) => ({ via: "slack" as const, to: "U1", settings: { plain } });
+const EMAIL = { via: "email" as const, to: "ana@example.com", informed: false, settings: { to: [], cc: [] } };
+const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false };
+
+const wireOf = (ask: AddressedAsk): WholeAsk => {
+  const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
+  const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
+  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0) as WholeAsk;
+};
+
+/** The texts that messages consist of, as whoever reads them sees them. */
+export const MESSAGES: Readonly<Record<string, (ask: AddressedAsk, opening?: string) => string>> = {
+  "a text message": (ask, opening = "") => textOf("sms", { ...noticeOf(ask, null), opening }),
+  WhatsApp: (ask, opening = "") => textOf("whatsapp", { ...noticeOf(ask, null), opening }),
+  "a WhatsApp template": (ask) => Object.values(templateVariables(noticeOf(ask, null))).join("\n"),
+  Slack: (ask, opening = "") => textsIn(askMessage({ ...noticeOf(ask, SLACK(false)), opening } as never, true)),
+  "Slack without blocks": (ask, opening = "") =>
+    askMessage({ ...noticeOf(ask, SLACK(true)), opening } as never, true).text,
+  "Slack, closed": (ask) =>
+    textsIn(closedMessage(viewInMessage(ask, OUR_URL), { says: "over.", at: 0 } as never, SLACK(true) as never)),
+  "a mail's text": (ask, opening) => composeNotice({ ...noticeOf(ask, EMAIL), opening: opening ?? null }, FRAME).text,
+  "a mail's HTML": (ask, opening) => composeNotice({ ...noticeOf(ask, EMAIL), opening: opening ?? null }, FRAME).html,
+};
+
+/** Everything that shows a call: the messages, our own pages, and the terminal. */
+export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> = {
+  ...MESSAGES,
+  "the page of a link": (ask) => askMarkup(ask).text,
+  "the inbox": (ask) => {
+    const { title, fn, arguments: rows, kwargs } = wireOf(ask) as WholeAsk & { kwargs: string };
+    return [title, fn, ...(rows ?? []).flatMap(({ name, text }) => [name, text]), kwargs].join("\n");
+  },
+  "the terminal": (ask) => [...listLines([wireOf(ask)]), ...wholeLines(wireOf(ask), true)].join("\n"),
+  "--json": (ask) => printableJson(JSON.stringify(wireOf(ask))),
+  "parley check": (ask) => {
+    const { form } = ask;
+    if (form.kind !== "approval") return "";
+    return requestLines({ spec: { fn: form.fn, kwargs: JSON.parse(form.kwargs) }, status: {} } as never).join("\n");
+  },
+};
+
+/** Every text of a message, one below the other. */
+function textsIn(of: unknown): string {
+  if (typeof of === "string") return of;
+  if (typeof of !== "object" || of === null) return "";
+  return Object.entries(of)
+    .filter(([key]) => !["type", "action_id", "style"].includes(key))
+    .map(([, value]) => textsIn(value))
+    .join("\n");
+}

@@ -1,0 +1,8 @@
+import { startSupervisor } from "../../src/workshop/supervise.ts";
+import type { SupervisorOrder } from "../../src/workshop/supervision.ts";
+
+/** Starts a supervisor, says its pid, and stays, as a server would. */
+const order = JSON.parse(process.env["ORDER"] ?? "") as SupervisorOrder;
+const { pid } = await startSupervisor(order, { program: process.env["PROGRAM"] ?? "" });
+console.log(pid);
+setInterval(() => {}, 1000);
