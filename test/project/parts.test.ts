@@ -37,7 +37,7 @@ function testWithoutPython(...args: string[]): { status: number | null; lines: s
 
 describe("a part that tests need and that npm does not have", () => {
   it("is named at the end where it is missing, and each test left out for it is counted as skipped", () => {
-    const one = ["cli-inbox", "--test-name-pattern=shows the whole call", "--test-reporter=tap"];
+    const one = ["cli/inbox", "--test-name-pattern=shows the whole call", "--test-reporter=tap"];
     const { status, lines } = testWithoutPython(...one);
     assert.equal(status, 0, lines.join("\n"));
     assert.ok(lines.includes("# skipped 1"), lines.join("\n"));
@@ -45,7 +45,7 @@ describe("a part that tests need and that npm does not have", () => {
   });
 
   it("ends npm test -- --all at its start, in one sentence that names it, and no test runs", () => {
-    const { status, lines } = testWithoutPython("cli-inbox", "--all");
+    const { status, lines } = testWithoutPython("cli/inbox", "--all");
     assert.equal(status, 2, lines.join("\n"));
     assert.equal(lines.length, 1, lines.join("\n"));
     assert.match((lines[0] ?? "").replace("With --all nothing may be missing. ", ""), MISSING);
