@@ -11,7 +11,6 @@ import { table } from "./table.ts";
 
 export const agents: Command = {
   usage: "[--json]",
-  does: "say which coding agents work here, and why the others do not",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley agents",
   async run(argv, io) {

@@ -12,7 +12,6 @@ const KEY_WANTED =
 
 export const answer: Command = {
   usage: '[ID] [--option N | --text "..."] [--confidence N] [--json]',
-  does: "answer what agents ask, from a terminal",
   flags: {
     "--option N": "choose this option, counted from 1; sends at once, without a terminal too",
     "--text WORDS": "answer in these words; sends at once, without a terminal too",

@@ -11,7 +11,6 @@ import { CLIENT_OPTIONS, countText, openClient, questionLines, serverUrl } from 
 
 export const ask: Command = {
   usage: "PROMPT [--options A,B] [--audience TAG,TAG] [--min N] [--timeout 1h] [--to HUMAN] [--wait] [--json]",
-  does: "ask people a question",
   flags: {
     "--options A,B": "what to choose from; give it several times if an option holds a comma",
     "--audience TAG,TAG": `who may know: ${AUDIENCES.join(", ")}`,

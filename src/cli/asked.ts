@@ -125,10 +125,9 @@ function isElsewhere(error: unknown): error is ParleyError | Refused {
   return (error instanceof ParleyError || error instanceof Refused) && [401, 403, 404].includes(error.status);
 }
 
-function onAsked(does: string, example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {
+function onAsked(example: string, act: (kinds: readonly Kind[], id: string) => Promise<Asked>): Command {
   return {
     usage: "ID [--json]",
-    does,
     flags: CLIENT_FLAGS,
     example,
     async run(argv, io) {
@@ -142,13 +141,10 @@ function onAsked(does: string, example: string, act: (kinds: readonly Kind[], id
 }
 
 export const check = onAsked(
-  "print how something stands that was asked, and what was answered",
   "parley check q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
   async (kinds, id) => (await find(kinds, id)).asked,
 );
 
-export const cancel = onAsked(
-  "end something that was asked; answers already given stay",
-  "parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
-  async (kinds, id) => (await find(kinds, id)).kind.cancel(id),
+export const cancel = onAsked("parley cancel q_4Jx0mT9bVq2Lr7Hs1Zc8Wd", async (kinds, id) =>
+  (await find(kinds, id)).kind.cancel(id),
 );

@@ -18,7 +18,6 @@ export const TASK_OPTIONS = { ...CLIENT_OPTIONS, repo: { type: "string" } } as c
 
 export const assign: Command = {
   usage: "PROMPT [--repo R] [--after A,B] [--agent X] [--id ID] [--base REF] [--follow] [--json]",
-  does: "give a coding agent work; one commit comes back, for a person to review",
   flags: {
     PROMPT: "what to do; - reads it from standard input",
     "--after A,B": "tasks whose commits this one builds on; it starts when they are done",

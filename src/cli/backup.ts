@@ -18,7 +18,6 @@ const MEBIBYTE = 1_048_576;
 
 export const backup: Command = {
   usage: "FILE [--data-dir DIR] [--config FILE]",
-  does: "write one file from which parley restore makes the store again, while the server runs; SQLite only",
   flags: STORE_FLAGS,
   example: "parley backup parley-monday.tar",
   async run(argv, io) {

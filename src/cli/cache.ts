@@ -6,7 +6,6 @@ import { type Command, EXIT, STORE_FLAGS } from "./command.ts";
 
 export const cacheClear: Command = {
   usage: "[--role R] [--json]",
-  does: "forget the decisions that are repeated instead of asking again: all, or those of one role",
   flags: { "--role R": "a role's id: those of every version of it", "--json": "print JSON", ...STORE_FLAGS },
   example: "parley cache clear --role role.clarifier",
   async run(argv, io) {

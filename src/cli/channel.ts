@@ -12,7 +12,6 @@ const ANSWERED_WITHIN_MS = 610_000;
 
 export const channelTest: Command = {
   usage: "TYPE [--person ID] [--wait] [--json]",
-  does: "have the running server send a test message to somebody, and say what became of it",
   flags: {
     "--person ID": "to whom, by the number of parley people list; left out, whoever runs the server",
     "--wait": "until the message is answered: the way back is tried too",

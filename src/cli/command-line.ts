@@ -1,76 +1,17 @@
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { commandHelp, commandIn, commandsUnder, firstHelp, misreadSentence, noSuchCommand, wholeHelp } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
-
-/** Every command; each is loaded when it is wanted, so that asking does not load the server. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./serve.ts")).serve,
-  ask: async () => (await import("./ask.ts")).ask,
-  check: async () => (await import("./asked.ts")).check,
-  cancel: async () => (await import("./asked.ts")).cancel,
-  answer: async () => (await import("./answer.ts")).answer,
-  inbox: async () => (await import("./inbox.ts")).inbox,
-  "keys create": async () => (await import("./keys.ts")).keysCreate,
-  "keys list": async () => (await import("./keys.ts")).keysList,
-  "keys revoke": async () => (await import("./keys.ts")).keysRevoke,
-  mcp: async () => (await import("./mcp.ts")).mcp,
-  "mcp install": async () => (await import("./mcp-install.ts")).mcpInstall,
-  "mcp config": async () => (await import("./mcp-install.ts")).mcpConfig,
-  "hook install": async () => (await import("./hook-install.ts")).hookInstall,
-  "hook claude": async () => (await import("./hook-claude.ts")).hookClaude,
-  link: async () => (await import("./link.ts")).link,
-  "people add": async () => (await import("./people.ts")).peopleAdd,
-  "people list": async () => (await import("./people.ts")).peopleList,
-  "people remove": async () => (await import("./people.ts")).peopleRemove,
-  "channel test": async () => (await import("./channel.ts")).channelTest,
-  "webhook list": async () => (await import("./webhook.ts")).webhookList,
-  "webhook test": async () => (await import("./webhook.ts")).webhookTest,
-  record: async () => (await import("./record.ts")).record,
-  verify: async () => (await import("./verify.ts")).verify,
-  "roles list": async () => (await import("./roles.ts")).rolesList,
-  "roles show": async () => (await import("./roles.ts")).rolesShow,
-  "roles test": async () => (await import("./roles.ts")).rolesTest,
-  "roles check": async () => (await import("./roles.ts")).rolesCheck,
-  "prompt executor": async () => (await import("./roles.ts")).promptExecutor,
-  "slack manifest": async () => (await import("./slack.ts")).slackManifest,
-  "tools list": async () => (await import("./tools.ts")).toolsList,
-  "tools accept": async () => (await import("./tools.ts")).toolsAccept,
-  "policy test": async () => (await import("./policy.ts")).policyTest,
-  "policy lint": async () => (await import("./policy.ts")).policyLint,
-  "policy explain": async () => (await import("./policy.ts")).policyExplain,
-  "policy show": async () => (await import("./policy-store.ts")).policyShow,
-  "policy accept": async () => (await import("./policy-store.ts")).policyAccept,
-  "policy dismiss": async () => (await import("./policy-store.ts")).policyDismiss,
-  "policy reload": async () => (await import("./policy-store.ts")).policyReload,
-  "policy revoke": async () => (await import("./policy-store.ts")).policyRevoke,
-  "cache clear": async () => (await import("./cache.ts")).cacheClear,
-  work: async () => (await import("./work.ts")).work,
-  assign: async () => (await import("./assign.ts")).assign,
-  "task list": async () => (await import("./task.ts")).taskList,
-  "task show": async () => (await import("./task.ts")).taskShow,
-  "task log": async () => (await import("./task.ts")).taskLog,
-  "task open": async () => (await import("./task.ts")).taskOpen,
-  "task retry": async () => (await import("./task.ts")).taskRetry,
-  "task cancel": async () => (await import("./task.ts")).taskCancel,
-  "task review": async () => (await import("./task.ts")).taskReview,
-  agents: async () => (await import("./agents.ts")).agents,
-  exec: async () => (await import("./exec.ts")).exec,
-  forward: async () => (await import("./forward.ts")).forward,
-  backup: async () => (await import("./backup.ts")).backup,
-  restore: async () => (await import("./restore.ts")).restore,
-  doctor: async () => (await import("./doctor.ts")).doctor,
-  stop: async () => (await import("./stop.ts")).stop,
-};
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/command-line.md). */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
-  const name = [argv.slice(0, 2).join(" "), argv[0] ?? ""].find((words) => Object.hasOwn(COMMANDS, words));
-  const load = name === undefined ? undefined : COMMANDS[name];
-  if (name === undefined || !load) return withoutCommand(argv, io);
+  const name = commandIn(argv);
+  const command = name === undefined ? undefined : await COMMANDS.get(name)?.load();
+  if (name === undefined || !command) return withoutCommand(argv, io);
 
-  const command = await load();
   const rest = argv.slice(name.split(" ").length);
   if (isHelpWanted(rest)) {
-    for (const line of helpFor(name, command)) io.out(line);
+    for (const line of commandHelp(name, command)) io.out(line);
     return EXIT.done;
   }
   try {
@@ -83,40 +24,44 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<n
 
 function isHelpWanted(rest: readonly string[]): boolean {
   const end = rest.indexOf("--");
-  return (end < 0 ? rest : rest.slice(0, end)).some((word) => word === "--help" || word === "-h");
+  return (end < 0 ? rest : rest.slice(0, end)).some(isHelpFlag);
 }
 
+const isHelpFlag = (word: string) => word === "--help" || word === "-h";
+
 async function withoutCommand(argv: readonly string[], io: Io): Promise<number> {
-  const [first] = argv;
+  const [first, ...more] = argv;
   if (first === "--version" || first === "-v") {
     io.out(VERSION);
     return EXIT.done;
   }
-  const isAsked = first === "--help" || first === "-h" || first === "help";
-  const group = Object.keys(COMMANDS).filter((name) => first !== undefined && name.startsWith(`${first} `));
-  const names = group.length > 0 ? group : Object.keys(COMMANDS);
-  const write = isAsked || group.length > 0 ? io.out : io.tell;
-
-  if (first !== undefined && !isAsked && group.length === 0) io.tell(`parley: there is no command "${first}"\n`);
-  write("Parley, the line between agents and people.\n");
-  for (const name of names) write(`  parley ${name.padEnd(17)}${(await COMMANDS[name]?.())?.does ?? ""}`);
-  write("\nparley COMMAND --help says more, with an example.");
-  return isAsked || (group.length > 0 && argv.some((word) => word === "--help" || word === "-h"))
-    ? EXIT.done
-    : EXIT.usage;
+  if (first === undefined) {
+    for (const line of firstHelp()) io.tell(line);
+    return EXIT.usage;
+  }
+  if (first === "help" || isHelpFlag(first)) return help(more, io);
+  const group = commandsUnder(first);
+  const isAsked = more.length === 0 || more.some(isHelpFlag);
+  if (group.length > 0 && isAsked) {
+    for (const line of group) io.out(line);
+    return more.length === 0 ? EXIT.usage : EXIT.done;
+  }
+  for (const line of [...noSuchCommand(argv), ...group]) io.tell(line);
+  return EXIT.usage;
 }
 
-function helpFor(name: string, { usage, does, flags, example }: Command): string[] {
-  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
-  return [
-    `parley ${name} ${usage}`,
-    "",
-    `${does[0]?.toUpperCase()}${does.slice(1)}.`,
-    "",
-    ...Object.entries(flags).map(([flag, about]) => `  ${flag.padEnd(width)}  ${about}`),
-    "",
-    `Example: ${example}`,
-  ];
+async function help(words: readonly string[], io: Io): Promise<number> {
+  const asked = words.filter((word) => !word.startsWith("-"));
+  const name = asked.join(" ");
+  const command = await COMMANDS.get(name)?.load();
+  const group = commandsUnder(name);
+  if (asked.length > 0 && !command && group.length === 0) {
+    for (const line of noSuchCommand(asked)) io.tell(line);
+    return EXIT.usage;
+  }
+  const general = words.includes("--all") ? wholeHelp() : firstHelp();
+  for (const line of command ? commandHelp(name, command) : asked.length > 0 ? group : general) io.out(line);
+  return EXIT.done;
 }
 
 /** Says why a command did not do what it was told to, in a sentence where that is enough. */
@@ -127,7 +72,7 @@ async function failed(
 ): Promise<number> {
   const isMisread = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
   if (error instanceof WrongUsage || isMisread) {
-    io.tell(`parley ${name}: ${(error as Error).message.split(". To specify")[0]}`);
+    io.tell(`parley ${name}: ${isMisread ? misreadSentence(error.message, command) : (error as Error).message}`);
     io.tell(`usage: parley ${name} ${command.usage}`);
     return EXIT.usage;
   }

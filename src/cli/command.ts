@@ -17,7 +17,6 @@ export interface Io {
 export interface Command {
   /** What follows the command's name. */
   usage: string;
-  does: string;
   /** Each flag, and a line about it. */
   flags: Readonly<Record<string, string>>;
   example: string;
@@ -44,6 +43,6 @@ export const STORE_FLAGS = {
 } as const;
 
 export const CLIENT_FLAGS = {
-  "--url URL": "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415",
+  "--url URL": "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer",
   "--json": "print JSON",
 } as const;

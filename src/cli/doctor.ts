@@ -20,7 +20,6 @@ import { agentKey, CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const doctor: Command = {
   usage: "[--quick] [--json] | --client [--url URL] [--json]",
-  does: "check that the store keeps its promises, or with --client that agents can ask and wait; repairs nothing",
   flags: {
     "--quick": "only what is open and the newest 10,000 rows",
     "--client":

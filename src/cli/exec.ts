@@ -8,13 +8,13 @@ import { serverUrl } from "./questions.ts";
 
 export const exec: Command = {
   usage: "[--kind K] [--lease 15s] [--worker NAME] [--once] [--url URL] -- COMMAND [ARGUMENT...]",
-  does: "work on jobs: for each, run a command that ends it by how it exits",
   flags: {
     "--kind K": "which kind of jobs to take, several times for several; left out, default",
     "--lease TIME": "how long a job is held without a sign of life, 5s to 1h; left out, 15s",
     "--worker NAME": "how this worker is called in the record",
     "--once": "end after one job: exit 0 when it succeeded, 1 when not",
-    "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its executor key is in PARLEY_KEY",
+    "--url URL":
+      "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
   },
   example: "parley exec --kind build -- make release",
   async run(argv, io) {

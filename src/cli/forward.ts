@@ -10,7 +10,6 @@ const USUAL = "127.0.0.1:3415";
 
 export const forward: Command = {
   usage: "--to URL [--listen 127.0.0.1:3415]",
-  does: "pass requests of this computer on to a server, with the key from PARLEY_KEY, for programs that can carry none",
   flags: {
     "--to URL": "the server; a path in it is put before every request's",
     "--listen ADDRESS": `where programs find it, on this computer only; left out, ${USUAL}`,

@@ -31,14 +31,13 @@ export const HOOK_OPTIONS = {
 
 export const HOOK_FLAGS = {
   "--url URL":
-    "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY, or in A2H_API_KEY",
+    "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
   "--to ID": "the human who decides, by number, or a group by its name; left out, whoever runs the server",
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const;
 
 export const hookClaude: Command = {
   usage: "[--url URL] [--to ID] [--timeout 1h]",
-  does: "decide a hook of Claude Code, read on standard input, by asking people; Claude Code runs this",
   flags: HOOK_FLAGS,
   example: "parley hook claude < hook.json",
   async run(argv, io) {

@@ -13,7 +13,6 @@ const OURS = /\bhook claude\b/;
 
 export const hookInstall: Command = {
   usage: "claude [--to ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--undo]",
-  does: "let people decide Claude Code's permission prompts and answer its questions, showing the change first",
   flags: {
     ...HOOK_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',

@@ -9,7 +9,6 @@ import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 export const inbox: Command = {
   usage:
     '[ID] [--approve DIGEST | --reject | --option NAME | --text "..." | --value JSON] [--comment "..."] [--secrets] [--json]',
-  does: "decide what agents ask of you by name: approve, reject, answer",
   flags: {
     "--approve DIGEST": "approve what was shown with this digest; without a terminal too",
     "--reject": "reject it, with --option or --comment if you like",

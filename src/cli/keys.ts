@@ -11,7 +11,6 @@ import { table } from "./table.ts";
 
 export const keysCreate: Command = {
   usage: "NAME --scope SCOPE [--person ID] [--expires 90d] [--self-respond] [--channel ID] [--repo NAME]...",
-  does: "make a key and print it, alone, this once",
   flags: {
     "--scope SCOPE": `what it may do: ${SCOPES.join(", ")}`,
     "--person ID": "whose it is, by the number of parley people list; an answer key then speaks for that person",
@@ -55,7 +54,6 @@ export const keysCreate: Command = {
 
 export const keysList: Command = {
   usage: "[--json]",
-  does: "list every key, revoked ones too; never their text",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley keys list",
   async run(argv, io) {
@@ -97,7 +95,6 @@ export const keysList: Command = {
 
 export const keysRevoke: Command = {
   usage: "ID",
-  does: "make a key worthless from the next request on",
   flags: { ...STORE_FLAGS },
   example: "parley keys revoke key_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
   async run(argv, io) {

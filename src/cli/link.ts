@@ -6,7 +6,6 @@ import { type Command, EXIT, STORE_FLAGS } from "./command.ts";
 
 export const link: Command = {
   usage: "[--person ID] [--url URL]",
-  does: "print a link that signs a person in, once, within 30 minutes; admins arrive in the console, others in the inbox",
   flags: {
     "--person ID": "whom, by the number of parley people list; left out, whoever runs the server",
     "--url URL": "where the person reaches the server, else PARLEY_URL, else the public URL of the settings",

@@ -9,11 +9,10 @@ import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Tol
 import { serverUrl } from "./questions.ts";
 
 const NAMES = Object.keys(MCP_CLIENTS);
-const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415" } as const;
+const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer" } as const;
 
 export const mcpConfig: Command = {
   usage: "CLIENT [--url URL]",
-  does: "print what a client's configuration needs, with the address and the key of PARLEY_KEY",
   flags: { ...URL_FLAG, CLIENT: [...NAMES, "stdio"].join(", ") },
   example: "parley mcp config codex >> ~/.codex/config.toml",
   async run(argv, io) {
@@ -39,7 +38,6 @@ export const mcpConfig: Command = {
 
 export const mcpInstall: Command = {
   usage: "CLIENT [--url URL] [--file FILE] [--undo]",
-  does: "write Parley into a client's own configuration, showing the change; nothing else in the file is touched",
   flags: {
     CLIENT: NAMES.join(", "),
     ...URL_FLAG,

@@ -7,10 +7,9 @@ import { agentKey, serverUrl } from "./questions.ts";
 
 export const mcp: Command = {
   usage: "[--url URL]",
-  does: "speak MCP over standard input and output, for clients that start their servers themselves",
   flags: {
     "--url URL":
-      "the server, else PARLEY_URL, else A2H_BASE_URL, else http://127.0.0.1:3415; its key is in PARLEY_KEY, or in A2H_API_KEY",
+      "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
   },
   example: "parley mcp",
   async run(argv, io) {

@@ -11,7 +11,6 @@ import { table } from "./table.ts";
 
 export const peopleAdd: Command = {
   usage: "NAME [--admin]",
-  does: "add somebody who can sign in, and print the number that names them everywhere",
   flags: { "--admin": "may run this server", ...STORE_FLAGS },
   example: 'parley link --person $(parley people add "Ana Ruiz")',
   async run(argv, io) {
@@ -31,7 +30,6 @@ export const peopleAdd: Command = {
 
 export const peopleList: Command = {
   usage: "[--json]",
-  does: "list everybody who can sign in",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley people list",
   async run(argv, io) {
@@ -50,7 +48,6 @@ export const peopleList: Command = {
 
 export const peopleRemove: Command = {
   usage: "ID [--json]",
-  does: "retire somebody: sessions, links and keys of theirs end, and what only they were asked goes to who sees all",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley people remove 7",
   async run(argv, io) {

@@ -17,7 +17,6 @@ const LEARNED = "learned-";
 
 export const policyShow: Command = {
   usage: "[--json]",
-  does: "show rules, what is allowed for good and what is proposed, with the questions each has spared people",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley policy show",
   async run(argv, io) {
@@ -37,7 +36,6 @@ export const policyShow: Command = {
 
 export const policyReload: Command = {
   usage: "",
-  does: "have every server read its policy file again within a second",
   flags: { ...STORE_FLAGS },
   example: "parley policy reload",
   async run(argv, io) {
@@ -53,7 +51,6 @@ export const policyReload: Command = {
 
 export const policyRevoke: Command = {
   usage: "ID",
-  does: "end what somebody allowed for good, or take a learned rule out of the policy file",
   flags: { ...STORE_FLAGS },
   example: "parley policy revoke grant_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
   async run(argv, io) {
@@ -73,7 +70,6 @@ export const policyRevoke: Command = {
 
 export const policyAccept: Command = {
   usage: "ID",
-  does: "write a proposed rule into the policy file",
   flags: { ...STORE_FLAGS },
   example: "parley policy accept proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
   async run(argv, io) {
@@ -91,7 +87,6 @@ export const policyAccept: Command = {
 
 export const policyDismiss: Command = {
   usage: "ID",
-  does: "dismiss a proposed rule; the same is never proposed again",
   flags: { ...STORE_FLAGS },
   example: "parley policy dismiss proposal_4Jx0mT9bVq2Lr7Hs1Zc8Wd",
   async run(argv, io) {

@@ -33,7 +33,6 @@ const FILE_FLAGS = { FILE: "a policy file; left out, that of the installation", 
 
 export const policyTest: Command = {
   usage: `[FILE] (--cases CASES | ${INPUT_USAGE.slice(1, -1)})`,
-  does: "say what a policy file would decide, or check it against written cases; standing grants do not count",
   flags: { "--cases CASES": "a file of cases: name, input, decision, rule", ...INPUT_FLAGS, ...FILE_FLAGS },
   example: "parley policy test --action write --env prod",
   async run(argv, io) {
@@ -59,7 +58,6 @@ export const policyTest: Command = {
 
 export const policyLint: Command = {
   usage: "[FILE]",
-  does: "check a policy file, and name rules that can never win or ask somebody who is not there",
   flags: FILE_FLAGS,
   example: "parley policy lint",
   async run(argv, io) {
@@ -78,7 +76,6 @@ export const policyLint: Command = {
 
 export const policyExplain: Command = {
   usage: `[FILE] ${INPUT_USAGE}`,
-  does: "say in words what would be decided and why; without FILE standing grants count too",
   flags: { ...INPUT_FLAGS, ...FILE_FLAGS },
   example: "parley policy explain --action deploy --env prod --agent build-bot",
   async run(argv, io) {

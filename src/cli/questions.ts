@@ -3,18 +3,18 @@ import { agentPlace } from "@parley/sdk/environment";
 import type { Question } from "@parley/sdk/wire";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
+import { localServerUrl } from "./local-server.ts";
 
 export const CLIENT_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
 
 /** Where requests to named people are made. */
 export const A2H = "/a2h/v1alpha1";
 
-const LOCAL_URL = "http://127.0.0.1:3415";
 const BAR_WIDTH = 24;
 
 /** Returns the address of the server a command talks to. */
 export function serverUrl(flag: string | undefined, env: Io["env"]): string {
-  return (flag ?? agentPlace(env).url ?? LOCAL_URL).replace(/\/+$/, "");
+  return (flag ?? agentPlace(env).url ?? localServerUrl(env)).replace(/\/+$/, "");
 }
 
 /**

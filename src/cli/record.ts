@@ -22,7 +22,6 @@ interface Entry {
 
 export const record: Command = {
   usage: "ASK [--address ADDRESS] [--json]",
-  does: "print what the record says of something people were asked, also when the ask itself is long deleted",
   flags: {
     "--address ADDRESS":
       "only what was decided from this mail address, phone number or Slack user; exit 1 if nothing was",

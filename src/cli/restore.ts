@@ -18,7 +18,6 @@ import { isSound, lookInside, tellReport } from "./doctor.ts";
 
 export const restore: Command = {
   usage: "FILE --data-dir DIR",
-  does: "make a data directory from a backup, in a folder that is empty or not there yet, and have the doctor look at it",
   flags: { "--data-dir DIR": "the new data directory (PARLEY_DATA_DIR)" },
   example: "parley restore parley-monday.tar --data-dir ~/parley-restored",
   async run(argv, io) {

@@ -15,7 +15,6 @@ const OPTIONS = { ...STORE_OPTIONS, json: { type: "boolean" } } as const;
 
 export const rolesList: Command = {
   usage: "[--json]",
-  does: "list the roles that a model may be given",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley roles list",
   async run(argv, io) {
@@ -36,7 +35,6 @@ export const rolesList: Command = {
 
 export const rolesShow: Command = {
   usage: "ID [--json]",
-  does: "show a role: its highest version, or the one that is named",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley roles show role.clarifier@v1",
   async run(argv, io) {
@@ -53,7 +51,6 @@ export const rolesShow: Command = {
 
 export const rolesTest: Command = {
   usage: "[ID] [--update] [--json]",
-  does: "try the examples and the recorded cases of roles, without a model",
   flags: {
     "--update": "record what there is now, where a role has recorded cases",
     "--json": "print JSON",
@@ -87,7 +84,6 @@ export const rolesTest: Command = {
 
 export const rolesCheck: Command = {
   usage: "[--json]",
-  does: "list the files of roles that cannot be used, and why",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley roles check",
   async run(argv, io) {
@@ -108,7 +104,6 @@ export const rolesCheck: Command = {
 
 export const promptExecutor: Command = {
   usage: "",
-  does: "print what to tell an executor about asking, for its own system prompt",
   flags: {},
   example: "parley prompt executor >> AGENTS.md",
   run(argv, io) {

@@ -25,7 +25,6 @@ const HAND_OVER_WITHIN_MS = 14_500;
 
 export const serve: Command = {
   usage: "[--host ADDRESS] [--port PORT] [--data-dir DIR] [--config FILE] [--replace]",
-  does: "run the server",
   flags: {
     "--host ADDRESS": "where to listen; left out, 127.0.0.1, which only this computer reaches",
     "--port PORT": "left out, 3415",
@@ -72,7 +71,8 @@ export const serve: Command = {
     for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
     for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
     const lines = await greeting(server, config);
-    const self = { pid: process.pid, starttime: starttimeOf(process.pid), replaceable: true };
+    const { pid } = process;
+    const self = { pid, starttime: starttimeOf(pid), url: server.url, replaceable: true };
     const followed = new Promise<Successor | null>((resolve) => {
       const end = () => resolve(null);
       if (io.interrupted.aborted) end();
@@ -89,7 +89,7 @@ export const serve: Command = {
     // What this machine offers to coding agents is looked into meanwhile.
     void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
     const successor = await followed;
-    if (successor) noteServerProcess(config.dataDir, { ...successor.process, replaceable: true, starting: true });
+    if (successor) noteServerProcess(config.dataDir, { ...self, ...successor.process, starting: true });
     const code = await stop(server, io, { follows: successor !== null, inherited: sockets.length > 0 });
     if (!successor) forgetServerProcess(config.dataDir, self);
     successor?.letIn();

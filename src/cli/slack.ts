@@ -18,7 +18,6 @@ const MOST_NAME = 35;
 
 export const slackManifest: Command = {
   usage: "[--url URL] [--name NAME]",
-  does: "print the manifest from which Slack makes the app that asks people",
   flags: {
     "--url URL": "where Slack reaches this server by https; left out, answers come in by Socket Mode",
     "--name NAME": "what the app is called; left out, Parley",

@@ -14,7 +14,6 @@ const LOOK_EVERY_MS = 100;
 
 export const stop: Command = {
   usage: "[--drain [--kill]] [--data-dir DIR] [--config FILE]",
-  does: "stop the server of this data directory; coding agents at work go on, and are taken up by the next one",
   flags: {
     "--drain": "give no agent new work, wait until those at work are done, then stop",
     "--kill": "with --drain: end agents at work instead of waiting; the next server resumes them",

@@ -15,7 +15,6 @@ interface Given {
 
 export const taskList: Command = {
   usage: "[--repo R] [--json]",
-  does: "list the tasks of a repository, the oldest first",
   flags: TASK_FLAGS,
   example: "parley task list --repo shop",
   async run(argv, io) {
@@ -29,13 +28,9 @@ export const taskList: Command = {
 };
 
 /** A command about one task, named by its id. */
-function onTask(
-  { does, example }: Pick<Command, "does" | "example">,
-  act: (id: string, given: Given) => Promise<number>,
-): Command {
+function onTask(example: string, act: (id: string, given: Given) => Promise<number>): Command {
   return {
     usage: "ID [--repo R] [--json]",
-    does,
     flags: TASK_FLAGS,
     example,
     async run(argv, io) {
@@ -47,42 +42,29 @@ function onTask(
   };
 }
 
-export const taskShow = onTask(
-  { does: "print all there is to know about a task", example: "parley task show card-1" },
-  async (id, { io, tasks, json }) => {
-    const task = await tasks.read(id);
-    for (const line of json ? [printableJson(JSON.stringify(task))] : wholeTaskLines(task, tasks.boardOf(task)))
-      io.out(line);
-    return EXIT.done;
-  },
-);
+export const taskShow = onTask("parley task show card-1", async (id, { io, tasks, json }) => {
+  const task = await tasks.read(id);
+  for (const line of json ? [printableJson(JSON.stringify(task))] : wholeTaskLines(task, tasks.boardOf(task)))
+    io.out(line);
+  return EXIT.done;
+});
 
-export const taskOpen = onTask(
-  {
-    does: "print where a task is reviewed, else where it is on the board, and its files while there are any",
-    example: "parley task open card-1",
-  },
-  async (id, { io, tasks, json }) => {
-    const task = await tasks.read(id);
-    const url = task.reviewUrl ?? tasks.boardOf(task);
-    io.out(json ? printableJson(JSON.stringify({ url, ...(task.tree && { tree: task.tree.path }) })) : url);
-    if (!json && task.tree) io.tell(`Its files are in ${printable(task.tree.path)}`);
-    return EXIT.done;
-  },
-);
+export const taskOpen = onTask("parley task open card-1", async (id, { io, tasks, json }) => {
+  const task = await tasks.read(id);
+  const url = task.reviewUrl ?? tasks.boardOf(task);
+  io.out(json ? printableJson(JSON.stringify({ url, ...(task.tree && { tree: task.tree.path }) })) : url);
+  if (!json && task.tree) io.tell(`Its files are in ${printable(task.tree.path)}`);
+  return EXIT.done;
+});
 
-export const taskCancel = onTask(
-  { does: "cancel a task; its agent is dead when this returns", example: "parley task cancel card-1" },
-  async (id, { io, tasks, json }) => {
-    const task = await tasks.cancel(id);
-    io.out(json ? printableJson(JSON.stringify(task)) : `${printable(task.id)}: ${standText(task)}`);
-    return EXIT.done;
-  },
-);
+export const taskCancel = onTask("parley task cancel card-1", async (id, { io, tasks, json }) => {
+  const task = await tasks.cancel(id);
+  io.out(json ? printableJson(JSON.stringify(task)) : `${printable(task.id)}: ${standText(task)}`);
+  return EXIT.done;
+});
 
 export const taskLog: Command = {
   usage: "ID [--follow] [--repo R] [--json]",
-  does: "print what happened to a task; with --follow also what happens, until it is done",
   flags: { "--follow": "stay until the task is done; exit 1 when it did not work out", ...TASK_FLAGS },
   example: "parley task log card-1 --follow",
   async run(argv, io) {
@@ -109,7 +91,6 @@ export const taskLog: Command = {
 
 export const taskRetry: Command = {
   usage: "ID [--follow] [--repo R] [--json]",
-  does: "submit a task again as it was; what runs of it is cancelled",
   flags: { "--follow": "show what happens until it is done", ...TASK_FLAGS },
   example: "parley task retry card-1 --follow",
   async run(argv, io) {
@@ -137,7 +118,6 @@ export const taskRetry: Command = {
 
 export const taskReview: Command = {
   usage: 'ID (--approve | --request-changes | --reject) [--comment "..."] [--line PATH:LINE:TEXT] [--repo R] [--json]',
-  does: "say what becomes of finished work; the key in PARLEY_KEY must be a person's",
   flags: {
     "--approve": "take it; what waits for its approval starts",
     "--request-changes": "have the agent go on with it, told your comments",

@@ -8,7 +8,6 @@ import { table } from "./table.ts";
 
 export const toolsList: Command = {
   usage: "[--json]",
-  does: "list the tools that models were offered, and what has changed about them",
   flags: { "--json": "print JSON", ...STORE_FLAGS },
   example: "parley tools list",
   async run(argv, io) {
@@ -31,7 +30,6 @@ export const toolsList: Command = {
 
 export const toolsAccept: Command = {
   usage: "NAME",
-  does: "offer a tool again that has changed, as it is now",
   flags: { ...STORE_FLAGS },
   example: "parley tools accept db.schema.reader",
   async run(argv, io) {

@@ -12,7 +12,6 @@ import { serverUrl } from "./questions.ts";
 
 export const verify: Command = {
   usage: "RECEIPT [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS]",
-  does: "check an approval's receipt, and that it approves exactly this call",
   flags: {
     ...CLIENT_FLAGS,
     "--keys FILE|URL": "the keys of that server from elsewhere: its /.well-known/jwks.json, as a file or an address",

@@ -14,7 +14,6 @@ const NEWEST = { limit: 50 };
 
 export const webhookList: Command = {
   usage: "[--agent NAME] [--json]",
-  does: "list where agents are told how their requests end",
   flags: { "--agent NAME": "of this agent alone", "--json": "print JSON", ...STORE_FLAGS },
   example: "parley webhook list",
   async run(argv, io) {
@@ -36,7 +35,6 @@ export const webhookList: Command = {
 
 export const webhookTest: Command = {
   usage: "ID [--event NAME] [--json]",
-  does: "have the running server tell an endpoint something that did not happen, and say what it answered",
   flags: {
     "--event NAME": "which event; left out, the first of the endpoint's format",
     "--json": "print JSON",

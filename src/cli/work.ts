@@ -28,11 +28,11 @@ const AGAIN_MS = 2000;
 
 export const work: Command = {
   usage: "--repo NAME=PATH [--repo ...] [--parallel N] [--url URL] [--data-dir DIR]",
-  does: "run coding agents on this machine for a server elsewhere",
   flags: {
     "--repo NAME=PATH": "a repository that the server knows by this name, with worker: true, and where it is here",
     "--parallel N": "agents at work at one time; left out, 2",
-    "--url URL": "the server, else PARLEY_URL, else http://127.0.0.1:3415; its executor key is in PARLEY_KEY",
+    "--url URL":
+      "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
     "--data-dir DIR": "where settings of agents are read (parley.yaml) and work is kept, else PARLEY_DATA_DIR",
   },
   example: "parley work --url https://parley.example.com --repo shop=~/src/shop",

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
+import { nearest } from "../lib/nearest.ts";
+import { dataDirOf, expandHome, usualDataDir } from "./data-dir.ts";
 import { settingNotes, type SettingNote } from "./setting.ts";
 import { ConfigSchema, Settings } from "./settings.ts";
 
@@ -77,7 +79,8 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
     if (flags[flag] !== undefined)
       given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
   }
-  if (!given.has("data_dir")) given.set("data_dir", { value: defaultDataDir(env), where: "the environment" });
+  if (!given.has("data_dir"))
+    given.set("data_dir", { value: usualDataDir(env) ?? withoutHome(), where: "the environment" });
   for (const name of [
     "data_dir",
     "key_file",
@@ -87,7 +90,7 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
     "assignment.work_dir",
   ]) {
     const found = given.get(name);
-    if (typeof found?.value === "string" && found.value) found.value = expand(found.value, env);
+    if (typeof found?.value === "string" && found.value) found.value = expandHome(found.value, env);
   }
 
   const parsed = ConfigSchema.safeParse(nest(settings, given));
@@ -101,21 +104,12 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
 export function findFile({ flags = {}, env, file }: ConfigSources): string | undefined {
   const named = file ?? (env["PARLEY_CONFIG"] || undefined);
   if (named !== undefined) return resolve(named);
-  const dataDir = flags["data-dir"] ?? (env["PARLEY_DATA_DIR"] || defaultDataDir(env));
-  const usual = join(expand(dataDir, env), "parley.yaml");
+  const usual = join(dataDirOf(env, flags["data-dir"]) ?? withoutHome(), "parley.yaml");
   return existsSync(usual) ? usual : undefined;
 }
 
-function defaultDataDir(env: ConfigSources["env"]): string {
-  const home = env["HOME"] || env["USERPROFILE"];
-  const data = env["XDG_DATA_HOME"] || (home && join(home, ".local", "share"));
-  if (!data) throw new ConfigMistake(["HOME is not set; name a folder with PARLEY_DATA_DIR or --data-dir."]);
-  return join(data, "parley");
-}
-
-function expand(path: string, env: ConfigSources["env"]): string {
-  const home = env["HOME"] || env["USERPROFILE"];
-  return resolve(home && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path);
+function withoutHome(): never {
+  throw new ConfigMistake(["HOME is not set; name a folder with PARLEY_DATA_DIR or --data-dir."]);
 }
 
 function readFile(path: string, settings: readonly Setting[], given: Map<string, Given>, mistakes: string[]): void {
@@ -221,23 +215,9 @@ function contradictions(given: ReadonlyMap<string, Given>): string[] {
   ];
 }
 
-/** Returns ", did you mean ...?" words when a known name is at most two letters away. */
 function suggest(name: string, names: readonly string[]): string {
-  const near = names.map((known) => ({ known, away: distance(name, known) })).sort((a, b) => a.away - b.away)[0];
-  return near && near.away <= 2 ? `; "${near.known}" is meant, perhaps` : "";
-}
-
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  const meant = nearest(name, names);
+  return meant === undefined ? "" : `; "${meant}" is meant, perhaps`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -207,9 +207,9 @@ for (const on of ["sqlite", "postgres"] as const) {
         ],
         [["keys", "create", "x", "--scope", "answer", "--self-respond"], 1, /^parley: Only a key of scope agent asks/],
         [["keys", "revoke", "key_unknown"], 1, /^parley: There is no such key\.\n$/],
-        [["keys", "list", "--loud"], 2, /^parley keys list: Unknown option '--loud'/],
+        [["keys", "list", "--loud"], 2, /^parley keys list: there is no flag --loud\n/],
         [["link", "--person", "mallory"], 1, /^parley: No person has this number\.\n$/],
-        [["nonsense"], 2, /^parley: there is no command "nonsense"\n/],
+        [["nonsense"], 2, /^parley: there is no command "nonsense"\.\n/],
       ];
       for (const [args, code, sentence] of WRONG) {
         const run = await parley(args, store);
@@ -219,17 +219,3 @@ for (const on of ["sqlite", "postgres"] as const) {
     });
   });
 }
-
-describe("help", () => {
-  it("lists every command, and shows each with an example", async () => {
-    const { code, out } = await asProcess(["--help"]);
-    assert.equal(code, 0);
-    const names = [...out.matchAll(/^ {2}parley (\S+(?: \S+)?) {2,}/gm)].map(([, name = ""]) => name);
-    assert.ok(names.includes("serve") && names.includes("keys create"));
-    const helps = await Promise.all(names.map((name) => parleyHere([...name.split(" "), "--help"])));
-    helps.forEach((help, i) => {
-      assert.equal(help.code, 0);
-      assert.match(help.out, new RegExp(`^parley ${names[i]} .*\n[^]*\nExample: .*parley ${names[i]}`));
-    });
-  });
-});

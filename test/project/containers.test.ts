@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
 import { parse } from "yaml";
+import { COMMANDS } from "../../src/cli/commands.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -80,7 +81,7 @@ describe("the Dockerfile", () => {
     assert.deepEqual(after("ENTRYPOINT"), ['["parley"]']);
     assert.match(read("scripts/server-package.mjs"), /bin: \{ parley: /);
     const [command] = JSON.parse(after("CMD").at(-1) ?? "[]") as string[];
-    assert.match(read("src/cli/command-line.ts"), new RegExp(`^  ${command}: async`, "m"));
+    assert.ok(COMMANDS.has(command ?? ""), command);
     const example = read("parley.example.yaml");
     const settings = all.join("\n").matchAll(/PARLEY_([A-Z_]+)=/g);
     const names = [...settings].map(([, setting = ""]) => setting.toLowerCase());

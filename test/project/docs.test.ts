@@ -4,6 +4,7 @@ import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, 
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { ROOMY } from "../support/contract.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "../support/documents.ts";
@@ -314,9 +315,8 @@ describe("what the documents show", () => {
     for (const example of examples) assert.ok(shown.includes(textOf(example)), example);
   });
 
-  it("names only commands that there are", async () => {
-    const { out } = await parley(["--help"]);
-    const known = [...out.matchAll(/^ {2}parley (\S+(?: \S+)?) {2,}/gm)].map(([, name = ""]) => name);
+  it("names only commands that there are", () => {
+    const known = [...COMMANDS.keys(), "help"];
     const isKnown = (named: string) => {
       const [first = ""] = named.split(" ");
       return (

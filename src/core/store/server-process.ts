@@ -1,10 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Which process runs the server of a data folder, and since when, in the kernel's count. */
+/** Which process runs the server of a data folder, since when, in the kernel's count, and where it listens. */
 export interface ServerProcess {
   pid: number;
   starttime: string | null;
+  /** Where it listens. */
+  url?: string;
   /** It can start another in its place. */
   replaceable?: boolean;
   /** It has taken another's place, or is about to, and answers no request yet. */

@@ -1,0 +1,91 @@
+import { nearest } from "../lib/nearest.ts";
+import type { Command } from "./command.ts";
+import { COMMAND_GROUPS, COMMANDS, FIRST_COMMANDS, OTHER_WORDS } from "./commands.ts";
+
+const TITLE = "Parley, the line between agents and people.";
+const NAMES = [...COMMANDS.keys()];
+
+/** Returns the name of the command that a command line begins with. */
+export function commandIn(words: readonly string[]): string | undefined {
+  return [words.slice(0, 2).join(" "), words[0] ?? ""].find((name) => COMMANDS.has(name));
+}
+
+/** Returns what there is to know at first: ten commands. */
+export function firstHelp(): string[] {
+  return [
+    TITLE,
+    ...listed(FIRST_COMMANDS),
+    "",
+    "parley help COMMAND says more, with an example; parley help --all lists every command.",
+  ];
+}
+
+/** Returns every command, by what it is for. */
+export function wholeHelp(): string[] {
+  const groups = Object.entries(COMMAND_GROUPS).map(([title, group]) => [title, Object.keys(group)] as const);
+  return [TITLE, ...listed(Object.fromEntries(groups)), "", "parley help COMMAND says more, with an example."];
+}
+
+/** Returns the commands that begin with this word; none where it begins no other. */
+export function commandsUnder(word: string): string[] {
+  const names = NAMES.filter((name) => name === word || name.startsWith(`${word} `));
+  return names.some((name) => name !== word) ? names.map(line) : [];
+}
+
+/** Returns what one command takes, and which others begin with its name. */
+export function commandHelp(name: string, { usage, flags, example }: Command): string[] {
+  const does = COMMANDS.get(name)?.does ?? "";
+  const others = NAMES.filter((other) => other.startsWith(`${name} `)).map(line);
+  const width = Math.max(...Object.keys(flags).map((flag) => flag.length));
+  return [
+    `parley ${name} ${usage}`,
+    "",
+    `${does[0]?.toUpperCase()}${does.slice(1)}.`,
+    "",
+    ...Object.entries(flags).map(([flag, about]) => `  ${flag.padEnd(width)}  ${about}`),
+    "",
+    `Example: ${example}`,
+    ...(others.length > 0 ? ["", ...others] : []),
+  ];
+}
+
+/** Says that these words are no command, and which one is meant, perhaps. */
+export function noSuchCommand(words: readonly string[]): string[] {
+  const [first = ""] = words;
+  const both = words.slice(0, 2).join(" ");
+  const groups = [...new Set(NAMES.map((name) => name.split(" ")[0] ?? ""))];
+  const isGroup = groups.includes(first);
+  const meant =
+    nearest(both, NAMES) ??
+    (Object.hasOwn(OTHER_WORDS, first) ? OTHER_WORDS[first] : isGroup ? undefined : nearest(first, groups));
+  const said = isGroup ? both : first;
+  return [
+    `parley: there is no command "${said}"${meant === undefined ? "" : `; "${meant}" is meant, perhaps`}.`,
+    "parley help lists the commands.",
+  ];
+}
+
+/** Says what of a command line could not be read, by its flags and not by the words of whoever read it. */
+export function misreadSentence(message: string, { flags }: Pick<Command, "flags">): string {
+  const known = [...Object.keys(flags).map((flag) => flag.split(" ")[0] ?? ""), "--help"];
+  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, known);
+    return `there is no flag ${unknown}${meant === undefined ? "" : `; ${meant} is meant, perhaps`}`;
+  }
+  const [, valueless] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument (?:missing|is ambiguous)/.exec(message) ?? [];
+  if (valueless !== undefined) return `${valueless} needs a value`;
+  const [, full] = /^Option '(?:-\w, )?(--[\w-]+)[^']*' does not take an argument/.exec(message) ?? [];
+  if (full !== undefined) return `${full} takes no value`;
+  const [, extra] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
+  return extra === undefined ? message : `"${extra}" is not expected here`;
+}
+
+function listed(groups: Readonly<Record<string, readonly string[]>>): string[] {
+  return Object.entries(groups).flatMap(([title, names]) => ["", `${title}:`, ...names.map(line)]);
+}
+
+/** The first part of what it does: its own help says the rest. */
+function line(name: string): string {
+  return `  parley ${name.padEnd(15)}  ${COMMANDS.get(name)?.does.split(";")[0] ?? ""}`;
+}
