@@ -1,12 +1,11 @@
-"""Asks the one who set a real server up, whose address is in PARLEY_URL and whose key in PARLEY_TEST_DECIDER."""
+"""Asks the one who set a real server up, whose address is in PARLEY_URL, whether something may run."""
 
+import base64
 import json
-import os
 import threading
-import time
 import unittest
-import urllib.request
 import uuid
+from importlib.util import find_spec
 from typing import Any
 
 from parley import (
@@ -22,42 +21,15 @@ from parley import (
 )
 from parley._consent import canonical, consent_digest, copy_of
 
-URL = os.environ["PARLEY_URL"]
-CALLS = URL + "/a2h/v1alpha1/agent/function_calls"
-PATIENCE_SECONDS = 90
+from asked import URL, AsksPeople, sent
+
+CAN_VERIFY = find_spec("cryptography") is not None
 
 
-def sent(path: str, body: object = None, **headers: str) -> Any:
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(CALLS + path, data, {"Content-Type": "application/json", **headers})
-    with urllib.request.urlopen(request) as reply:
-        return json.loads(reply.read())
-
-
-class Approvals(unittest.TestCase):
+class Approvals(AsksPeople):
     def setUp(self) -> None:
-        self.agent = f"python-{uuid.uuid4().hex}"
+        super().setUp()
         self.client = Parley(URL, agent_id=self.agent)
-
-    def asked(self) -> Any:
-        """Returns what this test's agent has asked, as soon as it is there."""
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until:
-            items = sent("/pending", **{"X-Agent-Id": self.agent})["items"]
-            if items:
-                return items[0]
-            time.sleep(0.05)
-        raise AssertionError("nobody was asked")
-
-    def decide(self, **said: object) -> threading.Thread:
-        def work() -> None:
-            call_id = self.asked()["call_id"]
-            sent(f"/{call_id}/respond", said, Authorization=f"Bearer {os.environ['PARLEY_TEST_DECIDER']}")
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        self.addCleanup(thread.join)
-        return thread
 
     def test_an_approval_is_of_exactly_the_arguments(self) -> None:
         args = {"order": "A-1007", "amount": 49.9, "id": 1152921504606846977, "lines": [30.0, None, "näher"]}
@@ -68,7 +40,37 @@ class Approvals(unittest.TestCase):
         self.assertEqual(decision.by["via"], "api")
         self.assertEqual(decision.digest, consent_digest("issue_refund", args))
         self.assertTrue(decision.receipt_url.startswith(URL + "/receipts/ask_"))
+        self.assertEqual(decision.verified, CAN_VERIFY)
         self.assertEqual(self.client.decision(decision.id), decision)
+
+    def test_a_receipt_that_no_key_of_the_server_has_signed_is_none(self) -> None:
+        key = uuid.uuid4().hex
+        self.decide(approved=True)
+        head, payload, signature = self.client.approve("f", {}, idempotency_key=key).receipt.split(".")
+        keys = sent(URL + "/.well-known/jwks.json")
+        forged = {"kid": keys["keys"][0]["kid"], "kty": "OKP", "crv": "Ed25519", "x": "A" * 43}
+        unsigned = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+        swapped = {
+            "of another signature": (keys, [head, payload, signature[::-1]]),
+            "of nobody's": (keys, [unsigned, payload, ""]),
+            "by another key": ({"keys": [forged]}, [head, payload, signature]),
+            "by no key": ({"keys": []}, [head, payload, signature]),
+        }
+        read = self.client._connection.read_text
+        for name, (known, parts) in swapped.items():
+            with self.subTest(name):
+                client = Parley(URL, agent_id=self.agent, **({"receipt_keys": known} if CAN_VERIFY else {}))
+                client._connection.read_text = lambda path: _instead(read(path), ".".join(parts))  # type: ignore[method-assign]
+                if CAN_VERIFY:
+                    with self.assertRaises(ApprovalMismatch):
+                        client.decision(key)
+                else:
+                    self.assertFalse(client.decision(key).verified)
+        if CAN_VERIFY:
+            self.assertTrue(Parley(URL, agent_id=self.agent, receipt_keys=keys).decision(key).verified)
+        else:
+            with self.assertRaises(RuntimeError):
+                Parley(URL, receipt_keys=keys)
 
     def test_a_rejection_says_why(self) -> None:
         self.decide(approved=False, reject_option_name="later")
@@ -83,11 +85,7 @@ class Approvals(unittest.TestCase):
         self.assertEqual(late.exception.code, "EXPIRED")
 
     def test_what_is_withdrawn_is_not_approved(self) -> None:
-        def withdraw() -> None:
-            self.client.withdraw(self.asked()["call_id"], reason="Done by hand")
-
-        thread = threading.Thread(target=withdraw)
-        thread.start()
+        thread = self.meanwhile(lambda: self.client.withdraw(self.asked()["call_id"], reason="Done by hand"))
         with self.assertRaises(ApprovalUndecided) as gone:
             self.client.approve("f", {})
         thread.join()
@@ -138,6 +136,11 @@ class Approvals(unittest.TestCase):
                 drop(args)
         with self.assertRaises(TypeError):
             self.client.require_approval()(lambda *args: args)
+
+        async def later() -> None: ...
+
+        with self.assertRaises(TypeError):
+            self.client.require_approval()(later)
         self.assertEqual(ran, [])
 
     def test_what_was_approved_is_compared_with_what_runs(self) -> None:
@@ -192,6 +195,12 @@ class Approvals(unittest.TestCase):
             self.assertEqual(canonical(copy_of(number)), text)
         named = {"\U0001f600": 1, "\ufb33": 2, "a": True, "\u20ac": "\u007f\u2028\n\u0001"}
         self.assertEqual(canonical(named), '{"a":true,"€":"\u007f\u2028\\n\\u0001","😀":1,"\ufb33":2}')
+
+
+def _instead(steps: Any, text: str) -> Any:
+    """Reads what was to be read, and says something else."""
+    yield from steps
+    return text
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Ask people from Python: the client of a Parley server. Standard library only."""
+"""Ask people from Python: the client of a Parley server. Standard library only; with `cryptography` it verifies receipts."""
 
 from ._approvals import Decision
+from ._ask_person import PersonAnswer
+from ._async_client import AsyncParley
 from ._client import Parley
 from ._errors import (
     AlreadyClosed,
@@ -8,6 +10,7 @@ from ._errors import (
     ApprovalRejected,
     ApprovalUndecided,
     Conflict,
+    NotAnswered,
     NotApproved,
     NotFound,
     ParleyError,
@@ -25,12 +28,15 @@ __all__ = [
     "ApprovalMismatch",
     "ApprovalRejected",
     "ApprovalUndecided",
+    "AsyncParley",
     "Conflict",
     "Decision",
+    "NotAnswered",
     "NotApproved",
     "NotFound",
     "Parley",
     "ParleyError",
+    "PersonAnswer",
     "Question",
     "QuotaExceeded",
     "RateLimited",

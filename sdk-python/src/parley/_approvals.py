@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import functools
 import inspect
-import json
-import random
-import re
-import time
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar, cast
+from typing import Any, Callable, Mapping, Optional, cast
 from urllib.parse import quote
 
 from ._consent import consent_digest, copy_of
-from ._errors import (
-    ApprovalMismatch,
-    ApprovalRejected,
-    ApprovalUndecided,
-    ParleyError,
-    UnknownPerson,
-)
+from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
-
-_A2H = "/a2h/v1alpha1"
-_HOLD_SECONDS = 25
-"""How long the server is asked to hold one read."""
-_FIRST_SECONDS = 20.0
-"""How long a server that cannot be reached is tried where somebody is to be asked."""
-_GRACE_SECONDS = 60.0
-"""How long it is tried for what was asked already."""
-_NAME_OF_CHANNEL = re.compile(r"[a-z][a-z0-9_-]{0,63}")
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from ._outcome import outcome, read, read_text, request
+from ._receipts import can_verify, is_signed, said_in
+from ._steps import Steps
+from ._whom import channel_id
 
 
 @dataclass(frozen=True)
@@ -56,9 +37,11 @@ class Decision:
     """The signed receipt, which `parley verify` checks."""
     receipt_url: str
     """Where it stands as long as the server keeps the request."""
+    verified: bool
+    """Whether the receipt's signature was checked here; False where the package `cryptography` is not installed."""
 
 
-def ask_approval(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapping[str, Any]) -> Decision:
+def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapping[str, Any]) -> Steps[Decision]:
     """Asks, waits, and returns the decision; what `Parley.approve` promises."""
     copied = cast("dict[str, Any]", copy_of(args))
     call_id = str(more.get("idempotency_key") or uuid.uuid4())
@@ -66,31 +49,31 @@ def ask_approval(connection: Connection, fn: str, args: Mapping[str, Any], more:
         "fn": fn,
         "kwargs": copied,
         "msg": more.get("reason"),
-        "channel": _channel(connection, more.get("to"), more.get("channel")),
+        "channel": (yield from _channel(connection, more.get("to"), more.get("channel"))),
         "reject_options": more.get("reject_options"),
         "timeout_seconds": more.get("timeout_seconds"),
         "editable": more.get("editable") or None,
         "kwargs_schema": more.get("args_schema"),
     }
     body = {"run_id": "sdk", "call_id": call_id, "spec": {k: v for k, v in spec.items() if v is not None}}
-    call = _persist(lambda: connection.send("POST", f"{_A2H}/function_calls", body), _FIRST_SECONDS)
-    return _decision(connection, _settled(connection, call_id, call), fn, copied)
+    asked = yield from request(connection, "/function_calls", body)
+    call = yield from outcome(connection, _path(call_id), asked)
+    return (yield from _decision(connection, call, fn, copied))
 
 
-def read_decision(connection: Connection, call_id: str) -> Decision:
+def read_decision(connection: Connection, call_id: str) -> Steps[Decision]:
     """Waits for what was asked before; what `Parley.decision` promises."""
-    call = _persist(lambda: connection.send("GET", _path(call_id)), _GRACE_SECONDS)
+    call = yield from outcome(connection, _path(call_id))
     spec = call["spec"]
-    return _decision(connection, _settled(connection, call_id, call), spec["fn"], spec["kwargs"])
+    return (yield from _decision(connection, call, spec["fn"], spec["kwargs"]))
 
 
-def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> None:
-    path = f"{_A2H}/agent/function_calls/{quote(call_id, safe='')}/cancel"
-    _persist(lambda: connection.send("POST", path, {} if reason is None else {"reason": reason}), _FIRST_SECONDS)
+def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> Steps[None]:
+    yield from request(connection, f"/agent{_path(call_id)}/cancel", {"reason": reason})
 
 
-def guarded(function: Function, name: str, ask: Callable[[str, Mapping[str, Any]], Decision]) -> Function:
-    """Returns the function behind an approval; what `Parley.require_approval` promises."""
+def arguments_of(function: Callable[..., Any], name: str) -> Callable[..., Mapping[str, Any]]:
+    """Returns what names every argument that the function would be called with. Raises TypeError where one has no name."""
     signature = inspect.signature(function)
     rest: Optional[str] = None
     for parameter in signature.parameters.values():
@@ -99,19 +82,18 @@ def guarded(function: Function, name: str, ask: Callable[[str, Mapping[str, Any]
         if parameter.kind is parameter.VAR_KEYWORD:
             rest = parameter.name
 
-    @functools.wraps(function)
-    def behind(*args: Any, **kwargs: Any) -> Any:
+    def named(*args: Any, **kwargs: Any) -> Mapping[str, Any]:
         bound = signature.bind(*args, **kwargs)
         # What was left out runs, too.
         bound.apply_defaults()
         given = dict(bound.arguments)
         given.update(given.pop(rest) if rest is not None else {})
-        return function(**ask(name, given).args)
+        return given
 
-    return cast("Function", behind)
+    return named
 
 
-def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: Mapping[str, Any]) -> Decision:
+def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: Mapping[str, Any]) -> Steps[Decision]:
     """Raises NotApproved unless exactly this was approved, or what a person made of it who was allowed to."""
     status: Mapping[str, Any] = call["status"]
     if status.get("expired") or status.get("cancelled"):
@@ -122,11 +104,16 @@ def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: 
     args: Mapping[str, Any] = status["kwargs"] if edited else wanted
     digest = consent_digest(fn, args)
     path = f"/receipts/{quote(str(status['ask_id']), safe='')}"
-    receipt: str = _persist(lambda: connection.read_text(path), _GRACE_SECONDS)
-    said = _payload(receipt)
+    receipt = yield from read_text(connection, path)
+    said = said_in(receipt)
     seen = (said.get("outcome"), said.get("call_id"), said.get("consent_digest"), status.get("consent_digest"))
     if seen != ("approved", call["call_id"], digest, digest):
         raise ApprovalMismatch(call)
+    verified = can_verify()
+    if verified:
+        keys = connection.receipt_keys or (yield from read(connection, "/.well-known/jwks.json"))
+        if not is_signed(receipt, keys):
+            raise ApprovalMismatch(call, "No key of the server's has signed the receipt of")
     return Decision(
         id=call["call_id"],
         fn=fn,
@@ -137,84 +124,17 @@ def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: 
         digest=digest,
         receipt=receipt,
         receipt_url=connection.address_of(path),
+        verified=verified,
     )
 
 
-def _payload(receipt: str) -> Mapping[str, Any]:
-    """Returns what a receipt says. Its signature is for those who did not hear it from the server itself."""
-    try:
-        part = receipt.split(".")[1]
-        return cast("Mapping[str, Any]", json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))))
-    except (IndexError, ValueError):
-        return {}
-
-
-def _settled(connection: Connection, call_id: str, call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the call once it is over. A server that goes away meanwhile is tried for a minute past the deadline."""
-    while "resolved_at" not in call["status"]:
-        start = time.monotonic()
-        path = f"{_path(call_id)}?wait={_HOLD_SECONDS}"
-        left = call["spec"].get("timeout_seconds", 259_200) + _GRACE_SECONDS
-        call = _persist(lambda: connection.send("GET", path, timeout=_HOLD_SECONDS + 15), left)
-        # A server that does not hold reads must not be asked in a tight loop.
-        if "resolved_at" not in call["status"] and time.monotonic() - start < 1:
-            time.sleep(1)
-    return call
-
-
-def _persist(send: Callable[[], Any], seconds: float) -> Any:
-    """Returns what `send` does; while the server is away or failing it is tried again, for that many seconds."""
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            return send()
-        except ParleyError as error:
-            pause = max(error.retry_after or 0, random.uniform(1, 4))
-            is_passing = error.status in (0, 429) or error.status >= 500
-            if not is_passing or time.monotonic() + pause > until:
-                raise
-        time.sleep(pause)
-
-
-def _channel(connection: Connection, to: Optional[str], channel: Optional[Mapping[str, Any]]) -> Any:
+def _channel(connection: Connection, to: Optional[str], channel: Optional[Mapping[str, Any]]) -> Steps[Any]:
     if to is None:
         return channel
     if channel is not None:
         raise TypeError("Say whom to ask by `to` or by `channel`, and not by both.")
-    return {"channel_id": _channel_id(connection, to)}
-
-
-def _channel_id(connection: Connection, to: str) -> str:
-    """Returns the id of whom a number, a group, a person's exact name or a channel's name stands for, in this order."""
-    if to.isascii() and to.isdigit():
-        return to
-    groups = _persist(lambda: connection.send("GET", f"{_A2H}/groups"), _FIRST_SECONDS)["groups"]
-    if any(group["name"] == to for group in groups):
-        return to
-    has_words = any(letter.isalnum() for letter in to)
-    found: Sequence[str] = _humans_called(connection, to) if has_words else ()
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnknownPerson(f"Several people are called {to}; name one by id: {', '.join(found)}.")
-    # The names of channels are the operator's secret: the server says whether there is one.
-    if _NAME_OF_CHANNEL.fullmatch(to):
-        return to
-    raise UnknownPerson(f"Nobody is called {to}.")
-
-
-def _humans_called(connection: Connection, name: str) -> Sequence[str]:
-    search = f"{_A2H}/humans/search?limit=200&q={quote(name, safe='')}"
-    found: list[str] = []
-    path: Optional[str] = search
-    while path is not None:
-        at: str = path
-        page = _persist(lambda: connection.send("GET", at), _FIRST_SECONDS)
-        found += [human["id"] for human in page["humans"] if human["name"] == name]
-        cursor = page.get("nextCursor")
-        path = None if cursor is None else f"{search}&cursor={quote(str(cursor), safe='')}"
-    return found
+    return {"channel_id": (yield from channel_id(connection, to))}
 
 
 def _path(call_id: str) -> str:
-    return f"{_A2H}/function_calls/{quote(call_id, safe='')}"
+    return f"/function_calls/{quote(call_id, safe='')}"

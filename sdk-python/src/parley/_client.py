@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import time
-import uuid
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
-from urllib.parse import quote
+import functools
+import inspect
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, cast
 
-from ._approvals import Decision, Function, ask_approval, guarded, read_decision, withdraw
-from ._http import Connection
-from ._wire import Question, Response, question_from
+from . import _questions
+from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
+from ._ask_person import PersonAnswer, ask_person, read_answer
+from ._blocking import run
+from ._place import connect
+from ._wire import Question, Response
 
-_HOLD_SECONDS = 25
-"""How long the server is asked to hold one long-poll: its own default limit."""
-
-
-_A2H_PATHS = ("/a2h/v1alpha1", "/humanlayer/v1")
-"""Where those addresses of A2H begin that stand below a server's own."""
-
-
-def _place(url: Optional[str]) -> tuple[Optional[str], Optional[str]]:
-    """Returns the server's address, with the one given before all others, and the key that the environment has for it.
-
-    Parley's variables and A2H's are never mixed, so that no key goes to a server that it is not for.
-    """
-    ours, key = url or os.environ.get("PARLEY_URL"), os.environ.get("PARLEY_KEY")
-    if ours or key:
-        return ours, key
-    theirs = os.environ.get("A2H_BASE_URL", "").rstrip("/")
-    for path in _A2H_PATHS:
-        if theirs.endswith(path):
-            theirs = theirs[: -len(path)]
-    return theirs, os.environ.get("A2H_API_KEY")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Parley:
@@ -45,6 +26,9 @@ class Parley:
 
     Without `url` and `key` it takes `PARLEY_URL` and `PARLEY_KEY` from the environment or, where neither says anything,
     `A2H_BASE_URL` and `A2H_API_KEY`; the server on this computer needs no key.
+
+    Where the package `cryptography` is installed, the signatures of receipts are verified, by `receipt_keys` (a JWK set,
+    kept from before), else by those that the server names. Raises RuntimeError for `receipt_keys` without that package.
     """
 
     def __init__(
@@ -55,15 +39,11 @@ class Parley:
         agent_id: Optional[str] = None,
         retries: int = 4,
         timeout: float = 30.0,
+        receipt_keys: Optional[Mapping[str, Any]] = None,
     ) -> None:
-        address, known_key = _place(url)
-        key = key if key is not None else known_key
-        headers: dict[str, str] = {}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
-        if agent_id:
-            headers["X-Agent-Id"] = agent_id
-        self._connection = Connection(address or "http://127.0.0.1:3415", headers, retries=retries, timeout=timeout)
+        self._connection = connect(
+            url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
+        )
 
     def ask(
         self,
@@ -82,26 +62,24 @@ class Parley:
         that a retry after a lost reply asks once. Raises ValidationFailed, Unauthorized, QuotaExceeded, RateLimited,
         Conflict, Unreachable.
         """
-        body: dict[str, Any] = {
+        fields = {
             "prompt": prompt,
-            "type": "text" if options is None else "multiple_choice",
             "options": None if options is None else list(options),
             "audience": None if audience is None else list(audience),
             "min_responses": min_responses,
             "timeout_seconds": timeout_seconds,
-            "idempotency_key": idempotency_key or str(uuid.uuid4()),
+            "idempotency_key": idempotency_key,
             "share_results": share_results,
         }
-        given = {name: value for name, value in body.items() if value is not None}
-        return question_from(self._connection.send("POST", "/agent/questions", given))
+        return run(_questions.ask(self._connection, fields))
 
     def check(self, question_id: str) -> Question:
         """Returns the question as it stands now. Raises NotFound."""
-        return question_from(self._connection.send("GET", _path(question_id)))
+        return run(_questions.check(self._connection, question_id))
 
     def cancel(self, question_id: str) -> Question:
         """Ends the question if it is open, and returns it; answers already given stay. Raises NotFound."""
-        return question_from(self._connection.send("DELETE", _path(question_id)))
+        return run(_questions.cancel(self._connection, question_id))
 
     def wait(
         self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
@@ -110,14 +88,7 @@ class Parley:
 
         Without `timeout` its own deadline ends the wait. Nobody having answered is no error: look at the result.
         """
-        until = None if timeout is None else time.monotonic() + timeout
-        question = self.check(question_id)
-        while not question.is_final and not _enough(question, min_count):
-            left = _HOLD_SECONDS if until is None else until - time.monotonic()
-            if left <= 0:
-                break
-            question = self._hold(question, left, until)
-        return question
+        return run(_questions.wait(self._connection, question_id, timeout, min_count))
 
     def wait_for_responses(
         self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
@@ -127,16 +98,50 @@ class Parley:
 
     def responses(self, question_id: str, *, timeout: Optional[float] = None) -> Iterator[Response]:
         """Yields each answer as it arrives, until the question is final or `timeout` seconds are over."""
-        until = None if timeout is None else time.monotonic() + timeout
+        until = _questions.end_of(timeout)
+        question: Optional[Question] = self.check(question_id)
         told = 0
-        question = self.check(question_id)
-        while True:
+        while question is not None:
             yield from question.responses[told:]
             told = len(question.responses)
-            left = _HOLD_SECONDS if until is None else until - time.monotonic()
-            if question.is_final or left <= 0:
-                return
-            question = self._hold(question, left, until)
+            question = run(_questions.after(self._connection, question, until))
+
+    def ask_person(
+        self,
+        to: str,
+        message: str,
+        *,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> PersonAnswer:
+        """Waits until a person has answered, and returns the answer.
+
+        With `options` it is one of them, with `schema`, a JSON Schema, a value that fits, else words. `to` is a person's
+        exact name or id, a group, a conversation, or a channel that the operator has named. Without `timeout_seconds`
+        there is no deadline. The same under the same `idempotency_key` joins what was asked before.
+
+        Raises NotAnswered when nobody answered in time or it was cancelled, UnknownPerson, and what `ask` does.
+        """
+        return run(
+            ask_person(
+                self._connection,
+                to,
+                message,
+                options=options,
+                schema=schema,
+                timeout_seconds=timeout_seconds,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def answer(self, request_id: str) -> PersonAnswer:
+        """Takes up the wait for what a person was asked before; the id is its idempotency key.
+
+        Raises what `ask_person` does, and NotFound.
+        """
+        return run(read_answer(self._connection, request_id))
 
     def approve(
         self,
@@ -172,18 +177,18 @@ class Parley:
             "timeout_seconds": timeout_seconds,
             "idempotency_key": idempotency_key,
         }
-        return ask_approval(self._connection, fn, args, more)
+        return run(approve(self._connection, fn, args, more))
 
     def decision(self, approval_id: str) -> Decision:
         """Takes up the wait for an approval that was asked for before; its id is its idempotency key.
 
         Raises what `approve` does, and NotFound.
         """
-        return read_decision(self._connection, approval_id)
+        return run(read_decision(self._connection, approval_id))
 
     def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
         """Nobody can approve it any more. Raises NotFound, and Conflict when it is over."""
-        withdraw(self._connection, approval_id, reason)
+        run(withdraw(self._connection, approval_id, reason))
 
     def require_approval(
         self,
@@ -201,35 +206,29 @@ class Parley:
 
         The arguments are of what JSON can carry, defaults among them, and are copied before anybody is asked; what was
         approved is what runs. People read the function as `name`, else as its own. Raises what `approve` does; the
-        function has not run then.
+        function has not run then. A function that is asynchronous is for `AsyncParley`, and a TypeError here.
         """
 
-        def ask(fn: str, args: Mapping[str, Any]) -> Decision:
-            return self.approve(
-                fn,
-                args,
-                to=to,
-                channel=channel,
-                reason=reason,
-                reject_options=reject_options,
-                editable=editable,
-                args_schema=args_schema,
-                timeout_seconds=timeout_seconds,
-            )
+        more: Mapping[str, Any] = {
+            "to": to,
+            "channel": channel,
+            "reason": reason,
+            "reject_options": reject_options,
+            "editable": editable,
+            "args_schema": args_schema,
+            "timeout_seconds": timeout_seconds,
+        }
 
-        return lambda function: guarded(function, name or function.__name__, ask)
+        def behind_approval(function: Function) -> Function:
+            if inspect.iscoroutinefunction(function):
+                raise TypeError(f"{function.__name__} is asynchronous: put it behind an approval of AsyncParley.")
+            fn = name or function.__name__
+            named = arguments_of(function, fn)
 
-    def _hold(self, question: Question, left: float, until: Optional[float]) -> Question:
-        """One long-poll: returns with the next answer, the end, or when the hold is over."""
-        hold = max(0.05, min(left, _HOLD_SECONDS))
-        query = f"?wait={round(hold * 1000)}ms&after={question.current_responses}"
-        reply = self._connection.send("GET", _path(question.id) + query, timeout=hold + 10, until=until)
-        return question_from(reply)
+            @functools.wraps(function)
+            def behind(*args: Any, **kwargs: Any) -> Any:
+                return function(**self.approve(fn, named(*args, **kwargs), **more).args)
 
+            return cast("Function", behind)
 
-def _path(question_id: str) -> str:
-    return f"/agent/questions/{quote(question_id, safe='')}"
-
-
-def _enough(question: Question, min_count: Optional[int]) -> bool:
-    return min_count is not None and question.current_responses >= min_count
+        return behind_approval

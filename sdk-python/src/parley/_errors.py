@@ -105,10 +105,23 @@ class ApprovalUndecided(NotApproved):
 
 
 class ApprovalMismatch(NotApproved):
-    """What was approved is not what would run: the digests differ."""
+    """What was approved is not what would run, or no key of the server's has signed the receipt."""
 
-    def __init__(self, call: Mapping[str, Any]) -> None:
-        super().__init__("MISMATCH", call, f"What was approved is not what would run as {call['spec']['fn']}.")
+    def __init__(self, call: Mapping[str, Any], why: str = "What was approved is not what would run as") -> None:
+        super().__init__("MISMATCH", call, f"{why} {call['spec']['fn']}.")
+
+
+class NotAnswered(Exception):
+    """Nobody answered what a person was asked: `code` is `EXPIRED` or `CANCELLED`."""
+
+    def __init__(self, message: Mapping[str, Any]) -> None:
+        cancelled = bool(message["status"].get("cancelled"))
+        super().__init__(
+            "The request was cancelled before anybody answered." if cancelled else "Nobody answered in time."
+        )
+        self.code = "CANCELLED" if cancelled else "EXPIRED"
+        self.id: str = message["metadata"]["uid"]
+        """The id of what was asked."""
 
 
 _BY_STATUS = {

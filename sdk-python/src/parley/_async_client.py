@@ -1,0 +1,198 @@
+"""The agent's side of a Parley server, for programs that run on asyncio."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, cast
+
+from . import _questions
+from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
+from ._ask_person import PersonAnswer, ask_person, read_answer
+from ._asyncio import run
+from ._place import connect
+from ._wire import Question, Response
+
+Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+
+
+class AsyncParley:
+    """As `Parley`, and other tasks go on meanwhile: what that one returns is awaited here.
+
+    >>> client = AsyncParley(agent_id="my-agent")
+    >>> question = await client.ask("Return None, or raise an exception, on invalid input?", min_responses=3)
+    >>> async for response in client.responses(question.id, timeout=300):
+    ...     print(response.answer)
+
+    Cancelling a task ends its wait, never what was asked. It goes straight to the server, past the proxies that the
+    environment names.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        *,
+        key: Optional[str] = None,
+        agent_id: Optional[str] = None,
+        retries: int = 4,
+        timeout: float = 30.0,
+        receipt_keys: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        self._connection = connect(
+            url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
+        )
+
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        options: Optional[Sequence[str]] = None,
+        audience: Optional[Sequence[str]] = None,
+        min_responses: Optional[int] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        share_results: Optional[bool] = None,
+    ) -> Question:
+        """As `Parley.ask`."""
+        fields = {
+            "prompt": prompt,
+            "options": None if options is None else list(options),
+            "audience": None if audience is None else list(audience),
+            "min_responses": min_responses,
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key,
+            "share_results": share_results,
+        }
+        return await run(_questions.ask(self._connection, fields))
+
+    async def check(self, question_id: str) -> Question:
+        """As `Parley.check`."""
+        return await run(_questions.check(self._connection, question_id))
+
+    async def cancel(self, question_id: str) -> Question:
+        """As `Parley.cancel`."""
+        return await run(_questions.cancel(self._connection, question_id))
+
+    async def wait(
+        self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
+    ) -> Question:
+        """As `Parley.wait`."""
+        return await run(_questions.wait(self._connection, question_id, timeout, min_count))
+
+    async def wait_for_responses(
+        self, question_id: str, *, timeout: Optional[float] = None, min_count: Optional[int] = None
+    ) -> Sequence[Response]:
+        """As `Parley.wait_for_responses`."""
+        return (await self.wait(question_id, timeout=timeout, min_count=min_count)).responses
+
+    async def responses(self, question_id: str, *, timeout: Optional[float] = None) -> AsyncIterator[Response]:
+        """As `Parley.responses`."""
+        until = _questions.end_of(timeout)
+        question: Optional[Question] = await self.check(question_id)
+        told = 0
+        while question is not None:
+            for response in question.responses[told:]:
+                yield response
+            told = len(question.responses)
+            question = await run(_questions.after(self._connection, question, until))
+
+    async def ask_person(
+        self,
+        to: str,
+        message: str,
+        *,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> PersonAnswer:
+        """As `Parley.ask_person`."""
+        return await run(
+            ask_person(
+                self._connection,
+                to,
+                message,
+                options=options,
+                schema=schema,
+                timeout_seconds=timeout_seconds,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def answer(self, request_id: str) -> PersonAnswer:
+        """As `Parley.answer`."""
+        return await run(read_answer(self._connection, request_id))
+
+    async def approve(
+        self,
+        fn: str,
+        args: Mapping[str, Any],
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        reason: Optional[str] = None,
+        reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
+        editable: bool = False,
+        args_schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Decision:
+        """As `Parley.approve`."""
+        more = {
+            "to": to,
+            "channel": channel,
+            "reason": reason,
+            "reject_options": None if reject_options is None else list(reject_options),
+            "editable": editable,
+            "args_schema": args_schema,
+            "timeout_seconds": timeout_seconds,
+            "idempotency_key": idempotency_key,
+        }
+        return await run(approve(self._connection, fn, args, more))
+
+    async def decision(self, approval_id: str) -> Decision:
+        """As `Parley.decision`."""
+        return await run(read_decision(self._connection, approval_id))
+
+    async def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
+        """As `Parley.withdraw`."""
+        await run(withdraw(self._connection, approval_id, reason))
+
+    def require_approval(
+        self,
+        *,
+        to: Optional[str] = None,
+        channel: Optional[Mapping[str, Any]] = None,
+        name: Optional[str] = None,
+        reason: Optional[str] = None,
+        reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
+        editable: bool = False,
+        args_schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+    ) -> Callable[[Function], Function]:
+        """As `Parley.require_approval`, for functions that are asynchronous; others are a TypeError."""
+
+        more: Mapping[str, Any] = {
+            "to": to,
+            "channel": channel,
+            "reason": reason,
+            "reject_options": reject_options,
+            "editable": editable,
+            "args_schema": args_schema,
+            "timeout_seconds": timeout_seconds,
+        }
+
+        def behind_approval(function: Function) -> Function:
+            if not inspect.iscoroutinefunction(function):
+                raise TypeError(f"{function.__name__} is not asynchronous: put it behind an approval of Parley.")
+            fn = name or function.__name__
+            named = arguments_of(function, fn)
+
+            @functools.wraps(function)
+            async def behind(*args: Any, **kwargs: Any) -> Any:
+                approved = await self.approve(fn, named(*args, **kwargs), **more)
+                return await function(**approved.args)
+
+            return cast("Function", behind)
+
+        return behind_approval

@@ -1,0 +1,53 @@
+"""How the client that blocks sends requests: `urllib`, with the proxies and certificates that it knows."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from email.message import Message
+from typing import Any, Mapping, Optional
+
+from ._steps import BROKEN, Pause, Reply, Step, Steps, T
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """The server never redirects; whoever does is somebody else, and gets no key."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def run(steps: Steps[T]) -> T:
+    """Returns the result of the work, with this thread waiting for each step."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                reply = _perform(step)
+            except BROKEN as broken:
+                step = steps.throw(broken)
+            else:
+                step = steps.send(reply)
+    except StopIteration as end:
+        return end.value
+
+
+def _perform(step: Step) -> Optional[Reply]:
+    if isinstance(step, Pause):
+        time.sleep(step.seconds)
+        return None
+    request = urllib.request.Request(step.url, data=step.data, headers=dict(step.headers), method=step.method)
+    try:
+        with _opener.open(request, timeout=step.timeout) as reply:
+            return Reply(reply.status, _named(reply.headers), reply.read())
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return Reply(refused.code, _named(refused.headers), refused.read())
+
+
+def _named(headers: Message) -> Mapping[str, str]:
+    return {name.lower(): value for name, value in headers.items()}

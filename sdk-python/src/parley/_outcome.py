@@ -1,0 +1,83 @@
+"""Asking named people, and waiting until what they were asked is over."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from datetime import datetime
+from typing import Any, Callable, Mapping, Optional
+
+from ._errors import ParleyError
+from ._http import Connection
+from ._steps import Pause, Steps, T
+
+A2H = "/a2h/v1alpha1"
+"""Where the server speaks A2H."""
+_HOLD_SECONDS = 25
+"""How long the server is asked to hold one read."""
+_FIRST_SECONDS = 20.0
+"""How long a server that cannot be reached is tried where somebody is to be asked."""
+_GRACE_SECONDS = 60.0
+"""How long it is tried past a request's deadline, and for what is read of a request that is over."""
+
+
+def request(connection: Connection, path: str, body: Mapping[str, Any]) -> Steps[Any]:
+    """Returns what the server made of a request, which names itself, so that it is asked once however often it is sent."""
+    given = {name: value for name, value in body.items() if value is not None}
+    return persist(lambda: connection.send("POST", A2H + path, given), _FIRST_SECONDS)
+
+
+def read(connection: Connection, path: str) -> Steps[Any]:
+    """Returns what stands on the server, which may be on its way back."""
+    return persist(lambda: connection.send("GET", path), _GRACE_SECONDS)
+
+
+def read_text(connection: Connection, path: str) -> Steps[str]:
+    """As `read`, for what is no JSON."""
+    return persist(lambda: connection.read_text(path), _GRACE_SECONDS)
+
+
+def outcome(connection: Connection, path: str, first: Optional[Mapping[str, Any]] = None) -> Steps[Mapping[str, Any]]:
+    """Returns the request once it is over.
+
+    A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
+    """
+    latest: Mapping[str, Any] = (yield from read(connection, A2H + path)) if first is None else first
+    held = f"{A2H}{path}?wait={_HOLD_SECONDS}"
+    while not _is_over(latest):
+        start = time.monotonic()
+        left = _seconds_left(latest) + _GRACE_SECONDS
+        latest = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
+        # A server that does not hold reads must not be asked in a tight loop.
+        if not _is_over(latest) and time.monotonic() - start < 1:
+            yield Pause(1)
+    return latest
+
+
+def persist(send: Callable[[], Steps[T]], seconds: float) -> Steps[T]:
+    """Returns what `send` does; while the server is away or failing it is tried again, for that many seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return (yield from send())
+        except ParleyError as error:
+            pause = max(error.retry_after or 0, random.uniform(1, 4))
+            is_passing = error.status in (0, 429) or error.status >= 500
+            if not is_passing or time.monotonic() + pause > until:
+                raise
+        yield Pause(pause)
+
+
+def _is_over(asked: Mapping[str, Any]) -> bool:
+    """True once nobody can decide or answer any more."""
+    status: Mapping[str, Any] = asked["status"]
+    return "responded_at" in status or bool(status.get("expired") or status.get("cancelled"))
+
+
+def _seconds_left(asked: Mapping[str, Any]) -> float:
+    """Returns the time up to a request's deadline, which is endless where it has none."""
+    expires_at = asked["status"].get("expires_at")
+    if expires_at is None:
+        return math.inf
+    return datetime.fromisoformat(expires_at.replace("Z", "+00:00")).timestamp() - time.time()

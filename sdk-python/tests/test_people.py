@@ -1,0 +1,59 @@
+"""Asks the one who set a real server up, whose address is in PARLEY_URL, in words, by options and by a schema."""
+
+import unittest
+import uuid
+
+from parley import Conflict, NotAnswered, NotFound, Parley, UnknownPerson
+
+from asked import URL, AsksPeople
+
+
+class Questions(AsksPeople):
+    def setUp(self) -> None:
+        super().setUp()
+        self.client = Parley(URL, agent_id=self.agent)
+        self.message = f"Question {uuid.uuid4().hex}?"
+
+    def test_a_person_answers_in_words(self) -> None:
+        self.answer(self.message, text="The Ledger")
+        answer = self.client.ask_person("operator", self.message)
+        self.assertEqual((answer.value, answer.words, answer.by["name"]), ("The Ledger", "The Ledger", "operator"))
+        self.assertEqual(self.client.answer(answer.id), answer)
+
+    def test_a_person_chooses_one_of_the_options(self) -> None:
+        self.answer(self.message, text="tuesday")
+        answer = self.client.ask_person("operator", self.message, options=["Monday", "Tuesday"])
+        self.assertEqual(answer.value, "Tuesday")
+
+    def test_a_person_answers_with_what_fits_the_schema(self) -> None:
+        self.answer(self.message, value={"days": 3})
+        schema = {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]}
+        self.assertEqual(self.client.ask_person("operator", self.message, schema=schema).value, {"days": 3})
+        with self.assertRaises(TypeError):
+            self.client.ask_person("operator", self.message, schema=schema, options=["Monday"])
+
+    def test_silence_is_no_answer(self) -> None:
+        key = uuid.uuid4().hex
+        with self.assertRaises(NotAnswered) as late:
+            self.client.ask_person("operator", self.message, timeout_seconds=10, idempotency_key=key)
+        self.assertEqual((late.exception.code, late.exception.id), ("EXPIRED", key))
+        with self.assertRaises(NotAnswered):
+            self.client.answer(key)
+
+    def test_one_key_asks_once(self) -> None:
+        key = uuid.uuid4().hex
+        self.answer(self.message, text="yes")
+        one = self.client.ask_person("operator", self.message, idempotency_key=key)
+        self.assertEqual(self.client.ask_person("operator", self.message, idempotency_key=key), one)
+        with self.assertRaises(Conflict):
+            self.client.ask_person("operator", "Something else?", idempotency_key=key)
+
+    def test_it_must_be_plain_who_is_meant(self) -> None:
+        with self.assertRaises(UnknownPerson):
+            self.client.ask_person("Nobody At All", self.message)
+        with self.assertRaises(NotFound):
+            self.client.answer("never-asked")
+
+
+if __name__ == "__main__":
+    unittest.main()
