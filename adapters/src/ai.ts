@@ -1,4 +1,5 @@
-import type { Tool } from "ai";
+import type { ModelMessage, Tool, ToolModelMessage } from "ai";
+import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -21,4 +22,52 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
     inputSchema: ASK_HUMAN_SCHEMA,
     execute: (input, { abortSignal }) => answerModel(parley, { ...defaults, ...input }, { signal: abortSignal }),
   } satisfies Tool<AskHumanInput, HumanAnswers | Refused>;
+}
+
+/**
+ * Resolves with the message that answers every approval that these messages request and do not answer: what people
+ * decided, all asked at once; undefined where none is requested. Push it, and generate again: tools that were approved
+ * run then, and of the others the model reads why.
+ *
+ * The tools are those of `toolApproval: { name: "user-approval" }` or `needsApproval: true`. Messages that were kept go
+ * on after a crash: an approval is asked for once, under its id. `signal` ends the wait, never a request.
+ *
+ * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
+ */
+export async function answerApprovals(
+  parley: Approver,
+  messages: readonly ModelMessage[],
+  options: GateOptions = {},
+): Promise<ToolModelMessage | undefined> {
+  // Where ids of calls come twice, the SDK runs the last call of that id: that one is asked about.
+  const calls = new Map(partsOf(messages, isCall).map((call) => [call.toolCallId, call]));
+  const answered = new Set(partsOf(messages, isResponse).map(({ approvalId }) => approvalId));
+  const open = partsOf(messages, isRequest).filter(
+    ({ approvalId, isAutomatic }) => !isAutomatic && !answered.has(approvalId),
+  );
+  if (open.length === 0) return undefined;
+  const content = await Promise.all(
+    open.map(async ({ approvalId, toolCallId }) => {
+      const call = calls.get(toolCallId);
+      if (!call) throw new TypeError(`No call ${toolCallId} is in the messages that request its approval.`);
+      const run = { fn: call.toolName, args: call.input as object };
+      const verdict = await verdictOn(parley, run, { ...options, asked: ["ai", approvalId, toolCallId] });
+      const reason = verdict.isApproved ? {} : { reason: verdict.why };
+      return { type: "tool-approval-response", approvalId, approved: verdict.isApproved, ...reason } as const;
+    }),
+  );
+  return { role: "tool", content };
+}
+
+type Part = Exclude<ModelMessage["content"], string>[number];
+
+const isCall = (part: Part) => part.type === "tool-call";
+const isRequest = (part: Part) => part.type === "tool-approval-request";
+const isResponse = (part: Part) => part.type === "tool-approval-response";
+
+function partsOf<Wanted extends Part>(
+  messages: readonly ModelMessage[],
+  isWanted: (part: Part) => part is Wanted,
+): Wanted[] {
+  return messages.flatMap(({ content }) => (typeof content === "string" ? [] : (content as Part[]).filter(isWanted)));
 }

@@ -1,0 +1,52 @@
+import type { ApprovalOptions, Parley } from "@parley/sdk";
+import { withoutSteering } from "./ask-human.ts";
+
+/** The part of `Parley` that asks whether a call may run. */
+export type Approver = Pick<Parley, "approve">;
+
+/** Whom to ask about a tool's call, and how long. Left out, `to` and `channel` are what the key or the server says. */
+export type GateOptions = Pick<
+  ApprovalOptions,
+  "to" | "channel" | "reason" | "rejectOptions" | "timeoutSeconds" | "signal"
+>;
+
+/** A tool, and exactly the arguments it would run with. */
+export interface ToolRun {
+  fn: string;
+  args: object;
+}
+
+/** What became of a call: it may run with these arguments, or why it may not, in words for a model. */
+export type Verdict = { isApproved: true; args: object; isEdited: boolean } | { isApproved: false; why: string };
+
+/**
+ * Resolves once somebody, or a rule of policy, has decided, or nobody did in time. What was approved has been compared
+ * with the arguments. `asked` names the request among all others: the same again joins what was asked before.
+ *
+ * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
+ */
+export async function verdictOn(
+  parley: Approver,
+  run: ToolRun,
+  { isEditable, asked, ...options }: GateOptions & { asked: readonly string[]; isEditable?: boolean },
+): Promise<Verdict> {
+  const idempotencyKey = await keyOf(asked);
+  try {
+    const request = { ...options, ...run, idempotencyKey, ...(isEditable && { editable: true }) };
+    const { args, edited } = await parley.approve(request);
+    return { isApproved: true, args, isEdited: edited };
+  } catch (error) {
+    if (!(error instanceof Error) || !NOT_GIVEN.has(error.name)) throw error;
+    return { isApproved: false, why: withoutSteering(error.message) };
+  }
+}
+
+/** By name, since an application may hold more than one copy of the SDK. */
+const NOT_GIVEN = new Set(["ApprovalRejected", "ApprovalUndecided"]);
+
+/** Returns an id in letters that a request may have, whatever a framework's own ids are made of. */
+async function keyOf(names: readonly string[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(names));
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

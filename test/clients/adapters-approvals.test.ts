@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Parley, type ParleyOptions } from "@parley/sdk";
+import { jsonSchema, type ModelMessage, tool } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { answerApprovals } from "@parley/adapters/ai";
+import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
+import { consentDigest } from "../../sdk/src/consent.ts";
+import { openScene, type Scene } from "../support/a2h.ts";
+import { fresh, until } from "../support/contract.ts";
+import { decider, type Decider } from "../support/deciders.ts";
+
+const REFUND = { order: "A-1007", amount: 49.9 };
+const PROPERTIES = { order: { type: "string" }, amount: { type: "number" } } as const;
+
+/** An agent whose model wants the refund and then says what it was told, and whose tool notes what it ran with. */
+interface Agent {
+  name: string;
+  run(parley: Parley, to: string): Promise<string | undefined>;
+  /** What stood in the model's last request. */
+  told(): string;
+  ran: unknown[];
+}
+
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+function aiModel() {
+  const turn = { usage: USAGE, warnings: [] };
+  const call = {
+    type: "tool-call",
+    toolCallId: "c1",
+    toolName: "issue_refund",
+    input: JSON.stringify(REFUND),
+  } as const;
+  return new MockLanguageModelV4({
+    doGenerate: [
+      { ...turn, content: [call], finishReason: { unified: "tool-calls", raw: "tool_calls" } },
+      { ...turn, content: [{ type: "text", text: "All is done" }], finishReason: { unified: "stop", raw: "stop" } },
+    ],
+  });
+}
+
+function aiSdk(): Agent {
+  const ran: unknown[] = [];
+  const model = aiModel();
+  const issueRefund = tool({
+    inputSchema: jsonSchema<typeof REFUND>({ type: "object", properties: PROPERTIES }),
+    execute: (args) => ran.push(args) && "refunded",
+  });
+  return {
+    name: "Vercel AI SDK",
+    run: (parley, to) => withAiSdk(parley, model, { issue_refund: issueRefund }, to),
+    told: () => JSON.stringify(model.doGenerateCalls.at(-1)?.prompt),
+    ran,
+  };
+}
+
+describe("a tool behind a framework's own approval", () => {
+  let scene: Scene;
+  before(async () => {
+    // Clients go by the time of day where a server is away.
+    scene = await openScene("sqlite", { at: Date.now() });
+  });
+  after(() => scene[Symbol.asyncDispose]());
+
+  const client = (options: ParleyOptions = {}) =>
+    new Parley({ url: scene.world.url, key: scene.agent.key, ...options });
+  /** Somebody who is asked nothing but what this test asks. */
+  async function somebody(): Promise<Decider & { name: string }> {
+    const name = fresh("Ana Ruiz");
+    const { person } = await scene.human(name);
+    return { ...(await decider(scene.world, person, person)), name };
+  }
+  const isAsked = (person: Decider) => until(async () => (await person.inbox())[0]);
+
+  for (const framework of [aiSdk]) {
+    const { name } = framework();
+
+    it(`${name}: runs once it is approved, with exactly the arguments that were shown`, async () => {
+      const ana = await somebody();
+      const agent = framework();
+      const running = agent.run(client(), ana.name);
+      const { id } = await isAsked(ana);
+      assert.equal((await ana.whole(id)).body.digest, await consentDigest("issue_refund", REFUND));
+      assert.deepEqual(agent.ran, []);
+      await ana.decides({ approved: true });
+      assert.equal(await running, "All is done");
+      assert.deepEqual(agent.ran, [REFUND]);
+      assert.match(agent.told(), /"refunded"/);
+    });
+
+    it(`${name}: does not run when it is rejected, and the model reads why`, async () => {
+      const ana = await somebody();
+      const agent = framework();
+      const running = agent.run(client(), ana.name);
+      await ana.decides({ approved: false, comment: "Ask them\u202e first" });
+      assert.equal(await running, "All is done");
+      assert.deepEqual(agent.ran, []);
+      assert.ok(agent.told().includes(`${ana.name} rejected issue_refund: Ask them first`), agent.told());
+    });
+
+    it(`${name}: does not run when nobody decides in time`, async () => {
+      const ana = await somebody();
+      const agent = framework();
+      const running = agent.run(client(), ana.name);
+      await isAsked(ana);
+      await scene.world.advance(73 * 3_600_000);
+      assert.equal(await running, "All is done");
+      assert.deepEqual(agent.ran, []);
+      assert.match(agent.told(), /Nobody decided in time: issue_refund is not approved/);
+    });
+
+    it(`${name}: does not run when something else was approved than what would run`, async () => {
+      const ana = await somebody();
+      const agent = framework();
+      /** Somebody on the way who has people shown less than will run. */
+      const swapping: typeof fetch = (input, init) =>
+        fetch(input, {
+          ...init,
+          ...(typeof init?.body === "string" && { body: init.body.replaceAll("49.9", "4.99") }),
+        });
+      const running = agent.run(client({ fetch: swapping }), ana.name);
+      const refused = assert.rejects(running, { name: "ApprovalMismatch" });
+      await ana.decides({ approved: true });
+      await refused;
+      assert.deepEqual(agent.ran, []);
+    });
+  }
+
+  it("Vercel AI SDK: whoever goes on with messages that were kept gets the decision on what was asked", async () => {
+    const ana = await somebody();
+    const call = { type: "tool-call", toolCallId: "c1", toolName: "issue_refund", input: REFUND } as const;
+    const request = { type: "tool-approval-request", approvalId: fresh("approval"), toolCallId: "c1" } as const;
+    const automatic = { ...request, approvalId: "automatic", isAutomatic: true } as const;
+    const kept: ModelMessage[] = [{ role: "assistant", content: [call, request, automatic] }];
+    const stop = new AbortController();
+    const first = answerApprovals(client(), kept, { to: ana.name, signal: stop.signal });
+    const crashed = assert.rejects(first, /crashed/);
+    await isAsked(ana);
+    stop.abort(new Error("crashed"));
+    await crashed;
+
+    const second = answerApprovals(client(), kept, { to: ana.name });
+    assert.equal((await ana.inbox()).length, 1);
+    await ana.decides({ approved: true });
+    const answers = await second;
+    const { approvalId } = request;
+    assert.deepEqual(answers, {
+      role: "tool",
+      content: [{ type: "tool-approval-response", approvalId, approved: true }],
+    });
+    assert.ok(answers);
+    assert.equal(await answerApprovals(client(), [...kept, answers], { to: ana.name }), undefined);
+    assert.equal((await ana.inbox()).length, 0);
+  });
+});
