@@ -59,6 +59,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "write Parley into a client's own configuration; shows the change first, and touches nothing else in the file",
       load: async () => (await import("./mcp-install.ts")).mcpInstall,
     },
+    "mcp uninstall": {
+      does: "take Parley out of a client's own configuration again",
+      load: async () => (await import("./mcp-install.ts")).mcpUninstall,
+    },
     "mcp config": {
       does: "print what a client's configuration needs, with the address and the key of PARLEY_KEY",
       load: async () => (await import("./mcp-install.ts")).mcpConfig,
@@ -70,6 +74,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
     "hook install": {
       does: "let people decide Claude Code's permission prompts and answer its questions; shows the change first",
       load: async () => (await import("./hook-install.ts")).hookInstall,
+    },
+    "hook uninstall": {
+      does: "take Parley's hook out of Claude Code's settings again",
+      load: async () => (await import("./hook-install.ts")).hookUninstall,
     },
     "hook claude": {
       does: "decide a hook of Claude Code, read on standard input, by asking people; Claude Code runs this",

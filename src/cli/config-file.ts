@@ -1,16 +1,62 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder, replaceFile, writeWhole } from "../lib/durable-files.ts";
 import { lineDiff } from "../lib/line-diff.ts";
 import { printable } from "../lib/printable.ts";
-import type { Io } from "./command.ts";
+import { EXIT, type Io } from "./command.ts";
 
 const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
 /** As the user's own mask leaves it. */
 const FOLDER_MODE = 0o777;
 
+/** What becomes of another program's settings. */
+export interface Change {
+  file: string;
+  before: string;
+  after: string;
+  /** What is left says nothing, and the file goes. */
+  isEmpty: boolean;
+}
+
+export const CHANGE_OPTIONS = {
+  file: { type: "string" },
+  "dry-run": { type: "boolean" },
+  yes: { type: "boolean" },
+} as const;
+
+export const CHANGE_FLAGS = {
+  "--dry-run": "show what would be written, and write nothing",
+  "--yes": "write it without asking, at a terminal too",
+} as const;
+
+/**
+ * Shows a change, has whoever sits at a terminal agree to it, makes it, and returns the exit code: refused where they do
+ * not agree. `says` is told when it was made, and when there was nothing to change.
+ */
+export async function makeChange(
+  { file, before, after, isEmpty }: Change,
+  { "dry-run": isTrial, yes }: { "dry-run"?: boolean | undefined; yes?: boolean | undefined },
+  says: { done: string; already: string },
+  io: Io,
+): Promise<number> {
+  if (after === before) {
+    io.tell(says.already);
+    return EXIT.done;
+  }
+  showChange(file, before, after, io);
+  const isAgreed = !isTrial && (yes || !io.prompt || /^(y|yes)?$/i.test((await io.prompt("Write it? [Y/n] ")) ?? "n"));
+  if (!isAgreed) {
+    io.tell("Nothing was written.");
+    return isTrial ? EXIT.done : EXIT.refused;
+  }
+  if (isEmpty) rmSync(file);
+  else await changeFile(file, after);
+  io.tell(says.done);
+  return EXIT.done;
+}
+
 /** Shows how a file changes. Keys are in files because programs need them there; a terminal is read by others too. */
-export function showChange(file: string, before: string, after: string, io: Io): void {
+function showChange(file: string, before: string, after: string, io: Io): void {
   io.tell(`--- ${file}`);
   io.tell(`+++ ${file}`);
   for (const line of lineDiff(before, after))

@@ -1,50 +1,66 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
-import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
-import { changeFile, showChange } from "./config-file.ts";
+import { ownCommand } from "../lib/own-program.ts";
+import { type Command, type Io, onlyArgument, WrongUsage } from "./command.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "./config-file.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./hook-claude.ts";
+import { serverUrl } from "./questions.ts";
 
 /** Claude Code ends a hook that takes longer; the request itself ends before. */
 const MARGIN_S = 120;
 const EVENTS = ["PermissionRequest", "PreToolUse"] as const;
 const OURS = /\bhook claude\b/;
 
+const FILE_FLAG = { "--file FILE": "Claude Code's settings, where they are not ~/.claude/settings.json" } as const;
+
 export const hookInstall: Command = {
-  usage: "claude [--to ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--undo]",
+  usage: "claude [--to ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--dry-run] [--yes]",
   flags: {
     ...HOOK_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',
-    "--file FILE": "Claude Code's settings, where they are not ~/.claude/settings.json",
-    "--undo": "take Parley out again",
+    ...FILE_FLAG,
+    ...CHANGE_FLAGS,
   },
-  example: "parley hook install claude",
+  example: "parley hook install claude --dry-run",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { ...HOOK_OPTIONS, always: { type: "string" }, file: { type: "string" }, undo: { type: "boolean" } },
+      options: { ...HOOK_OPTIONS, ...CHANGE_OPTIONS, always: { type: "string" } },
     });
-    if (onlyArgument(positionals, "the program") !== "claude") throw new WrongUsage("only claude has such hooks");
-    const file = resolve(values.file ?? usualFile(io.env));
-    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-    const after = edited(before, file, values.undo ? null : hooksFor(values, io.env));
-    if (after === before) {
-      io.tell(values.undo ? `There is no Parley in ${file}.` : `${file} holds it already.`);
-      return EXIT.done;
-    }
-    showChange(file, before, after, io);
-    if (values.undo && isEmptyJson(after)) rmSync(file);
-    else await changeFile(file, after);
-    io.tell(
-      values.undo
-        ? `Parley is out of ${file}.`
-        : "Claude Code's permission prompts go to Parley in every session that starts from now on. It reads the key from PARLEY_KEY, where there is one: export that where you start it.",
-    );
-    return EXIT.done;
+    const change = changeOf({ positionals, file: values.file }, hooksFor(values, io.env), io);
+    const done =
+      "Claude Code's permission prompts go to Parley in every session that starts from now on. It reads the key from PARLEY_KEY, where there is one: export that where you start it. To take it out: parley hook uninstall claude";
+    return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
   },
 };
+
+export const hookUninstall: Command = {
+  usage: "claude [--file FILE] [--dry-run] [--yes]",
+  flags: { ...FILE_FLAG, ...CHANGE_FLAGS },
+  example: "parley hook uninstall claude",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
+    const change = changeOf({ positionals, file: values.file }, null, io);
+    const [done, already] = [`Parley is out of ${change.file}.`, `There is no Parley in ${change.file}.`];
+    return makeChange(change, values, { done, already }, io);
+  },
+};
+
+/** Returns how the settings become those with exactly these hooks of ours. @throws {WrongUsage} for another program */
+function changeOf(
+  { positionals, file: named }: { positionals: readonly string[]; file: string | undefined },
+  wanted: Hooks | null,
+  io: Io,
+): Change {
+  if (onlyArgument(positionals, "the program") !== "claude") throw new WrongUsage("only claude has such hooks");
+  const file = resolve(named ?? usualFile(io.env));
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const after = edited(before, file, wanted);
+  return { file, before, after, isEmpty: isEmptyJson(after) };
+}
 
 function usualFile(env: Io["env"]): string {
   return join(env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? env["USERPROFILE"] ?? ".", ".claude"), "settings.json");
@@ -70,9 +86,11 @@ interface Given {
 
 /** Returns what Claude Code is told: which command decides, for which tools, and how long it may take. */
 function hooksFor({ url, to, timeout, always }: Given, env: Io["env"]): Hooks {
-  const server = url ?? env["PARLEY_URL"];
-  const words = ["parley", "hook", "claude"];
-  if (server) words.push("--url", quoted(server));
+  const words = [...ownCommand().map(quoted), "hook", "claude"];
+  const server = serverUrl(url, env);
+  if (url !== undefined || server !== serverUrl(undefined, withoutOurVariables(env))) {
+    words.push("--url", quoted(server));
+  }
   if (to !== undefined) words.push("--to", quoted(to));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
   const hook: Hook = { type: "command", command: words.join(" "), timeout: timeoutOf(timeout) + MARGIN_S };
@@ -80,6 +98,11 @@ function hooksFor({ url, to, timeout, always }: Given, env: Io["env"]): Hooks {
     PermissionRequest: { matcher: "*", hooks: [hook] },
     ...(always !== undefined && { PreToolUse: { matcher: always, hooks: [hook] } }),
   };
+}
+
+/** What a hook may rely on: the variables of this terminal need not be those of Claude Code. */
+function withoutOurVariables({ HOME, USERPROFILE, XDG_DATA_HOME }: Io["env"]): Io["env"] {
+  return { HOME, USERPROFILE, XDG_DATA_HOME };
 }
 
 /** A word that a shell takes as it stands. */

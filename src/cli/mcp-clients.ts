@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ownCommand } from "../lib/own-program.ts";
 import type { Io } from "./command.ts";
 
 /** What a client is told of the server. */
@@ -88,9 +89,10 @@ export function keySentence({ keyHint }: McpClient, { key }: Told): string {
 
 /** How any client starts the bridge by itself. */
 export function stdioEntry(url: string, key: string | undefined): object {
+  const [command, ...script] = ownCommand();
   return {
-    command: "parley",
-    args: ["mcp"],
+    command,
+    args: [...script, "mcp"],
     env: { PARLEY_URL: url, ...(key !== undefined && { PARLEY_KEY: key }) },
   };
 }

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "./command.ts";
-import { changeFile, showChange } from "./config-file.ts";
+import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "./config-file.ts";
 import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Told } from "./mcp-clients.ts";
 import { serverUrl } from "./questions.ts";
 
@@ -36,40 +36,48 @@ export const mcpConfig: Command = {
   },
 };
 
+const FILE_FLAG = { "--file FILE": "the client's configuration file, where it is not the usual one" } as const;
+
 export const mcpInstall: Command = {
-  usage: "CLIENT [--url URL] [--file FILE] [--undo]",
-  flags: {
-    CLIENT: NAMES.join(", "),
-    ...URL_FLAG,
-    "--file FILE": "the client's configuration file, where it is not the usual one",
-    "--undo": "take Parley out again",
-  },
-  example: "parley mcp install claude",
+  usage: "CLIENT [--url URL] [--file FILE] [--dry-run] [--yes]",
+  flags: { CLIENT: NAMES.join(", "), ...URL_FLAG, ...FILE_FLAG, ...CHANGE_FLAGS },
+  example: "parley mcp install claude --dry-run",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { url: { type: "string" }, file: { type: "string" }, undo: { type: "boolean" } },
+      options: { ...CHANGE_OPTIONS, url: { type: "string" } },
     });
-    const client = clientNamed(onlyArgument(positionals, "CLIENT"), NAMES);
-    const file = resolve(values.file ?? client.file(io.env));
-    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const name = onlyArgument(positionals, "CLIENT");
+    const client = clientNamed(name, NAMES);
     const told = { url: `${serverUrl(values.url, io.env)}/mcp`, key: io.env["PARLEY_KEY"] || undefined };
-    const after = edited(client, before, file, values.undo ? undefined : told);
-
-    if (after === before) {
-      io.tell(values.undo ? `There is no Parley in ${file}.` : `${file} holds it already.`);
-      return EXIT.done;
-    }
-    showChange(file, before, after, io);
-    if (values.undo && isEmpty(client, after)) rmSync(file);
-    else await changeFile(file, after);
-    io.tell(
-      values.undo ? `Parley is out of ${file}.` : `${client.title} will find Parley. ${keySentence(client, told)}`,
-    );
-    return EXIT.done;
+    const change = changeOf(client, values.file ?? client.file(io.env), told);
+    const undo = `To take it out: parley mcp uninstall ${name}`;
+    const done = `${client.title} will find Parley. ${keySentence(client, told)} ${undo}`;
+    return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
   },
 };
+
+export const mcpUninstall: Command = {
+  usage: "CLIENT [--file FILE] [--dry-run] [--yes]",
+  flags: { CLIENT: NAMES.join(", "), ...FILE_FLAG, ...CHANGE_FLAGS },
+  example: "parley mcp uninstall claude",
+  async run(argv, io) {
+    const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });
+    const client = clientNamed(onlyArgument(positionals, "CLIENT"), NAMES);
+    const change = changeOf(client, values.file ?? client.file(io.env), undefined);
+    const [done, already] = [`Parley is out of ${change.file}.`, `There is no Parley in ${change.file}.`];
+    return makeChange(change, values, { done, already }, io);
+  },
+};
+
+/** Returns how a client's configuration becomes one with Parley in it, or without it where nothing is told. */
+function changeOf(client: McpClient, path: string, told: Told | undefined): Change {
+  const file = resolve(path);
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const after = edited(client, before, file, told);
+  return { file, before, after, isEmpty: isEmpty(client, after) };
+}
 
 function clientNamed(name: string, names: readonly string[]): McpClient {
   const client = Object.hasOwn(MCP_CLIENTS, name) ? MCP_CLIENTS[name] : undefined;

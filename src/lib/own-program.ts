@@ -20,6 +20,11 @@ export function nodeOptions(options: readonly string[]): {
   return { args: [], env: { NODE_OPTIONS: quoted.join(" ") } };
 }
 
+/** Returns the command `parley` as any program of this machine can start it, whatever its folder and its `PATH`. */
+export function ownCommand(): [string, ...string[]] {
+  return isSea() ? [process.execPath] : [process.execPath, ...process.argv.slice(1, 2)];
+}
+
 /** Returns the command line that starts this process's program again, with the words that it was started with. */
 export function ownCommandLine(): [string, ...string[]] {
   if (isSea()) return [process.execPath, ...process.argv.slice(2)];

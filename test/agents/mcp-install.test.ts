@@ -31,7 +31,7 @@ describe("parley mcp install", () => {
   after(() => stop(server));
 
   for (const [client, shown] of Object.entries(CLIENTS)) {
-    it(`is found by ${client} itself, and gone after --undo`, async () => {
+    it(`is found by ${client} itself, and gone after uninstall`, async () => {
       const folder = newFolder();
       mkdirSync(folder, { recursive: true });
       const env = {
@@ -57,7 +57,7 @@ describe("parley mcp install", () => {
       await run(process.execPath, [MAIN, "mcp", "install", client], where);
       const found = await listed();
       assert.ok(found.includes(shown(`${server.url}/mcp`)), found);
-      await run(process.execPath, [MAIN, "mcp", "install", client, "--undo"], where);
+      await run(process.execPath, [MAIN, "mcp", "uninstall", client], where);
       const left = await listed();
       assert.ok(!left.includes(server.url), left);
     });

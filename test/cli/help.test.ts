@@ -46,7 +46,7 @@ describe("parley help", () => {
       assert.deepEqual(help, await parley([...words, "--help"]));
       assert.match(help.out, new RegExp(`^parley ${name} [^]*\nExample: .*parley ${name}`));
     }
-    assert.deepEqual(namesIn((await parley(["help", "mcp"])).out).slice(-2), ["mcp install", "mcp config"]);
+    assert.deepEqual(namesIn((await parley(["help", "mcp"])).out), ["mcp install", "mcp uninstall", "mcp config"]);
     const keys = await parley(["help", "keys"]);
     assert.deepEqual([keys.code, namesIn(keys.out)], [0, ["keys create", "keys list", "keys revoke"]]);
   });

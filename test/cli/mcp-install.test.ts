@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { editTomlTable } from "../../src/lib/toml-table.ts";
 import { blocksOf } from "../support/documents.ts";
-import { newFolder, parley } from "../support/program.ts";
+import { MAIN, newFolder, parley } from "../support/program.ts";
 
 const KEY = `parley_agent_${"0".repeat(38)}`;
 const URL = "http://127.0.0.1:3415/mcp";
@@ -56,7 +56,14 @@ describe("parley mcp config", () => {
           mcp: { parley: { type: "remote", url: URL, enabled: true, oauth: false, headers: header, timeout: DAY_MS } },
         },
       ],
-      ["stdio", { command: "parley", args: ["mcp"], env: { PARLEY_URL: "http://127.0.0.1:3415", PARLEY_KEY: KEY } }],
+      [
+        "stdio",
+        {
+          command: process.execPath,
+          args: [MAIN, "mcp"],
+          env: { PARLEY_URL: "http://127.0.0.1:3415", PARLEY_KEY: KEY },
+        },
+      ],
     ];
     for (const [client, block] of blocks) {
       const { code, out } = await parley(["mcp", "config", client], { PARLEY_KEY: KEY });
@@ -86,7 +93,8 @@ describe("the page about MCP", () => {
     const said = (text: string) => (text.startsWith("{") ? JSON.stringify(JSON.parse(text)) : text);
     for (const client of ["claude", "codex", "gemini", "opencode", "stdio"]) {
       const { out } = await parley(["mcp", "config", client], { PARLEY_KEY: KEY });
-      assert.ok(shown.map(said).includes(said(out)), client);
+      const elsewhere = out.replace(process.execPath, "/path/to/node").replace(MAIN, "/path/to/parley");
+      assert.ok(shown.map(said).includes(said(elsewhere)), client);
     }
   });
 });
@@ -112,9 +120,9 @@ describe("parley mcp install", () => {
       assert.equal(readFileSync(file, "utf8"), printed.out);
 
       assert.match((await parley(["mcp", "install", client], env)).err, /holds it already/);
-      assert.equal((await parley(["mcp", "install", client, "--undo"], { HOME: home })).code, 0);
+      assert.equal((await parley(["mcp", "uninstall", client], { HOME: home })).code, 0);
       assert.ok(!existsSync(file));
-      assert.match((await parley(["mcp", "install", client, "--undo"], { HOME: home })).err, /There is no Parley in/);
+      assert.match((await parley(["mcp", "uninstall", client], { HOME: home })).err, /There is no Parley in/);
     }
   });
 
@@ -136,7 +144,7 @@ describe("parley mcp install", () => {
       assert.match(entry, /"httpUrl":\s*"http:\/\/127\.0\.0\.1:3415\/mcp"/);
       const at = now.split(entry);
       assert.ok(at.length === 2 && isSubsequence(text, now), now);
-      assert.equal((await install("gemini", file, {}, "--undo")).code, 0);
+      assert.equal((await parley(["mcp", "uninstall", "gemini", "--file", file])).code, 0);
       // An empty file is no configuration.
       assert.equal(existsSync(file) ? readFileSync(file, "utf8") : "{}\n", text);
     }

@@ -289,7 +289,10 @@ describe("what the documents show", () => {
     const home = newFolder();
     assert.equal((await parley(["hook", "install", "claude"], { HOME: home })).code, 0);
     const shown = blocksOf("docs/claude-code.md").find(({ language }) => language === "json");
-    const written = readFileSync(join(home, ".claude/settings.json"), "utf8");
+    const written = readFileSync(join(home, ".claude/settings.json"), "utf8").replace(
+      `${process.execPath} ${MAIN}`,
+      "/path/to/node /path/to/parley",
+    );
     assert.deepEqual(JSON.parse(shown?.text ?? ""), JSON.parse(written));
   });
 
