@@ -7,7 +7,7 @@ interface Member {
 }
 
 /** What runs. */
-const RUNS = wordsIn("command cmd code script sql query statement expression eval exec shell program");
+export const RUNS = wordsIn("command cmd code script sql query statement expression eval exec shell program");
 /** Whom or what it touches, and what it takes away, opens or gives out. */
 const REACHES = wordsIn(
   "to cc bcc from recipient destination dest target source url uri link host hostname domain ip port endpoint webhook",
@@ -15,7 +15,7 @@ const REACHES = wordsIn(
   "account iban bic card wallet address email mail phone number channel user customer member employee owner person",
   "role permission scope grant access acl policy public visibility admin sudo root privilege policy",
   "password passphrase secret token credential key",
-  "force delete remove destroy drop overwrite replace recursive purge truncate wipe reset disable revoke bypass skip all",
+  "resource force delete remove destroy drop overwrite replace recursive purge truncate wipe reset disable revoke bypass skip all",
 );
 /** How much of it. */
 const AMOUNTS = wordsIn(
@@ -23,7 +23,9 @@ const AMOUNTS = wordsIn(
   "discount currency duration days hours minutes seconds ttl timeout size replicas",
 );
 /** What an agent says about it in its own words. */
-const SAYS = wordsIn("description reason comment note message explanation summary title label subject why context");
+const SAYS = wordsIn(
+  "description reason comment note message explanation summary title label subject why context prompt",
+);
 const ADDRESS = /^"(?:[a-z][a-z0-9+.-]*:\/\/|\/|~\/|\.\.?\/|[A-Z]:\\\\)/i;
 
 /**
@@ -58,7 +60,7 @@ function riskOf({ name, value }: Member): number {
 }
 
 /** Splits `orderIds`, `order_ids` and `order-ids` into `order`, `id`. */
-function wordsOfName(name: string): string[] {
+export function wordsOfName(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .toLowerCase()
@@ -66,7 +68,7 @@ function wordsOfName(name: string): string[] {
     .flatMap((word) => [word, word.replace(/s$/, "")]);
 }
 
-function wordsIn(...lines: string[]): ReadonlySet<string> {
+export function wordsIn(...lines: string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(" ")));
 }
 

@@ -2,6 +2,9 @@
 
 export type Kind = "approval" | "reply" | "value";
 
+/** How risky the server thinks it looks: `low` only reads; `high` destroys something, or goes around a safeguard. */
+export type Risk = "low" | "normal" | "high";
+
 export interface By {
   kind: "person" | "address" | "agent" | "policy";
   /** Null where somebody is known by a channel only. */
@@ -35,6 +38,7 @@ export interface ListedAsk {
   kind: Kind;
   title: string;
   fn: string | null;
+  risk: Risk;
   agent: string;
   state: "open" | "answered" | "expired" | "cancelled";
   created_at: string;

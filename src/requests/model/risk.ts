@@ -1,0 +1,96 @@
+import { printableExactly } from "../../lib/printable.ts";
+import { RUNS, wordsIn, wordsOfName } from "./argument-order.ts";
+import { isJoint } from "./audience.ts";
+import type { AddressedAsk } from "./request.ts";
+import { isGuarded } from "./view.ts";
+
+/**
+ * How much may be lost by a hasty yes: `high` where a call looks as if it destroyed something or went around a safeguard,
+ * or where several must agree; `low` where it only reads; `normal` for everything else.
+ */
+export type Risk = "low" | "normal" | "high";
+
+/** In the name of a function, in what it runs, and in what is chosen by an argument such as `method`. */
+const DESTROYS = wordsIn(
+  "delete del destroy drop purge wipe erase truncate remove rm rmdir unlink shred overwrite prune terminate kill shutdown",
+  "revoke uninstall disable absent",
+);
+/** In a command, beside the above. */
+const DESTROYS_IN_COMMAND = wordsIn("mkfs dd killall pkill reboot halt poweroff sudo");
+const FORCED = /(?:^|\s)--(?:force|hard|no-verify|no-preserve-root|allow-data-loss)\b|\bpush\b[^|;&]*\s-f\b/i;
+const CHOOSES = wordsIn("action method operation op verb mode state");
+/** Switched on. */
+const GOES_AROUND = wordsIn("force cascade overwrite permanent permanently hard skip bypass disable unsafe");
+/** Switched off, or switched on with one of `WITHOUT` in the name. */
+const SAFEGUARDS = wordsIn(
+  "backup verify verification validate validation confirm confirmation approval check test hook sandbox auth tls ssl safe",
+);
+const WITHOUT = wordsIn("no without ignore");
+const READS = wordsIn("get list read search find show view describe count lookup");
+const SENSITIVE = wordsIn("secret password passphrase token credential key private wallet");
+const IS_ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
+/** In characters; nobody reads so much, and this reads no further either. */
+const LONGEST_READ = 100_000;
+
+/**
+ * Returns how risky an ask looks. It goes by plain rules on English names, as the order of the arguments does
+ * (`argument-order.ts`), so it warns and sets how much care a press takes, and decides nothing. What is not a call is
+ * `normal`: nobody can tell what follows from an answer.
+ */
+export function riskOf(ask: Pick<AddressedAsk, "form" | "audience" | "wire">): Risk {
+  const { form } = ask;
+  if (form.kind !== "approval") return "normal";
+  // A rule or an agent that wants several to agree says that it is grave; a name with something unseen in it wants to mislead.
+  if (isJoint(ask.audience) || printableExactly(form.fn) !== form.fn) return "high";
+  if (form.kwargs.length > LONGEST_READ) return "high";
+  const named = wordsOfName(form.fn);
+  const values = argumentsIn(JSON.parse(form.kwargs));
+  if (named.some((word) => DESTROYS.has(word)) || values.some(looksGrave)) return "high";
+  return readsOnly(form.fn, values) && !isGuarded(ask) ? "low" : "normal";
+}
+
+/** An argument, at whatever depth, under the name it stands below. */
+interface NamedValue {
+  name: string;
+  value: string | number | boolean | null;
+}
+
+/** Returns whether an argument by itself looks as if something were destroyed, or a safeguard gone around. */
+function looksGrave({ name, value }: NamedValue): boolean {
+  const words = wordsOfName(name);
+  const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
+  const isWithout = has(SAFEGUARDS) && has(WITHOUT);
+  if (value === true || value === "true") return has(GOES_AROUND) || has(DESTROYS) || isWithout;
+  if (value === false || value === "false") return has(SAFEGUARDS) && !isWithout && !has(GOES_AROUND);
+  if (typeof value !== "string") return false;
+  if (has(CHOOSES)) return wordsOfName(value).some((word) => DESTROYS.has(word));
+  return has(RUNS) && destroysByCommand(value);
+}
+
+function destroysByCommand(command: string): boolean {
+  const words = wordsOfName(command);
+  return FORCED.test(command) || words.some((word) => DESTROYS.has(word) || DESTROYS_IN_COMMAND.has(word));
+}
+
+/** Nothing is run by it, no address is called, and nothing that opens doors is read. */
+function readsOnly(fn: string, values: readonly NamedValue[]): boolean {
+  const called = lastPart(fn);
+  if (!READS.has(wordsOfName(called)[0] ?? "")) return false;
+  const isPlain = ({ name, value }: NamedValue) =>
+    !wordsOfName(name).some((word) => RUNS.has(word) || SENSITIVE.has(word)) && !IS_ADDRESS.test(String(value));
+  return !wordsOfName(fn).some((word) => SENSITIVE.has(word)) && values.every(isPlain);
+}
+
+/** Returns the name of a function without the server or the module it belongs to: of `mcp__github__get_issue`, the last. */
+function lastPart(fn: string): string {
+  return fn.split(/__|[./:]/).findLast((part) => part !== "") ?? fn;
+}
+
+/** Returns every value that an argument holds, each under the name nearest to it. */
+function argumentsIn(value: unknown, name = ""): NamedValue[] {
+  if (typeof value === "object" && value !== null) {
+    const isList = Array.isArray(value);
+    return Object.entries(value).flatMap(([key, member]) => argumentsIn(member, isList ? name : key));
+  }
+  return [{ name, value: value as NamedValue["value"] }];
+}
