@@ -9,6 +9,7 @@ import {
   type Target,
 } from "../../requests/model/request.ts";
 import { agentName, askerName, indented, isGuarded, optionsOf, shownTitle, viewOf } from "../../requests/model/view.ts";
+import { sentenceOf } from "../../requests/model/sentence.ts";
 import { riskOf } from "../../requests/model/risk.ts";
 import { isAsked, isJoint, leavesOf } from "../../requests/model/audience.ts";
 import type { InboxCounts } from "../../requests/model/inbox.ts";
@@ -29,6 +30,7 @@ export function listedAsk(ask: Ask, names: Names): object {
     kind: ask.form.kind,
     title: shownTitle(ask),
     fn: ask.form.kind === "approval" ? printableExactly(ask.form.fn) : null,
+    sentence: sentenceOf(ask),
     risk: riskOf(ask),
     agent: askerName(ask),
     state: ask.state,

@@ -1,5 +1,5 @@
 /** One member of a call's arguments, as it stands in their canonical text. */
-interface Member {
+export interface Member {
   name: string;
   /** `"name":value`, character for character. */
   text: string;
@@ -39,8 +39,8 @@ const ADDRESS = /^"(?:[a-z][a-z0-9+.-]*:\/\/|\/|~\/|\.\.?\/|[A-Z]:\\\\)/i;
 export function riskiestFirst(canonical: string): string {
   const members = membersOf(canonical);
   const ordered = members
-    .map((member, place) => ({ member, place, risk: riskOf(member) }))
-    .sort((one, other) => other.risk - one.risk || one.place - other.place);
+    .map((member, place) => ({ member, place, weight: weightOf(member) }))
+    .sort((one, other) => other.weight - one.weight || one.place - other.place);
   return `{${ordered.map(({ member }) => member.text).join(",")}}`;
 }
 
@@ -49,7 +49,8 @@ export function namesIn(canonical: string): string[] {
   return membersOf(canonical).map(({ name }) => name);
 }
 
-function riskOf({ name, value }: Member): number {
+/** Returns how much an argument matters to whoever approves: 4 what runs, 3 whom it touches, 2 how much, -1 what is said. */
+export function weightOf({ name, value }: Pick<Member, "name" | "value">): number {
   const words = wordsOfName(name);
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
   if (value === "null" || value === "false" || value === '""') return 0;
@@ -57,6 +58,11 @@ function riskOf({ name, value }: Member): number {
   if (has(REACHES) || ADDRESS.test(value)) return 3;
   if (has(AMOUNTS)) return 2;
   return has(SAYS) ? -1 : 0;
+}
+
+/** Returns whether an argument is what the agent says about the call, and changes nothing of what it does. */
+export function isSaidOnly(member: Pick<Member, "name" | "value">): boolean {
+  return weightOf(member) < 0;
 }
 
 /** Splits `orderIds`, `order_ids` and `order-ids` into `order`, `id`. */
@@ -73,7 +79,7 @@ export function wordsIn(...lines: string[]): ReadonlySet<string> {
 }
 
 /** Splits canonical JSON of an object at its top, without reading what is inside: every number keeps its digits. */
-function membersOf(canonical: string): Member[] {
+export function membersOf(canonical: string): Member[] {
   const members: Member[] = [];
   let depth = 0;
   let from = 1;

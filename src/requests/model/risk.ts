@@ -29,8 +29,8 @@ const WITHOUT = wordsIn("no without ignore");
 const READS = wordsIn("get list read search find show view describe count lookup");
 const SENSITIVE = wordsIn("secret password passphrase token credential key private wallet");
 const IS_ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
-/** In characters; nobody reads so much, and this reads no further either. */
-const LONGEST_READ = 100_000;
+/** Of all arguments, in characters: nobody reads more, and what goes by rules reads none of it then. */
+export const LONGEST_READ = 100_000;
 
 /**
  * Returns how risky an ask looks. It goes by plain rules on English names, as the order of the arguments does
@@ -56,7 +56,7 @@ interface NamedValue {
 }
 
 /** Returns whether an argument by itself looks as if something were destroyed, or a safeguard gone around. */
-function looksGrave({ name, value }: NamedValue): boolean {
+export function looksGrave({ name, value }: NamedValue): boolean {
   const words = wordsOfName(name);
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
   const isWithout = has(SAFEGUARDS) && has(WITHOUT);
@@ -82,12 +82,12 @@ function readsOnly(fn: string, values: readonly NamedValue[]): boolean {
 }
 
 /** Returns the name of a function without the server or the module it belongs to: of `mcp__github__get_issue`, the last. */
-function lastPart(fn: string): string {
+export function lastPart(fn: string): string {
   return fn.split(/__|[./:]/).findLast((part) => part !== "") ?? fn;
 }
 
 /** Returns every value that an argument holds, each under the name nearest to it. */
-function argumentsIn(value: unknown, name = ""): NamedValue[] {
+export function argumentsIn(value: unknown, name = ""): NamedValue[] {
   if (typeof value === "object" && value !== null) {
     const isList = Array.isArray(value);
     return Object.entries(value).flatMap(([key, member]) => argumentsIn(member, isList ? name : key));

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { canonicalExact } from "../../src/lib/exact-json.ts";
+import { sentenceOf } from "../../src/requests/model/sentence.ts";
+
+function call(fn: string, kwargs: unknown, wire: Record<string, unknown> = {}): string {
+  const form = { kind: "approval" as const, fn, kwargs: canonicalExact(kwargs), rejectOptions: [], editable: false };
+  return sentenceOf({ form, title: "what the agent calls it", wire });
+}
+
+function allAre(cases: [fn: string, kwargs: unknown, sentence: string][]): void {
+  for (const [fn, kwargs, sentence] of cases) assert.equal(call(fn, kwargs), sentence);
+}
+
+describe("the sentence of a request", () => {
+  it("says what runs in words, with the two most telling arguments", () => {
+    allAre([
+      [
+        "issue_refund",
+        { amount: 49.9, note: "soon", order: "A-1007", to: "bo" },
+        "Issue refund — to: bo, amount: 49.9",
+      ],
+      ["Bash", { command: "npm test", description: "Run it" }, "Bash — command: npm test"],
+      ["mcp__github__deleteRepo", { repo: "shop" }, "Delete repo (github) — repo: shop"],
+      ["files.purge", {}, "Purge (files)"],
+      ["SQLQuery", { limit: 5, sql: "SELECT 1" }, "SQLQuery — sql: SELECT 1, limit: 5"],
+    ]);
+  });
+
+  it("begins with the arguments that look grave, a safeguard that is switched off among them", () => {
+    allAre([
+      [
+        "delete_database",
+        { database: "orders", host: "db1", region: "eu", skip_backup: true },
+        "Delete database — skip_backup: true, database: orders",
+      ],
+      ["migrate", { backup: false, database: "orders" }, "Migrate — backup: false, database: orders"],
+      ["page_someone", { message: "Disk is full", who: "ops" }, "Page someone — who: ops"],
+    ]);
+  });
+
+  it("leaves out what does nothing, and what the agent says unless it is all there is", () => {
+    allAre([
+      ["deploy", { force: false, notes: [], target: null, version: 7, why: "" }, "Deploy — version: 7"],
+      ["say", { message: "Hello" }, "Say — message: Hello"],
+      ["restart", { force: false }, "Restart"],
+    ]);
+  });
+
+  it("finds the arguments of a relayed call, and keeps every digit", () => {
+    allAre([
+      [
+        "deploy",
+        { args: { build: 1, skip_tests: true }, env: "prod", prompt: "May I?", resource: "web" },
+        "Deploy — skip_tests: true, env: prod",
+      ],
+    ]);
+    const exact = '{"amount":1152921504606846977}';
+    const form = { kind: "approval" as const, fn: "pay", kwargs: exact, rejectOptions: [], editable: false };
+    assert.equal(sentenceOf({ form, title: "", wire: {} }), "Pay — amount: 1152921504606846977");
+  });
+
+  it("never holds an argument that holds a secret", () => {
+    const kwargs = { to: "bo", token: "hunter2hunter2", user: "ana" };
+    assert.equal(call("send", kwargs, { guarded: ["token"] }), "Send — to: bo, user: ana");
+    assert.equal(call("send", kwargs, { guarded: true }), "Send");
+  });
+
+  it("lets no text pass for a switch, a number or the next argument", () => {
+    allAre([
+      ["send", { to: "bo, amount: 5" }, 'Send — to: "bo, amount: 5"'],
+      ["send", { to: "true", url: "https://example.com/x?y=1" }, 'Send — to: "true", url: https://example.com/x?y=1'],
+      ["send", { to: "12", user: " bo" }, 'Send — to: "12", user: " bo"'],
+    ]);
+  });
+
+  it("escapes what cannot be seen, in the name of the function too, and marks what is cut", () => {
+    allAre([
+      ["send\u200b_money", { to: "b\u202eo" }, "send\\u200b_money — to: b\\u202eo"],
+      ["send", { text: "a\nb" }, "Send — text: a\\nb"],
+      ["send", { to: "x".repeat(100) }, `Send — to: ${"x".repeat(59)}…`],
+      ["send", { to: "\u200b".repeat(100) }, `Send — to: ${"\\u200b".repeat(10).slice(0, 59)}…`],
+      ["send", { text: "x".repeat(100_000) }, "Send — 100011 characters of arguments"],
+    ]);
+  });
+
+  it("is the title of what is no call", () => {
+    const form = { kind: "reply" as const, options: [] };
+    assert.equal(sentenceOf({ form, title: "Which\u200b?", wire: {} }), "Which\\u200b?");
+  });
+});
