@@ -35,7 +35,7 @@ it("reaches the first and the last of five hundred that wait on a phone, and say
     const more = page.getByRole("button", { name: "Show more" });
     await page.getByText(`Waiting (${MANY})`).waitFor();
     await page.getByRole("heading", { name: `Within an hour (${SOON})` }).waitFor();
-    assert.match((await rows.first().textContent()) ?? "", /^call_1\D/);
+    assert.match((await rows.first().textContent()) ?? "", /^Call 1\D/);
     assert.equal(await rows.count(), 50);
 
     // Some of what was read ends before the next page is.
@@ -66,7 +66,7 @@ it("reaches the first and the last of five hundred that wait on a phone, and say
     await page.getByRole("heading", { name: `Within an hour (${SOON - 2})` }).waitFor();
     await more.tap();
     await rows.nth(SOON - 3).waitFor();
-    assert.match((await rows.last().textContent()) ?? "", new RegExp(`^call_${SOON}\\D`));
+    assert.match((await rows.last().textContent()) ?? "", new RegExp(`^Call ${SOON}\\D`));
     assert.equal(await rows.count(), SOON - 2);
 
     await show.getByRole("option", { name: "bot-1 (124)" }).waitFor({ state: "attached" });

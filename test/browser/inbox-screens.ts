@@ -7,7 +7,7 @@ import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
-import { nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
 import { atRest, type Visitor } from "./visitor.ts";
 
 /** People and what agents ask of them, such as an inbox holds on an ordinary day. */
@@ -90,6 +90,8 @@ export async function fillInbox(): Promise<FilledInbox> {
     form: { kind: "approval", fn: "deploy", kwargs: deployText, rejectOptions: [], editable: false },
     digest: sha256Digest(consentText("deploy", deployText)),
   });
+  const migrate = callOf("migrate", { database: "orders", skip_backup: true });
+  await askPeople(ctx, { ...migrate, audience, asker: "agent:deployer", timeoutSeconds: 3000 });
   const responder = await responderOf(ctx.db, bo.id, "slack");
   await decideAsk(ctx, {
     askId: deploy.id,
@@ -148,7 +150,7 @@ export const INBOX_VIEWS: readonly InboxView[] = [
   {
     name: "inbox",
     async open({ page }) {
-      await page.getByRole("link", { name: "issue_refund" }).first().waitFor();
+      await page.getByRole("link", { name: "Issue refund" }).first().waitFor();
     },
   },
   { name: "inbox-approval", open: (visitor, { asks }) => at(visitor, asks.refund) },

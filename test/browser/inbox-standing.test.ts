@@ -30,13 +30,13 @@ describe("the Inbox room, for what may be allowed for good", () => {
     const always = { name: /^Always allow exactly this/ };
 
     await using member = await ana.visit(browser, { screen: "phone" });
-    await row(member.page, "deploy_shop").tap();
+    await row(member.page, "Deploy shop").tap();
     await button(member.page, "Approve").tap();
     await dialog(member.page).getByLabel("Comment (optional)").waitFor();
     assert.equal(await dialog(member.page).getByRole("checkbox", always).count(), 0);
 
     await using admin = await cy.visit(browser, { screen: "phone" });
-    await row(admin.page, "deploy_shop").tap();
+    await row(admin.page, "Deploy shop").tap();
     await button(admin.page, "Approve").tap();
     await dialog(admin.page)
       .getByText(/without asking, until .*\d{4} or until an admin revokes it\.$/)

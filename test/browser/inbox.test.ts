@@ -55,7 +55,7 @@ describe("the Inbox room", () => {
     const kwargs = { amount: 49.9, body: long, last: "the end", nested: { deep: [1, { er: null }] } };
     const made = await ask(callOf("send_letter", kwargs));
     await using visitor = await ana.visit(browser, { screen: "phone" });
-    await row(visitor.page, "send_letter").tap();
+    await row(visitor.page, "Send letter").tap();
     const { page } = visitor;
     await page.getByRole("heading", { level: 1, name: "send_letter" }).waitFor();
 
@@ -343,19 +343,19 @@ describe("the Inbox room", () => {
     const { page } = visitor;
     await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
     const made = await ask({ ...callOf("new_call", {}), audience });
-    await row(page, "new_call").waitFor();
+    await row(page, "New call").waitFor();
     await page.getByText("Something new came in.").waitFor();
     await ask({ audience, title: "A question?", digest: null, form: { kind: "reply", options: [] } });
     await row(page, "A question?").waitFor();
     await page.getByLabel("Show").selectOption("kind:reply");
-    await row(page, "new_call").waitFor({ state: "hidden" });
+    await row(page, "New call").waitFor({ state: "hidden" });
     await page.getByLabel("Show").selectOption("");
 
     const responder = await responderOf(world.server.ctx.db, dora.id, "slack");
     await decideAsk(world.server.ctx, { askId: made.id, responder, decision: { kind: "reject" } });
-    await row(page, "new_call").waitFor({ state: "hidden" });
+    await row(page, "New call").waitFor({ state: "hidden" });
     await page.getByLabel("Done").check();
-    await row(page, "new_call").getByText("Rejected by Dora Falk").waitFor();
+    await row(page, "New call").getByText("Rejected by Dora Falk").waitFor();
   });
 
   it("asks of several to agree, and says who has", async () => {

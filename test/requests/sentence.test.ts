@@ -71,6 +71,7 @@ describe("the sentence of a request", () => {
       ["send", { to: "bo, amount: 5" }, 'Send — to: "bo, amount: 5"'],
       ["send", { to: "true", url: "https://example.com/x?y=1" }, 'Send — to: "true", url: https://example.com/x?y=1'],
       ["send", { to: "12", user: " bo" }, 'Send — to: "12", user: " bo"'],
+      ["send", { to: "1.8.2", user: "-1e3" }, 'Send — to: 1.8.2, user: "-1e3"'],
     ]);
   });
 

@@ -12,7 +12,7 @@ const LONGEST_FUNCTION = 60;
 /** Letters, digits and what joins words: such a name can be said in words without hiding anything. */
 const IS_SPEAKABLE = /^[A-Za-z][A-Za-z0-9]*(?:(?:_{1,2}|[-.:/])[A-Za-z0-9]+)*$/;
 /** Without its quotes such a text could pass for something else: a number, a switch, or the next argument. */
-const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|[-+]?[\d.]+(?:e[-+]?\d+)?)$|^[[{"]/i;
+const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)$|^[[{"]/i;
 
 /**
  * Returns what an ask is about, in one line that tells it from its neighbours in a list. Of a call that is what runs, in

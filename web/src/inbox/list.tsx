@@ -2,6 +2,7 @@ import { Link } from "wouter";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
 import { serverNow } from "../api.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
@@ -114,25 +115,47 @@ function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows:
   );
 }
 
+/** Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. */
 function Row({ ask, isCurrent }: { ask: ListedAsk; isCurrent: boolean }) {
+  const isOpen = ask.state === "open";
   return (
     <li class={feedStyles.row}>
-      <Link href={`/inbox/${ask.id}`} class={feedStyles.link} aria-current={isCurrent ? "true" : undefined} data-row>
-        <span class={`${feedStyles.prompt} ${ask.kind === "approval" ? styles.fn : ""}`}>{ask.fn ?? ask.title}</span>
-        <span class={feedStyles.facts}>
-          <span>{text.kind[ask.kind]}</span>
+      <Link
+        href={`/inbox/${ask.id}`}
+        class={`${feedStyles.link} ${styles.link}`}
+        aria-current={isCurrent ? "true" : undefined}
+        data-row
+      >
+        <span class={styles.sentence}>{ask.sentence}</span>
+        <span class={`${feedStyles.facts} ${styles.facts}`}>
+          {isOpen && ask.risk === "high" && (
+            <span class={styles.risky}>
+              <Icon name="warning" />
+              {text.risky}
+            </span>
+          )}
           <span>{ask.agent}</span>
-          {ask.state === "open" ? (
-            <Deadline until={ask.expires_at} />
+          <span>{text.kind[ask.kind]}</span>
+          {isOpen ? (
+            <span class={styles.time}>
+              <Deadline until={ask.expires_at} />
+            </span>
           ) : (
-            <>
-              <span>{text.outcome(ask, text.who(ask.outcome?.by ?? null, false))}</span>
-              <span>{ask.settled_at !== null && ago(serverNow() - Date.parse(ask.settled_at))}</span>
-            </>
+            <Ended ask={ask} />
           )}
         </span>
       </Link>
     </li>
+  );
+}
+
+function Ended({ ask }: { ask: ListedAsk }) {
+  const { outcome, settled_at: at } = ask;
+  return (
+    <>
+      <span>{text.outcome(ask, text.who(outcome?.by ?? null, false))}</span>
+      <span>{at !== null && ago(serverNow() - Date.parse(at))}</span>
+    </>
   );
 }
 

@@ -30,6 +30,7 @@ export const text = {
   byAgent: "Agent",
   kinds: { approval: "Approvals", reply: "Questions", value: "Forms" } satisfies Record<Kind, string>,
   kind: { approval: "Approval", reply: "Question", value: "Form" } satisfies Record<Kind, string>,
+  risky: "High risk",
   arrived: "Something new came in.",
   left: (ms: number) => (ms > 0 ? `${duration(ms)} left` : "Time is up"),
   noDeadline: "No deadline",

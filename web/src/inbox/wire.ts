@@ -37,6 +37,8 @@ export interface ListedAsk {
   id: string;
   kind: Kind;
   title: string;
+  /** What tells it from others: of a call what would run, with its two most telling arguments; else the title. */
+  sentence: string;
   fn: string | null;
   risk: Risk;
   agent: string;

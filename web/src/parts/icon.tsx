@@ -6,6 +6,7 @@ const PATHS = {
   leaderboard: "M5 20v-6M12 20V4M19 20v-9",
   me: "M12 12a4 4 0 100-8 4 4 0 000 8zM4.500 20.500c.8-3.600 3.800-5.500 7.500-5.500s6.700 1.900 7.500 5.500",
   console: "M4 5h16v14H4zM8 9l3 3-3 3",
+  warning: "M12 4l9 16H3zM12 10v4M12 17v.500",
   close: "M6 6l12 12M18 6L6 18",
 } as const;
 

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser } from "playwright-core";
+import { askPeople, toPerson } from "../support/addressed.ts";
+import type { World } from "../support/world.ts";
+import { launchBrowser } from "./chromium.ts";
+import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { row } from "./visitor.ts";
+
+const HOUR_S = 3600;
+
+describe("the rows of the inbox", () => {
+  let world: World;
+  let browser: Browser;
+  before(async () => {
+    world = await openInboxWorld();
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it("say what would run, who asks and how long there is, and mark what looks risky", async () => {
+    const eva = await nameSomebody(world, "Eva Stern");
+    const asks = { audience: toPerson(eva.id), asker: "agent:ops", timeoutSeconds: HOUR_S * 5 };
+    const { ctx } = world.server;
+    await askPeople(ctx, { ...asks, ...callOf("delete_database", { name: "orders", skip_backup: true }) });
+    await askPeople(ctx, { ...asks, ...callOf("page_someone", { who: "bo" }) });
+    await askPeople(ctx, { ...asks, ...callOf("Bash", { command: "rm -rf build", description: "Tidies" }) });
+    await askPeople(ctx, {
+      ...asks,
+      ...callOf("log_in", { token: "hunter2", user: "bo" }),
+      wire: { guarded: ["token"] },
+    });
+    const question = { title: "Which one?", digest: null, form: { kind: "reply" as const, options: [] } };
+    await askPeople(ctx, { ...asks, ...question, timeoutSeconds: null });
+
+    await using visitor = await eva.visit(browser, { screen: "phone" });
+    const rows = visitor.page.locator("[data-row]");
+    await row(visitor.page, "Which one?").waitFor();
+    const left = String.raw`\d.* left$`;
+    for (const [i, expected] of [
+      `^Delete database — skip_backup: true, name: ordersHigh riskopsApproval${left}`,
+      `^Page someone — who: boopsApproval${left}`,
+      `^Bash — command: rm -rf buildHigh riskopsApproval${left}`,
+      `^Log in — user: boopsApproval${left}`,
+      "^Which one\\?opsQuestionNo deadline$",
+    ].entries()) {
+      assert.match((await rows.nth(i).textContent()) ?? "", new RegExp(expected));
+    }
+  });
+
+  it("are 56 pixels high, and keep to the screen at 320 pixels and twice the size of letters", async () => {
+    const ida = await nameSomebody(world, "Ida Holm");
+    const asks = { audience: toPerson(ida.id), asker: "agent:ops", timeoutSeconds: HOUR_S };
+    const { ctx } = world.server;
+    await askPeople(ctx, { ...asks, ...callOf("deploy", { version: "1.8" }) });
+    const long = { command: `rm -rf ${"x".repeat(500)}`, path: "/".repeat(500) };
+    await askPeople(ctx, { ...asks, ...callOf(`${"delete_everything_".repeat(10)}now`, long) });
+
+    await using visitor = await ida.visit(browser, { screen: "phone" });
+    const { page } = visitor;
+    await row(page, "Deploy").waitFor();
+    assert.equal(await row(page, "Deploy").evaluate((link) => link.getBoundingClientRect().height), 56);
+    await page.setViewportSize({ width: 320, height: 800 });
+    for (const size of ["100%", "200%"]) {
+      await page.evaluate((fontSize) => document.documentElement.style.setProperty("font-size", fontSize), size);
+      const [wanted, has] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok((wanted ?? 0) <= (has ?? 0), `at ${size} the page is ${wanted} wide and the screen ${has}`);
+      const cut = await page
+        .locator("[data-row] > :last-child > *")
+        .evaluateAll((facts) => facts.filter((fact) => fact.getBoundingClientRect().right > innerWidth).length);
+      assert.equal(cut, 0, `at ${size} no fact of a row leaves the screen`);
+    }
+  });
+});
