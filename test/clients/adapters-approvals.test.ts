@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { Agent as OpenAiAgent, run, RunState, setTracingDisabled, tool as openAiTool } from "@openai/agents";
+import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents/testing";
 import { Parley, type ParleyOptions } from "@parley/sdk";
 import { jsonSchema, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { answerApprovals } from "@parley/adapters/ai";
+import { answerInterruptions } from "@parley/adapters/openai-agents";
+import { support as withOpenAiAgents } from "../../adapters/examples/openai-agents-approval.ts";
 import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
 import { consentDigest } from "../../sdk/src/consent.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
@@ -21,6 +25,8 @@ interface Agent {
   told(): string;
   ran: unknown[];
 }
+
+setTracingDisabled(true);
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -58,6 +64,33 @@ function aiSdk(): Agent {
   };
 }
 
+function openAiModel(args: string | typeof REFUND = REFUND) {
+  return new ScriptedModel([
+    modelResponse([functionCall("issue_refund", args, { callId: "c1" })]),
+    modelResponse([assistantMessage("All is done")]),
+  ]);
+}
+
+const openAiRefund = (ran: unknown[]) =>
+  openAiTool({
+    name: "issue_refund",
+    description: "Refunds an order.",
+    parameters: { type: "object", properties: PROPERTIES, required: ["order", "amount"], additionalProperties: false },
+    needsApproval: true,
+    execute: (args) => ran.push(args) && "refunded",
+  });
+
+function openAiAgents(): Agent {
+  const ran: unknown[] = [];
+  const model = openAiModel();
+  return {
+    name: "OpenAI Agents SDK",
+    run: (parley, to) => withOpenAiAgents(parley, model, openAiRefund(ran), to),
+    told: () => JSON.stringify(model.calls.at(-1)?.request.input),
+    ran,
+  };
+}
+
 describe("a tool behind a framework's own approval", () => {
   let scene: Scene;
   before(async () => {
@@ -76,7 +109,7 @@ describe("a tool behind a framework's own approval", () => {
   }
   const isAsked = (person: Decider) => until(async () => (await person.inbox())[0]);
 
-  for (const framework of [aiSdk]) {
+  for (const framework of [aiSdk, openAiAgents]) {
     const { name } = framework();
 
     it(`${name}: runs once it is approved, with exactly the arguments that were shown`, async () => {
@@ -155,5 +188,39 @@ describe("a tool behind a framework's own approval", () => {
     assert.ok(answers);
     assert.equal(await answerApprovals(client(), [...kept, answers], { to: ana.name }), undefined);
     assert.equal((await ana.inbox()).length, 0);
+  });
+
+  it("OpenAI Agents SDK: whoever goes on with a state that was kept gets the decision on what was asked", async () => {
+    const ana = await somebody();
+    const ran: unknown[] = [];
+    const agent = new OpenAiAgent({ name: "Support", model: openAiModel(), tools: [openAiRefund(ran)] });
+    const kept = (await run(agent, "Refund order A-1007.")).state.toString();
+    const options = { to: ana.name, runName: fresh("run") };
+    const stop = new AbortController();
+    const first = answerInterruptions(client(), await RunState.fromString(agent, kept), {
+      ...options,
+      signal: stop.signal,
+    });
+    const crashed = assert.rejects(first, /crashed/);
+    await isAsked(ana);
+    stop.abort(new Error("crashed"));
+    await crashed;
+
+    const state = await RunState.fromString(agent, kept);
+    const second = answerInterruptions(client(), state, options);
+    assert.equal((await ana.inbox()).length, 1);
+    await ana.decides({ approved: true });
+    await second;
+    assert.equal((await run(agent, state)).finalOutput, "All is done");
+    assert.deepEqual(ran, [REFUND]);
+  });
+
+  it("OpenAI Agents SDK: nobody is asked about arguments that are no object, and they do not run", async () => {
+    const ana = await somebody();
+    const ran: unknown[] = [];
+    const model = openAiModel("[1, 2]");
+    assert.equal(await withOpenAiAgents(client(), model, openAiRefund(ran), ana.name), "All is done");
+    assert.match(JSON.stringify(model.calls.at(-1)?.request.input), /nobody could be shown them/);
+    assert.deepEqual([ran, await ana.inbox()], [[], []]);
   });
 });
