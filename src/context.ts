@@ -9,10 +9,10 @@ import type { SecretScan } from "./lib/secret-scan.ts";
 import type { AddressedRules } from "./requests/model/rules.ts";
 import type { AssignmentRules } from "./tasks/model/rules.ts";
 import type { CrowdRules } from "./questions/model/rules.ts";
-import type { RelayFact } from "./asks/model/fact.ts";
+import type { ConversationRules } from "./conversations/model/rules.ts";
 import type { RelayRules } from "./asks/model/rules.ts";
 import type { Owners } from "./owner.ts";
-import type { Db } from "./core/store/db.ts";
+import type { Db, Fact } from "./core/store/db.ts";
 import type { Readers } from "./core/store/readers.ts";
 import type { Wake } from "./core/store/wake.ts";
 
@@ -30,6 +30,7 @@ export interface Context {
   readers: Readers;
   crowd: CrowdRules;
   addressed: AddressedRules;
+  conversations: ConversationRules;
   relay: RelayRules;
   assignment: AssignmentRules;
   /** Who asked, and what a decision means to them. */
@@ -37,7 +38,7 @@ export interface Context {
   /** Tells whoever answers executors on this node that one has asked; a hint, as wake-ups are. */
   offer: (askId: string) => void;
   /** Tells whoever watches this server what it has committed. */
-  tell: (fact: RelayFact) => void;
+  tell: (fact: Fact) => void;
   /** Judges values by schemas that agents wrote. */
   schemas: ForeignSchemas;
   /** Looks for secrets in what would be stored or shown. */

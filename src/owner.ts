@@ -1,6 +1,6 @@
+import type { TaskOfAsk } from "./requests/model/task-of-request.ts";
 import type { AddressedAsk, Decision } from "./requests/model/request.ts";
 import type { Answer, Ask } from "./questions/model/question.ts";
-import type { TaskOfAsk } from "./tasks/model/task-asks.ts";
 import type { Refusal } from "./refusals.ts";
 import type { AuditNote } from "./core/store/audit.ts";
 import type { Queryable, Tx } from "./core/store/db.ts";
@@ -23,6 +23,8 @@ export interface RequestOwner {
   present?<T extends RequestWords>(on: Queryable, asked: T): Promise<T>;
   /** Does what a new request means to this owner, in the transaction that stores it. */
   stored?(tx: Tx, request: AddressedAsk): Promise<void>;
+  /** Returns up to `limit` ids of open requests whose answer nobody waits for any more. */
+  listUnwanted?(on: Queryable, limit: number): Promise<string[]>;
   /** Returns whether what it asked for still waits for an answer; that is held from then on. */
   isWanted(tx: Tx, request: AddressedAsk): Promise<boolean>;
   /**
@@ -73,10 +75,12 @@ export interface QuestionEnded {
   notes: readonly AuditNote[];
 }
 
-/** Who asked, looked up by nothing but the door. */
+/** Who asked. A request is looked up by nothing but its door. */
 export interface Owners {
   /** Returns the owner of a request. Behind a door that nobody has registered it is the agent that asked. */
   ofRequest(request: Pick<AddressedAsk, "door">): RequestOwner;
+  /** Returns ids of open requests whose answer nobody waits for any more: up to `limit` of each owner. */
+  listUnwanted(on: Queryable, limit: number): Promise<string[]>;
   /** Returns the owner of a question to the crowd; undefined where the question stands for nothing but itself. */
   ofQuestion(question: Pick<Ask, "door">): QuestionOwner | undefined;
 }

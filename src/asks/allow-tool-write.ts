@@ -1,5 +1,6 @@
+import { policyInputOf } from "./model/policy-input.ts";
 import type { Context } from "../context.ts";
-import { evaluate, type Policy, policyInputOf } from "../policy/model/policy.ts";
+import { evaluate, type Policy } from "../policy/model/policy.ts";
 import type { Job, RelayAsk } from "./model/ask.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";

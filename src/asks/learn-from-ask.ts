@@ -1,5 +1,6 @@
+import { policyInputOf } from "./model/policy-input.ts";
 import type { Context } from "../context.ts";
-import { policyInputOf, type Policy } from "../policy/model/policy.ts";
+import { type Policy } from "../policy/model/policy.ts";
 import type { RelayAsk } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../requests/store/requests.ts";

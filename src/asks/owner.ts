@@ -1,16 +1,16 @@
+import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { stringsOf } from "../lib/strings-of.ts";
 import type { AddressedAsk, Decision } from "../requests/model/request.ts";
 import { answerFrom, isDecision, RELAY_DOOR } from "./model/people.ts";
 import type { RelayAsk } from "./model/ask.ts";
 import type { PolicyTrace } from "../policy/model/trace.ts";
-import type { TaskOfAsk } from "../tasks/model/task-asks.ts";
 import type { RequestOwner } from "../owner.ts";
 import { Refusal } from "../refusals.ts";
-import { findAttemptOfJob } from "../tasks/store/attempts.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { keepDecision } from "./store/decision-cache.ts";
 import { findHumans } from "../access/store/humans.ts";
+import { findOrphans } from "./store/ended.ts";
 import { lockJob } from "./store/jobs.ts";
 import { findByAddressed, lockRelayAsk } from "./store/asks.ts";
 import type { Keeping } from "./people.ts";
@@ -23,14 +23,21 @@ export type OwningAsks = Pick<Context, "secrets">;
 /**
  * Executors, whose asks are put to people by `askPeopleIn`. They hear of the end as of any answer to their ask, and at no
  * webhook endpoint; what a person allows for good is learned from later, with what the job says (`learnFrom`).
+ * `taskOfJob` knows the task whose agent works on a job, if it is one.
  */
-export function relayOwner(ctx: OwningAsks): RequestOwner {
+export function relayOwner(
+  ctx: OwningAsks,
+  taskOfJob: (on: Queryable, jobId: string) => Promise<TaskOfAsk | null>,
+): RequestOwner {
   return {
     door: RELAY_DOOR,
+    listUnwanted: (on, limit) => findOrphans(on, RELAY_DOOR, limit),
     isWanted: (tx, { id }) => stillWanted(tx, id),
     check: (_, decision) => secretIn(ctx, decision),
     ended: settleFromPeople,
-    taskOf: taskOfJob,
+    taskOf(on, { wire: { job_id: job } }) {
+      return typeof job === "string" ? taskOfJob(on, job) : Promise.resolve(null);
+    },
   };
 }
 
@@ -119,13 +126,4 @@ async function secretIn({ secrets }: Pick<Context, "secrets">, decision: Decisio
 
 function isOwnText({ text, value }: { text?: string; value?: unknown }): boolean {
   return value !== undefined && (text === value || text === JSON.stringify(value));
-}
-
-/** Returns the task whose agent works on the job, if it is one. */
-async function taskOfJob(on: Queryable, { wire }: AddressedAsk): Promise<TaskOfAsk | null> {
-  const { job_id: job } = wire;
-  const attempt = typeof job === "string" ? await findAttemptOfJob(on, job) : undefined;
-  if (!attempt) return null;
-  const { repo, id, n, agent, sandbox } = attempt;
-  return { repo, id, attempt: n, about: "wish", agent, sandbox };
 }

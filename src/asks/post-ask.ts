@@ -1,3 +1,4 @@
+import { tellFact } from "./tell-fact.ts";
 import type { Context } from "../context.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import { repoOfKind } from "../core/model/attempt-kind.ts";
@@ -111,7 +112,7 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
       return replay(other, wish);
     }
     // point: ask-stored
-    tx.tell({ is: "asked", ask: inserted.ask, job: job.job });
+    tellFact(tx, { is: "asked", ask: inserted.ask, job: job.job });
     const waiting = await recountIn(tx, job);
     await appendJobEvents(tx, wish.jobId, [
       logOf(job, "ask.created", inserted, { message: `${wish.type} asked`, fields: { ask_type: wish.type } }),

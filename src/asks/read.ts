@@ -1,6 +1,7 @@
+import { ASK_TYPES, type AskType } from "../core/model/ask-type.ts";
 import type { Context } from "../context.ts";
 import { timeoutText } from "./model/people.ts";
-import { ASK_TYPES, errorText, type AskType, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
+import { errorText, type RelayAnswer, type RelayAsk } from "./model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findJob, lockJob } from "./store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "./store/answers.ts";

@@ -1,3 +1,4 @@
+import { tellFact } from "./tell-fact.ts";
 import type { Context } from "../context.ts";
 import { seedKey } from "./model/decision-key.ts";
 import type { Verdict } from "../policy/model/policy.ts";
@@ -117,7 +118,7 @@ export async function handToPeople(
     const decided = before && (await findAnswer(tx, before.ask.id));
     const whole = { ...plan, before: decided?.answer ?? null, asker: askerOf(ask, job.job) };
     const handed = await askPeopleIn(ctx, tx, held, whole);
-    if (handed) tx.tell({ is: "escalated", ask: handed.ask, job: job.job });
+    if (handed) tellFact(tx, { is: "escalated", ask: handed.ask, job: job.job });
     if (verdict.decision !== "ESCALATE") return;
     await writeNotes(tx, [
       {
@@ -141,7 +142,7 @@ export async function handToPublic(ctx: Context, ask: RelayAsk, plan: PublicPlan
     if (held.ask.constraints.timeoutS !== undefined && held.now >= held.ask.expiresAt) return;
     const handed = await askPublicIn(ctx, tx, held, plan);
     if (!handed) return;
-    tx.tell({ is: "escalated", ask: handed.advanced.ask, job: job.job });
+    tellFact(tx, { is: "escalated", ask: handed.advanced.ask, job: job.job });
     await writeNotes(tx, [handed.note]);
   });
 }

@@ -1,8 +1,8 @@
+import { ASK_TYPES } from "../core/model/ask-type.ts";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import { replaceFile } from "../lib/durable-files.ts";
-import { ASK_TYPES } from "../asks/model/ask.ts";
 import type { Policy, PolicyWords } from "../policy/model/policy.ts";
 import { parsePolicy } from "../policy/model/text.ts";
 import type { PolicyText } from "../policy/proposals.ts";

@@ -1,3 +1,4 @@
+import { ASK_TYPES } from "../core/model/ask-type.ts";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,7 +11,6 @@ import { evaluate, nameOf, type Policy, policyInput, type Verdict } from "../pol
 import { pathText } from "../policy/model/check.ts";
 import { explainVerdict } from "../policy/model/explain.ts";
 import { lintPolicy } from "../policy/model/lint.ts";
-import { ASK_TYPES } from "../asks/model/ask.ts";
 import { openGroups, ruleNotes } from "../server/people.ts";
 import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import { openToExamine } from "../core/store/open-store.ts";

@@ -248,13 +248,13 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     keptMs: a2h.retentionDays * DAY_MS,
     slackMembersApprove: rest.slack.channelApprovers === "members",
     grantDays: rest.policy.grantDays,
-    entryPoints: entryPointsOf(a2h.entryPoints),
     // Who they are is known to the store: a server looks them up when it starts.
     groups: new Map(),
   };
   return {
     ...rest,
     addressed: addressedRules,
+    conversations: { entryPoints: entryPointsOf(a2h.entryPoints) },
     /** Whom agents may have written to; null for anybody. */
     recipients: a2h.recipients === "listed" ? a2h.recipientPatterns : null,
     /** Channels that have a name here, and the usual one. */

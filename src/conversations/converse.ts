@@ -60,7 +60,7 @@ export async function converse(ctx: Context, heard: Heard, talking: Talking): Pr
   const { talk, going, isReply } = talking;
   const { sender, said } = heard;
   if (!("text" in said) || sender.kind === "human") return null;
-  const entry = entryFor(ctx.addressed.entryPoints, talking);
+  const entry = entryFor(ctx.conversations.entryPoints, talking);
   if (!entry) return null;
   if (going && !talk.goesOn) return REPEATED;
   const goesOn = going?.entry === entry.name;

@@ -1,3 +1,4 @@
+import { closingSentence } from "../requests/closing-sentence.ts";
 import type { Context } from "../context.ts";
 import {
   VIAS,
@@ -17,7 +18,7 @@ import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import type { Queryable } from "../core/store/db.ts";
 import { insertDelivery, insertHeardIfNew, type Delivery } from "../requests/store/deliveries.ts";
-import { findHumanByIdentity, findHumanByNumber, findHuman, listIdentities } from "../access/store/humans.ts";
+import { findHumanByIdentity, findHumanByNumber, listIdentities } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
 import { isAddressLost } from "../requests/address-of-delivery.ts";
@@ -281,17 +282,6 @@ async function refusalVerdict(
 /** Returns how an ask that is over ended, in words for somebody who comes late. */
 async function standingVerdict(on: Queryable, ask: AddressedAsk): Promise<Verdict> {
   return { is: "already_decided", says: `This is over: ${await closingSentence(on, ask)}` };
-}
-
-/** Returns how an ask ended, and by whom, as one sentence for people. */
-export async function closingSentence(on: Queryable, ask: AddressedAsk): Promise<string> {
-  if (ask.state === "expired") return "nobody answered in time.";
-  if (ask.state === "cancelled") return "the agent withdrew it.";
-  const { by, approved } = ask.outcome ?? {};
-  const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
-  const human = by?.kind === "person" ? await findHuman(on, by.id) : undefined;
-  const who = human?.name ?? (by?.kind === "policy" ? `the rule ${by.id}` : by?.kind === "agent" ? "the agent" : null);
-  return who ? `${what} by ${who}.` : `${what}.`;
 }
 
 function acceptedSentence(ask: AddressedAsk, decision: Decision): string {

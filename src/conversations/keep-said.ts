@@ -1,3 +1,4 @@
+import { nextChannelNumber } from "../access/store/channel-numbers.ts";
 import type { Context } from "../context.ts";
 import type { Target, Via } from "../requests/model/request.ts";
 import type { Identity } from "../access/model/identity.ts";
@@ -17,7 +18,6 @@ import {
   type ConversationMessage,
 } from "./store/conversations.ts";
 import type { Tx } from "../core/store/db.ts";
-import { nextChannelNumber } from "../access/store/humans.ts";
 import { INBOX_TOPIC, saidTopic, WEBHOOKS_TOPIC } from "../core/store/wake.ts";
 import { insertEvent, listEndpoints } from "../notices/store/webhooks.ts";
 import { createKeyIn } from "../access/create-key.ts";

@@ -62,25 +62,25 @@ function isOf({ agent, conversation }: ConversationMessage, of: Hearer): boolean
 }
 
 /** Returns one thing that was said to an agent. @throws {Refusal} `request_not_found` also for another's */
-export async function readOneSaid(ctx: Pick<Context, "db" | "addressed">, of: Hearer, uid: string): Promise<Told> {
+export async function readOneSaid(ctx: Pick<Context, "db" | "conversations">, of: Hearer, uid: string): Promise<Told> {
   const message = await store.findMessage(ctx.db, uid);
   if (!message || !isOf(message, of)) throw new Refusal("request_not_found");
   return toldOf(ctx, message);
 }
 
 /** Returns what an agent is told of something that was said; nothing where it is kept no longer. */
-export async function findTold(ctx: Pick<Context, "db" | "addressed">, uid: string): Promise<Told | undefined> {
+export async function findTold(ctx: Pick<Context, "db" | "conversations">, uid: string): Promise<Told | undefined> {
   const message = await store.findMessage(ctx.db, uid);
   return message && toldOf(ctx, message);
 }
 
 async function toldOf(
-  { db, addressed }: Pick<Context, "db" | "addressed">,
+  { db, conversations }: Pick<Context, "db" | "conversations">,
   message: ConversationMessage,
 ): Promise<Told> {
   const conversation = await store.findConversation(db, message.conversation);
   if (!conversation) throw new Error("a message without its conversation");
-  return { message, conversation, entry: addressed.entryPoints.find(({ name }) => name === conversation.entry) };
+  return { message, conversation, entry: conversations.entryPoints.find(({ name }) => name === conversation.entry) };
 }
 
 /** The agent has taken it; taking it again changes nothing. @throws {Refusal} `request_not_found` also for another's */

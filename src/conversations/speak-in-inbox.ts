@@ -35,8 +35,8 @@ export interface Words {
 }
 
 /** Returns where people may begin a conversation in the inbox. */
-export function inboxEntries({ addressed }: Pick<Context, "addressed">): readonly EntryPoint[] {
-  return addressed.entryPoints.filter(({ inbox }) => inbox);
+export function inboxEntries({ conversations }: Pick<Context, "conversations">): readonly EntryPoint[] {
+  return conversations.entryPoints.filter(({ inbox }) => inbox);
 }
 
 /**
@@ -46,7 +46,7 @@ export function inboxEntries({ addressed }: Pick<Context, "addressed">): readonl
  * @throws {Refusal} `request_not_found` for an unknown entry point, `rate_limited`
  */
 export async function beginInInbox(ctx: Context, person: string, entryName: string, said: Words): Promise<number> {
-  const entry = entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry: entryName });
+  const entry = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: entryName });
   if (!entry) throw new Refusal("request_not_found");
   const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, saidBy(person, entry, null, said)));
   // point: conversation-begun-before-reply
@@ -83,7 +83,7 @@ export async function goOnInInbox(ctx: Context, person: string, number: number, 
   const { entry } = await findOwn(ctx, person, number);
   const [only, ...others] = await waitingIn(ctx, number);
   if (!only) {
-    const point = entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry });
+    const point = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry });
     if (!point) throw new Refusal("request_not_found");
     await transact(ctx, async (tx) => {
       if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return;
@@ -149,7 +149,7 @@ export async function readOwnConversation(
   const ids = places.slice(0, limit).map(({ id }) => id);
   return {
     ...found,
-    point: entryAt(ctx.addressed.entryPoints, { channel: "inbox", entry: found.entry }),
+    point: entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: found.entry }),
     messages: await findMessages(ctx.db, ids),
     asks: await findAddressedAsks(ctx.db, ids),
     waiting: await waitingIn(ctx, number),

@@ -1,6 +1,5 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk } from "../requests/model/request.ts";
-import { mayStand, type PolicyInput, policyClassOf, policyInputOfCall, type Verdict } from "./model/policy.ts";
+import { mayStand, type PolicyInput, policyClassOf, type Verdict } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
@@ -45,37 +44,6 @@ export async function grantStanding(
   const data = { grant: grant.id, ...what, expires_at: grant.expiresAt };
   await appendAudit(tx, { actor: { kind: "human", id: by }, action: "policy_grant.created", askId, data });
   return grant;
-}
-
-/**
- * What a person approved, and wants to be allowed for good, is: the same function with exactly the same arguments, for the
- * same agent, for as many days as the settings say. It is part of the transaction that approves it. Of any other end
- * nothing follows.
- *
- * @throws {Refusal} `scope_missing` for a person who is no admin
- */
-export async function allowCallForGood(
-  ctx: Pick<Context, "newId" | "addressed">,
-  tx: Tx,
-  { id: askId, asker, digest, form, wire, outcome }: AddressedAsk,
-): Promise<void> {
-  const { standing, by } = outcome ?? {};
-  if (!standing || form.kind !== "approval" || by?.kind !== "person" || wire["standing"] !== true) return;
-  const input = policyInputOfCall({ asker, digest, form });
-  await grantStanding(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
-}
-
-/**
- * Returns whether a person may tick "always allow this" at an ask: an approval that policy put to people and says may be
- * allowed for good, and a person who administers the server.
- */
-export async function mayAllowForGood(
-  { db }: Pick<Context, "db">,
-  { form, wire }: Pick<AddressedAsk, "form" | "wire">,
-  person: string,
-): Promise<boolean> {
-  if (form.kind !== "approval" || wire["standing"] !== true) return false;
-  return (await findPerson(db, person))?.role === "admin";
 }
 
 /** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */

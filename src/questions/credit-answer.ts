@@ -1,3 +1,4 @@
+import { findToldAt } from "./store/told.ts";
 import type { Context } from "../context.ts";
 import { categoryOf, type Answer, type Ask } from "./model/question.ts";
 import { EARLY_BIRD_MS, newBadges, NIGHT_ENDS_HOUR, SPEED_DEMON_MS } from "./model/badges.ts";
@@ -16,7 +17,6 @@ import {
   sumSince,
 } from "./store/ledger.ts";
 import { addToStandings } from "./store/standings.ts";
-import { findToldAt } from "../notices/store/notices.ts";
 
 /** What an answer brought its giver. */
 export interface Credit {

@@ -10,7 +10,7 @@ import { insertDelivery, type NewDelivery } from "./store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
 import { tokenHashes, tokensOf } from "./delivery-tokens.ts";
-import { tellDevices } from "../notices/tell-devices.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 /** A new ask to people, but for what the store gives it. */
 export type AddressedWish = Omit<NewAddressedAsk, "id"> & {

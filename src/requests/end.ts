@@ -9,7 +9,7 @@ import { transact } from "../core/store/transact.ts";
 import { DELIVERIES_TOPIC, INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk, planDeliveries } from "./address-ask.ts";
 import { closeAddressedIn, type AddressedEnd } from "./close.ts";
-import { tellDevices } from "../notices/tell-devices.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 /** What the ends of asks to people need of the context. */
 export type Ending = Pick<Context, "owners">;

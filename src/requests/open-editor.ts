@@ -1,10 +1,10 @@
+import { closingSentence } from "./closing-sentence.ts";
 import type { Context } from "../context.ts";
 import type { Responder } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
 import { isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDelivery } from "./store/deliveries.ts";
-import { closingSentence } from "../conversations/hear.ts";
 import { readAddressed } from "./read.ts";
 import { Refusal } from "../refusals.ts";
 

@@ -9,7 +9,7 @@ import { findHuman, findHumanByNumber, lockHumans, retireHuman } from "../access
 import { transact } from "../core/store/transact.ts";
 import { INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk } from "./address-ask.ts";
-import { tellDevices } from "../notices/tell-devices.ts";
+import { tellDevices } from "./tell-devices.ts";
 
 /**
  * The human can no longer be asked, sign in or answer; what only they were asked goes to everybody who sees all there

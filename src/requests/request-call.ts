@@ -1,7 +1,8 @@
+import { policyInputOfCall, type PolicyCall } from "./model/policy-call.ts";
 import type { Context } from "../context.ts";
 import type { AddressedAsk, DecidedBy, Outcome } from "./model/request.ts";
 import { isJoint } from "./model/audience.ts";
-import { evaluate, policyInputOfCall, type Policy, type PolicyCall } from "../policy/model/policy.ts";
+import { evaluate, type Policy } from "../policy/model/policy.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { noteCreated, storeAskIn, tellAskedIn, type AddressedWish, type Asking } from "./address-ask.ts";

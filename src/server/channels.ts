@@ -1,5 +1,5 @@
+import type { WebhookDestination } from "../channels/webhook/destination.ts";
 import type { Channel } from "../channels/channel.ts";
-import type { WebhookDestination } from "../channels/webhook/webhook.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { openGuardedFetch, type GuardedFetch } from "../lib/guarded-fetch.ts";
@@ -48,7 +48,7 @@ async function openChannels(
   if (config.slack.botToken) opened.push(await openSlack(ctx, config));
   if (config.email.smtpUrl) {
     const { emailChannel } = await import("../channels/email/email.ts");
-    const entries = config.addressed.entryPoints.flatMap(({ email: at }) => (at === null ? [] : [at]));
+    const entries = config.conversations.entryPoints.flatMap(({ email: at }) => (at === null ? [] : [at]));
     opened.push(emailChannel({ ...config.email, entries }, { clock, log, onFailed }) as Channel | undefined);
   }
   if (config.twilio.accountSid) {

@@ -44,6 +44,7 @@ export function openContext(config: Config, sources: ContextSources): Context {
     log,
     readers: openReaders(clock),
     crowd: config.crowd.rules,
+    conversations: config.conversations,
     relay: config.relayRules,
     offer: sources.offer,
     tell: sources.tell,

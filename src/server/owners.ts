@@ -3,6 +3,7 @@ import { a2hOwner } from "../notices/a2h-owner.ts";
 import { WEBHOOK_DOOR } from "../notices/model/webhook-events.ts";
 import { agentOwner, type OwningAgent } from "../tasks/agent-owner.ts";
 import { assignmentOwner, type OwningTasks } from "../tasks/owner.ts";
+import { taskOfJob } from "../tasks/task-of-job.ts";
 import { relayOwner, type OwningAsks } from "../asks/owner.ts";
 import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner.ts";
 
@@ -13,10 +14,15 @@ import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner
  * own messages, and any that this version does not know, because a later one wrote the row.
  */
 export function openOwners(ctx: OwningAgent & OwningTasks & OwningAsks & OwningQuestions): Owners {
-  const ofRequests = byDoor([a2hOwner(agentOwner(ctx, WEBHOOK_DOOR)), relayOwner(ctx), assignmentOwner(ctx)]);
+  const owners = [a2hOwner(agentOwner(ctx, WEBHOOK_DOOR)), relayOwner(ctx, taskOfJob), assignmentOwner(ctx)];
+  const ofRequests = byDoor(owners);
   const ofQuestions = byDoor([relayQuestionOwner(ctx)]);
   return {
     ofRequest: ({ door }) => ofRequests.get(door) ?? agentOwner(ctx, door),
+    async listUnwanted(on, limit) {
+      const lists = owners.map(({ listUnwanted }) => listUnwanted?.(on, limit) ?? []);
+      return [...new Set((await Promise.all(lists)).flat())];
+    },
     ofQuestion: ({ door }) => ofQuestions.get(door),
   };
 }

@@ -1,3 +1,4 @@
+import { isRelayFact } from "../asks/model/fact.ts";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
@@ -73,7 +74,7 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     metrics,
     groups,
     offer: (askId) => later.relay?.respond.offer(askId),
-    tell: (fact) => trail.note(fact),
+    tell: (fact) => isRelayFact(fact) && trail.note(fact),
     stopping: stopping.signal,
   });
   const trail = openTrail(ctx, tracer);

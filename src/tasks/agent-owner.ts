@@ -1,13 +1,14 @@
+import { ownTaskOf } from "../requests/model/task-of-request.ts";
+import { allowCallForGood } from "../requests/allow-for-good.ts";
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
-import { answeredEvent, attemptIdOf, ownTaskOf } from "./model/attempt-asked.ts";
+import { answeredEvent, attemptIdOf } from "./model/attempt-asked.ts";
 import { sizedEvent } from "./model/event-size.ts";
 import type { RequestOwner } from "../owner.ts";
-import { findAttempt } from "./store/attempts.ts";
+import { findAttempt, findAttemptOrphans } from "./store/attempts.ts";
 import { appendTaskEvents } from "./store/events.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { asItsTasks, nameOfDecider, tellTaskAskedIn } from "./attempt-asked.ts";
-import { allowCallForGood } from "../policy/grants.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
 /** What an agent's requests take of the context. */
@@ -22,6 +23,8 @@ export function agentOwner(ctx: OwningAgent, door: string): RequestOwner {
     door,
     present: (on, asked) => asItsTasks(ctx, on, asked),
     stored: (tx, request) => tellTaskAskedIn(ctx, tx, request),
+    // Behind whichever door: an attempt's key opens all that agents use.
+    listUnwanted: findAttemptOrphans,
     isWanted: isAskerAtWork,
     async ended(tx, over) {
       await allowCallForGood(ctx, tx, over);

@@ -1,9 +1,9 @@
+import type { Sandbox } from "../core/model/sandbox.ts";
 import type { Context } from "../context.ts";
 import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { redact, type Find } from "../lib/secret-scan.ts";
 import { redactJson, stringsOf } from "../lib/strings-of.ts";
-import type { Sandbox } from "./model/task.ts";
 import { actionFacts } from "./model/policy.ts";
 import {
   answerOf,

@@ -1,3 +1,4 @@
+import type { TaskAskWire } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import { agentName } from "../requests/model/view.ts";
 import type { AddressedAsk, AddressedForm, Outcome } from "../requests/model/request.ts";
@@ -13,7 +14,6 @@ import {
   taskTitle,
   type AskedOnTheWay,
   type ReviewFacts,
-  type TaskAskWire,
 } from "./model/task-asks.ts";
 import { outcomeText, safeWordsOf } from "./model/attempt-asked.ts";
 import { titleOf } from "../core/model/title.ts";

@@ -1,8 +1,9 @@
+import { ownTaskOf, type OwnTask } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
 import type { RequestWords } from "../owner.ts";
 import { titleOfPrompt } from "./model/names.ts";
-import { askedEvent, asOwnOf, attemptIdOf, ownTaskOf, type OwnTask } from "./model/attempt-asked.ts";
+import { askedEvent, asOwnOf, attemptIdOf } from "./model/attempt-asked.ts";
 import { sizedEvent } from "./model/event-size.ts";
 import { findAttempt } from "./store/attempts.ts";
 import { appendTaskEvents } from "./store/events.ts";

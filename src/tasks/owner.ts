@@ -1,11 +1,12 @@
+import { taskAskOf } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import type { AddressedAsk, Decision } from "../requests/model/request.ts";
 import type { Task } from "./model/task.ts";
 import { conflictReason } from "./model/conflict.ts";
-import { ASSIGNMENT_DOOR, taskAskOf, verdictOf } from "./model/task-asks.ts";
+import { ASSIGNMENT_DOOR, verdictOf } from "./model/task-asks.ts";
 import type { RequestOwner } from "../owner.ts";
 import { Refusal } from "../refusals.ts";
-import { findTaskOfAsk, lockTask } from "./store/tasks.ts";
+import { findTaskOfAsk, findTaskOrphans, lockTask } from "./store/tasks.ts";
 import { listDependencies } from "./store/dependencies.ts";
 import type { Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -20,6 +21,7 @@ export type OwningTasks = Pick<Context, "assignment">;
 export function assignmentOwner(ctx: OwningTasks): RequestOwner {
   return {
     door: ASSIGNMENT_DOOR,
+    listUnwanted: (on, limit) => findTaskOrphans(on, ASSIGNMENT_DOOR, limit),
     isWanted: async (tx, { id }) => (await findTaskOfAsk(tx, id)) !== undefined,
     check: (request, decision) => Promise.resolve(withoutWords(request, decision)),
     ended: (tx, over) => settleTaskAsk(ctx, tx, over),

@@ -1,6 +1,6 @@
+import type { TaskOfAsk } from "../requests/model/task-of-request.ts";
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
-import type { TaskOfAsk } from "./model/task-asks.ts";
 
 /** Returns which task people are asked about; null where it is none. */
 export async function readTaskOfAsk(

@@ -1,3 +1,4 @@
+import type { Sandbox } from "../core/model/sandbox.ts";
 import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, writeWhole } from "../lib/durable-files.ts";
@@ -5,7 +6,7 @@ import { pauseAfter } from "../lib/back-off.ts";
 import { changesAgentSettings } from "../tasks/model/action.ts";
 import { resumeMessage } from "../tasks/model/message.ts";
 import { commitMessage } from "../tasks/model/names.ts";
-import { MOST_RESUMES, type Sandbox } from "../tasks/model/task.ts";
+import { MOST_RESUMES } from "../tasks/model/task.ts";
 import { agentCalled, type Bench } from "./bench.ts";
 import { AttemptLost, type Desk, type Work } from "./desk.ts";
 import { commitTree, snapshot, treeChangedPaths } from "./git/commit.ts";

@@ -1,7 +1,7 @@
+import type { Sandbox } from "../core/model/sandbox.ts";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import type { AgentRules, AssignmentRules } from "../tasks/model/rules.ts";
-import type { Sandbox } from "../tasks/model/task.ts";
 import type { Repository } from "./git/repository.ts";
 
 /** What every attempt of one workshop shares. */

@@ -1,4 +1,5 @@
-import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent, Sandbox } from "../tasks/model/task.ts";
+import type { Sandbox } from "../core/model/sandbox.ts";
+import type { AttemptState, AttemptUsage, Diffstat, LineComment, NewTaskEvent } from "../tasks/model/task.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
 import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "./agents/agent.ts";
 

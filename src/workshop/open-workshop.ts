@@ -1,8 +1,8 @@
+import type { Sandbox } from "../core/model/sandbox.ts";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../lib/clock.ts";
 import type { AssignmentRules } from "../tasks/model/rules.ts";
-import type { Sandbox } from "../tasks/model/task.ts";
 import type { OldRefs } from "../tasks/model/keep-work.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";

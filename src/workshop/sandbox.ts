@@ -1,3 +1,4 @@
+import type { Sandbox } from "../core/model/sandbox.ts";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -8,7 +9,6 @@ import { linesOf } from "../lib/lines.ts";
 import { base62 } from "../lib/id.ts";
 import { AS_NODE } from "../lib/own-program.ts";
 import { systemRandom } from "../lib/random.ts";
-import type { Sandbox } from "../tasks/model/task.ts";
 import { closeServer, listen, openDoorsOut } from "./doors-out.ts";
 import { findProcesses, killAttempt } from "./processes.ts";
 import { findProgram, SYSTEM_PATH } from "./program-needs.ts";

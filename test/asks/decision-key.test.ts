@@ -1,3 +1,4 @@
+import { ASK_TYPES } from "../../src/core/model/ask-type.ts";
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
@@ -9,7 +10,7 @@ import {
   seedKey,
   type DecidedOn,
 } from "../../src/asks/model/decision-key.ts";
-import { ASK_TYPES, type RelayAsk } from "../../src/asks/model/ask.ts";
+import { type RelayAsk } from "../../src/asks/model/ask.ts";
 import { consentOf } from "../../src/asks/model/people.ts";
 import { EMPTY_ENVELOPE, EMPTY_HASH } from "../support/relay.ts";
 

@@ -1,9 +1,10 @@
+import type { WebhookDestination } from "../../src/channels/webhook/destination.ts";
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Webhook as SvixWebhook } from "svix";
 import { DeliveryError, type Channel, type HookReply, type Notice } from "../../src/channels/channel.ts";
-import { webhookChannel, type WebhookDestination, type WebhookTarget } from "../../src/channels/webhook/webhook.ts";
+import { webhookChannel, type WebhookTarget } from "../../src/channels/webhook/webhook.ts";
 import { openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.ts";
 import { sha256Digest } from "../../src/lib/exact-json.ts";
 import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";

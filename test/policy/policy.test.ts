@@ -1,6 +1,7 @@
+import { policyInputOf } from "../../src/asks/model/policy-input.ts";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { evaluate, policyInput, policyInputOf, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
+import { evaluate, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
 import { fits, patternOf } from "../../src/policy/model/match.ts";

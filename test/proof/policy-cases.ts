@@ -1,5 +1,7 @@
+import { policyInputOfCall } from "../../src/requests/model/policy-call.ts";
+import { policyInputOf } from "../../src/asks/model/policy-input.ts";
 import { isDeepStrictEqual } from "node:util";
-import { evaluate, policyInputOf, policyInputOfCall, type PolicyInput } from "../../src/policy/model/policy.ts";
+import { evaluate, type PolicyInput } from "../../src/policy/model/policy.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
 import type { RelayAsk } from "../../src/asks/model/ask.ts";

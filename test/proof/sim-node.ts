@@ -101,6 +101,7 @@ export function bootNode(world: SimWorld, machine: Machine, keyring: Keyring): S
   const owned = {
     newId: idMaker(dice.bytes),
     addressed: DEFAULT_ADDRESSED_RULES,
+    conversations: { entryPoints: [] },
     assignment: loadConfig({ env: { HOME: "/nowhere" } }).assignment,
     schemas: openForeignSchemas(),
     secrets: openSecretScan({ canaries: [] }),

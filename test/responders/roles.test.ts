@@ -1,3 +1,4 @@
+import { ASK_TYPES } from "../../src/core/model/ask-type.ts";
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -5,7 +6,6 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { parse } from "yaml";
 import { type ForeignSchemas, openForeignSchemas } from "../../src/lib/foreign-schema.ts";
-import { ASK_TYPES } from "../../src/asks/model/ask.ts";
 import { openRoles, type Roles } from "../../src/responders/roles/role-catalogue.ts";
 import { checkRole, defaultRoleOf, inputProblems, type Role } from "../../src/responders/roles/role.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";

@@ -1,3 +1,4 @@
+import type { AskType } from "../../src/core/model/ask-type.ts";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,7 +10,7 @@ import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
 import { idMaker } from "../../src/lib/id.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { openSecretScan, redact } from "../../src/lib/secret-scan.ts";
-import type { AskType, Job, RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Job, RelayAsk } from "../../src/asks/model/ask.ts";
 import type { PolicyTrace } from "../../src/policy/model/trace.ts";
 import type { RunnerDeps, RunnerEvent, ServerSettings, ToolSettings } from "../../src/responders/answer-runner/deps.ts";
 import { openRunner, type Runner } from "../../src/responders/answer-runner/runner.ts";

@@ -1,8 +1,10 @@
+import { policyInputOf } from "../../src/asks/model/policy-input.ts";
+import { withPreset } from "../../src/policy/model/policy.ts";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PermissionAction } from "../../src/tasks/model/action.ts";
-import { actionFacts, commandClass, withPreset } from "../../src/tasks/model/policy.ts";
-import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../../src/policy/model/policy.ts";
+import { actionFacts, commandClass } from "../../src/tasks/model/policy.ts";
+import { evaluate, type PolicyInput, type Verdict } from "../../src/policy/model/policy.ts";
 import { explainVerdict } from "../../src/policy/model/explain.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { shippedPolicy } from "../../src/policy/shipped.ts";

@@ -1,5 +1,5 @@
 import type { Identity } from "../model/identity.ts";
-import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
@@ -56,15 +56,6 @@ function toHuman(row: Row): Human {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
-}
-
-/** Takes the next number that names a human or a conversation: one sequence, so that a number is never both. */
-export async function nextChannelNumber(tx: Tx): Promise<number> {
-  const row = await one<{ last: number }>(
-    tx,
-    sql`UPDATE numbers SET last = last + 1 WHERE name = 'channel' RETURNING last`,
-  );
-  return row.last;
 }
 
 /** Holds every change to humans back to the end of the transaction, so that an address has one owner. */

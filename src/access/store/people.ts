@@ -1,5 +1,5 @@
+import { nextChannelNumber } from "./channel-numbers.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
-import { nextChannelNumber } from "./humans.ts";
 import { sql } from "../../core/store/sql.ts";
 
 export type Role = "admin" | "member";

@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import { findDueAsks, expireRelayAsk } from "../read.ts";
-import { closeOrphan, closeQuestionOrphan, findOrphanIds, findQuestionOrphanIds } from "../orphans.ts";
+import { closeUnwanted } from "../../requests/close-unwanted.ts";
+import { closeQuestionOrphan, findQuestionOrphanIds } from "../orphans.ts";
 
 const ASKS_PER_STEP = 100;
 
@@ -11,14 +12,14 @@ export async function expireDueRelayAsks(ctx: Context, signal: AbortSignal): Pro
   return ended.includes(true);
 }
 
-/** Closes what people and the public still see of asks that are over; returns whether there was any. */
+/** Closes what people and the public still see though nobody waits for its answer any more; returns whether there was any. */
 export async function closeOrphans(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const [orphans, questions] = await Promise.all([
-    findOrphanIds(ctx, ASKS_PER_STEP),
+    ctx.owners.listUnwanted(ctx.db, ASKS_PER_STEP),
     findQuestionOrphanIds(ctx, ASKS_PER_STEP),
   ]);
   await Promise.all([
-    ...orphans.map((id) => (signal.aborted ? undefined : closeOrphan(ctx, id))),
+    ...orphans.map((id) => (signal.aborted ? undefined : closeUnwanted(ctx, id))),
     ...questions.map((id) => (signal.aborted ? undefined : closeQuestionOrphan(ctx, id))),
   ]);
   return orphans.length + questions.length > 0;

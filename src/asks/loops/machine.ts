@@ -1,7 +1,8 @@
+import type { AskType } from "../../core/model/ask-type.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 import type { RoleFacts } from "../model/decision-key.ts";
 import type { Policy, Verdict } from "../../policy/model/policy.ts";
-import type { AskType, Job, RelayAsk, Stage } from "../model/ask.ts";
+import type { Job, RelayAsk, Stage } from "../model/ask.ts";
 import type { Responder } from "../../responders/responder.ts";
 
 /** A role as the stages go by it. */

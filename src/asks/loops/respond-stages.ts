@@ -1,8 +1,10 @@
+import { policyInputOf } from "../model/policy-input.ts";
+import { isPresetFor } from "../model/policy-input.ts";
+import { withPreset } from "../../policy/model/policy.ts";
 import type { Context } from "../../context.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
-import { isPresetFor, withPreset } from "../../tasks/model/policy.ts";
 import { decisionText, isCacheable } from "../model/decision-key.ts";
-import { evaluate, policyInputOf, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
+import { evaluate, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
 import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { isDecision, timeoutText } from "../model/people.ts";

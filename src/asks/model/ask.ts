@@ -1,8 +1,5 @@
+import type { AskType } from "../../core/model/ask-type.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
-
-/** What an executor may ask for (spec/relay 3). */
-export const ASK_TYPES = ["CLARIFICATION", "RESOURCE_FETCH", "POLICY_DECISION", "APPROVAL", "CHOICE"] as const;
-export type AskType = (typeof ASK_TYPES)[number];
 
 /** How a relayed ask ended; `PENDING` while it has not. */
 export const ASK_STATUSES = ["PENDING", "ANSWERED", "REJECTED", "TIMEOUT", "ERROR"] as const;

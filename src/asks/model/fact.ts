@@ -6,3 +6,10 @@ export type RelayFact =
   | { is: "escalated"; ask: RelayAsk; job: Job }
   | { is: "ended"; ask: RelayAsk; job: Job; answer: RelayAnswer }
   | { is: "job ended"; job: Job };
+
+const KINDS: Readonly<Record<RelayFact["is"], true>> = { asked: true, escalated: true, ended: true, "job ended": true };
+
+/** Returns whether something that was committed is of an ask or a job. */
+export function isRelayFact(fact: { readonly is: string }): fact is RelayFact {
+  return Object.hasOwn(KINDS, fact.is);
+}

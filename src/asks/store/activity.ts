@@ -1,4 +1,5 @@
-import type { AnswerSource, AnswerStatus, AskType, JobState, Stage } from "../model/ask.ts";
+import type { AskType } from "../../core/model/ask-type.ts";
+import type { AnswerSource, AnswerStatus, JobState, Stage } from "../model/ask.ts";
 import { sql } from "../../core/store/sql.ts";
 import type { Queryable } from "../../core/store/db.ts";
 

@@ -1,8 +1,8 @@
+import type { AskType } from "../../core/model/ask-type.ts";
 import { readExactJson } from "../../lib/exact-json.ts";
 import type {
   AskConstraints,
   AskStatus,
-  AskType,
   ChoiceOption,
   ContextEnvelope,
   RelayAsk,

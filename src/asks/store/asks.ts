@@ -1,4 +1,5 @@
-import type { AskStatus, AskType, RelayAsk, Stage, StageRecord } from "../model/ask.ts";
+import type { AskType } from "../../core/model/ask-type.ts";
+import type { AskStatus, RelayAsk, Stage, StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { ALL_READERS } from "../../requests/model/audience.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";

@@ -1,5 +1,6 @@
+import type { AskType } from "../../core/model/ask-type.ts";
 import type { ListPlace } from "../../core/model/list-page.ts";
-import type { AnswerSource, AskStatus, AskType, ErrorCode, JobState, Stage } from "../model/ask.ts";
+import type { AnswerSource, AskStatus, ErrorCode, JobState, Stage } from "../model/ask.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 

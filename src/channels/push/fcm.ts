@@ -1,8 +1,8 @@
+import type { PushOutside } from "./outside.ts";
 import { readFileSync } from "node:fs";
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
-import type { PushOutside } from "./push.ts";
 import { gone } from "./web-push.ts";
 
 /** A Google service account that may send to the devices of one Firebase project. */

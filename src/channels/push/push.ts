@@ -1,4 +1,4 @@
-import type { GuardedFetch } from "../../lib/guarded-fetch.ts";
+import type { PushOutside } from "./outside.ts";
 import type { SendPush } from "../../notices/model/push-message.ts";
 import { type FcmAccount, openFcm } from "./fcm.ts";
 import { openWebPush, type VapidDetails } from "./web-push.ts";
@@ -9,14 +9,6 @@ export interface PushServerSettings {
   vapid: VapidDetails;
   /** Null where the server has no Firebase project: nothing is sent to FCM tokens. */
   fcm: FcmAccount | null;
-}
-
-export interface PushOutside {
-  /** For endpoints, which come from browsers. */
-  guardedFetch: GuardedFetch;
-  /** For Google's own addresses. */
-  fetch: typeof globalThis.fetch;
-  now: () => number;
 }
 
 /** Returns the sender of messages to devices: Web Push, and FCM where it is set up (spec/channels 5.2). */

@@ -1,8 +1,8 @@
+import type { PushOutside } from "./outside.ts";
 import { AddressRefused, type GuardedReply } from "../../lib/guarded-fetch.ts";
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import type { PushDevice, PushMessage, SendPush } from "../../notices/model/push-message.ts";
 import { DeliveryError } from "../channel.ts";
-import type { PushOutside } from "./push.ts";
 
 export interface VapidDetails {
   /** `mailto:` or `https:`: whom a push service can complain to. */

@@ -1,8 +1,8 @@
+import type { WebhookDestination } from "./destination.ts";
 import { parseProviderJson } from "../../lib/json-body.ts";
 import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
 import type { Choice, Heard, Verdict } from "../../requests/model/heard.ts";
 import type { Hook, HookReply } from "../channel.ts";
-import type { WebhookDestination } from "./webhook.ts";
 
 const MAX_BYTES = 1_048_576;
 

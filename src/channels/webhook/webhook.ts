@@ -1,18 +1,10 @@
+import type { WebhookDestination } from "./destination.ts";
 import { AddressRefused, type GuardedFetch, type GuardedReply } from "../../lib/guarded-fetch.ts";
 import { retryAfterMs } from "../../lib/retry-after.ts";
 import { signedWebhookHeaders } from "../../lib/standard-webhooks.ts";
 import { DeliveryError, type Channel, type FieldError } from "../channel.ts";
 import { callbackHook, callbackPath } from "./callback.ts";
 import { closedEvent, deliveredEvent } from "./events.ts";
-
-/** A program of the operator's that passes requests on to people (spec/channels 5.6). */
-export interface WebhookDestination {
-  url: string;
-  /** `whsec_…`: signs both ways. */
-  secret: string;
-  /** Ids of the people it may speak for. */
-  humans: readonly string[];
-}
 
 export interface WebhookTarget {
   via: "webhook";

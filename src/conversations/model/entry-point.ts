@@ -1,3 +1,4 @@
+import type { Place } from "../../requests/model/heard.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 
 /** Where people may begin a conversation with an agent, as the operator wrote it down. */
@@ -19,14 +20,6 @@ export interface EntryPoint {
   /** What the agent is told that answers should fit. */
   responseSchema: ForeignSchema | null;
 }
-
-/** Where something was said, as far as its channel knows. */
-export type Place =
-  | { channel: "slack"; app: string | null }
-  /** Every address that a mail was for. */
-  | { channel: "email"; addresses: readonly string[] }
-  | { channel: "sms" | "whatsapp" }
-  | { channel: "inbox"; entry: string };
 
 /** Returns the entry point at a place. */
 export function entryAt(points: readonly EntryPoint[], place: Place): EntryPoint | undefined {

@@ -1,4 +1,3 @@
-import type { RelayFact } from "../../asks/model/fact.ts";
 import { sql, type Sql } from "./sql.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -10,19 +9,24 @@ export interface Queryable {
   all<Row>(statement: Sql): Promise<Row[]>;
 }
 
+/** Something that came of a transaction, told by whoever wrote it to whoever knows its kind by `is`. */
+export interface Fact {
+  readonly is: string;
+}
+
 /** A transaction under way. It is over when the function it was given to returns. */
 export interface Tx extends Queryable {
   /** Notes that whoever waits on `topic` should look again once this transaction has committed. */
   wake(topic: string): void;
   /** Notes what whoever watches this server is told once this transaction has committed. */
-  tell(fact: RelayFact): void;
+  tell(fact: Fact): void;
 }
 
 /** What a transaction left behind once it had committed. */
 export interface Committed<T> {
   value: T;
   topics: ReadonlySet<string>;
-  told: readonly RelayFact[];
+  told: readonly Fact[];
 }
 
 /**

@@ -1,8 +1,7 @@
 import pg from "pg";
 import { systemClock } from "../../lib/clock.ts";
 import { Refusal } from "../../refusals.ts";
-import type { RelayFact } from "../../asks/model/fact.ts";
-import type { Committed, Db, Tx } from "./db.ts";
+import type { Committed, Db, Fact, Tx } from "./db.ts";
 import { BEGIN_LONG, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./postgres-connection.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
@@ -197,7 +196,7 @@ async function runTransaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<Committed<T>> {
   const topics = new Set<string>();
-  const told: RelayFact[] = [];
+  const told: Fact[] = [];
   const say = (text: string, withinMs: number) => client.query({ text, query_timeout: withinMs } as pg.QueryConfig);
   try {
     await say(begin, left());

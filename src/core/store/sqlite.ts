@@ -1,9 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { nextTurn } from "../../lib/turn.ts";
 import { Refusal } from "../../refusals.ts";
-import type { RelayFact } from "../../asks/model/fact.ts";
 import { type Aside, openAside } from "./aside.ts";
-import type { Committed, Db, Tx } from "./db.ts";
+import type { Committed, Db, Fact, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 import type { StoreClock } from "./store-clock.ts";
 
@@ -201,7 +200,7 @@ async function carry(
   passenger: Passenger,
 ): Promise<{ kept: boolean; tell: () => void }> {
   const topics = new Set<string>();
-  const told: RelayFact[] = [];
+  const told: Fact[] = [];
   let over = false;
   const tx: Tx = {
     dialect: "sqlite",

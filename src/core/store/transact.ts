@@ -1,5 +1,4 @@
-import type { RelayFact } from "../../asks/model/fact.ts";
-import type { Db, Tx } from "./db.ts";
+import type { Db, Fact, Tx } from "./db.ts";
 import type { Wake } from "./wake.ts";
 
 /**
@@ -8,7 +7,7 @@ import type { Wake } from "./wake.ts";
  * Resolves after the commit is on disk; only then is anybody woken or told.
  */
 export async function transact<T>(
-  ctx: { db: Db; wake: Wake; tell?: (fact: RelayFact) => void },
+  ctx: { db: Db; wake: Wake; tell?: (fact: Fact) => void },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const { value, topics, told } = await ctx.db.transact(work);

@@ -1,7 +1,7 @@
+import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import type { Decision, Policy, PolicyRule } from "./policy.ts";
 import { patternOf, POLICY_INPUTS, type Condition, type Pattern } from "./match.ts";
-import { ASK_TYPES } from "../../asks/model/ask.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];

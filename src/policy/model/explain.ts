@@ -1,4 +1,4 @@
-import { withPreset } from "../../tasks/model/policy.ts";
+import { withPreset } from "./policy.ts";
 import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
 import {
   holds,

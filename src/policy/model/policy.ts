@@ -1,7 +1,5 @@
-import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
-import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
+import type { AskType } from "../../core/model/ask-type.ts";
 import { fits, normalised, type Condition, type PolicyInputName } from "./match.ts";
-import type { AskType, Job, RelayAsk } from "../../asks/model/ask.ts";
 import type { PolicyTrace } from "./trace.ts";
 
 export type Decision = PolicyTrace["decision"];
@@ -132,67 +130,13 @@ export function policyInput(words: PolicyWords, claimed: Readonly<Record<string,
   };
 }
 
-/** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
-export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
-  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined });
-}
-
-/** A function call as far as policy looks at it. */
-export type PolicyCall = Pick<AddressedAsk, "asker" | "digest"> & { form: AddressedForm & { kind: "approval" } };
-
-/**
- * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
- * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given. Of an attempt
- * at assigned work the repository is that of its job's kind, and the env is `agent` (spec/assignment 8).
- */
-export function policyInputOf(
-  ask: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal">,
-  job: Pick<Job, "id" | "env" | "repo"> & Partial<Pick<Job, "kind">>,
-  more: { action?: string; resource?: string; tool?: string; role?: string } = {},
-): PolicyInput {
-  const { meta, envelope } = ask;
-  const attempted = repoOfKind(job.kind);
-  const env = trusted("env", attempted === null ? job.env : ATTEMPT_ENV, [
-    meta["env"],
-    envelope?.job_snapshot.env_profile,
-  ]);
-  const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
-  // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
-  const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
-  return policyInput(
-    {
-      action: more.action ?? meta["action"],
-      resource: more.resource ?? meta["resource"],
-      env: env.value,
-      ask_type: ask.type,
-      role: more.role ?? ask.roleId,
-      tool: more.tool ?? said["tool"],
-      agent: said["agent"],
-      repo: repo.value,
-      job: job.id,
-      meta,
-    },
-    { ...env.claimed, ...repo.claimed },
-  );
-}
-
-function trusted(
-  name: "env" | "repo",
-  registered: string | null,
-  claims: readonly unknown[],
-): { value: string | null; claimed: Record<string, string> } {
-  const said = claims.map(textOf).filter((text) => text !== null && normalised(name, text) !== "");
-  if (!registered) return { value: said[0] ?? null, claimed: {} };
-  const other = said.find((text) => text !== null && normalised(name, text) !== normalised(name, registered));
-  return { value: registered, claimed: other ? { [name]: other } : {} };
-}
-
 /** Returns an agent as rules name it: by the name its key was issued for, or as `open:…`. */
-function agentName(principal: string): string {
+export function agentName(principal: string): string {
   return principal.replace(/^(agent|executor):/, "");
 }
 
-function textOf(value: unknown): string | null {
+/** Returns a text, a number or a truth value as rules compare it; null for anything else. */
+export function textOf(value: unknown): string | null {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
 }
@@ -309,4 +253,13 @@ function sameClass(one: PolicyClass, other: PolicyClass): boolean {
 
 function grantWords(policy: Policy, grant: Grant | undefined): string {
   return grant ? `somebody allowed it for good (${grant.id})` : `no rule of ${policy.name} speaks of it`;
+}
+
+/**
+ * Returns what is decided of a permission that an agent wants: what the operator's policy and standing grants say, and
+ * where none of their rules speaks of it the preset. What the operator denies by default stays denied.
+ */
+export function withPreset(verdict: Verdict, preset: Policy, input: PolicyInput): Verdict {
+  if (!verdict.trace.defaulted || verdict.decision === "DENY") return verdict;
+  return evaluate(preset, [], input);
 }

@@ -1,5 +1,6 @@
+import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { ASK_TYPES, JOB_STATES, STAGES } from "../../asks/model/ask.ts";
+import { JOB_STATES, STAGES } from "../../asks/model/ask.ts";
 import { followRelay } from "../../asks/observe.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Metrics } from "./metrics.ts";

@@ -1,6 +1,7 @@
+import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import type { FieldProblem } from "../../core/model/field-problem.ts";
 import { lengthOf, refuseFields } from "../../core/model/field-problem.ts";
-import { ASK_TYPES, type AskConstraints, type AskType, type ContextEnvelope } from "../../asks/model/ask.ts";
+import { type AskConstraints, type ContextEnvelope } from "../../asks/model/ask.ts";
 import { readOptions } from "../../asks/model/choice-options.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
 

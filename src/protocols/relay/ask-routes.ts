@@ -1,3 +1,4 @@
+import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
@@ -6,7 +7,7 @@ import { turnAfter } from "../../lib/turn.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
 import { envelopeHash } from "../../asks/model/decision-key.ts";
-import { ASK_TYPES, type AskType, type RelayAsk } from "../../asks/model/ask.ts";
+import { type RelayAsk } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../asks/hold-job.ts";
 import { postAsk, type AskWish } from "../../asks/post-ask.ts";

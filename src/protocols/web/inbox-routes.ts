@@ -1,3 +1,4 @@
+import { mayAllowForGood } from "../../requests/allow-for-good.ts";
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { canonicalExact, parseExactJson, withEveryDigit } from "../../lib/exact-json.ts";
@@ -13,7 +14,6 @@ import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf } from "../../requests/decide.ts";
 import { followInbox } from "../../requests/follow-inbox.ts";
 import { namePeople } from "../../access/name-people.ts";
-import { mayAllowForGood } from "../../policy/grants.ts";
 import { readDetails, readInInbox } from "../../requests/read.ts";
 import { readClock } from "../../core/read-clock.ts";
 import { readInbox, type InboxPlace } from "../../requests/read-inbox.ts";

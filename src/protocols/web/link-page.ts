@@ -1,3 +1,4 @@
+import { closingSentence } from "../../requests/closing-sentence.ts";
 import type { Context } from "../../context.ts";
 import type { AddressedAsk, Decision } from "../../requests/model/request.ts";
 import { optionsOf } from "../../requests/model/view.ts";
@@ -5,7 +6,6 @@ import { heardDecision } from "../../requests/model/heard-decision.ts";
 import { shapeOf } from "../../requests/model/schema-shape.ts";
 import { Refusal } from "../../refusals.ts";
 import { findSignedIn } from "../../access/find-signed-in.ts";
-import { closingSentence } from "../../conversations/hear.ts";
 import { decideByLink, readLink, type LinkReading } from "../../requests/open-link.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";

@@ -1,8 +1,8 @@
+import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { z } from "zod";
 import { evaluate, nameOf, policyInput } from "../../policy/model/policy.ts";
 import { conditionsText, explainVerdict } from "../../policy/model/explain.ts";
 import { lintPolicy } from "../../policy/model/lint.ts";
-import { ASK_TYPES } from "../../asks/model/ask.ts";
 import {
   type KeptGrant,
   listGrants,

@@ -1,3 +1,4 @@
+import { closingSentence } from "../closing-sentence.ts";
 import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
@@ -24,7 +25,6 @@ import { transact } from "../../core/store/transact.ts";
 import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
 import { tokenHashes, tokensOf } from "../delivery-tokens.ts";
-import { closingSentence } from "../../conversations/hear.ts";
 
 /** A claimed message is a rival's again after this. */
 const LEASE_MS = 60_000;

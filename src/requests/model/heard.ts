@@ -1,5 +1,4 @@
 import type { RefusedAnswer, Target } from "./request.ts";
-import type { Place } from "../../conversations/model/entry-point.ts";
 
 /** What a person said by a press: a choice among what was offered. */
 export type Choice =
@@ -84,3 +83,11 @@ export interface Verdict {
   /** Of an option that was not offered: the names of those that were. */
   options?: readonly string[];
 }
+
+/** Where something was said, as far as its channel knows. */
+export type Place =
+  | { channel: "slack"; app: string | null }
+  /** Every address that a mail was for. */
+  | { channel: "email"; addresses: readonly string[] }
+  | { channel: "sms" | "whatsapp" }
+  | { channel: "inbox"; entry: string };

@@ -1,5 +1,3 @@
-import type { EntryPoint } from "../../conversations/model/entry-point.ts";
-
 /** How asks to named people are limited, how long they are kept, and how people are reminded. */
 export interface AddressedRules {
   createsPerMinute: number;
@@ -14,8 +12,6 @@ export interface AddressedRules {
   slackMembersApprove: boolean;
   /** For so long a call is allowed that somebody allows for good. */
   grantDays: number;
-  /** Where people may begin conversations. */
-  entryPoints: readonly EntryPoint[];
   /** Who is asked under the name of a group: the ids of its people. */
   groups: ReadonlyMap<string, readonly string[]>;
 }
@@ -34,7 +30,6 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
   grantDays: 30,
-  entryPoints: [],
   groups: new Map(),
 };
 

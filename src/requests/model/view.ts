@@ -1,9 +1,9 @@
+import { ownTaskOf } from "./task-of-request.ts";
+import { taskAskOf } from "./task-of-request.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../../lib/printable.ts";
 import { withoutForgery } from "./agent-words.ts";
-import { ownTaskOf } from "../../tasks/model/attempt-asked.ts";
 import { namesIn, riskiestFirst } from "./argument-order.ts";
 import { shapeOf, type FieldShape, type Shape } from "./schema-shape.ts";
-import { taskAskOf } from "../../tasks/model/task-asks.ts";
 import { NO_DEADLINE, type AddressedAsk, type ForeignSchema, type ResponseOption } from "./request.ts";
 
 /**

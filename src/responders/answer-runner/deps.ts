@@ -1,6 +1,7 @@
+import type { AskType } from "../../core/model/ask-type.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
-import type { AskType, Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { Job, RelayAsk } from "../../asks/model/ask.ts";
 import type { Answered, Passed } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
 import type { Tokens } from "./wire.ts";

@@ -1,3 +1,4 @@
+import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -6,7 +7,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import { choiceOptionsOf } from "../../asks/model/choice-options.ts";
-import { ASK_TYPES, type ContextEnvelope } from "../../asks/model/ask.ts";
+import { type ContextEnvelope } from "../../asks/model/ask.ts";
 import type { RoleOnDisk } from "../roles/role-catalogue.ts";
 import { inputProblems, roleName, type Role } from "../roles/role.ts";
 import { outcomeOf } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import type { AskType } from "../../asks/model/ask.ts";
+import type { AskType } from "../../core/model/ask-type.ts";
 import type { Answered, Offer, Passed, Responder } from "../responder.ts";
 import { inputProblems, type Role } from "../roles/role.ts";
 import { type Children, openChildren } from "./children.ts";

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../model/task.ts";
+import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { OldRefs } from "../model/keep-work.ts";
 import type { Submission } from "../read-work-fates.ts";
 import type { Given } from "../../workshop/commission.ts";

@@ -1,20 +1,10 @@
+import type { AskType } from "../../core/model/ask-type.ts";
+import { OWN_TASK, ownTaskOf, type OwnTask } from "../../requests/model/task-of-request.ts";
 import type { AddressedAsk, Outcome } from "../../requests/model/request.ts";
-import type { NewTaskEvent, Sandbox } from "./task.ts";
+import type { NewTaskEvent } from "./task.ts";
 import { NO_ONE, whoseWords, type PermissionDecision, type QuestionAnswer, type Wisher } from "./attempt-asks.ts";
-import type { AskStatus, AskType } from "../../asks/model/ask.ts";
+import type { AskStatus } from "../../asks/model/ask.ts";
 
-/** Of which task an ask to people is, where a coding agent asked them by the key of its attempt. */
-export interface OwnTask {
-  repo: string;
-  id: string;
-  attempt: number;
-  agent: string;
-  sandbox: Sandbox | null;
-  /** What its log and its asks show, where the ask itself holds a secret. */
-  safe?: { title: string; words: string };
-}
-
-const KEY = "own_task";
 /** Who holds a key of scope `agent`; that of an attempt has the attempt's id for a name. */
 const AGENT = "agent:";
 
@@ -28,11 +18,6 @@ export function attemptIdOf(principal: string): string | null {
   return principal.startsWith(AGENT) ? principal.slice(AGENT.length) : null;
 }
 
-/** Returns the task whose agent asks; null for any other ask. */
-export function ownTaskOf({ wire }: Pick<AddressedAsk, "wire">): OwnTask | null {
-  return (wire[KEY] as OwnTask | undefined) ?? null;
-}
-
 /** Returns what may be shown of an ask to whoever gave the work. */
 export function safeWordsOf(ask: Pick<AddressedAsk, "title" | "words" | "wire">): { title: string; words: string } {
   const { title, words } = ownTaskOf(ask)?.safe ?? ask;
@@ -44,7 +29,7 @@ export function asOwnOf<T extends Pick<AddressedAsk, "words" | "wire">>(wish: T,
   return {
     ...wish,
     words: [wish.words, whoseWords(whose)].filter((part) => part !== "").join("\n\n"),
-    wire: { ...wish.wire, [KEY]: task },
+    wire: { ...wish.wire, [OWN_TASK]: task },
   };
 }
 

@@ -1,5 +1,5 @@
+import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
-import type { Sandbox } from "./task.ts";
 import type { RelayAnswer } from "../../asks/model/ask.ts";
 import { DECLINED } from "../../asks/model/people.ts";
 import { cutTo } from "../../core/model/title.ts";

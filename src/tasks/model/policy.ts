@@ -1,9 +1,6 @@
+import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { PermissionAction } from "./action.ts";
 import { isInGitFolder, isInTree } from "./action.ts";
-import type { Sandbox } from "./task.ts";
-import { repoOfKind } from "../../core/model/attempt-kind.ts";
-import { evaluate, type Policy, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
-import type { Job, RelayAsk } from "../../asks/model/ask.ts";
 
 /** Where and how something would be done: what policy goes by beside the wish itself. Agents can say none of it. */
 export interface ActionFacts {
@@ -77,18 +74,4 @@ function argumentsOf(line: string): string[] | null {
     words.push(found[1] ?? found[2] ?? found[3] ?? "");
   }
   return words;
-}
-
-/**
- * Returns what is decided of a permission that an agent wants: what the operator's policy and standing grants say, and
- * where none of their rules speaks of it the preset. What the operator denies by default stays denied.
- */
-export function withPreset(verdict: Verdict, preset: Policy, input: PolicyInput): Verdict {
-  if (!verdict.trace.defaulted || verdict.decision === "DENY") return verdict;
-  return evaluate(preset, [], input);
-}
-
-/** Returns whether the preset may be asked about an ask. */
-export function isPresetFor(ask: Pick<RelayAsk, "type">, job: Pick<Job, "kind">): boolean {
-  return ask.type === "APPROVAL" && repoOfKind(job.kind) !== null;
 }

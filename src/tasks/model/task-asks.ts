@@ -1,33 +1,10 @@
-import type { AddressedAsk, AddressedForm, Outcome } from "../../requests/model/request.ts";
+import type { AddressedForm, Outcome } from "../../requests/model/request.ts";
 import { titleOfPrompt } from "./names.ts";
-import type { Attempt, AttemptUsage, Diffstat, Sandbox, Task, Verdict } from "./task.ts";
+import type { Attempt, AttemptUsage, Diffstat, Task, Verdict } from "./task.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** The door of what people are asked about tasks. */
 export const ASSIGNMENT_DOOR = "assignment";
-
-/** What an ask about a task keeps of it. */
-export interface TaskAskWire extends Pick<Task, "repo" | "id" | "attempt"> {
-  about: "review" | "conflict";
-}
-
-/** The task that people are asked about, and what of it; `wish` is what an agent at work on it wants to do or know. */
-export interface TaskOfAsk {
-  repo: string;
-  id: string;
-  attempt: number;
-  about: TaskAskWire["about"] | "wish";
-  /** Whose wish it is, and how they are kept apart from the machine; null where no agent wishes anything. */
-  agent: string | null;
-  sandbox: Sandbox | null;
-}
-
-/** Returns which task an ask is about, and what of it; null for any other ask. No other door keeps `about`. */
-export function taskAskOf({ wire }: Pick<AddressedAsk, "wire">): TaskAskWire | null {
-  const { repo, id, attempt, about } = wire as Partial<TaskAskWire>;
-  if (repo === undefined || id === undefined || attempt === undefined || about === undefined) return null;
-  return { repo, id, attempt, about };
-}
 
 const REQUEST_CHANGES = "Request changes";
 

@@ -1,3 +1,4 @@
+import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { TaskConflict } from "./conflict.ts";
 
 /** Where a task is (spec/assignment 3). */
@@ -76,9 +77,6 @@ export type StartOn = "completed" | "approved";
 export function releases(state: TaskState, startOn: StartOn): boolean {
   return startOn === "approved" ? state === "approved" : STATUS[state] === "completed";
 }
-
-/** How an attempt is isolated from the machine it runs on. */
-export type Sandbox = "bubblewrap" | "none";
 
 export interface Diffstat {
   files: number;

@@ -1,6 +1,7 @@
+import type { Sandbox } from "../../core/model/sandbox.ts";
+import { ownTaskOf } from "../../requests/model/task-of-request.ts";
 import type { AddressedAsk } from "../../requests/model/request.ts";
-import { ownTaskOf } from "../model/attempt-asked.ts";
-import type { Attempt, AttemptState, AttemptUsage, Sandbox } from "../model/task.ts";
+import type { Attempt, AttemptState, AttemptUsage } from "../model/task.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 import { TASKS_TOPIC, taskTopic } from "../../core/store/wake.ts";

@@ -1,7 +1,7 @@
+import { findPeopleOfReaders, insertAddressedNotices } from "../requests/store/device-notices.ts";
 import type { Audience } from "../requests/model/request.ts";
 import { ALL_READERS, leavesOf, readersOf } from "../requests/model/audience.ts";
 import type { Tx } from "../core/store/db.ts";
-import { findPeopleOfReaders, insertAddressedNotices } from "./store/notices.ts";
 
 /**
  * The devices of those who are asked will be told of it, each device once, from when on they are asked: rows of the

@@ -1,0 +1,56 @@
+import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
+import { normalised } from "../../policy/model/match.ts";
+import { agentName, policyInput, textOf, type PolicyInput } from "../../policy/model/policy.ts";
+import type { Job, RelayAsk } from "./ask.ts";
+
+/** Returns whether the preset may be asked about an ask. */
+export function isPresetFor(ask: Pick<RelayAsk, "type">, job: Pick<Job, "kind">): boolean {
+  return ask.type === "APPROVAL" && repoOfKind(job.kind) !== null;
+}
+
+/**
+ * Returns what the policy is asked about an ask. What is registered on the job wins over what the ask claims; a
+ * difference is kept as `claimed`. `more` says what a tool call of the ask does, or which role it was given. Of an attempt
+ * at assigned work the repository is that of its job's kind, and the env is `agent` (spec/assignment 8).
+ */
+export function policyInputOf(
+  ask: Pick<RelayAsk, "type" | "roleId" | "meta" | "envelope" | "principal">,
+  job: Pick<Job, "id" | "env" | "repo"> & Partial<Pick<Job, "kind">>,
+  more: { action?: string; resource?: string; tool?: string; role?: string } = {},
+): PolicyInput {
+  const { meta, envelope } = ask;
+  const attempted = repoOfKind(job.kind);
+  const env = trusted("env", attempted === null ? job.env : ATTEMPT_ENV, [
+    meta["env"],
+    envelope?.job_snapshot.env_profile,
+  ]);
+  const repo = trusted("repo", attempted ?? job.repo, [envelope?.job_snapshot.repo]);
+  // Whoever runs an attempt says which agent and which of its tools; its asks come from nobody else.
+  const said: Readonly<Record<string, unknown>> = attempted === null ? { agent: agentName(ask.principal) } : meta;
+  return policyInput(
+    {
+      action: more.action ?? meta["action"],
+      resource: more.resource ?? meta["resource"],
+      env: env.value,
+      ask_type: ask.type,
+      role: more.role ?? ask.roleId,
+      tool: more.tool ?? said["tool"],
+      agent: said["agent"],
+      repo: repo.value,
+      job: job.id,
+      meta,
+    },
+    { ...env.claimed, ...repo.claimed },
+  );
+}
+
+function trusted(
+  name: "env" | "repo",
+  registered: string | null,
+  claims: readonly unknown[],
+): { value: string | null; claimed: Record<string, string> } {
+  const said = claims.map(textOf).filter((text) => text !== null && normalised(name, text) !== "");
+  if (!registered) return { value: said[0] ?? null, claimed: {} };
+  const other = said.find((text) => text !== null && normalised(name, text) !== normalised(name, registered));
+  return { value: registered, claimed: other ? { [name]: other } : {} };
+}

@@ -1,0 +1,37 @@
+import type { Context } from "../context.ts";
+import { findPerson } from "../access/store/people.ts";
+import type { Tx } from "../core/store/db.ts";
+import { grantStanding } from "../policy/grants.ts";
+import { policyInputOfCall } from "./model/policy-call.ts";
+import type { AddressedAsk } from "./model/request.ts";
+
+/**
+ * What a person approved, and wants to be allowed for good, is: the same function with exactly the same arguments, for the
+ * same agent, for as many days as the settings say. It is part of the transaction that approves it. Of any other end
+ * nothing follows.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin
+ */
+export async function allowCallForGood(
+  ctx: Pick<Context, "newId" | "addressed">,
+  tx: Tx,
+  { id: askId, asker, digest, form, wire, outcome }: AddressedAsk,
+): Promise<void> {
+  const { standing, by } = outcome ?? {};
+  if (!standing || form.kind !== "approval" || by?.kind !== "person" || wire["standing"] !== true) return;
+  const input = policyInputOfCall({ asker, digest, form });
+  await grantStanding(ctx, tx, { input, askId, person: by.id, days: ctx.addressed.grantDays });
+}
+
+/**
+ * Returns whether a person may tick "always allow this" at an ask: an approval that policy put to people and says may be
+ * allowed for good, and a person who administers the server.
+ */
+export async function mayAllowForGood(
+  { db }: Pick<Context, "db">,
+  { form, wire }: Pick<AddressedAsk, "form" | "wire">,
+  person: string,
+): Promise<boolean> {
+  if (form.kind !== "approval" || wire["standing"] !== true) return false;
+  return (await findPerson(db, person))?.role === "admin";
+}

@@ -1,0 +1,10 @@
+import { agentName, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
+import type { AddressedAsk, AddressedForm } from "./request.ts";
+
+/** Returns what the policy is asked about a function call: which function, by which agent, and what it is bound to. */
+export function policyInputOfCall({ asker, digest, form }: PolicyCall): PolicyInput {
+  return policyInput({ fn: form.fn, agent: agentName(asker), digest: digest ?? undefined });
+}
+
+/** A function call as far as policy looks at it. */
+export type PolicyCall = Pick<AddressedAsk, "asker" | "digest"> & { form: AddressedForm & { kind: "approval" } };

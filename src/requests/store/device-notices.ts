@@ -1,0 +1,37 @@
+import type { Queryable, Tx } from "../../core/store/db.ts";
+import { join, sql } from "../../core/store/sql.ts";
+
+/** Plans to tell every active device of these people of what is addressed to them, each device once. */
+export async function insertAddressedNotices(
+  tx: Tx,
+  askId: string,
+  people: readonly string[],
+  inMs: number,
+): Promise<void> {
+  if (people.length === 0) return;
+  const them = join([...people]);
+  await tx.all(
+    sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
+      SELECT ${askId}, s.subscription_id, p.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
+        (SELECT parley_now())
+      FROM participants p JOIN push_subscriptions s ON s.person = p.participant_id
+      WHERE s.active = 1 AND p.person IN (${them})
+      ON CONFLICT DO NOTHING`,
+  );
+}
+
+/** Returns whom the names of an audience's readers stand for: people, identities, or everybody who sees all. */
+export async function findPeopleOfReaders(
+  on: Queryable,
+  readers: readonly string[],
+  allReaders: string,
+): Promise<string[]> {
+  if (readers.length === 0) return [];
+  const names = join([...readers]);
+  const rows = await on.all<{ person_id: string }>(
+    sql`SELECT person_id FROM people WHERE left_at IS NULL AND (person_id IN (${names})
+      OR person_id IN (SELECT person FROM identities WHERE kind || ':' || value IN (${names}))
+      OR sees_all = 1 AND ${readers.includes(allReaders) ? 1 : 0} = 1)`,
+  );
+  return rows.map((row) => row.person_id);
+}
