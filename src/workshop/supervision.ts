@@ -1,9 +1,9 @@
-import type { Sandbox } from "../core/model/sandbox.ts";
 /**
  * The words between a supervisor, the detached process that owns one agent, and whoever looks after the attempt: the
  * server, or a worker elsewhere. Lines of JSON over a unix socket; every line the supervisor says is first in its
  * `log.ndjson`, numbered from 1, and is replayed to whoever attaches (spec/assignment 10).
  */
+import type { Sandbox } from "../core/model/sandbox.ts";
 import type { AttemptUsage } from "../tasks/model/task.ts";
 import type {
   AgentSettings,
