@@ -210,8 +210,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "two servers on one file",
     file: "src/core/store/server-lock.ts",
-    find: "BEGIN EXCLUSIVE",
-    put: "BEGIN",
+    find: "journal_mode = MEMORY; BEGIN EXCLUSIVE",
+    put: "journal_mode = MEMORY; BEGIN",
     harness: "kill",
     says: /D8/,
   },
