@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser } from "playwright-core";
+import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -73,5 +74,62 @@ describe("the rows of the inbox", () => {
         .evaluateAll((facts) => facts.filter((fact) => fact.getBoundingClientRect().right > innerWidth).length);
       assert.equal(cut, 0, `at ${size} no fact of a row leaves the screen`);
     }
+  });
+
+  it("stay where they are while others come in, which wait behind a button that counts them", async () => {
+    const una = await nameSomebody(world, "Una Berg");
+    const { ctx } = world.server;
+    const ask = (fn: string, timeoutSeconds: number) =>
+      askPeople(ctx, { ...callOf(fn, {}), audience: toPerson(una.id), timeoutSeconds });
+    await ask("first", HOUR_S * 3);
+    const second = await ask("second", HOUR_S * 4);
+    await using visitor = await una.visit(browser, { screen: "phone" });
+    const { page } = visitor;
+    const names = () => page.locator("[data-row] > :first-child").allTextContents();
+    await row(page, "Second").waitFor();
+
+    await ask("urgent", HOUR_S / 2);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    await ask("between", HOUR_S * 3.5);
+    await page.getByRole("button", { name: "2 new" }).waitFor();
+    await page.getByText("Waiting (4)").waitFor();
+    assert.deepEqual(await names(), ["First", "Second"]);
+
+    const responder = await responderOf(ctx.db, una.id, "slack");
+    await decideAsk(ctx, { askId: second.id, responder, decision: { kind: "reject" } });
+    await row(page, "Second").waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "2 new" }).tap();
+    await row(page, "Between").waitFor();
+    assert.deepEqual(await names(), ["Urgent", "First", "Between"]);
+    assert.equal(await page.locator("[data-row]:focus > :first-child").textContent(), "Urgent");
+    assert.equal(await page.getByRole("button", { name: "new" }).count(), 0);
+  });
+
+  it("stand where they were left when somebody comes back to them, decided ones aside", async () => {
+    const ole = await nameSomebody(world, "Ole Krog");
+    for (let i = 1; i <= 40; i += 1) {
+      const call = callOf(`step_${i}`, { number: i });
+      await askPeople(world.server.ctx, { ...call, audience: toPerson(ole.id), timeoutSeconds: HOUR_S + i });
+    }
+    await using visitor = await ole.visit(browser, { screen: "phone" });
+    const { page } = visitor;
+    const place = () => page.evaluate(() => Math.round(scrollY));
+    const isAt = (y: number) => page.waitForFunction((wanted) => Math.round(scrollY) === wanted, y);
+    await row(page, "Step 30 ").scrollIntoViewIfNeeded();
+    const before = await place();
+    assert.ok(before > 500);
+    await row(page, "Step 30 ").tap();
+    await page.getByRole("heading", { level: 1, name: "step_30" }).waitFor();
+    await page.getByRole("link", { name: "Inbox" }).first().tap();
+    await isAt(before);
+    assert.match((await page.locator("[data-row]:focus").textContent()) ?? "", /^Step 30 /);
+
+    await row(page, "Step 30 ").tap();
+    await page.getByRole("button", { name: "Reject" }).tap();
+    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).tap();
+    await page.getByText("Rejected by you").waitFor();
+    await page.getByRole("link", { name: "Inbox" }).first().tap();
+    await isAt(before);
+    await row(page, "Step 30 ").waitFor({ state: "hidden" });
   });
 });

@@ -346,6 +346,7 @@ describe("the Inbox room", () => {
     await row(page, "New call").waitFor();
     await page.getByText("Something new came in.").waitFor();
     await ask({ audience, title: "A question?", digest: null, form: { kind: "reply", options: [] } });
+    await button(page, "1 new").tap();
     await row(page, "A question?").waitFor();
     await page.getByLabel("Show").selectOption("kind:reply");
     await row(page, "New call").waitFor({ state: "hidden" });

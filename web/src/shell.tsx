@@ -143,7 +143,7 @@ function Offline() {
   );
 }
 
-/** A new screen begins at its beginning, for the keyboard and for screen readers too. */
+/** A new screen begins at its beginning, or where it was left, for the keyboard and for screen readers too. */
 function useFocusOnNavigation(location: string): void {
   const before = useRef(location);
   useEffect(() => {
@@ -151,10 +151,9 @@ function useFocusOnNavigation(location: string): void {
     before.current = location;
     const openedByItself = history.state === "opened-by-itself";
     if (from === location || openedByItself) return;
-    scrollTo(0, 0);
-    (document.querySelector<HTMLElement>("[data-focus]") ?? document.getElementById("main"))?.focus({
-      preventScroll: true,
-    });
+    const begin = document.querySelector<HTMLElement>("[data-focus]") ?? document.getElementById("main");
+    scrollTo(0, Number(begin?.dataset["place"] ?? 0));
+    begin?.focus({ preventScroll: true });
   }, [location]);
 }
 

@@ -52,10 +52,14 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
   const isWide = wide.use();
   const [, go] = useLocation();
   const which = tab.use();
-  const { asks: rows = [], hasNextPage, fetchNextPage } = useShown(which);
+  const { rows = [], isToShow, show, hasNextPage, fetchNextPage } = useShown(which);
   const waiting = useInbox("open").asks ?? [];
   useLiveInbox();
   useArrivals();
+
+  useEffect(() => {
+    if (isToShow) show();
+  }, [isToShow, show]);
 
   const first = rows[0]?.id;
   // Beside the list there is room for an ask: the one whose deadline is next.

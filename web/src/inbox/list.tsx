@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
@@ -11,6 +12,7 @@ import { createStore } from "../store.ts";
 import styles from "./inbox.module.css";
 import { Deadline } from "./parts.tsx";
 import { type Tab, useInbox } from "./queries.ts";
+import { useSeen } from "./seen.ts";
 import { BeginTalk, Talks } from "./talk.tsx";
 import { text } from "./text.ts";
 import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
@@ -25,9 +27,14 @@ const DUE: readonly Due[] = ["soon", "today", "later", "none"];
 const SOON_MS = 3_600_000;
 const TODAY_MS = 86_400_000;
 
-/** What is wanted of the list that is shown. */
+/** Where the list was left for one of its rows: which one, and how far down the page was. */
+let leftAt: { id: string; y: number } | null = null;
+
+/** The list that is shown, as somebody has it in front of them; `arrived` is what has come in since. */
 export function useShown(which: Tab) {
-  return useInbox(which, wantedBy(shown.use()));
+  const filter = shown.use();
+  const list = useInbox(which, wantedBy(filter));
+  return { ...list, ...useSeen(`${which} ${filter}`, list) };
 }
 
 function wantedBy(filter: string): Wanted {
@@ -38,6 +45,7 @@ function wantedBy(filter: string): Wanted {
 }
 
 function choose(which: Tab): void {
+  leftAt = null;
   // What is over is neither counted by agent nor due.
   if (!shown.get().startsWith("kind:")) shown.set("");
   tab.set(which);
@@ -47,8 +55,10 @@ export function List({ current }: { current: string | undefined }) {
   const chosen = tab.use();
   const waiting = useInbox("open").counts?.all;
   const Heading = current === undefined ? "h1" : "h2";
+  const { isPending, rows } = useShown(chosen);
+  const isGone = !rows?.some(({ id }) => id === leftAt?.id);
   return (
-    <section aria-busy={useShown(chosen).isPending}>
+    <section aria-busy={isPending} {...(current === undefined && isGone && placeOf(leftAt))} tabIndex={-1}>
       <header class={feedStyles.header}>
         <Heading>{text.title}</Heading>
         <Filter />
@@ -73,32 +83,50 @@ export function List({ current }: { current: string | undefined }) {
 }
 
 function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }) {
-  const { asks, counts, error, isPending, refetch, ...pages } = useShown(which);
+  const { asks, rows, arrived, show, counts, error, isPending, refetch, ...pages } = useShown(which);
+  const box = useRef<HTMLDivElement>(null);
+  const wanted = useRef<string | null>(null);
+  useLayoutEffect(() => {
+    if (wanted.current === null) return;
+    box.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`)?.focus();
+    wanted.current = null;
+  }, [rows?.length]);
   const isFiltered = shown.use() !== "";
   if (isPending) return <Loading rows={4} />;
-  if (!asks) return <Trouble level={2} title={text.failed} error={error} onTryAgain={() => void refetch()} />;
+  if (!asks || !rows) return <Trouble level={2} title={text.failed} error={error} onTryAgain={() => void refetch()} />;
   const Heading = current === undefined ? "h2" : "h3";
-  const row = (ask: ListedAsk) => <Row key={ask.id} ask={ask} isCurrent={ask.id === current} />;
+  const row = (ask: ListedAsk) => <Row key={ask.id} ask={ask} current={current} />;
+  const showArrived = (): void => {
+    wanted.current = arrived[0]?.id ?? null;
+    show();
+  };
   return (
-    <>
+    <div ref={box}>
+      {arrived.length > 0 && (
+        <div class={styles.arrived}>
+          <button type="button" class="primary" onClick={showArrived}>
+            {text.new(arrived.length)}
+          </button>
+        </div>
+      )}
       {asks.length === 0 && <Empty which={which} isFiltered={isFiltered} />}
       {counts ? (
-        groupsOf(asks, counts).map(({ due, rows }) => (
+        groupsOf(rows, counts).map(({ due, rows }) => (
           <section key={due}>
             <Heading class={styles.due}>{text.counted(text.due[due], counts.due[due])}</Heading>
             <ul>{rows.map(row)}</ul>
           </section>
         ))
       ) : (
-        <ul>{asks.map(row)}</ul>
+        <ul>{rows.map(row)}</ul>
       )}
       <More
         label={counts ? text.more(Math.max(1, counts.all - asks.length)) : text.older}
-        rows={asks.length}
+        rows={rows.length}
         isMore={pages.hasNextPage}
         readOn={() => pages.fetchNextPage({ throwOnError: true })}
       />
-    </>
+    </div>
   );
 }
 
@@ -116,15 +144,20 @@ function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows:
 }
 
 /** Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. */
-function Row({ ask, isCurrent }: { ask: ListedAsk; isCurrent: boolean }) {
+function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) {
   const isOpen = ask.state === "open";
+  const leave = (): void => {
+    leftAt = { id: ask.id, y: scrollY };
+  };
   return (
     <li class={feedStyles.row}>
       <Link
         href={`/inbox/${ask.id}`}
         class={`${feedStyles.link} ${styles.link}`}
-        aria-current={isCurrent ? "true" : undefined}
-        data-row
+        aria-current={ask.id === current ? "true" : undefined}
+        data-row={ask.id}
+        onClick={leave}
+        {...(current === undefined && ask.id === leftAt?.id && placeOf(leftAt))}
       >
         <span class={styles.sentence}>{ask.sentence}</span>
         <span class={`${feedStyles.facts} ${styles.facts}`}>
@@ -147,6 +180,11 @@ function Row({ ask, isCurrent }: { ask: ListedAsk; isCurrent: boolean }) {
       </Link>
     </li>
   );
+}
+
+/** Whoever comes back stands where they left. */
+function placeOf(at: typeof leftAt) {
+  return at && { "data-focus": true, "data-place": at.y };
 }
 
 function Ended({ ask }: { ask: ListedAsk }) {
@@ -176,7 +214,10 @@ function Filter() {
       class={feedStyles.topic}
       aria-label={text.filter}
       value={chosen}
-      onChange={(event) => shown.set(event.currentTarget.value)}
+      onChange={(event) => {
+        leftAt = null;
+        shown.set(event.currentTarget.value);
+      }}
     >
       {option("", text.all, counts?.all)}
       {which === "open" && (

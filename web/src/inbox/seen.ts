@@ -1,0 +1,45 @@
+import { createStore } from "../store.ts";
+import type { Counts, ListedAsk } from "./wire.ts";
+
+/** A list as somebody has it in front of them. */
+interface Seen {
+  /** Which list it is. */
+  list: string;
+  ids: ReadonlySet<string>;
+  /** Nothing of it was still to be read, so whatever is not among the ids has come in since. */
+  isWhole: boolean;
+  newestAt: string | null;
+}
+
+const seen = createStore<Seen | null>(null);
+
+/** A list as far as it was read. */
+interface Read {
+  asks: readonly ListedAsk[] | undefined;
+  hasNextPage: boolean;
+  counts: Counts | null | undefined;
+}
+
+/**
+ * Parts a list into what somebody has in front of them and what has come in since, which waits until they want to see it:
+ * no row moves away under the finger that is about to press it. Nothing is held back from a list that is empty or was not
+ * looked at just before, for which `isToShow` says that `show` is to be called, nor from what is over, which has no counts.
+ */
+export function useSeen(list: string, { asks, hasNextPage, counts }: Read) {
+  const before = seen.use();
+  const isKnown = before?.list === list && counts !== null;
+  const isNew = (ask: ListedAsk): boolean => isKnown && hasComeSince(before, ask);
+  const rows = asks?.filter((ask) => !isNew(ask));
+  const show = (): void => {
+    const ids = new Set(asks?.map(({ id }) => id));
+    seen.set({ list, ids, isWhole: !hasNextPage, newestAt: counts?.newest_at ?? null });
+  };
+  const isEmptied = rows?.length === 0 && asks?.length !== 0;
+  const isToShow = Boolean(rows && counts) && (!isKnown || isEmptied);
+  return { rows, arrived: asks?.filter(isNew) ?? [], isToShow, show };
+}
+
+/** Of a list that was not read to its end, a row that moves up is told from a new one by when it was asked. */
+function hasComeSince({ ids, isWhole, newestAt }: Seen, { id, created_at: at }: ListedAsk): boolean {
+  return !ids.has(id) && (isWhole || newestAt === null || at > newestAt);
+}
