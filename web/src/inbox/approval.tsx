@@ -1,10 +1,12 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import formStyles from "../answer/answer-form.module.css";
 import { useKeys } from "../keys.ts";
 import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
 import { Confirm, type Intent } from "./confirm.tsx";
 import { type Deciding, rejection, useDecide } from "./decide.ts";
 import { useAskDraft } from "./draft.ts";
 import { EditArguments, type Edited, editedArguments } from "./edit-arguments.tsx";
+import { Approvals } from "./outcome.tsx";
 import { Call, Facts } from "./parts.tsx";
 import styles from "./ask.module.css";
 import { WishWords } from "./task-wish.tsx";
@@ -13,13 +15,21 @@ import type { AskOption, WholeAsk } from "./wire.ts";
 
 const isRight = (event: MouseEvent): boolean => event.clientX > innerWidth / 2;
 
-/** A call to be approved or rejected: what runs comes first and whole, then who asks, and the controls come last. */
+/**
+ * A call to be approved or rejected: what runs comes first and whole, then who asks. What decides stays in sight below,
+ * while the rest scrolls under it.
+ */
 export function Approval({ ask }: { ask: WholeAsk }) {
   const [draft, change] = useAskDraft(ask.id);
   const deciding = useDecide(ask.id);
   const [intent, setIntent] = useState<Intent | null>(null);
   const deliberate = useDeliberate(intent ?? ask.id);
   const edited = editedArguments(ask, draft);
+  const editor = useRef<HTMLDetailsElement>(null);
+  const edit = (): void => {
+    if (editor.current) editor.current.open = true;
+    document.getElementById("kwargs")?.focus();
+  };
 
   const choose = (option: AskOption, pressedRight: boolean): void => {
     const isMeant = deliberate.isMeant();
@@ -30,22 +40,27 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   };
 
   return (
-    <>
+    <div class={styles.form} aria-busy={deciding.sending}>
       <Call ask={ask} />
       <WishWords ask={ask} />
       <Facts ask={ask} />
+      <Approvals ask={ask} />
       {ask.editable && (
-        <EditArguments ask={ask} draft={draft} onChange={change} problems={problemsOf(deciding, edited)} />
+        <EditArguments
+          ask={ask}
+          draft={draft}
+          onChange={change}
+          problems={problemsOf(deciding, edited)}
+          element={editor}
+        />
       )}
-      {deciding.refused && (
-        <p role="alert" class={styles.alert}>
-          {deciding.refused.says}
-        </p>
-      )}
-      <div class={styles.decide} aria-busy={deciding.sending}>
-        <Pair edited={edited} onIntend={setIntent} />
-        {ask.options.length > 0 && <Ways options={ask.options} deliberate={deliberate} onChoose={choose} />}
-      </div>
+      {ask.options.length > 0 && <Ways options={ask.options} deliberate={deliberate} onChoose={choose} />}
+      <Bar
+        edited={edited}
+        refused={deciding.refused?.says}
+        onIntend={setIntent}
+        onEdit={ask.editable ? edit : undefined}
+      />
       <Confirm
         ask={ask}
         intent={intent}
@@ -55,7 +70,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
         onClose={() => setIntent(null)}
         onDecide={(decision) => void deciding.send(decision)}
       />
-    </>
+    </div>
   );
 }
 
@@ -64,28 +79,47 @@ const problemsOf = (deciding: Deciding, edited: Edited) => [
   ...(deciding.refused?.problems ?? []),
 ];
 
-/** No and yes, with a key for each. */
-function Pair({ edited, onIntend }: { edited: Edited; onIntend: (intent: Intent) => void }) {
+/** No, other arguments and yes, under the thumb; no and yes have a key each. */
+function Bar(props: {
+  edited: Edited;
+  /** Why the last decision was not taken. */
+  refused: string | undefined;
+  onIntend: (intent: Intent) => void;
+  onEdit: (() => void) | undefined;
+}) {
+  const { edited, refused, onIntend, onEdit } = props;
   const approve = (pressedRight: boolean): void => {
     if (edited.problem === null) return onIntend({ approve: true, pressedRight });
-    document.getElementById("kwargs")?.focus();
+    onEdit?.();
   };
   const reject = (pressedRight: boolean): void => onIntend({ approve: false, pressedRight });
   useKeys({ a: () => approve(true), r: () => reject(false) });
   return (
-    <div class={styles.pair}>
-      <button type="button" class="alarm" onClick={(event) => reject(isRight(event))} aria-keyshortcuts="r">
-        {text.reject}
-      </button>
-      <button
-        type="button"
-        class={styles.approve}
-        onClick={(event) => approve(isRight(event))}
-        aria-keyshortcuts="a"
-        aria-disabled={edited.problem !== null}
-      >
-        {edited.text === null ? text.approve : text.approveEdited}
-      </button>
+    <div class={formStyles.bar}>
+      {refused !== undefined && (
+        <p role="alert" class={styles.alert}>
+          {refused}
+        </p>
+      )}
+      <div class={styles.decide}>
+        <button type="button" class="alarm" onClick={(event) => reject(isRight(event))} aria-keyshortcuts="r">
+          {text.reject}
+        </button>
+        {onEdit && (
+          <button type="button" onClick={onEdit}>
+            {text.editShort}
+          </button>
+        )}
+        <button
+          type="button"
+          class={styles.approve}
+          onClick={(event) => approve(isRight(event))}
+          aria-keyshortcuts="a"
+          aria-disabled={edited.problem !== null}
+        >
+          {edited.text === null ? text.approve : text.approveEdited}
+        </button>
+      </div>
     </div>
   );
 }

@@ -58,7 +58,8 @@ function Open({ ask, onTimeUp }: { ask: WholeAsk; onTimeUp: () => void }) {
     <>
       {until < Infinity && <TimeUp until={until} onTimeUp={onTimeUp} />}
       {isFree(ask) ? <Controls ask={ask} /> : <Waiting ask={ask} />}
-      <Approvals ask={ask} />
+      {/* A call that this person decides shows them above its bar. */}
+      {!(isFree(ask) && ask.kind === "approval") && <Approvals ask={ask} />}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import type { AskDraft } from "./draft.ts";
 import styles from "./ask.module.css";
 import type { Problem } from "./schema.ts";
@@ -28,13 +29,15 @@ export function EditArguments(props: {
   draft: AskDraft;
   problems: readonly Problem[];
   onChange: (part: AskDraft) => void;
+  /** What whoever wants to edit is led to. */
+  element: RefObject<HTMLDetailsElement | null>;
 }) {
-  const { ask, draft, problems, onChange } = props;
+  const { ask, draft, problems, onChange, element } = props;
   const proposed = ask.kwargs ?? "{}";
   const written = draft.kwargs ?? proposed;
   const isChanged = written !== proposed;
   return (
-    <details class={styles.edit} open={isChanged}>
+    <details ref={element} class={styles.edit} open={isChanged}>
       <summary>
         {text.edit}
         {isChanged && <span class={styles.changed}>{text.edited}</span>}

@@ -159,6 +159,7 @@ export const text = {
   otherArguments: "Propose other arguments",
   rejectWays: "Reject because",
   edit: "Change the arguments",
+  editShort: "Edit",
   editLead: "What you approve is what runs. Leave it as it is to approve what the agent proposed.",
   editAsJson: "Arguments as JSON",
   restore: "Take back the changes",
