@@ -5,12 +5,28 @@ import { askPeople, toPerson } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 const SMALL_AND_USUAL = [
   { width: 320, height: 568 },
   { width: 390, height: 844 },
 ];
 const long = Array.from({ length: 80 }, (_, i) => `Clause ${i} of a contract that nobody reads`).join("\n");
+const TAGS = ["@new", "@kitchen"];
+const ARGUMENTS = {
+  amount: 49.9,
+  currency: "EUR",
+  letter: "Dear Ms Roth,\n\nyour kettle is on its way.\nمرحبا بكم",
+  lines: [
+    { article: "kettle", count: 1 },
+    { article: "cup", count: 6 },
+  ],
+  page: "https://shop.example@evil.example/a",
+  patch: "--- a/shop.ts\n+++ b/shop.ts\n@@ -1,2 +1,2 @@\n-const price = 1;\n+const price = 2;\n sell(price);\n",
+  tags: TAGS,
+  then: "javascript:alert(1)",
+  when: "2026-11-23T12:00:00Z",
+};
 
 describe("the card of a call", () => {
   let world: World;
@@ -59,6 +75,52 @@ describe("the card of a call", () => {
       await page.setViewportSize(size);
       assert.deepEqual(await outOfReach(page, ["Reject", "Edit", "Approve with changes"]), []);
     }
+  });
+
+  it("draws each argument as what it is, and its JSON at one press", async () => {
+    const made = await ask("send", ARGUMENTS);
+    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    const { page } = visitor;
+    const value = (name: string) => page.getByRole("region", { name: `Value of ${name}`, exact: true });
+    const row = (name: string) => page.locator("dl[aria-label=Arguments] > div", { has: page.getByText(name) });
+
+    const signs = await value("patch").locator("[data-sign='+'], [data-sign='-']").allInnerTexts();
+    assert.deepEqual(signs, ["-const price = 1;\n", "+const price = 2;\n"]);
+    const colours = await value("patch").evaluate((box) =>
+      ["+", "-", " "].map(
+        (sign) => getComputedStyle(box.querySelector(`[data-sign="${sign}"]`) ?? box).backgroundColor,
+      ),
+    );
+    assert.equal(new Set(colours).size, 3);
+    assert.deepEqual(await value("lines").getByRole("row").allInnerTexts(), ["article\tcount", "kettle\t1", "cup\t6"]);
+    assert.deepEqual(await page.getByRole("listitem").filter({ hasText: "@" }).allInnerTexts(), TAGS);
+    await row("amount").getByText("€49.90").waitFor();
+    await row("amount").getByText("49.9", { exact: true }).waitFor();
+    await row("when").getByText("23 Nov 2026").waitFor();
+    await row("when").getByText(ARGUMENTS.when).waitFor();
+    assert.equal(await row("letter").getByText("مرحبا").getAttribute("dir"), "auto");
+    const direction = await row("letter")
+      .getByText("مرحبا")
+      .evaluate((line) => getComputedStyle(line).direction);
+    assert.equal(direction, "rtl");
+
+    const link = page.getByRole("link", { name: ARGUMENTS.page });
+    assert.deepEqual(
+      [await link.getAttribute("href"), await link.getAttribute("rel"), await link.getAttribute("target")],
+      [ARGUMENTS.page, "noreferrer", "_blank"],
+    );
+    await page.getByText("Opens evil.example", { exact: true }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "javascript" }).count(), 0);
+
+    await assertAccessible(page, "drawn");
+    await page.getByRole("button", { name: "Raw" }).tap();
+    await page.getByRole("button", { name: "Raw", pressed: true }).waitFor();
+    const raw = await page.locator("dl[aria-label=Arguments] pre").allInnerTexts();
+    const names = await page.locator("dl[aria-label=Arguments] dt").allInnerTexts();
+    const shown = names.map((name, at) => [name, JSON.parse((raw[at] ?? "").replaceAll("\\n\n", "\\n")) as unknown]);
+    assert.deepEqual(Object.fromEntries(shown), ARGUMENTS);
+    await assertAccessible(page, "raw");
+    await assertMadeForThumbsAndLargeText(page);
   });
 });
 

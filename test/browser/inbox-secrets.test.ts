@@ -20,7 +20,7 @@ it("shows an argument that holds a secret once it is pressed for, and the others
     for (const screen of ["phone", "desk"] as const) {
       await using visitor = await ana.visit(browser, { screen, ask });
       const { page } = visitor;
-      await page.getByText('"shop"').waitFor();
+      await page.getByText("shop", { exact: true }).waitFor();
       assert.equal(await page.getByText(TOKEN).isVisible(), false);
       assert.equal(await page.getByRole("button", { name: "Approve" }).isVisible(), true);
       assert.deepEqual(await smallTargets(page), []);

@@ -12,6 +12,7 @@ import type { AddressedAsk } from "../../src/requests/model/request.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { wholeAsk } from "../../src/protocols/web/inbox-wire.ts";
+import type { ArgumentRow } from "../../src/protocols/web/arguments.ts";
 import { askMarkup } from "../../src/protocols/web/link-view.ts";
 
 export const OUR_URL = "https://parley.example";
@@ -89,6 +90,13 @@ export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> 
   "the inbox": (ask) => {
     const { title, fn, arguments: rows, kwargs } = wireOf(ask) as WholeAsk & { kwargs: string };
     return [title, fn, ...(rows ?? []).flatMap(({ name, text }) => [name, text]), kwargs].join("\n");
+  },
+  "the inbox, drawn": (ask) => {
+    const { title, fn, arguments: rows } = wireOf(ask);
+    const drawn = ((rows ?? []) as ArgumentRow[]).map(
+      ({ name, text, typed }) => `${name}\n${typed === null ? text : textsIn(typed)}`,
+    );
+    return [title, fn, ...drawn].join("\n");
   },
   "the terminal": (ask) => [...listLines([wireOf(ask)]), ...wholeLines(wireOf(ask), true)].join("\n"),
   "--json": (ask) => printableJson(JSON.stringify(wireOf(ask))),

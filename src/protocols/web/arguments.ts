@@ -1,12 +1,16 @@
 import { printableLinesExactly } from "../../lib/printable.ts";
 import type { AddressedAsk } from "../../requests/model/request.ts";
-import { namesIn, riskiestFirst } from "../../requests/model/argument-order.ts";
+import { membersOf, riskiestFirst } from "../../requests/model/argument-order.ts";
+import { typedArgument, type TypedArgument } from "../../requests/model/typed-argument.ts";
 import { holdsSecret, indented } from "../../requests/model/view.ts";
 
 /** One argument of a call as people are shown it. */
 export interface ArgumentRow {
   name: string;
+  /** Its JSON, in full. */
   text: string;
+  /** The same, drawn as what it is; null where the JSON says as much. */
+  typed: TypedArgument | null;
   /** It holds a secret, and is shown once somebody presses for it. */
   secret: boolean;
 }
@@ -14,9 +18,10 @@ export interface ArgumentRow {
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
 export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): ArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
-  const names = namesIn(ordered);
+  const members = membersOf(ordered);
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
-    return { ...row, secret: holdsSecret(ask, names[i] ?? "") };
+    const { name = "", value = "null" } = members[i] ?? {};
+    return { ...row, typed: typedArgument(name, value, kwargs), secret: holdsSecret(ask, name) };
   });
 }
 

@@ -3,7 +3,8 @@ import { useKeys } from "../keys.ts";
 import { Kept } from "../parts/notice.tsx";
 import styles from "./ask.module.css";
 import { readAskDraft, wordsOfDraft } from "./draft.ts";
-import { Arguments, Call, Facts } from "./parts.tsx";
+import { Arguments, Call } from "./arguments.tsx";
+import { Facts } from "./parts.tsx";
 import { WishWords } from "./task-wish.tsx";
 import { text } from "./text.ts";
 import type { By, ListedAsk, WholeAsk } from "./wire.ts";
@@ -36,7 +37,6 @@ export function Outcome({ ask, next }: { ask: WholeAsk; next: ListedAsk | undefi
       )}
       {outcome?.arguments && (
         <section class={styles.ran}>
-          <h2>{text.state.ran}</h2>
           <Arguments rows={outcome.arguments} label={text.state.ran} />
         </section>
       )}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useServerNow } from "../parts/time-left.tsx";
 import styles from "./parts.module.css";
 import { text } from "./text.ts";
-import type { ArgumentRow, WholeAsk } from "./wire.ts";
+import type { WholeAsk } from "./wire.ts";
 
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const moment = (time: string): string => moments.format(new Date(time));
@@ -21,44 +21,8 @@ function Left({ until }: { until: string }) {
   );
 }
 
-/** Every argument in full: a long value scrolls in a box of its own, and nothing is cut off. */
-export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label: string }) {
-  if (rows.length === 0) return <p class="muted">{text.ask.noArguments}</p>;
-  return (
-    <dl class={styles.arguments} aria-label={label}>
-      {rows.map(({ name, text: value, secret }, at) => (
-        <div key={at}>
-          <dt>
-            {name}
-            {value.length > LONG && <span class={styles.length}> {text.ask.length(value.length)}</span>}
-          </dt>
-          <dd>
-            {secret ? (
-              <details class={styles.guarded}>
-                <summary>{text.ask.secret(name)}</summary>
-                <Value name={name} value={value} />
-              </details>
-            ) : (
-              <Value name={name} value={value} />
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Value({ name, value }: { name: string; value: string }) {
-  return (
-    <pre tabIndex={value.length > SHORT ? 0 : undefined} {...(value.length > SHORT && regionOf(name))}>
-      {value}
-    </pre>
-  );
-}
-/** What may need scrolling can be reached by the keyboard. */
-const SHORT = 200;
+/** What is longer than this scrolls in a box of its own. */
 const LONG = 1000;
-const regionOf = (name: string) => ({ role: "region" as const, "aria-label": text.ask.argument(name) });
 
 /** What the agent says itself, below a line that says so. */
 export function Words({ ask }: { ask: WholeAsk }) {
@@ -130,15 +94,5 @@ function Lines({ lines }: { lines: readonly string[] }) {
         <li key={line}>{line}</li>
       ))}
     </ul>
-  );
-}
-
-/** What runs, and with which arguments. */
-export function Call({ ask }: { ask: WholeAsk }) {
-  return (
-    <section class={styles.call} aria-label={text.ask.call}>
-      <h2>{text.ask.arguments}</h2>
-      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />
-    </section>
   );
 }

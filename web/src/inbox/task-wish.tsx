@@ -1,7 +1,8 @@
+import { DiffLines } from "./diff-lines.tsx";
 import { Words } from "./parts.tsx";
 import styles from "./task-wish.module.css";
 import { text } from "./text.ts";
-import type { WholeAsk } from "./wire.ts";
+import type { DiffLine, WholeAsk } from "./wire.ts";
 
 /** Before what a write would change, in the words around what is approved. */
 const CHANGE = "\n\nWhat would change:\n";
@@ -32,24 +33,17 @@ export function WishWords({ ask }: { ask: WholeAsk }) {
   );
 }
 
-/** Lines that go and lines that come, told apart by their signs and their colours; it is text all the same. */
 function Change({ change }: { change: string }) {
+  const lines = change.split("\n").map((line) => ({ sign: signOf(line), text: line }));
   return (
     <section class={styles.change}>
       <h2>{text.task.change}</h2>
-      <pre tabIndex={0} role="region" aria-label={text.task.change}>
-        {change.split("\n").map((line, at) => (
-          <span key={at} data-sign={signOf(line)}>
-            {line}
-            {"\n"}
-          </span>
-        ))}
-      </pre>
+      <DiffLines lines={lines} label={text.task.change} />
     </section>
   );
 }
 
-function signOf(line: string): "+" | "-" | undefined {
-  if (/^(\+\+\+|---) /.test(line)) return undefined;
-  return line.startsWith("+") ? "+" : line.startsWith("-") ? "-" : undefined;
+function signOf(line: string): DiffLine["sign"] {
+  if (/^(\+\+\+|---|@@) /.test(line)) return "@";
+  return line.startsWith("+") ? "+" : line.startsWith("-") ? "-" : " ";
 }

@@ -1,6 +1,6 @@
 /** The words of the Inbox, loaded with it. */
 import { count, day, duration, number } from "../format.ts";
-import type { By, Due, Kind, ListedAsk, WholeAsk } from "./wire.ts";
+import type { By, Due, Kind, ListedAsk, TypedArgument, WholeAsk } from "./wire.ts";
 
 const CHANNELS: Record<string, string> = {
   inbox: "the inbox",
@@ -14,6 +14,19 @@ const CHANNELS: Record<string, string> = {
   api: "a program",
   policy: "a rule",
 };
+
+/** A moment as its reader's clock has it, and a day as it is everywhere. */
+const MOMENT = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "numeric",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZoneName: "short",
+});
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" });
 
 export const text = {
   title: "Inbox",
@@ -67,6 +80,25 @@ export const text = {
     secret: (name: string) => `${name} holds a secret. Show it`,
     argument: (name: string) => `Value of ${name}`,
     length: (n: number) => count(n, "character", "characters"),
+    raw: "Raw",
+    rawLead: "What is approved is the digest of exactly this.",
+    /** What an argument is, where drawing it leaves out the signs by which JSON says so. */
+    kindOf: (typed: TypedArgument): string => {
+      if (typed.is === "text")
+        return typed.lines.length > 1 ? `text, ${count(typed.lines.length, "line", "lines")}` : "";
+      if (typed.is === "list") return `list, ${count(typed.items.length, "item", "items")}`;
+      if (typed.is === "table") return `table, ${count(typed.rows.length, "row", "rows")}`;
+      if (typed.is !== "diff") return "";
+      const lines = (sign: string): string => number(typed.lines.filter((line) => line.sign === sign).length);
+      return `diff, ${lines("+")} added, ${lines("-")} removed`;
+    },
+    opens: (host: string) => `Opens ${host}`,
+    moment: (at: string) => (at.includes("T") ? MOMENT : DAY).format(new Date(at)),
+    /** Never rounded: every digit of what runs. */
+    money: (amount: string, currency: string) =>
+      new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: 20 }).format(
+        amount as Intl.StringNumericLiteral,
+      ),
     words: (agent: string) => `In the words of ${agent}. A program wrote this; nobody has checked it.`,
     facts: "About this",
     agent: "Asked by",

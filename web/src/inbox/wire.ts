@@ -12,9 +12,29 @@ export interface By {
   via: string;
 }
 
+/** A line of a diff, whole, and whether it is added, goes, stays, or says where the others belong. */
+export interface DiffLine {
+  sign: "+" | "-" | " " | "@";
+  text: string;
+}
+
+/** An argument drawn as what it is, in place of its JSON. */
+export type TypedArgument =
+  | { is: "text"; lines: string[] }
+  | { is: "diff"; lines: DiffLine[] }
+  | { is: "list"; items: string[] }
+  | { is: "table"; columns: string[]; rows: string[][] }
+  | { is: "fields"; rows: [string, string][] }
+  | { is: "link"; text: string; href: string; host: string }
+  | { is: "date"; text: string; at: string }
+  | { is: "money"; text: string; amount: string; currency: string };
+
 export interface ArgumentRow {
   name: string;
+  /** Its JSON, in full. */
   text: string;
+  /** Null where the JSON says as much. */
+  typed: TypedArgument | null;
   /** It holds a secret. */
   secret: boolean;
 }

@@ -1,0 +1,132 @@
+import { canonicalExact, isExactNumber, membersOf, readExactJson } from "../../lib/exact-json.ts";
+import { printableExactly } from "../../lib/printable.ts";
+import { moneyOf, type Money } from "./argument-money.ts";
+import { readUnifiedDiff, type DiffLine } from "./unified-diff.ts";
+
+/**
+ * An argument as what it is, in place of its JSON, for whoever reads it. Every text in it can be told from every other:
+ * what cannot be seen is an escape, and a string that could be taken for something else stands in its quotes.
+ */
+export type TypedArgument =
+  | { is: "text"; lines: readonly string[] }
+  | { is: "diff"; lines: readonly DiffLine[] }
+  | { is: "list"; items: readonly string[] }
+  | { is: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
+  | { is: "fields"; rows: readonly (readonly [string, string])[] }
+  /** The host is the one that a browser goes to, whatever the text looks like. */
+  | { is: "link"; text: string; href: string; host: string }
+  /** An instant in ISO 8601, or a day. */
+  | { is: "date"; text: string; at: string }
+  | ({ is: "money"; text: string } & Money);
+
+/** More lines than this are shown as JSON, as a text without line breaks would be. */
+const MOST_LINES = 5000;
+const MOST_COLUMNS = 12;
+
+/**
+ * Returns an argument as what it is, or null where its JSON says as much, or where what is drawn could be taken for
+ * something else. `all` are the arguments that it stands among, canonical as it is: a currency belongs to an amount.
+ */
+export function typedArgument(name: string, canonical: string, all: string): TypedArgument | null {
+  const value = readExactJson(canonical);
+  if (typeof value === "string") return typedString(value);
+  if (typeof value === "number") {
+    const money = moneyOf(name, canonical, membersOf(readExactJson(all)));
+    return money && { is: "money", text: canonical, ...money };
+  }
+  return Array.isArray(value) ? typedList(value) : typedFields(value);
+}
+
+function typedString(value: string): TypedArgument | null {
+  if (/[\r\n]/.test(value)) return typedLines(value);
+  const text = inline(value);
+  if (text === value) return linkOf(value) ?? dateOf(value) ?? { is: "text", lines: [text] };
+  return text === printableExactly(JSON.stringify(value)) ? null : { is: "text", lines: [text] };
+}
+
+function typedLines(value: string): TypedArgument | null {
+  const lines = value.split("\n");
+  if (lines.length > MOST_LINES || lines.some((line) => !isPlain(line))) return null;
+  const diff = readUnifiedDiff(lines);
+  // The sign before a line is no blank at its end, even where nothing follows.
+  if (diff) {
+    return { is: "diff", lines: diff.map(({ sign, text }) => ({ sign, text: text.charAt(0) + drawn(text.slice(1)) })) };
+  }
+  return { is: "text", lines: lines.map(drawn) };
+}
+
+function typedList(items: readonly unknown[]): TypedArgument | null {
+  if (items.length === 0) return null;
+  if (items.every(isScalar)) return { is: "list", items: items.map(inline) };
+  if (!items.every(isFlat)) return null;
+  const columns = [...new Set(items.flatMap((item) => Object.keys(membersOf(item))))];
+  if (columns.length > MOST_COLUMNS) return null;
+  const rows = items.map((item) => columns.map((column) => cellOf(membersOf(item), column)));
+  return { is: "table", columns: columns.map(inline), rows };
+}
+
+function typedFields(value: unknown): TypedArgument | null {
+  if (!isFlat(value)) return null;
+  return { is: "fields", rows: Object.entries(membersOf(value)).map(([name, of]) => [inline(name), inline(of)]) };
+}
+
+/** What is not there is an empty cell; an empty string stands in its quotes. */
+const cellOf = (row: Readonly<Record<string, unknown>>, column: string): string =>
+  Object.hasOwn(row, column) ? inline(row[column]) : "";
+
+function isFlat(value: unknown): boolean {
+  const members = Object.values(membersOf(value));
+  return members.length > 0 && members.every(isScalar);
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object" || value === null || isExactNumber(value);
+}
+
+/** A string that would be something else in JSON without its quotes, or that ends in blanks. */
+const NEEDS_QUOTES = /^$|^\s|\s$|^["{[]|^-?\d+(\.\d+)?([eE][+-]?\d+)?$|^(true|false|null)$/;
+
+/** One line for any value: a string without its quotes where it can be taken for nothing else, all else as JSON. */
+function inline(value: unknown): string {
+  if (typeof value !== "string") return canonicalExact(value);
+  const isBare = isPlain(value) && !NEEDS_QUOTES.test(value) && !/[\t\r\n]/.test(value);
+  return printableExactly(isBare ? value : JSON.stringify(value));
+}
+
+/** What drawing adds to a text: an escape begins with `\u`, a tab is an arrow, and another ends each line. */
+const LOOKS_DRAWN = /\\u(\{|[0-9a-f]{4})|[⇥↵]/i;
+
+/** Returns whether the escapes in a drawn text can be told from the text's own characters. */
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !LOOKS_DRAWN.test(text) && !/\\\\u/.test(printableExactly(text));
+}
+
+/** Draws one line: a tab as an arrow, blanks at its end as escapes. */
+function drawn(line: string): string {
+  return line
+    .split("\t")
+    .map(printableExactly)
+    .join("⇥ ")
+    .replace(/ +$/, (blanks) => "\\u0020".repeat(blanks.length));
+}
+
+/** An address that a browser opens, as a whole; nothing else becomes a link. */
+function linkOf(text: string): TypedArgument | null {
+  if (!/^https?:\/\/\S+$/i.test(text) || !URL.canParse(text)) return null;
+  const { href, host } = new URL(text);
+  return { is: "link", text, href, host };
+}
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A moment whose zone is said, or a day. */
+function dateOf(text: string): TypedArgument | null {
+  const [, year, month, day, time] = DATE.exec(text) ?? [];
+  if (day === undefined) return null;
+  const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+    .toISOString()
+    .startsWith(text.slice(0, 10));
+  const at = Date.parse(text);
+  if (!isDay || Number.isNaN(at)) return null;
+  return { is: "date", text, at: time === undefined ? text : new Date(at).toISOString() };
+}

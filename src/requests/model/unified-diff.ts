@@ -1,0 +1,36 @@
+/** One line of a diff, whole, and whether it is added, goes, stays, or says where the others belong. */
+export interface DiffLine {
+  sign: "+" | "-" | " " | "@";
+  text: string;
+}
+
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+/** What may stand outside of hunks, as git and diff print it. */
+const HEADER =
+  /^(diff |index |--- |\+\+\+ |new file mode |deleted file mode |old mode |new mode |(dis)?similarity index |(rename|copy) (from|to) )/;
+
+/**
+ * Returns the lines of a unified diff, or null where they are none: each hunk must hold as many lines as it says, and
+ * nothing else may stand around hunks but headers, so that a deleted line is told from a header by its place.
+ */
+export function readUnifiedDiff(lines: readonly string[]): DiffLine[] | null {
+  const read: DiffLine[] = [];
+  let [before, after, hunks] = [0, 0, 0];
+  for (const [at, text] of lines.entries()) {
+    const sign = text.charAt(0);
+    if (before > 0 || after > 0) {
+      if (sign !== "+" && sign !== "-" && sign !== " " && sign !== "\\") return null;
+      if (sign === "-" || sign === " ") before -= 1;
+      if (sign === "+" || sign === " ") after -= 1;
+      if (before < 0 || after < 0) return null;
+      read.push({ sign: sign === "\\" ? "@" : sign, text });
+      continue;
+    }
+    const hunk = HUNK.exec(text);
+    const isLast = at === lines.length - 1 && text === "";
+    if (!hunk && !isLast && sign !== "\\" && !HEADER.test(text)) return null;
+    if (hunk) [before, after, hunks] = [Number(hunk[1] ?? 1), Number(hunk[2] ?? 1), hunks + 1];
+    read.push({ sign: "@", text });
+  }
+  return hunks > 0 && before === 0 && after === 0 ? read : null;
+}
