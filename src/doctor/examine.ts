@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { examineRows, type Finding } from "./store/checks.ts";
 
-export { MOST_OFFENDERS } from "./store/checks.ts";
+export { MOST_OFFENDERS } from "../core/store/check.ts";
 
 /**
  * Returns what every invariant of the rows finds broken; nothing, and all of them hold. Repairs nothing.

@@ -1,13 +1,11 @@
-import type { Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../core/store/check.ts";
+import { checkRows, type Check } from "../../core/store/check.ts";
 import { empty, sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_JOBS = 200;
-const MOST_OFFENDERS = 20;
 
 /** What must be so of jobs and of what their executors ask, beside what the tables themselves refuse. */
 export const RELAY_CHECKS: readonly Check[] = [
-  check(
+  checkRows(
     "J5",
     "a job waits exactly while an ask of its present number is pending, and counts those that are",
     (quick) => sql`SELECT j.job_id AS offender FROM jobs j
@@ -15,7 +13,7 @@ export const RELAY_CHECKS: readonly Check[] = [
           AND (j.state = 'WAITING_ON_ANSWER') <> (${pendingOf} > 0)
         OR j.pending_asks <> CASE WHEN j.state IN ('RUNNING', 'WAITING_ON_ANSWER') THEN (${pendingOf}) ELSE 0 END)`,
   ),
-  check(
+  checkRows(
     "J1",
     "a lease is held of a job that somebody has claimed and works on, and of no other",
     (quick) => sql`SELECT j.job_id AS offender FROM jobs j
@@ -26,13 +24,13 @@ export const RELAY_CHECKS: readonly Check[] = [
           OR j.attempts > j.max_attempts
           OR EXISTS (SELECT 1 FROM job_claims c WHERE c.job_id = j.job_id AND c.epoch > j.epoch))`,
   ),
-  check(
+  checkRows(
     "J3",
     "no lease ran out more than two seconds ago, and no job has outlived its time by more",
     () => sql`SELECT job_id AS offender FROM jobs WHERE lease_until < (SELECT parley_now()) - 2000
       UNION SELECT job_id FROM jobs WHERE ended_at IS NULL AND ttl_until < (SELECT parley_now()) - 2000`,
   ),
-  check(
+  checkRows(
     "J4",
     "the end of a job is among its events and in the record once",
     (quick) => sql`SELECT j.job_id AS offender FROM
@@ -44,7 +42,7 @@ export const RELAY_CHECKS: readonly Check[] = [
         OR 1 <> (SELECT count(*) FROM job_events e WHERE e.job_id = j.job_id AND e.event = 'status'
           AND e.body LIKE '%"state":"' || j.state || '"%')`,
   ),
-  check(
+  checkRows(
     "A1, A2",
     "an ask of a job that is over has exactly one answer, a pending one none, and the two agree",
     (quick) => sql`SELECT a.ask_id AS offender FROM ${newestAsks(quick)} AS a
@@ -52,13 +50,13 @@ export const RELAY_CHECKS: readonly Check[] = [
       WHERE CASE WHEN a.status = 'PENDING' THEN s.ask_id IS NOT NULL
         ELSE s.ask_id IS NULL OR s.status <> a.status OR s.job_id <> a.job_id OR s.step_id <> a.step_id END`,
   ),
-  check(
+  checkRows(
     "A2",
     "an ask that joined another ends as that one does",
     (quick) => sql`SELECT a.ask_id AS offender FROM ${newestAsks(quick)} AS a JOIN asks o ON o.ask_id = a.joined_to
       WHERE a.status = 'PENDING' AND o.status <> 'PENDING'`,
   ),
-  check(
+  checkRows(
     "A2, A11",
     "what the public is asked for an executor is no decision, and does not end before what it stands for",
     (
@@ -68,7 +66,7 @@ export const RELAY_CHECKS: readonly Check[] = [
         OR a.status = 'PENDING' AND (q.ask_id IS NULL OR q.state <> 'open' OR q.need <> 1 OR q.expires_at <> a.expires_at)
         OR q.state = 'answered' AND a.status <> 'ANSWERED')`,
   ),
-  check(
+  checkRows(
     "T1",
     "no ask of a job is pending more than two seconds past its deadline, or after its job",
     () => sql`SELECT ask_id AS offender FROM asks
@@ -76,7 +74,7 @@ export const RELAY_CHECKS: readonly Check[] = [
       UNION SELECT a.ask_id FROM asks a JOIN jobs j ON j.job_id = a.job_id
         WHERE a.status = 'PENDING' AND j.ended_at IS NOT NULL`,
   ),
-  check(
+  checkRows(
     "S1, S3",
     "the numbers of a job's events have no holes above its retention mark, and every answer is among them",
     (quick) => sql`SELECT j.job_id AS offender FROM jobs j
@@ -103,15 +101,4 @@ function newestAsks(quick: boolean): Sql {
   return sql`(SELECT * FROM asks WHERE job_id IN (SELECT job_id FROM (${newestOpen}) AS open
     UNION ALL SELECT job_id FROM (SELECT job_id FROM jobs WHERE ended_at IS NOT NULL
       ORDER BY ended_at DESC LIMIT ${QUICK_JOBS}) AS ended))`;
-}
-
-function check(id: string, promise: string, statement: (quick: boolean) => Sql): Check {
-  return {
-    check: id,
-    promise,
-    async look(on: Queryable, quick) {
-      const found = await on.all<{ offender: string }>(sql`${statement(quick)} LIMIT ${MOST_OFFENDERS}`);
-      return found.map(({ offender }) => offender);
-    },
-  };
 }

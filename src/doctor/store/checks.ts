@@ -1,13 +1,19 @@
 import { nextTurn } from "../../lib/turn.ts";
-import type { Check } from "../../core/store/check.ts";
+import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import { ADDRESSED_CHECKS } from "../../requests/store/checks.ts";
 import { ASSIGNMENT_CHECKS } from "../../tasks/store/checks.ts";
 import { CONVERSATION_CHECKS } from "../../conversations/store/checks.ts";
-import { examineLedger } from "../../questions/store/ledger-checks.ts";
-import { ledgersWithoutStanding, standingsThatDiffer } from "../../questions/store/standing-checks.ts";
+import { QUESTION_CHECKS } from "../../questions/store/checks.ts";
 import { RELAY_CHECKS } from "../../asks/store/checks.ts";
-import { type Sql, sql } from "../../core/store/sql.ts";
+
+const CHECKS: readonly Check[] = [
+  ...QUESTION_CHECKS,
+  ...ADDRESSED_CHECKS,
+  ...CONVERSATION_CHECKS,
+  ...RELAY_CHECKS,
+  ...ASSIGNMENT_CHECKS,
+];
 
 /** What one check found: nothing in `offenders`, and the promise holds. */
 export interface Finding {
@@ -18,174 +24,6 @@ export interface Finding {
   offenders: string[];
 }
 
-/** So many that break a promise are named. */
-export const MOST_OFFENDERS = 20;
-const QUICK_ROWS = 10_000;
-/** Events and keys are kept for 24 hours; what is younger than this by far must be there. */
-const SURELY_KEPT_MS = 23 * 3_600_000;
-
-/** The asks a check looks at: all, or the open ones and the newest. */
-function scope(quick: boolean): Sql {
-  if (!quick) return sql`1 = 1`;
-  return sql`a.ask_id IN (SELECT ask_id FROM questions WHERE state = 'open'
-    UNION ALL SELECT ask_id FROM (SELECT ask_id FROM questions ORDER BY created_at DESC LIMIT ${QUICK_ROWS}) AS newest)`;
-}
-
-function onAsks(check: string, promise: string, broken: Sql): Check {
-  return rows(
-    check,
-    promise,
-    (quick) => sql`SELECT a.ask_id AS offender FROM questions a WHERE ${scope(quick)} AND (${broken})`,
-  );
-}
-
-function rows(check: string, promise: string, statement: (quick: boolean) => Sql): Check {
-  return {
-    check,
-    promise,
-    look: async (on, quick) => {
-      const found = await on.all<{ offender: string }>(sql`${statement(quick)} LIMIT ${MOST_OFFENDERS}`);
-      return found.map(({ offender }) => offender);
-    },
-  };
-}
-
-/** Counts the events once: looking them up for each ask would cost the square of what one agent asked. */
-function asksWithoutEvents(events: Sql, asks: Sql): Sql {
-  return sql`SELECT a.ask_id AS offender FROM questions a
-    LEFT JOIN (SELECT stream, ask_id, count(DISTINCT version) AS changes, max(version) AS newest
-      FROM ${events} AS kept GROUP BY stream, ask_id) AS e ON e.ask_id = a.ask_id AND e.stream = 'asker:' || a.asker
-    WHERE ${asks} AND (a.version <> coalesce(e.changes, 0) OR a.version <> e.newest)`;
-}
-
-const responsesOf = sql`SELECT count(*) FROM responses r WHERE r.ask_id = a.ask_id`;
-
-const STREAMS_WITH_HOLES = sql`SELECT s.id AS offender FROM streams s
-  WHERE s.seq - s.kept_from + 1 <> (SELECT count(*) FROM events e WHERE e.stream = s.id AND e.seq BETWEEN s.kept_from AND s.seq)
-    OR EXISTS (SELECT 1 FROM events e WHERE e.stream = s.id AND e.seq > s.seq)`;
-
-/** Each of the newest events follows the one before it, and none is beyond its stream's last number. */
-const NEWEST_EVENTS_WITH_HOLES = sql`SELECT DISTINCT e.stream AS offender
-  FROM (SELECT stream, seq FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS}) AS e LEFT JOIN streams s ON s.id = e.stream
-  WHERE s.id IS NULL OR e.seq > s.seq
-    OR NOT EXISTS (SELECT 1 FROM events newest WHERE newest.stream = e.stream AND newest.seq = s.seq)
-    OR e.seq > s.kept_from AND NOT EXISTS (SELECT 1 FROM events p WHERE p.stream = e.stream AND p.seq = e.seq - 1)`;
-
-/** The second in which an ask was made; the thousandths of `created_at` are its place among those of that second. */
-const ASKED_IN = sql`a.created_at - a.created_at % 1000`;
-const CHANGED_LATELY = sql`a.created_at > (SELECT parley_now()) - ${SURELY_KEPT_MS}`;
-
-const NEWEST_EVENTS = sql`(SELECT stream, ask_id, version, at FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS})`;
-const OLDEST_OF_THEM = sql`(SELECT coalesce(min(at), 0) FROM ${NEWEST_EVENTS} AS newest)`;
-
-/** Of asks that are younger than the oldest of the newest events, all events are among those; unless the clock went back. */
-const NEWEST_ASKS_WITHOUT_EVENTS = asksWithoutEvents(
-  NEWEST_EVENTS,
-  sql`${CHANGED_LATELY} AND a.created_at > ${OLDEST_OF_THEM}
-    AND coalesce(a.last_answer_at, a.created_at) > ${OLDEST_OF_THEM}
-    AND coalesce(a.settled_at, a.created_at) > ${OLDEST_OF_THEM}`,
-);
-
-const ASKS_WITHOUT_EVENTS = asksWithoutEvents(sql`events`, CHANGED_LATELY);
-
-const STANDINGS_OF_NEWEST = 200;
-const NEWEST_ENTRIES = sql`(SELECT person, at FROM ledger ORDER BY at DESC LIMIT ${STANDINGS_OF_NEWEST})`;
-
-const CHECKS: readonly Check[] = [
-  onAsks(
-    "A1, A2",
-    "a settled ask has exactly one outcome, an open one none, and the two agree",
-    sql`NOT EXISTS (SELECT 1 FROM outcomes s WHERE s.ask_id = a.ask_id AND s.status = a.state) AND a.state <> 'open'
-      OR a.state = 'open' AND EXISTS (SELECT 1 FROM outcomes s WHERE s.ask_id = a.ask_id)`,
-  ),
-  onAsks(
-    "A3",
-    "an ask counts the responses it has, never more than it needs, and is answered exactly when it has them all",
-    sql`a.n > a.need OR a.n <> (${responsesOf}) OR (a.n = a.need) <> (a.state = 'answered')`,
-  ),
-  onAsks(
-    "A3",
-    "the responses to an ask are numbered from 1 without a gap",
-    sql`a.n > 0 AND (SELECT count(*) FROM responses r WHERE r.ask_id = a.ask_id AND r.ord BETWEEN 1 AND a.n) <> a.n`,
-  ),
-  onAsks(
-    "A3",
-    "every chosen option is one of the ask's, and a text is answered by a text",
-    sql`EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = a.ask_id AND (a.kind = 'choice') <> (r.selected_option IS NOT NULL))`,
-  ),
-  onAsks(
-    "A5",
-    "every response came before the deadline and before the end",
-    sql`EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = a.ask_id
-      AND (r.at >= a.expires_at OR r.at > coalesce(a.settled_at, r.at) OR r.at < ${ASKED_IN}))`,
-  ),
-  onAsks(
-    "A1",
-    "an ask has one version for its creation, one for each response and one for an end without the last of them",
-    sql`a.version <> 1 + a.n + CASE WHEN a.state IN ('expired', 'cancelled') THEN 1 ELSE 0 END`,
-  ),
-  onAsks(
-    "A1",
-    "an ask ended when its last answer came, at its deadline, or before that by cancelling",
-    sql`a.state = 'answered' AND a.settled_at <> coalesce(a.last_answer_at, 0)
-      OR a.state = 'expired' AND a.settled_at <> a.expires_at
-      OR a.state = 'cancelled' AND (a.settled_at >= a.expires_at OR a.settled_at < ${ASKED_IN})`,
-  ),
-  rows(
-    "T1",
-    "no ask is open more than two seconds past its deadline",
-    () =>
-      sql`SELECT ask_id AS offender FROM questions WHERE state = 'open' AND expires_at < (SELECT parley_now()) - 2000`,
-  ),
-  rows("S1", "the numbers of a stream have no holes above its retention mark", (quick) =>
-    quick ? NEWEST_EVENTS_WITH_HOLES : STREAMS_WITH_HOLES,
-  ),
-  rows("S3", "every change of an ask of the last 23 hours has exactly one event", (quick) =>
-    quick ? NEWEST_ASKS_WITHOUT_EVENTS : ASKS_WITHOUT_EVENTS,
-  ),
-  rows(
-    "S3",
-    "every event of the last 23 hours tells of an ask that exists",
-    (quick) => sql`SELECT e.stream || ' ' || e.seq AS offender
-      FROM ${quick ? sql`(SELECT * FROM events ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`events`} AS e
-      LEFT JOIN questions a ON a.ask_id = e.ask_id
-      WHERE e.at > (SELECT parley_now()) - ${SURELY_KEPT_MS} AND (a.ask_id IS NULL OR e.stream <> 'asker:' || a.asker)`,
-  ),
-  rows(
-    "I1",
-    "a live idempotency key stands for an object that exists, or keeps the reply it had",
-    (quick) => sql`SELECT i.principal || ' ' || i.verb || ' ' || i.object_id AS offender
-      FROM ${quick ? sql`(SELECT * FROM idempotency ORDER BY expires_at DESC LIMIT ${QUICK_ROWS})` : sql`idempotency`} AS i
-      WHERE i.expires_at > (SELECT parley_now()) AND (i.verb = 'answer' AND i.reply IS NULL
-        OR i.verb = 'ask' AND NOT EXISTS (SELECT 1 FROM questions a WHERE a.ask_id = i.object_id))`,
-  ),
-  onAsks(
-    "A13",
-    "every response of somebody who is still known has its ledger row",
-    sql`EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = a.ask_id AND substr(r.person, 1, 5) <> 'gone_'
-        AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.person = r.person AND l.ask_id = r.ask_id AND l.at = r.at))`,
-  ),
-  rows(
-    "A13",
-    "every ledger row of an ask that is kept stands for a response",
-    (quick) => sql`SELECT l.person || ' ' || l.ask_id AS offender
-      FROM ${quick ? sql`(SELECT * FROM ledger ORDER BY at DESC LIMIT ${QUICK_ROWS})` : sql`ledger`} AS l
-      JOIN questions a ON a.ask_id = l.ask_id
-      WHERE NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = l.ask_id AND r.person = l.person)`,
-  ),
-  rows("A13", "every standing is what the ledger adds up to in its period", (quick) =>
-    standingsThatDiffer(quick ? sql`SELECT person FROM ${NEWEST_ENTRIES} AS newest` : null),
-  ),
-  rows("A13", "whoever has a ledger has a standing", (quick) =>
-    ledgersWithoutStanding(quick ? NEWEST_ENTRIES : sql`ledger`),
-  ),
-  {
-    check: "A13",
-    promise: "points, streaks and badges are what the ledger adds up to",
-    look: examineLedger,
-  },
-];
-
 /**
  * Returns what every check of the rows finds; it repairs nothing and may run beside any number of writers.
  *
@@ -193,13 +31,7 @@ const CHECKS: readonly Check[] = [
  */
 export async function examineRows(on: Queryable, quick: boolean): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { check, promise, look } of [
-    ...CHECKS,
-    ...ADDRESSED_CHECKS,
-    ...CONVERSATION_CHECKS,
-    ...RELAY_CHECKS,
-    ...ASSIGNMENT_CHECKS,
-  ]) {
+  for (const { check, promise, look } of CHECKS) {
     // A server that examines its store goes on answering between two checks.
     await nextTurn();
     let offenders = await look(on, quick);

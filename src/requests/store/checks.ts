@@ -5,13 +5,12 @@ import type { Counted } from "../model/settle.ts";
 import { findAddressed, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../core/store/check.ts";
+import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import { isFormerId } from "../../access/store/people.ts";
 import { empty, sql } from "../../core/store/sql.ts";
 
 const PAGE = 200;
 const QUICK_ASKS = 500;
-const MOST_OFFENDERS = 20;
 
 /** What must be so of asks to people, beside what the tables themselves refuse. */
 export const ADDRESSED_CHECKS: readonly Check[] = [

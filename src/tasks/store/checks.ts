@@ -1,22 +1,20 @@
 import { OFFERED } from "../model/task.ts";
-import type { Queryable } from "../../core/store/db.ts";
-import type { Check } from "../../core/store/check.ts";
+import { checkRows, type Check } from "../../core/store/check.ts";
 import { sql, type Sql } from "../../core/store/sql.ts";
 
 const QUICK_TASKS = 2000;
-const MOST_OFFENDERS = 20;
 /** Whoever holds an attempt ends it well within a minute of its job; where nobody is there, an hour later others do. */
 const LONG_OVER_MS = 2 * 3_600_000;
 
 /** What must be so of tasks and their attempts, beside what the tables themselves refuse. */
 export const ASSIGNMENT_CHECKS: readonly Check[] = [
-  check(
+  checkRows(
     "G1",
     "a task has a commit exactly while it is completed",
     (quick) => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t
       WHERE ${some(quick)} AND (t.commit_sha IS NOT NULL) <> (t.state IN ('review', 'approved'))`,
   ),
-  check(
+  checkRows(
     "J8",
     "a task is in line only when all it waits for is completed, and blocked only while something is not approved",
     () => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t
@@ -26,14 +24,14 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
         OR t.state = 'blocked' AND NOT EXISTS (SELECT 1 FROM aa_deps d LEFT JOIN aa_tasks o ON o.repo = d.repo
           AND o.id = d.depends_on WHERE d.repo = t.repo AND d.id = t.id AND (o.id IS NULL OR o.state <> 'approved'))`,
   ),
-  check(
+  checkRows(
     "J7",
     "a task that is blocked, failed, rejected or canceled says why",
     (quick) => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t
       WHERE ${some(quick)} AND (t.state = 'blocked' AND t.blocked_reason IS NULL
         OR t.state IN ('failed', 'rejected', 'canceled') AND t.error IS NULL)`,
   ),
-  check(
+  checkRows(
     "J9",
     // One that is offered to workers elsewhere belongs to a task in line.
     "a task has one live attempt at most, which is of its present submission or ending; one in progress has one",
@@ -47,7 +45,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
         WHERE t.state IN ('preparing', 'running', 'awaiting_answer', 'committing')
           AND NOT EXISTS (SELECT 1 FROM aa_attempts a WHERE a.repo = t.repo AND a.id = t.id AND a.ended_at IS NULL)`,
   ),
-  check(
+  checkRows(
     "J2",
     "nothing that an attempt did which was ended is a task's commit",
     (quick) => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t JOIN aa_attempts a
@@ -55,7 +53,7 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
       WHERE ${some(quick)} AND t.commit_sha IS NOT NULL
         AND (a.outcome IN ('superseded', 'canceled') OR a.generation <> t.generation OR a.ended_at IS NULL)`,
   ),
-  check(
+  checkRows(
     "J2",
     "the job of an attempt that is to end, or has ended, has ended, or is the next attempt's",
     // What a worker was lost with goes on as the same job.
@@ -64,13 +62,13 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
         AND NOT (a.outcome = 'lost' AND EXISTS
           (SELECT 1 FROM aa_attempts later WHERE later.job_id = a.job_id AND later.n > a.n))`,
   ),
-  check(
+  checkRows(
     "J2",
     "an attempt whose job ended two hours ago is to end, or has ended",
     () => sql`SELECT a.attempt_id AS offender FROM aa_attempts a JOIN jobs j ON j.job_id = a.job_id
       WHERE a.ended_at IS NULL AND a.state <> 'ending' AND j.ended_at < (SELECT parley_now()) - ${LONG_OVER_MS}`,
   ),
-  check(
+  checkRows(
     "S1, S3",
     "the numbers of a task's log have no holes above its retention mark, and the last state in it is the task's",
     (quick) => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t
@@ -79,14 +77,14 @@ export const ASSIGNMENT_CHECKS: readonly Check[] = [
         OR NOT (SELECT e.data_json ${eventsOf} AND e.type = 'state' ORDER BY e.seq DESC LIMIT 1)
           LIKE '{"state":"' || t.state || '"%')`,
   ),
-  check(
+  checkRows(
     "S1",
     "the numbers of a repository's board have no holes",
     () => sql`SELECT b.repo AS offender FROM aa_boards b
       WHERE b.seq <> (SELECT max(e.seq) FROM aa_board e WHERE e.repo = b.repo)
         OR (SELECT max(e.seq) - min(e.seq) + 1 - count(*) FROM aa_board e WHERE e.repo = b.repo) <> 0`,
   ),
-  check(
+  checkRows(
     "A1",
     "work is approved or rejected by the one review of its attempt",
     (quick) => sql`SELECT t.repo || '/' || t.id AS offender FROM aa_tasks t
@@ -103,15 +101,4 @@ function some(quick: boolean): Sql {
   if (!quick) return sql`1 = 1`;
   return sql`(t.repo, t.id) IN (SELECT repo, id FROM
     (SELECT repo, id FROM aa_tasks ORDER BY submitted_at DESC LIMIT ${QUICK_TASKS}) AS newest)`;
-}
-
-function check(id: string, promise: string, statement: (quick: boolean) => Sql): Check {
-  return {
-    check: id,
-    promise,
-    async look(on: Queryable, quick) {
-      const found = await on.all<{ offender: string }>(sql`${statement(quick)} LIMIT ${MOST_OFFENDERS}`);
-      return found.map(({ offender }) => offender);
-    },
-  };
 }
