@@ -19,16 +19,24 @@ export interface ToolRun {
 /** What became of a call: it may run with these arguments, or why it may not, in words for a model. */
 export type Verdict = { isApproved: true; args: object; isEdited: boolean } | { isApproved: false; why: string };
 
+export interface VerdictOptions extends GateOptions {
+  /** Names the request among all others. */
+  asked: readonly string[];
+  isEditable?: boolean;
+  /** What edited arguments must fit. */
+  argsSchema?: object;
+}
+
 /**
  * Resolves once somebody, or a rule of policy, has decided, or nobody did in time. What was approved has been compared
- * with the arguments. `asked` names the request among all others: the same again joins what was asked before.
+ * with the arguments. The same `asked` again joins what was asked before.
  *
  * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
  */
 export async function verdictOn(
   parley: Approver,
   run: ToolRun,
-  { isEditable, asked, ...options }: GateOptions & { asked: readonly string[]; isEditable?: boolean },
+  { isEditable, asked, ...options }: VerdictOptions,
 ): Promise<Verdict> {
   const idempotencyKey = await keyOf(asked);
   try {
@@ -45,7 +53,7 @@ export async function verdictOn(
 const NOT_GIVEN = new Set(["ApprovalRejected", "ApprovalUndecided"]);
 
 /** Returns an id in letters that a request may have, whatever a framework's own ids are made of. */
-async function keyOf(names: readonly string[]): Promise<string> {
+export async function keyOf(names: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(names));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");

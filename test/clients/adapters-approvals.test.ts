@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { AIMessage } from "@langchain/core/messages";
+import { fakeModel } from "@langchain/core/testing";
+import { Annotation, Command, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { Agent as OpenAiAgent, run, RunState, setTracingDisabled, tool as openAiTool } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents/testing";
 import { Parley, type ParleyOptions } from "@parley/sdk";
 import { jsonSchema, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { answerApprovals } from "@parley/adapters/ai";
+import { answerInterrupts, approveInNode } from "@parley/adapters/langgraph";
+import { support as withLangGraph } from "../../adapters/examples/langgraph-approval.ts";
 import { answerInterruptions } from "@parley/adapters/openai-agents";
 import { support as withOpenAiAgents } from "../../adapters/examples/openai-agents-approval.ts";
 import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
@@ -27,6 +32,13 @@ interface Agent {
 }
 
 setTracingDisabled(true);
+
+const noting =
+  (ran: unknown[]) =>
+  (args: unknown): string => {
+    ran.push(args);
+    return "refunded";
+  };
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -54,7 +66,7 @@ function aiSdk(): Agent {
   const model = aiModel();
   const issueRefund = tool({
     inputSchema: jsonSchema<typeof REFUND>({ type: "object", properties: PROPERTIES }),
-    execute: (args) => ran.push(args) && "refunded",
+    execute: noting(ran),
   });
   return {
     name: "Vercel AI SDK",
@@ -77,7 +89,7 @@ const openAiRefund = (ran: unknown[]) =>
     description: "Refunds an order.",
     parameters: { type: "object", properties: PROPERTIES, required: ["order", "amount"], additionalProperties: false },
     needsApproval: true,
-    execute: (args) => ran.push(args) && "refunded",
+    execute: noting(ran),
   });
 
 function openAiAgents(): Agent {
@@ -87,6 +99,19 @@ function openAiAgents(): Agent {
     name: "OpenAI Agents SDK",
     run: (parley, to) => withOpenAiAgents(parley, model, openAiRefund(ran), to),
     told: () => JSON.stringify(model.calls.at(-1)?.request.input),
+    ran,
+  };
+}
+
+function langGraph(): Agent {
+  const ran: unknown[] = [];
+  const model = fakeModel()
+    .respondWithTools([{ name: "issue_refund", args: REFUND, id: "c1" }])
+    .respond(new AIMessage("All is done"));
+  return {
+    name: "LangGraph.js",
+    run: (parley, to) => withLangGraph(parley, model, async (args) => noting(ran)(args), to),
+    told: () => JSON.stringify(model.calls.at(-1)?.messages.map(({ content }) => content)),
     ran,
   };
 }
@@ -109,7 +134,7 @@ describe("a tool behind a framework's own approval", () => {
   }
   const isAsked = (person: Decider) => until(async () => (await person.inbox())[0]);
 
-  for (const framework of [aiSdk, openAiAgents]) {
+  for (const framework of [aiSdk, openAiAgents, langGraph]) {
     const { name } = framework();
 
     it(`${name}: runs once it is approved, with exactly the arguments that were shown`, async () => {
@@ -222,5 +247,50 @@ describe("a tool behind a framework's own approval", () => {
     assert.equal(await withOpenAiAgents(client(), model, openAiRefund(ran), ana.name), "All is done");
     assert.match(JSON.stringify(model.calls.at(-1)?.request.input), /nobody could be shown them/);
     assert.deepEqual([ran, await ana.inbox()], [[], []]);
+  });
+
+  it("LangGraph.js: whoever takes over a paused graph gets the decision on what was asked", async () => {
+    const ana = await somebody();
+    const ran: unknown[] = [];
+    const checkpointer = new MemorySaver();
+    const graph = () =>
+      new StateGraph(Annotation.Root({ done: Annotation<string> }))
+        .addNode("refund", () => {
+          const verdict = approveInNode({ fn: "issue_refund", args: REFUND });
+          ran.push(verdict);
+          return { done: verdict.isApproved ? "yes" : verdict.why };
+        })
+        .addNode("other", () => ({ done: interrupt<unknown, string>({ approve: "a form" }) }))
+        .addEdge(START, "refund")
+        .addEdge("refund", "other")
+        .compile({ checkpointer });
+    const config = { configurable: { thread_id: fresh("thread") } };
+    const paused = graph();
+    await paused.invoke({}, config);
+    const stop = new AbortController();
+    const first = answerInterrupts(client(), paused, { ...config, signal: stop.signal }, { to: ana.name });
+    const crashed = assert.rejects(first, /crashed/);
+    await isAsked(ana);
+    stop.abort(new Error("crashed"));
+    await crashed;
+
+    const second = answerInterrupts(client(), graph(), config, { to: ana.name });
+    assert.equal((await ana.inbox()).length, 1);
+    await ana.decides({ approved: true });
+    await second;
+    const { values, tasks } = await graph().getState(config);
+    assert.deepEqual([values.done, ran], ["yes", [{ isApproved: true, args: REFUND, isEdited: false }]]);
+    assert.deepEqual(tasks[0]?.interrupts[0]?.value, { approve: "a form" });
+  });
+
+  it("LangGraph.js: a verdict on another call is none", async () => {
+    const graph = new StateGraph(Annotation.Root({ done: Annotation<string> }))
+      .addNode("refund", () => ({ done: String(approveInNode({ fn: "issue_refund", args: REFUND }).isApproved) }))
+      .addEdge(START, "refund")
+      .compile({ checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: fresh("thread") } };
+    await graph.invoke({}, config);
+    const on = JSON.stringify({ fn: "issue_refund", args: { ...REFUND, amount: 4.99 } });
+    await assert.rejects(graph.invoke(new Command({ resume: { isApproved: true, on } }), config), /not what would run/);
   });
 });
