@@ -135,7 +135,7 @@ function Asked({ question }: { question: HumanQuestion }) {
         <TimeLeft until={question.expires_at} />
         <span>{question.audience.map((tag) => text.audience[tag]).join(", ")}</span>
       </p>
-      <h1>{question.prompt}</h1>
+      <h1 dir="auto">{question.prompt}</h1>
     </header>
   );
 }
@@ -181,6 +181,7 @@ function Words({ value, onChange, onSend }: { value: string; onChange: (words: s
       <label for="answer">{text.question.yourAnswer}</label>
       <textarea
         id="answer"
+        dir="auto"
         rows={5}
         maxLength={MAX_CHARACTERS}
         placeholder={text.question.placeholder}
@@ -218,7 +219,7 @@ function Options(props: { options: readonly string[]; value: number | undefined;
             class="unseen"
           />
           <kbd aria-hidden="true">{numberKey(index)}</kbd>
-          <span>{option}</span>
+          <span dir="auto">{option}</span>
         </label>
       ))}
     </fieldset>

@@ -48,7 +48,9 @@ function List({ current }: { current: string | undefined }) {
 function Row({ question, isCurrent }: { question: ListedQuestion; isCurrent: boolean }) {
   const inside = (
     <>
-      <span class={styles.prompt}>{question.prompt}</span>
+      <span class={styles.prompt} dir="auto">
+        {question.prompt}
+      </span>
       <span class={styles.facts}>
         {question.gone ? (
           <span>{text.feed.gone}</span>

@@ -46,6 +46,7 @@ export function ReportDialog(props: {
         </fieldset>
         <label for="report-comment">{text.report.comment}</label>
         <textarea
+          dir="auto"
           id="report-comment"
           rows={2}
           maxLength={500}

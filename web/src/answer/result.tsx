@@ -95,7 +95,7 @@ function Bars(props: { options: readonly string[]; votes: Record<string, number>
         return (
           <li key={index} data-yours={index === props.yours || undefined}>
             <span class={styles.fill} style={{ inlineSize: `${(votes / all) * 100}%` }} />
-            <span class={styles.option}>
+            <span class={styles.option} dir="auto">
               {option}
               {index === props.yours && <em>{text.result.yours}</em>}
             </span>
@@ -117,13 +117,15 @@ function Voices({ results, yours }: { results: QuestionResults; yours: string | 
   return (
     <ul class={styles.voices} aria-label={text.result.others}>
       {yours !== undefined && (
-        <li data-yours>
+        <li data-yours dir="auto">
           <em>{text.result.yours}</em>
           {yours}
         </li>
       )}
       {others.map((words, index) => (
-        <li key={index}>{words}</li>
+        <li key={index} dir="auto">
+          {words}
+        </li>
       ))}
       {others.length === 0 && <li class={styles.first}>{text.result.firstVoice}</li>}
     </ul>

@@ -91,7 +91,7 @@ function Unfinished(props: { written: Written; title: string; hint: string; chil
   const { written, title, hint, children } = props;
   return (
     <section class={styles.unfinished}>
-      <h1>{written.question.prompt}</h1>
+      <h1 dir="auto">{written.question.prompt}</h1>
       <Kept label={text.question.yourAnswer} words={wordsOf(written)} />
       <div class={styles.state} role="status">
         <h2>{title}</h2>

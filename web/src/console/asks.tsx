@@ -43,7 +43,9 @@ function OneAsk({ id }: { id: string }) {
   if (!data) return <Loading rows={4} />;
   return (
     <Detail title={text.askState({ ...data, ...(data.answer ?? {}) })}>
-      <p class={relayStyles.prompt}>{data.prompt}</p>
+      <p class={relayStyles.prompt} dir="auto">
+        {data.prompt}
+      </p>
       <Facts
         facts={[
           [text.asks.kind, text.type(data.type)],
@@ -95,7 +97,11 @@ function Stages({ of: { stages } }: { of: WholeAsk }) {
 export function AnswerFacts({ of: answer }: { of: Answer }) {
   return (
     <>
-      {answer.text !== null && <p class={relayStyles.prompt}>{answer.text}</p>}
+      {answer.text !== null && (
+        <p class={relayStyles.prompt} dir="auto">
+          {answer.text}
+        </p>
+      )}
       {answer.error !== null && <p class={styles.alarm}>{answer.error}</p>}
       {answer.ask_back !== null && (
         <p>
@@ -137,7 +143,11 @@ function People({ of: people }: { of: WithPeople }) {
           <li key={index}>
             <div>
               <p>{text.asks.decided(named(by.name), approved)}</p>
-              {comment !== null && <p>{comment}</p>}
+              {comment !== null && (
+                <p class={relayStyles.wrapped} dir="auto">
+                  {comment}
+                </p>
+              )}
               <Line parts={[by.via, moment(at)]} />
             </div>
           </li>

@@ -77,7 +77,9 @@ export function CachePage() {
 function OneDecision({ of: one }: { of: Cached }) {
   return (
     <div>
-      <p class={relayStyles.prompt}>{one.text ?? JSON.stringify(one.json)}</p>
+      <p class={relayStyles.prompt} dir="auto">
+        {one.text ?? JSON.stringify(one.json)}
+      </p>
       <Line
         parts={[
           text.cache.hits(one.hits),

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import styles from "./console.module.css";
+import relayStyles from "./relay.module.css";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides } from "./parts.tsx";
 import * as api from "./relay-api.ts";
 import { Paged, hrefOf, jobRow, Line, MoreOf, Said } from "./relay-parts.tsx";
@@ -88,7 +89,11 @@ function AsksOf({ job }: { job: string }) {
               <p>
                 <Link href={hrefOf("asks", one.id)}>{one.prompt}</Link>
               </p>
-              {one.answer !== null && one.answer.text !== null && <p>{one.answer.text}</p>}
+              {one.answer !== null && one.answer.text !== null && (
+                <p class={relayStyles.wrapped} dir="auto">
+                  {one.answer.text}
+                </p>
+              )}
               <Line
                 parts={[
                   text.type(one.type),

@@ -64,7 +64,9 @@ export function Rows({ base, rows, current }: { base: string; rows: readonly Row
       {rows.map(({ id, title, facts }) => (
         <li key={id} class={feedStyles.row}>
           <Link href={`${base}/${id}`} class={feedStyles.link} aria-current={id === current ? "true" : undefined}>
-            <span class={feedStyles.prompt}>{title}</span>
+            <span class={feedStyles.prompt} dir="auto">
+              {title}
+            </span>
             <span class={feedStyles.facts}>
               {facts.map((fact, at) => (
                 <span key={at}>{fact}</span>
@@ -177,7 +179,15 @@ export function TextField(props: {
         rows === 0 ? (
           <input type="text" autoComplete="off" {...control} value={value} required={required} onInput={onInput} />
         ) : (
-          <textarea autoComplete="off" {...control} value={value} required={required} rows={rows} onInput={onInput} />
+          <textarea
+            dir="auto"
+            autoComplete="off"
+            {...control}
+            value={value}
+            required={required}
+            rows={rows}
+            onInput={onInput}
+          />
         )
       }
     </Field>

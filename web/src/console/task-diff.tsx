@@ -112,7 +112,9 @@ function Comments({ comments, onRemove }: { comments: readonly LineComment[]; on
       {comments.map((comment, at) => (
         <li key={at}>
           <p class="small muted">{text.diff.commentLabel(comment.line)}</p>
-          <p class={styles.words}>{comment.text}</p>
+          <p class={styles.words} dir="auto">
+            {comment.text}
+          </p>
           {onRemove && (
             <button
               type="button"

@@ -118,7 +118,11 @@ function Entry({ event, isNewAttempt }: { event: TaskEvent; isNewAttempt: boolea
         <span class={taskStyles.kind}>{text.log.kind(event.type)}</span>
         <time dateTime={event.at}>{clock.format(new Date(event.at))}</time>
       </p>
-      {says !== "" && <p class={isCode ? taskStyles.code : taskStyles.said}>{says}</p>}
+      {says !== "" && (
+        <p class={isCode ? taskStyles.code : taskStyles.said} dir={isCode ? "ltr" : "auto"}>
+          {says}
+        </p>
+      )}
       <Whole label={text.log.given} value={event["input"]} />
       <Whole label={text.log.result} value={event["result"]} />
     </li>

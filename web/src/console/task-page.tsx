@@ -94,7 +94,11 @@ function OneTask({ task }: { task: WholeTask }) {
 /** What the title does not say already; a long one opens on its own. */
 export function Prompt({ words, title }: { words: string; title: string }) {
   if (words.trim() === title) return null;
-  const whole = <p class={`${relayStyles.block} ${relayStyles.wrapped}`}>{words}</p>;
+  const whole = (
+    <p dir="auto" class={`${relayStyles.block} ${relayStyles.wrapped}`}>
+      {words}
+    </p>
+  );
   if (words.length <= LONG_PROMPT) return whole;
   return (
     <details class={relayStyles.more}>
@@ -176,12 +180,18 @@ export function Attempts({ task }: { task: Pick<WholeTask, "attempts" | "reviews
                 .map((review, at) => (
                   <div key={at}>
                     <p>{text.page.reviewed(review.by, review.verdict)}</p>
-                    {review.comment && <p class={taskStyles.said}>{review.comment}</p>}
+                    {review.comment && (
+                      <p class={taskStyles.said} dir="auto">
+                        {review.comment}
+                      </p>
+                    )}
                     <ul>
                       {review.comments?.map((comment, index) => (
                         <li key={index}>
                           <p class="small muted">{text.page.onLine(comment.path, comment.line)}</p>
-                          <p class={taskStyles.said}>{comment.text}</p>
+                          <p class={taskStyles.said} dir="auto">
+                            {comment.text}
+                          </p>
                         </li>
                       ))}
                     </ul>

@@ -143,8 +143,12 @@ function Ways(props: {
           aria-disabled={!option.interactive && !deliberate.settled}
           onClick={(event) => onChoose(option, isRight(event))}
         >
-          <span>{option.title}</span>
-          {option.description !== null && <span class={styles.says}>{option.description}</span>}
+          <span dir="auto">{option.title}</span>
+          {option.description !== null && (
+            <span class={styles.says} dir="auto">
+              {option.description}
+            </span>
+          )}
         </button>
       ))}
     </section>

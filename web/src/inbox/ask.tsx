@@ -106,8 +106,12 @@ function Header({ ask }: { ask: WholeAsk }) {
           {(ask.task === null || ask.task.about === "wish") && (
             <p class={formStyles.machine}>{text.ask.words(ask.agent)}</p>
           )}
-          <h1>{ask.title}</h1>
-          {!isReviewedHere(ask) && beyondTitle(ask) !== "" && <p class={styles.prose}>{beyondTitle(ask)}</p>}
+          <h1 dir="auto">{ask.title}</h1>
+          {!isReviewedHere(ask) && beyondTitle(ask) !== "" && (
+            <p class={styles.prose} dir="auto">
+              {beyondTitle(ask)}
+            </p>
+          )}
         </>
       )}
     </header>

@@ -47,7 +47,7 @@ export function Confirm(props: {
         }}
       >
         <p class="muted">{approves ? lead : text.rejectLead}</p>
-        {intent && !intent.approve && intent.option && <p>{intent.option.title}</p>}
+        {intent && !intent.approve && intent.option && <p dir="auto">{intent.option.title}</p>}
         <Comment approves={approves} value={draft.comment ?? ""} onChange={comment} onSend={confirm} />
         {!approves && !ask.editable && ask.kwargs !== null && (
           <button type="button" class="quiet" onClick={() => comment(withArguments(draft, ask.kwargs ?? ""))}>
@@ -72,6 +72,7 @@ function Comment(props: { approves: boolean; value: string; onChange: (words: st
       <label for="comment">{props.approves ? text.comment : text.reason}</label>
       <textarea
         id="comment"
+        dir="auto"
         rows={3}
         maxLength={5000}
         value={props.value}

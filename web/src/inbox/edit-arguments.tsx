@@ -48,6 +48,7 @@ export function EditArguments(props: {
       <label for="kwargs">{text.editAsJson}</label>
       <textarea
         id="kwargs"
+        dir="ltr"
         class={styles.code}
         rows={Math.min(20, written.split("\n").length + 1)}
         spellcheck={false}

@@ -78,7 +78,11 @@ export function Approvals({ ask }: { ask: WholeAsk }) {
         {ask.decisions.map(({ by, mine, comment, at }) => (
           <li key={at + (by.name ?? "")}>
             {text.state.approvedBy(text.who(by, mine))}
-            {comment !== null && <span class="muted">: {comment}</span>}
+            {comment !== null && (
+              <span class={`muted ${styles.prose}`}>
+                : <bdi>{comment}</bdi>
+              </span>
+            )}
           </li>
         ))}
       </ul>

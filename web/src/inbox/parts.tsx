@@ -30,7 +30,11 @@ export function Words({ ask }: { ask: WholeAsk }) {
   return (
     <figure class={styles.words}>
       <figcaption>{text.ask.words(ask.agent)}</figcaption>
-      <blockquote tabIndex={ask.words.length > LONG ? 0 : undefined} class={ask.words.length > LONG ? styles.long : ""}>
+      <blockquote
+        dir="auto"
+        tabIndex={ask.words.length > LONG ? 0 : undefined}
+        class={ask.words.length > LONG ? styles.long : ""}
+      >
         {ask.words}
       </blockquote>
     </figure>

@@ -76,7 +76,7 @@ function ReadyAnswers(props: {
             onClick={() => props.onChoose(option)}
           />
           <kbd aria-hidden="true">{at < 9 ? at + 1 : "·"}</kbd>
-          <span class={styles.offer}>
+          <span class={styles.offer} dir="auto">
             {option.title}
             {option.description !== null && <span class={styles.says}>{option.description}</span>}
           </span>
@@ -97,6 +97,7 @@ export function Written(props: {
       <label for="reply">{props.label}</label>
       <textarea
         id="reply"
+        dir="auto"
         rows={5}
         maxLength={40_000}
         placeholder={text.placeholder}

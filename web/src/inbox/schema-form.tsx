@@ -101,7 +101,7 @@ function describe(
     ids: ids === "" ? undefined : ids,
     wrong,
     lead: says && (
-      <p class={styles.says} id={`${id}-says`}>
+      <p class={styles.says} id={`${id}-says`} dir="auto">
         {says}
       </p>
     ),
@@ -121,7 +121,7 @@ function Wrong({ id, path, problems }: { id: string; path: string; problems: rea
 function Label({ slot }: { slot: Slot }) {
   return (
     <>
-      {slot.label}
+      <bdi>{slot.label}</bdi>
       {!slot.required && <span class={styles.optional}> {text.form.optional}</span>}
     </>
   );
@@ -137,6 +137,7 @@ function Typed(props: { field: Field; slot: Slot; rows: number; hint?: string; n
     "aria-describedby": ids,
     "aria-invalid": wrong !== undefined,
     autoComplete: "off",
+    dir: props.code ? "ltr" : "auto",
     onInput: (event: { currentTarget: { value: string } }) => slot.onChange(event.currentTarget.value),
   } as const;
   return (
@@ -189,7 +190,7 @@ function Pick(props: { field: Field; slot: Slot; options: readonly string[]; val
               checked={slot.value === values[at]}
               onChange={() => slot.onChange(values[at] ?? null)}
             />
-            <span>{option}</span>
+            <span dir="auto">{option}</span>
           </label>
         ))}
         {mayBeEmpty && (
@@ -250,7 +251,7 @@ function Several({ field, slot }: { field: Field & { kind: "several" }; slot: Sl
                 slot.onChange(checked ? [...chosen, at].sort((a, b) => a - b) : chosen.filter((one) => one !== at))
               }
             />
-            <span>{label}</span>
+            <span dir="auto">{label}</span>
           </label>
         ))}
       </div>

@@ -156,13 +156,17 @@ function Said({ talk }: { talk: TalkPart }) {
         one ? (
           <li key={id} class={talkStyles.mine}>
             <p class={talkStyles.who}>{words.me}</p>
-            <p class={styles.prose}>{one.text}</p>
+            <p class={styles.prose} dir="auto">
+              {one.text}
+            </p>
             {one.taken && <p class={talkStyles.mark}>{words.taken}</p>}
           </li>
         ) : (
           <li key={id}>
             <p class={talkStyles.who}>{words.program(talk.agent)}</p>
-            <p class={styles.prose}>{ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words}</p>
+            <p class={styles.prose} dir="auto">
+              {ask.kind === "approval" ? words.wants(ask.fn ?? ask.title) : ask.words}
+            </p>
             <p class={talkStyles.mark}>
               {ask.state === "open" ? (
                 <Link href={`/inbox/${ask.id}`}>{ask.kind === "approval" ? words.decide : words.answer}</Link>
@@ -175,7 +179,11 @@ function Said({ talk }: { talk: TalkPart }) {
                 )
               )}
             </p>
-            {ask.outcome?.text != null && <p class={styles.prose}>{ask.outcome.text}</p>}
+            {ask.outcome?.text != null && (
+              <p class={styles.prose} dir="auto">
+                {ask.outcome.text}
+              </p>
+            )}
           </li>
         ),
       )}

@@ -20,7 +20,14 @@ export function WishWords({ ask }: { ask: WholeAsk }) {
         {said
           .replace(WHOSE, "")
           .split(/\n{2,}/)
-          .map((part, at) => part.trim() !== "" && <p key={at}>{part}</p>)}
+          .map(
+            (part, at) =>
+              part.trim() !== "" && (
+                <p key={at} dir="auto">
+                  {part}
+                </p>
+              ),
+          )}
         <p class="muted">{text.task.of(task.id, task.repo, task.agent ?? ask.agent)}</p>
         {task.sandbox && (
           <p class={styles.sandbox} data-sandbox={task.sandbox}>

@@ -31,7 +31,7 @@ export function Kept({ label, words, children }: { label: string; words: string;
   return (
     <figure class={styles.kept}>
       <figcaption>{label}</figcaption>
-      <blockquote>{words}</blockquote>
+      <blockquote dir="auto">{words}</blockquote>
       {children}
     </figure>
   );
