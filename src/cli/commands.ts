@@ -21,6 +21,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "check that the store keeps its promises, or with --client that agents can ask and wait; repairs nothing",
       load: async () => (await import("./doctor.ts")).doctor,
     },
+    "config check": {
+      does: "say whether a server would start on these settings, and where each of them comes from",
+      load: async () => (await import("./config-check.ts")).configCheck,
+    },
     backup: {
       does: "write one file from which parley restore makes the store again, while the server runs; SQLite only",
       load: async () => (await import("./backup.ts")).backup,

@@ -57,7 +57,7 @@ export const serve: Command = {
       ...flags
     } = values;
     const sockets = takeInheritedSockets(process.env);
-    const config = loadConfig({ flags: { ...flags, ...placeOf(sockets) }, env: io.env, file });
+    const config = loadConfig({ flags: { ...flags, ...placeOf(sockets) }, env: io.env, file, refuseIdle: true });
     const replaced = replace ? await askForReplacement(config.dataDir, io) : null;
     if (replaced !== null) return replaced;
     const log = openLog(config.log.level, process.stdout.isTTY);

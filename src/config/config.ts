@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
-import { nearest } from "../lib/nearest.ts";
 import { dataDirOf, expandHome, usualDataDir } from "./data-dir.ts";
-import { settingNotes, type SettingNote } from "./setting.ts";
+import { idleSettings, suggest, unknownVariables } from "./idle-settings.ts";
+import { type Given, type Setting, settingNotes } from "./setting.ts";
 import { ConfigSchema, Settings } from "./settings.ts";
 
 export type Config = z.infer<typeof ConfigSchema>;
@@ -15,6 +15,8 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** The settings file; left out, `PARLEY_CONFIG` or `parley.yaml` in the data directory, where it exists. */
   file?: string | undefined;
+  /** What says nothing to anybody is a mistake too: an unknown variable `PARLEY_*`, a setting that does nothing alone. */
+  refuseIdle?: boolean;
 }
 
 /** What was written cannot be meant: one sentence a mistake, each saying where it stands. */
@@ -25,21 +27,10 @@ export class ConfigMistake extends Error {
   }
 }
 
-/** One setting as the file and the environment know it. */
-export interface Setting extends SettingNote {
-  /** Keys as the schema has them. */
-  path: readonly string[];
-  /** `limits.edge_burst` */
-  name: string;
-  /** `PARLEY_LIMITS_EDGE_BURST` */
-  variable: string;
-  schema: z.ZodType;
-}
-
-/** A value and the place it came from, in words. */
-interface Given {
-  value: unknown;
-  where: string;
+/** The settings in force, and those that something other than a default says, by name. */
+export interface ReadConfig {
+  config: Config;
+  given: ReadonlyMap<string, Given>;
 }
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -65,7 +56,12 @@ export function listSettings(schema: z.ZodObject = Settings, under: readonly str
  *
  * @throws {ConfigMistake} one sentence for each mistake (docs/operate.md)
  */
-export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
+export function loadConfig(sources: ConfigSources): Config {
+  return readConfig(sources).config;
+}
+
+/** The same, with where each setting came from. @throws {ConfigMistake} */
+export function readConfig({ flags = {}, env, file, refuseIdle = false }: ConfigSources): ReadConfig {
   const settings = listSettings();
   const mistakes: string[] = [];
   const given = new Map<string, Given>();
@@ -79,6 +75,7 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
     if (flags[flag] !== undefined)
       given.set(setting.name, { value: convert(setting, flags[flag]), where: `--${flag}` });
   }
+  const idle = refuseIdle ? [...unknownVariables(settings, given, env), ...idleSettings(settings, given)] : [];
   if (!given.has("data_dir"))
     given.set("data_dir", { value: usualDataDir(env) ?? withoutHome(), where: "the environment" });
   for (const name of [
@@ -95,9 +92,9 @@ export function loadConfig({ flags = {}, env, file }: ConfigSources): Config {
 
   const parsed = ConfigSchema.safeParse(nest(settings, given));
   if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => sentenceOf(issue, settings, given)));
-  mistakes.push(...contradictions(given));
+  mistakes.push(...contradictions(given), ...idle);
   if (mistakes.length > 0 || !parsed.success) throw new ConfigMistake(mistakes);
-  return parsed.data;
+  return { config: parsed.data, given };
 }
 
 /** Returns the path of the settings file that is read, if one is. */
@@ -213,11 +210,6 @@ function contradictions(given: ReadonlyMap<string, Given>): string[] {
   return [
     `${other.where}: ask_a_human.crowd.public says otherwise than crowd.public (${one.where}); keep one of them.`,
   ];
-}
-
-function suggest(name: string, names: readonly string[]): string {
-  const meant = nearest(name, names);
-  return meant === undefined ? "" : `; "${meant}" is meant, perhaps`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -12,6 +12,23 @@ export interface SettingNote {
   secret?: boolean;
 }
 
+/** One setting as the file and the environment know it. */
+export interface Setting extends SettingNote {
+  /** Keys as the schema has them. */
+  path: readonly string[];
+  /** `limits.edge_burst` */
+  name: string;
+  /** `PARLEY_LIMITS_EDGE_BURST` */
+  variable: string;
+  schema: z.ZodType;
+}
+
+/** A value and the place it came from, in words. */
+export interface Given {
+  value: unknown;
+  where: string;
+}
+
 /** The notes of every setting. */
 export const settingNotes = z.registry<SettingNote>();
 

@@ -1,0 +1,128 @@
+import { nearest } from "../lib/nearest.ts";
+import type { Given, Setting } from "./setting.ts";
+
+/** One setting that others need; a list is one of which any will do. */
+type Needed = string | readonly string[];
+
+const MAIL = ["email.smtp_url", "email.from"];
+const PHONES: readonly Needed[] = [
+  "twilio.account_sid",
+  "twilio.auth_token",
+  "twilio.countries",
+  ["twilio.sms_from", "twilio.whatsapp_from"],
+  "public_url",
+];
+
+/** Settings that do nothing by themselves, and what each needs. */
+const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
+  ...Object.fromEntries(
+    [
+      "smtp_url",
+      "from",
+      "domain",
+      "listen",
+      "imap_url",
+      "hook_secret",
+      "templates",
+      "approve_by_reply",
+      "trusted_authserv_ids",
+    ].map((name) => [`email.${name}`, MAIL]),
+  ),
+  "email.cert_file": ["email.listen", "email.key_file"],
+  "email.key_file": ["email.listen", "email.cert_file"],
+  ...Object.fromEntries(
+    ["app_token", "signing_secret", "default_user", "channel_approvers", "apps", "api_url"].map((name) => [
+      `slack.${name}`,
+      ["slack.bot_token"],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["account_sid", "auth_token", "sms_from", "whatsapp_from", "countries", "api_url"].map((name) => [
+      `twilio.${name}`,
+      PHONES,
+    ]),
+  ),
+  "twilio.whatsapp_template_sid": ["twilio.whatsapp_from"],
+  ...Object.fromEntries(
+    ["base_url", "api_key_env", "temperature", "budget_usd_month", "prices"].map((name) => [
+      `runner.${name}`,
+      ["runner.model"],
+    ]),
+  ),
+  tools: ["mcp_servers"],
+  "a2h.recipient_patterns": ["a2h.recipients"],
+};
+
+/** Variables that programs of Parley read and that are no settings; the last of them they give to what they start. */
+const OTHER_VARIABLES = [
+  "PARLEY_CONFIG",
+  "PARLEY_KEY",
+  "PARLEY_URL",
+  "PARLEY_ATTEMPT",
+  "PARLEY_JOB_ID",
+  "PARLEY_JOB_SPEC",
+  "PARLEY_LEASE",
+  "PARLEY_MCP_TOKEN",
+  "PARLEY_MCP_URL",
+  "PARLEY_STEP_ID",
+  "PARLEY_TAKES_PLACE",
+  "PARLEY_TASK",
+];
+
+/** Returns a sentence for each variable `PARLEY_*` that nothing reads. Those that a setting names are read. */
+export function unknownVariables(
+  settings: readonly Setting[],
+  given: ReadonlyMap<string, Given>,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const known = settings.flatMap(({ variable, aliases = [], secret }) =>
+    [variable, ...aliases].flatMap((name) => (secret ? [name, `${name}_FILE`] : [name])),
+  );
+  known.push(...OTHER_VARIABLES);
+  const named = JSON.stringify([...given.values()].map(({ value }) => value));
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (!value || !name.startsWith("PARLEY_") || known.includes(name) || named.includes(`"${name}"`)) return [];
+    if (isServiceLink(name, value)) return [];
+    return [`${name}: there is no such setting${suggest(name, known)}.`];
+  });
+}
+
+/** Whether Kubernetes says by it where a service is, which may be called parley-web. */
+function isServiceLink(name: string, value: string): boolean {
+  return /_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))(_[A-Z0-9_]+)?$/.test(name) || /^(tcp|udp):\/\//.test(value);
+}
+
+/** Returns a sentence for each setting that does nothing because another is missing; one that says its default is none. */
+export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<string, Given>): string[] {
+  const set = new Set(settings.filter((one) => saysMore(one, given.get(one.name))).map(({ name }) => name));
+  return settings.flatMap(({ name }) => {
+    const needed = NEEDED_BY[name];
+    const where = given.get(name)?.where ?? "";
+    if (!needed || !set.has(name)) return [];
+    const lacked = needed.map((any) => [any].flat()).filter((any) => !any.some((one) => one === name || set.has(one)));
+    if (lacked.length === 0) return [];
+    return [`${where}: ${name} does nothing without ${lacked.map((any) => any.join(" or ")).join(" and ")}.`];
+  });
+}
+
+/** Whether a setting is given, and not only as it is without that. */
+function saysMore({ schema }: Setting, given: Given | undefined): boolean {
+  const usual = schema.safeParse(undefined);
+  return given !== undefined && !(usual.success && JSON.stringify(usual.data) === JSON.stringify(given.value));
+}
+
+/** Returns "; ... is meant, perhaps" where a known name is nearly the same, or a few have one word more or less. */
+export function suggest(name: string, known: readonly string[]): string {
+  const words = wordsOf(name);
+  const alike = known.filter((other) => isOneWordApart(words, wordsOf(other)));
+  const near = nearest(name, known);
+  const meant = near === undefined ? alike : [near];
+  return meant.length === 0 || meant.length > 3 ? "" : `; "${meant.join('" or "')}" is meant, perhaps`;
+}
+
+const wordsOf = (name: string) => name.split(/[._]/);
+
+function isOneWordApart(one: readonly string[], other: readonly string[]): boolean {
+  const [fewer, more] = one.length < other.length ? [one, other] : [other, one];
+  return more.length - fewer.length === 1 && fewer.every((word) => more.includes(word));
+}
