@@ -148,4 +148,23 @@ describe("the largest body of many values", () => {
       assert.ok(turns.read() <= (name === "a call over MCP" ? 4 : 6), `read ${turns.read()} times`);
     });
   }
+
+  it("looks at the arguments of one call of a page of the inbox after the other", async () => {
+    const calls = 30;
+    const kwargs = Object.fromEntries(Object.entries(VALUE).slice(0, 900));
+    for (let i = 0; i < calls; i += 1) {
+      const body = { run_id: "r", call_id: `p${i}`, spec: { fn: "refund", kwargs } };
+      const made = await world.call("POST", `${A2H}/function_calls`, { headers: agent, body });
+      assert.equal(made.status, 200, made.text);
+    }
+    const turns = watchTurns();
+    try {
+      const { body } = await world.call("GET", "/people/me/asks", { headers: ana });
+      assert.ok(body.asks.length >= calls);
+    } finally {
+      turns.end();
+    }
+    const times = turns.most() / BYTES;
+    assert.ok(times < MOST_PER_TURN, `as much as a whole body ${times.toFixed(1)} times in one turn`);
+  });
 });

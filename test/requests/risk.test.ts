@@ -54,6 +54,7 @@ describe("the risk of a call", () => {
     assert.equal(call("list_orders", {}, { audience }), "high");
     assert.equal(call("list\u200b_orders", {}), "high");
     assert.equal(call("list_orders", { text: "x".repeat(100_000) }), "high");
+    assert.equal(call("list_orders", { ids: Array.from({ length: 1001 }, (_, i) => i) }), "high");
   });
 
   it("is low where it only reads, and nothing is run, called or opened by that", () => {

@@ -21,7 +21,7 @@ import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { fields, idField, optional, textField } from "../http/fields.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { wireTime } from "../http/question.ts";
-import { listedAsk } from "./inbox-wire.ts";
+import { listedAsks } from "./inbox-wire.ts";
 import { idNumber, placeOf } from "../http/query.ts";
 import { isId } from "../http/ids.ts";
 
@@ -144,7 +144,7 @@ async function wholeConversation(ctx: Context, person: string, number: number, b
   const { point, agent, saidAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
-  const asked = (ask: AddressedAsk) => ({ ...listedAsk(ask, names), words: printableLines(ask.words).join("\n") });
+  const wordsOf = ({ words }: AddressedAsk) => ({ words: printableLines(words).join("\n") });
   return {
     id: number,
     agent: printable(agentName(agent)),
@@ -157,8 +157,8 @@ async function wholeConversation(ctx: Context, person: string, number: number, b
       at: wireTime(createdAt),
       taken: ackedAt !== null,
     })),
-    asks: found.asks.map(asked),
-    waiting: found.waiting.map(asked),
+    asks: await listedAsks(found.asks, names, wordsOf),
+    waiting: await listedAsks(found.waiting, names, wordsOf),
     next: found.next && `${found.next.at}_${found.next.id}`,
   };
 }

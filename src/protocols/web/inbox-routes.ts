@@ -26,7 +26,7 @@ import { wireTime } from "../http/question.ts";
 import { sendEvents } from "../http/sse.ts";
 import { isId } from "../http/ids.ts";
 import { placeOf } from "../http/query.ts";
-import { inboxCountsBody, listedAsk, wholeAsk } from "./inbox-wire.ts";
+import { inboxCountsBody, listedAsks, wholeAsk } from "./inbox-wire.ts";
 
 const PAGE = 50;
 const DAY_MS = 86_400_000;
@@ -152,7 +152,7 @@ async function inboxPage(door: DoorContext, request: FastifyRequest) {
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {
-    asks: asks.map((ask) => listedAsk(ask, names)),
+    asks: await listedAsks(asks, names),
     next: next && `${next.at}_${next.createdAt}_${next.id}`,
     counts: counts && inboxCountsBody(counts),
   };

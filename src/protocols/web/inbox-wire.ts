@@ -1,3 +1,4 @@
+import { nextTurn } from "../../lib/turn.ts";
 import { printable, printableExactly, printableJson, printableLines } from "../../lib/printable.ts";
 import {
   NO_DEADLINE,
@@ -23,8 +24,24 @@ const MOST_IN_REASON = 4000;
 /** How people are called, by id. */
 type Names = ReadonlyMap<string, string>;
 
+/**
+ * Returns asks as lines of a list. Each looks at all arguments of a call, so others are served between two of them.
+ */
+export async function listedAsks<T extends object>(
+  asks: readonly Ask[],
+  names: Names,
+  more: (ask: Ask) => T = () => ({}) as T,
+): Promise<object[]> {
+  const rows: object[] = [];
+  for (const ask of asks) {
+    rows.push({ ...listedAsk(ask, names), ...more(ask) });
+    await nextTurn();
+  }
+  return rows;
+}
+
 /** Returns an ask as a line of the list. */
-export function listedAsk(ask: Ask, names: Names): object {
+function listedAsk(ask: Ask, names: Names): object {
   return {
     id: ask.id,
     kind: ask.form.kind,

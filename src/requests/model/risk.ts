@@ -31,6 +31,8 @@ const SENSITIVE = wordsIn("secret password passphrase token credential key priva
 const IS_ADDRESS = /[a-z][a-z0-9+.-]*:\/\//i;
 /** Of all arguments, in characters: nobody reads more, and what goes by rules reads none of it then. */
 export const LONGEST_READ = 100_000;
+/** So many values of the arguments are looked at: a page of the inbox looks at those of fifty calls. */
+export const MOST_LOOKED_AT = 1000;
 
 /**
  * Returns how risky an ask looks. It goes by plain rules on English names, as the order of the arguments does
@@ -45,6 +47,7 @@ export function riskOf(ask: Pick<AddressedAsk, "form" | "audience" | "wire">): R
   if (form.kwargs.length > LONGEST_READ) return "high";
   const named = wordsOfName(form.fn);
   const values = argumentsIn(JSON.parse(form.kwargs));
+  if (values.length > MOST_LOOKED_AT) return "high";
   if (named.some((word) => DESTROYS.has(word)) || values.some(looksGrave)) return "high";
   return readsOnly(form.fn, values) && !isGuarded(ask) ? "low" : "normal";
 }

@@ -2,7 +2,7 @@ import { printableExactly } from "../../lib/printable.ts";
 import { cutTo } from "../../core/model/title.ts";
 import { isSaidOnly, membersOf, weightOf, type Member } from "./argument-order.ts";
 import type { AddressedAsk } from "./request.ts";
-import { argumentsIn, lastPart, LONGEST_READ, looksGrave } from "./risk.ts";
+import { argumentsIn, lastPart, LONGEST_READ, looksGrave, MOST_LOOKED_AT } from "./risk.ts";
 import { holdsSecret, shownTitle } from "./view.ts";
 
 const MOST_ARGUMENTS = 2;
@@ -29,7 +29,9 @@ export function sentenceOf(ask: Pick<AddressedAsk, "form" | "title" | "wire">): 
   // Nobody is helped by two of so many, and looking through them all takes a while.
   if (form.kwargs.length > LONGEST_READ) return `${does} — ${form.kwargs.length} characters of arguments`;
   const shown = membersOf(form.kwargs).filter(({ name }) => !holdsSecret(ask, name));
-  const telling = mostTelling(shown.flatMap(leavesOf)).map(inShort);
+  const leaves = shown.flatMap(leavesOf);
+  if (leaves.length > MOST_LOOKED_AT) return `${does} — ${leaves.length} arguments`;
+  const telling = mostTelling(leaves).map(inShort);
   return telling.length === 0 ? does : `${does} — ${telling.join(", ")}`;
 }
 

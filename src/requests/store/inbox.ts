@@ -2,7 +2,7 @@ import { NO_DEADLINE, type AddressedAsk } from "../model/request.ts";
 import { askerName } from "../model/view.ts";
 import { ALL_READERS } from "../model/audience.ts";
 import type { InboxDue, InboxFilter, InboxGroup } from "../model/inbox.ts";
-import { toAddressedAt, type AddressedAt, type AddressedRow } from "./requests.ts";
+import { toAllAddressedAt, type AddressedAt, type AddressedRow } from "./requests.ts";
 import { one, storeNow, type Queryable } from "../../core/store/db.ts";
 import { empty, join, sql, type Sql } from "../../core/store/sql.ts";
 
@@ -44,7 +44,7 @@ export async function listInbox(
               ${after ? sql`AND (a.settled_at, a.ask_id) < (${after.at}, ${after.id})` : empty}
             ORDER BY a.settled_at DESC, a.ask_id DESC LIMIT ${limit}`,
         );
-  return rows.map(toAddressedAt);
+  return toAllAddressedAt(rows);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { turnAfter } from "../../lib/turn.ts";
 import type { AddressedAsk, Audience, AddressedForm, Outcome, RefusedAnswer } from "../model/request.ts";
 import { ALL_READERS } from "../model/audience.ts";
 import type { ListPlace } from "../../core/model/list-page.ts";
@@ -58,6 +59,16 @@ function toAsk(row: AddressedRow): AddressedAsk {
 }
 
 export const toAddressedAt = (row: AddressedRow): AddressedAt => ({ ask: toAsk(row), now: row.now });
+
+/** Reads rows as requests; others are served after each that is large, because a page of them may hold 50 MB. */
+export async function toAllAddressedAt(rows: readonly AddressedRow[]): Promise<AddressedAt[]> {
+  const all: AddressedAt[] = [];
+  for (const row of rows) {
+    all.push(toAddressedAt(row));
+    await turnAfter(row.form);
+  }
+  return all;
+}
 
 /** A new addressed ask; its state and times follow from its insertion. */
 export type NewAddressedAsk = Pick<
@@ -130,7 +141,7 @@ export async function findAllByRef(on: Queryable, ref: string): Promise<Addresse
   const rows = await on.all<AddressedRow>(
     sql`SELECT *, parley_now() AS now FROM addressed_asks WHERE ref = ${ref} ORDER BY ask_id LIMIT 20`,
   );
-  return rows.map(toAddressedAt);
+  return toAllAddressedAt(rows);
 }
 
 /** Holds the ask to the end of the transaction, and returns it with the clock read after any wait. */
@@ -258,7 +269,7 @@ export async function listPending(
     on,
     sql`SELECT count(*) AS total FROM addressed_asks a WHERE ${where}`,
   );
-  return { items: rows.map(toAddressedAt), total };
+  return { items: await toAllAddressedAt(rows), total };
 }
 
 /** Returns the asks of these ids, oldest first. */
