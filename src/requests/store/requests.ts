@@ -58,7 +58,7 @@ function toAsk(row: AddressedRow): AddressedAsk {
   };
 }
 
-export const toAddressedAt = (row: AddressedRow): AddressedAt => ({ ask: toAsk(row), now: row.now });
+const toAddressedAt = (row: AddressedRow): AddressedAt => ({ ask: toAsk(row), now: row.now });
 
 /** Reads rows as requests; others are served after each that is large, because a page of them may hold 50 MB. */
 export async function toAllAddressedAt(rows: readonly AddressedRow[]): Promise<AddressedAt[]> {
