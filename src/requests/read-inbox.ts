@@ -33,11 +33,12 @@ export async function readInbox(
   const last = found.length > page.limit ? asks.at(-1) : undefined;
   return {
     asks,
-    next: last ? placeOf(last) : null,
+    next: last ? placeIn(last) : null,
     counts: counted && page.after === undefined ? inboxCounts(counted, filter) : null,
   };
 }
 
-function placeOf({ state, expiresAt, settledAt, createdAt, id }: AddressedAsk): InboxPlace {
+/** Returns the place behind which the list goes on after this ask. */
+export function placeIn({ state, expiresAt, settledAt, createdAt, id }: AddressedAsk): InboxPlace {
   return { at: state === "open" ? expiresAt : (settledAt ?? 0), createdAt, id };
 }

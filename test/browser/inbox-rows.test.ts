@@ -132,4 +132,33 @@ describe("the rows of the inbox", () => {
     await isAt(before);
     await row(page, "Step 30 ").waitFor({ state: "hidden" });
   });
+
+  it("of what was decided are found by words, from the keyboard too", async () => {
+    const pia = await nameSomebody(world, "Pia Lund");
+    const { ctx } = world.server;
+    const responder = await responderOf(ctx.db, pia.id, "slack");
+    for (const [fn, comment] of [
+      ["issue_refund", "Only after the return"],
+      ["deploy_shop", "Not on a Friday"],
+    ] as const) {
+      const made = await askPeople(ctx, { ...callOf(fn, {}), audience: toPerson(pia.id) });
+      await decideAsk(ctx, { askId: made.id, responder, decision: { kind: "reject", comment } });
+    }
+    await using visitor = await pia.visit(browser, { screen: "desk" });
+    const { page } = visitor;
+    await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+    await page.keyboard.press("/");
+    const field = page.getByLabel("Search what was decided");
+    await row(page, "Deploy shop").waitFor();
+    await page.keyboard.type("friday lund");
+    await row(page, "Issue refund").waitFor({ state: "hidden" });
+    await row(page, "Deploy shop").waitFor();
+    assert.equal(await field.inputValue(), "friday lund");
+    await field.fill("friday refund");
+    await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+    await field.fill("");
+    await row(page, "Issue refund").waitFor();
+    await page.keyboard.press("?");
+    assert.equal(await field.inputValue(), "?", "where somebody writes no key does anything else");
+  });
 });

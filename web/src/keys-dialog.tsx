@@ -9,7 +9,11 @@ const KEYS = [
   { keys: ["j", "k"], does: text.keys.move },
   { keys: ["?"], does: text.keys.help },
 ];
-const IN_INBOX = [{ keys: ["a", "r"], does: text.keys.decide, range: false }, ...KEYS];
+const IN_INBOX = [
+  { keys: ["a", "r"], does: text.keys.decide, range: false },
+  { keys: ["/"], does: text.keys.search },
+  ...KEYS,
+];
 
 export function KeysDialog(props: { open: boolean; inInbox: boolean; onClose: () => void }) {
   const { open, inInbox, onClose } = props;

@@ -236,6 +236,7 @@ const en = {
     send: "Send, or go on to the next question",
     move: "Next and previous question",
     decide: "Approve or reject, after one more question",
+    search: "Search what was decided",
     help: "Show this list",
     off: "Single-key shortcuts are off. Turn them on under Me.",
   },

@@ -17,6 +17,7 @@ import { namePeople } from "../../access/name-people.ts";
 import { readDetails, readInInbox } from "../../requests/read.ts";
 import { readClock } from "../../core/read-clock.ts";
 import { readInbox, type InboxPlace } from "../../requests/read-inbox.ts";
+import { searchInbox } from "../../requests/search-inbox.ts";
 import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { readJson } from "../http/body.ts";
@@ -39,6 +40,7 @@ const List = fields({
   kind: optional(wordField("kind", ["approval", "reply", "value"])),
   agent: optional(textField("agent", 1, 200, { description: "Only what this agent asked, by its name." })),
   due: optional(wordField("due", INBOX_DUE)),
+  q: optional(textField("q", 1, 200, { description: "Of what is over: only what holds all of these words." })),
   before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 
@@ -141,14 +143,21 @@ async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promis
 async function inboxPage(door: DoorContext, request: FastifyRequest) {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
-  const { state = "open", kind, agent, due, before } = request.query as z.output<typeof List>;
+  const { state = "open", kind, agent, due, q, before } = request.query as z.output<typeof List>;
   const ofOpen = due !== undefined ? "due" : agent !== undefined ? "agent" : undefined;
   if (state === "over" && ofOpen) {
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
   }
+  if (state === "open" && q !== undefined) {
+    throw refuseFields([{ message: "q is of what is over", field: "q", constraint: "excluded" }]);
+  }
   const wish = { state, ...(kind && { kind }), ...(agent !== undefined && { agent }), ...(due && { due }) };
   const after = before === undefined ? undefined : readCursor(before);
-  const { asks, next, counts } = await readInbox(ctx, person, wish, { limit: PAGE, ...(after && { after }) });
+  const page = { limit: PAGE, ...(after && { after }) };
+  const { asks, next, counts } =
+    q === undefined
+      ? await readInbox(ctx, person, wish, page)
+      : await searchInbox(ctx, person, { query: q, ...(kind && { kind }) }, page);
   const deciders = asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
   const names = await namePeople(ctx, deciders);
   return {

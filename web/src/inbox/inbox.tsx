@@ -11,7 +11,7 @@ import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import { Ask } from "./ask.tsx";
 import styles from "./inbox.module.css";
-import { List, tab, useShown } from "./list.tsx";
+import { List, search, tab, useShown } from "./list.tsx";
 import { useArrivals, useInbox, useLiveInbox } from "./queries.ts";
 import { NewTalk, Talk, talkIn } from "./talk.tsx";
 import { text } from "./text.ts";
@@ -77,7 +77,7 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
     // Whoever comes to the end of what was read finds more there.
     if (step === 1 && at + 2 >= rows.length && hasNextPage) void fetchNextPage();
   };
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useKeys({ j: () => move(1), k: () => move(-1), ...((isWide || id === undefined) && { "/": search }) });
 
   const detail = id !== undefined && detailOf(id, waiting);
   if (!isWide && detail) return detail;
@@ -95,9 +95,9 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
       </footer>
     </div>
   );
-  if (!isWide || !detail) return list;
+  // The list stays the same one when an ask opens beside it, and keeps what is written in it.
   return (
-    <div class={roomStyles.sides}>
+    <div class={detail ? roomStyles.sides : undefined}>
       {list}
       {detail}
     </div>

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter";
 import feedStyles from "../answer/feed.module.css";
 import { ago } from "../format.ts";
@@ -20,6 +20,8 @@ import type { Counts, Due, Kind, ListedAsk, Wanted } from "./wire.ts";
 /** Which of the two lists, and what of it; the same wherever in the room one is. */
 export const tab = createStore<Tab>("open");
 const shown = createStore("");
+/** What is looked for among what is over. */
+const sought = createStore("");
 
 const KINDS: readonly Kind[] = ["approval", "reply", "value"];
 const DUE: readonly Due[] = ["soon", "today", "later", "none"];
@@ -33,15 +35,17 @@ let leftAt: { id: string; y: number } | null = null;
 /** The list that is shown, as somebody has it in front of them; `arrived` is what has come in since. */
 export function useShown(which: Tab) {
   const filter = shown.use();
-  const list = useInbox(which, wantedBy(filter));
+  const words = sought.use();
+  const list = useInbox(which, wantedBy(filter, which === "over" ? words : ""));
   return { ...list, ...useSeen(`${which} ${filter}`, list) };
 }
 
-function wantedBy(filter: string): Wanted {
+function wantedBy(filter: string, words: string): Wanted {
   const [, by, what = ""] = /^(kind|due|agent):(.+)$/s.exec(filter) ?? [];
-  if (by === "kind") return { kind: what as Kind };
+  const q = words.trim() === "" ? {} : { q: words.trim() };
+  if (by === "kind") return { kind: what as Kind, ...q };
   if (by === "due") return { due: what as Due };
-  return by === "agent" ? { agent: what } : {};
+  return by === "agent" ? { agent: what } : q;
 }
 
 function choose(which: Tab): void {
@@ -75,6 +79,7 @@ export function List({ current }: { current: string | undefined }) {
           ]}
         />
       </div>
+      {chosen === "over" && <Search />}
       <BeginTalk />
       <Rows tab={chosen} current={current} />
       <Talks />
@@ -109,7 +114,7 @@ function Rows({ tab: which, current }: { tab: Tab; current: string | undefined }
           </button>
         </div>
       )}
-      {asks.length === 0 && <Empty which={which} isFiltered={isFiltered} />}
+      {asks.length === 0 && <Empty which={which} isFiltered={isFiltered} isMore={pages.hasNextPage} />}
       {counts ? (
         groupsOf(rows, counts).map(({ due, rows }) => (
           <section key={due}>
@@ -142,6 +147,46 @@ function groupsOf(asks: readonly ListedAsk[], { at }: Counts): { due: Due; rows:
     ({ rows }) => rows.length > 0,
   );
 }
+
+/** Looks through what is over once nobody writes for a moment. */
+function Search() {
+  const words = sought.use();
+  const [written, write] = useState(words);
+  useEffect(() => {
+    const timer = setTimeout(() => sought.set(written), SEARCH_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [written]);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (isToFocus) field.current?.focus();
+    isToFocus = false;
+  }, []);
+  return (
+    <input
+      ref={field}
+      id={SEARCH}
+      type="search"
+      class={styles.search}
+      aria-label={text.search}
+      placeholder={text.searchHint}
+      maxLength={200}
+      value={written}
+      onInput={({ currentTarget }) => write(currentTarget.value)}
+    />
+  );
+}
+const SEARCH = "search";
+const SEARCH_AFTER_MS = 250;
+
+/** Shows what is over, with the cursor where one writes what to look for. */
+export function search(): void {
+  const field = document.getElementById(SEARCH);
+  if (field) return field.focus();
+  isToFocus = true;
+  choose("over");
+}
+/** The field is to have the cursor once it is there. */
+let isToFocus = false;
 
 /** Who asks, what in a sentence, and how long there is; what looks risky has a mark that is seen from afar. */
 function Row({ ask, current }: { ask: ListedAsk; current: string | undefined }) {
@@ -237,7 +282,10 @@ function Filter() {
   );
 }
 
-function Empty({ which, isFiltered }: { which: Tab; isFiltered: boolean }) {
+function Empty({ which, isFiltered, isMore }: { which: Tab; isFiltered: boolean; isMore: boolean }) {
+  if (which === "over" && sought.get().trim() !== "") {
+    return <Notice level={2} title={isMore ? text.emptySearchSoFar : text.emptySearch} hint={text.searchHint} />;
+  }
   if (isFiltered) {
     return (
       <Notice level={2} title={text.emptyFilter}>

@@ -17,6 +17,8 @@ export function useInbox(tab: Tab, wanted = ALL) {
     queryFn: ({ pageParam, signal }) => listAsks(tab, wanted, { before: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
+    // While somebody goes on writing what to look for, what was found stays.
+    placeholderData: (found, before) => (wanted.q !== undefined && before?.queryKey[1] === tab ? found : undefined),
   });
   const pages = result.data?.pages;
   const counts: Counts | null | undefined = pages?.[0]?.counts;

@@ -95,6 +95,8 @@ export interface Wanted {
   kind?: Kind;
   due?: Due;
   agent?: string;
+  /** Words to look for in what is over. */
+  q?: string;
 }
 
 export interface AskOption {

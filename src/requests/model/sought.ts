@@ -1,0 +1,58 @@
+import { sentenceOf } from "./sentence.ts";
+import { agentName, askerName, isGuarded, optionsOf } from "./view.ts";
+import type { AddressedAsk, DecidedBy } from "./request.ts";
+
+/** Of a text, so much is looked through; few write more, and a page of the inbox is looked through at once. */
+const LONGEST_LOOKED_AT = 20_000;
+const MOST_WORDS = 8;
+
+/** Returns the words somebody looks for, each once, as they are compared. */
+export function soughtWords(query: string): string[] {
+  const words = folded(query)
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return [...new Set(words)].slice(0, MOST_WORDS);
+}
+
+/**
+ * Returns whether every one of the words stands somewhere in what people are shown of an ask that is over: who asked and
+ * who decided, what would run or was asked, the agent's words and the answer, and the day on which it ended (UTC,
+ * `2026-11-23`, or its beginning). Arguments that hold a secret are not looked through, and neither are addresses.
+ *
+ * @param called how people are called, by id
+ */
+export function isSought(ask: AddressedAsk, words: readonly string[], called: ReadonlyMap<string, string>): boolean {
+  const shown = folded(textsOf(ask, called).join("\n"));
+  return words.every((word) => shown.includes(word));
+}
+
+function textsOf(ask: AddressedAsk, called: ReadonlyMap<string, string>): string[] {
+  const { form, outcome } = ask;
+  const chosen = optionsOf(ask).find(({ name }) => name === outcome?.option);
+  const isOpenly = form.kind === "approval" && !isGuarded(ask);
+  const texts = [
+    ask.settledAt === null ? "" : new Date(ask.settledAt).toISOString().slice(0, 10),
+    askerName(ask),
+    outcome?.by ? nameOf(outcome.by, called) : "",
+    sentenceOf(ask),
+    form.kind === "approval" ? form.fn : ask.title,
+    isOpenly ? form.kwargs : "",
+    isOpenly && outcome?.edited ? (outcome.kwargs ?? "") : "",
+    ask.words,
+    chosen?.title ?? outcome?.option ?? "",
+    outcome?.comment ?? "",
+    outcome?.text ?? "",
+    outcome?.value ?? "",
+  ];
+  return texts.map((text) => text.slice(0, LONGEST_LOOKED_AT));
+}
+
+/** Whoever is known by an address only has no name here. */
+function nameOf({ kind, id }: DecidedBy, called: ReadonlyMap<string, string>): string {
+  if (kind === "person") return called.get(id) ?? "";
+  return kind === "agent" ? agentName(id) : kind === "policy" ? id : "";
+}
+
+function folded(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
