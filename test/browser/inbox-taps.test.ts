@@ -26,17 +26,21 @@ describe("deciding a call in the inbox", () => {
     await browser?.close();
     await world?.[Symbol.asyncDispose]();
   });
-  const ask = (more: Parameters<typeof callOf>[2] = {}) =>
-    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf("wipe_disk", { disk: 1 }, more) });
+  const ask = (more: Parameters<typeof callOf>[2] = {}, fn = "mount_disk") =>
+    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf(fn, { disk: 1 }, more) });
   const stateOf = async (id: string) => (await readAddressed(world.server.ctx, id)).state;
   const sheet = (page: Page) => page.getByRole("dialog");
   /** A button of the sheet, once it can be pressed. */
   const side = (page: Page, name: string) =>
     sheet(page).getByRole("button", { name, exact: true }).and(page.locator("[aria-disabled=false]"));
 
-  for (const name of ["Approve", "Reject"] as const) {
-    it(`takes two taps on ${name} for one, and a tap at the same place later for Cancel, on every phone`, async () => {
-      const made = await ask();
+  for (const [name, fn, decides] of [
+    ["Approve", "mount_disk", "Approve"],
+    ["Approve", "wipe_disk", "Hold: Approve"],
+    ["Reject", "mount_disk", "Reject"],
+  ] as const) {
+    it(`takes two taps on ${name} of ${fn} for one, and a later tap there for Cancel, on every phone`, async () => {
+      const made = await ask({}, fn);
       await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
       const { page } = visitor;
       for (const size of SIZES) {
@@ -50,7 +54,7 @@ describe("deciding a call in the inbox", () => {
         await page.touchscreen.tap(x, y);
         // Where the sheet leaves the place free, the second tap closed it.
         if (await sheet(page).isVisible()) {
-          await side(page, name).waitFor();
+          await side(page, decides).waitFor();
           const there = await page.evaluate(
             ([left = 0, top = 0]) => document.elementFromPoint(left, top)?.closest("button")?.textContent,
             [x, y],

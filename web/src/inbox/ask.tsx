@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter";
 import questionStyles from "../answer/question.module.css";
 import formStyles from "../answer/answer-form.module.css";
+import { Icon } from "../parts/icon.tsx";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { useTimeUp } from "../parts/time-left.tsx";
 import { Trouble } from "../parts/trouble.tsx";
@@ -100,7 +101,10 @@ function Header({ ask }: { ask: WholeAsk }) {
         {ask.state === "open" && <Deadline until={ask.expires_at} />}
       </p>
       {ask.kind === "approval" ? (
-        <h1 class={styles.fn}>{ask.fn}</h1>
+        <>
+          <h1 class={styles.fn}>{ask.fn}</h1>
+          <RiskStrip ask={ask} />
+        </>
       ) : (
         <>
           {(ask.task === null || ask.task.about === "wish") && (
@@ -115,6 +119,17 @@ function Header({ ask }: { ask: WholeAsk }) {
         </>
       )}
     </header>
+  );
+}
+
+/** How risky a call looks, where that is worth a word: in words, with a sign, and never by colour alone. */
+function RiskStrip({ ask: { risk, state } }: { ask: WholeAsk }) {
+  if (risk === "normal" || state !== "open") return null;
+  return (
+    <p class={styles.risk} data-risk={risk}>
+      <Icon name={risk === "high" ? "warning" : "check"} />
+      {text.risk[risk]}
+    </p>
   );
 }
 

@@ -1,63 +1,122 @@
-import { useState } from "preact/hooks";
+import type { Ref, VNode } from "preact";
+import { useRef, useState } from "preact/hooks";
 import formStyles from "../answer/answer-form.module.css";
 import { hasKeyboard } from "../keys.ts";
+import { announce } from "../parts/announcer.tsx";
 import type { Deliberate } from "../parts/deliberate.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { text as common } from "../text.ts";
 import styles from "./ask.module.css";
 import { approval, rejection } from "./decide.ts";
 import type { AskDraft } from "./draft.ts";
 import { editedArguments } from "./edit-arguments.tsx";
+import { HoldButton } from "./hold.tsx";
 import { text } from "./text.ts";
 import type { AskOption, NewDecision, WholeAsk } from "./wire.ts";
 
 /** What somebody is about to do, and has to confirm; a press to begin it was on one half of the screen. */
 export type Intent = ({ approve: true } | { approve: false; option?: AskOption }) & { pressedRight: boolean };
 
-/** A sheet on which a call is approved or rejected at last, with what is said along with that. */
-export function Confirm(props: {
+interface Sheet {
   ask: WholeAsk;
-  intent: Intent | null;
   draft: AskDraft;
   deliberate: Deliberate;
   onChange: (part: AskDraft) => void;
   onClose: () => void;
   onDecide: (decision: NewDecision) => void;
-}) {
-  const { ask, intent, draft, deliberate, onClose } = props;
+}
+
+/** A sheet on which a call is approved or rejected at last, with what is said along with that. */
+export function Confirm({ intent, ...sheet }: Sheet & { intent: Intent | null }) {
+  const fn = nameOf(sheet.ask);
+  const title = intent?.approve === false ? text.rejectTitle(fn) : text.approveTitle(fn);
+  return (
+    <Dialog title={title} open={intent !== null} onClose={sheet.onClose}>
+      {intent && <Deciding intent={intent} {...sheet} />}
+    </Dialog>
+  );
+}
+
+const nameOf = (ask: WholeAsk): string => ask.fn ?? ask.title;
+
+function Deciding({ ask, intent, draft, deliberate, onChange, onClose, onDecide }: Sheet & { intent: Intent }) {
   const [standing, setStanding] = useState(false);
-  const fn = ask.fn ?? ask.title;
-  const approves = intent?.approve ?? true;
+  const [named, setNamed] = useState("");
+  const hold = useRef<HTMLButtonElement>(null);
+  const approves = intent.approve;
+  const isGrave = approves && ask.risk === "high";
+  // Who says by name what is approved need not hold the button, which not everybody can.
+  const mustHold = isGrave && named.trim() !== nameOf(ask);
   const kwargs = editedArguments(ask, draft).text;
   const lead = kwargs === null ? text.approveLead(ask.agent) : text.approveEditedLead(ask.agent);
-  const yes = kwargs === null ? text.approve : text.approveEdited;
-  const comment = (words: string): void => props.onChange({ comment: words });
-  const confirm = (): void => {
-    if (!intent || !deliberate.isMeant()) return;
+  const comment = (words: string): void => onChange({ comment: words });
+  const decide = (): void => {
+    if (!deliberate.isMeant()) return;
     onClose();
-    props.onDecide(intent.approve ? approval(ask, draft, { kwargs, standing }) : rejection(ask, draft, intent.option));
+    onDecide(intent.approve ? approval(ask, draft, { kwargs, standing }) : rejection(ask, draft, intent.option));
+  };
+  const submit = (): void => {
+    if (!mustHold) return decide();
+    announce(text.holdHint);
+    hold.current?.focus();
   };
   return (
-    <Dialog title={approves ? text.approveTitle(fn) : text.rejectTitle(fn)} open={intent !== null} onClose={onClose}>
-      <form
-        class={styles.confirm}
-        onSubmit={(event) => {
-          event.preventDefault();
-          confirm();
-        }}
-      >
-        <p class="muted">{approves ? lead : text.rejectLead}</p>
-        {intent && !intent.approve && intent.option && <p dir="auto">{intent.option.title}</p>}
-        <Comment approves={approves} value={draft.comment ?? ""} onChange={comment} onSend={confirm} />
-        {!approves && !ask.editable && ask.kwargs !== null && (
-          <button type="button" class="quiet" onClick={() => comment(withArguments(draft, ask.kwargs ?? ""))}>
-            {text.otherArguments}
-          </button>
-        )}
-        {approves && <Standing ask={ask} on={standing} onChange={setStanding} />}
-        <Sides intent={intent} label={approves ? yes : text.reject} deliberate={deliberate} onTakeBack={onClose} />
-      </form>
-    </Dialog>
+    <form
+      class={styles.confirm}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <p class="muted">{approves ? lead : text.rejectLead}</p>
+      {isGrave && <Grave ask={ask} named={named} onName={setNamed} />}
+      {!intent.approve && intent.option && <p dir="auto">{intent.option.title}</p>}
+      <Comment approves={approves} value={draft.comment ?? ""} onChange={comment} onSend={submit} />
+      {!approves && !ask.editable && ask.kwargs !== null && (
+        <button type="button" class="quiet" onClick={() => comment(withArguments(draft, ask.kwargs ?? ""))}>
+          {text.otherArguments}
+        </button>
+      )}
+      {approves && <Standing ask={ask} on={standing} onChange={setStanding} />}
+      <Sides intent={intent} deliberate={deliberate} onTakeBack={onClose}>
+        <Decide
+          key="decide"
+          intent={intent}
+          label={!approves ? text.reject : kwargs === null ? text.approve : text.approveEdited}
+          deliberate={deliberate}
+          hold={mustHold ? hold : null}
+          onHeld={decide}
+        />
+      </Sides>
+    </form>
+  );
+}
+
+/** What decides: a press, or where `hold` stands for the button, a long one. */
+function Decide(props: {
+  intent: Intent;
+  label: string;
+  deliberate: Deliberate;
+  hold: Ref<HTMLButtonElement> | null;
+  onHeld: () => void;
+}) {
+  const { intent, label, deliberate, hold, onHeld } = props;
+  if (hold) {
+    return (
+      <HoldButton
+        label={text.hold(label)}
+        deliberate={deliberate}
+        describedBy="hold-hint"
+        element={hold}
+        onHeld={onHeld}
+      />
+    );
+  }
+  return (
+    <button type="submit" class={intent.approve ? styles.approve : "alarm"} aria-disabled={!deliberate.settled}>
+      {label}
+    </button>
   );
 }
 
@@ -110,10 +169,41 @@ function Standing({ ask, on, onChange }: { ask: WholeAsk; on: boolean; onChange:
   );
 }
 
+/** Names what is about to be approved, and takes its name in the place of a long press. */
+function Grave({ ask, named, onName }: { ask: WholeAsk; named: string; onName: (name: string) => void }) {
+  return (
+    <>
+      <p class={styles.grave}>
+        <Icon name="warning" />
+        <bdi>{ask.sentence}</bdi>
+      </p>
+      <p class="small" id="hold-hint">
+        {text.holdHint}
+      </p>
+      <label for="named">{text.nameIt(nameOf(ask))}</label>
+      <input
+        id="named"
+        type="text"
+        dir="ltr"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellcheck={false}
+        value={named}
+        onInput={(event) => onName(event.currentTarget.value)}
+      />
+    </>
+  );
+}
+
 /** Whoever presses again where the sheet was called up takes it back. */
-function Sides(props: { intent: Intent | null; label: string; deliberate: Deliberate; onTakeBack: () => void }) {
-  const { intent, deliberate } = props;
-  const approves = intent?.approve ?? true;
+function Sides(props: {
+  intent: Intent;
+  deliberate: Deliberate;
+  onTakeBack: () => void;
+  /** What decides. */
+  children: VNode;
+}) {
+  const { intent, deliberate, children: decide } = props;
   const takeBack = (): void => {
     if (deliberate.isMeant()) props.onTakeBack();
   };
@@ -122,14 +212,9 @@ function Sides(props: { intent: Intent | null; label: string; deliberate: Delibe
       {common.cancel}
     </button>
   );
-  const decide = (
-    <button key="decide" type="submit" class={approves ? styles.approve : "alarm"} aria-disabled={!deliberate.settled}>
-      {props.label}
-    </button>
-  );
   return (
     <div class={styles.sides} onPointerDown={deliberate.onPointerDown}>
-      {intent?.pressedRight ? [decide, cancel] : [cancel, decide]}
+      {intent.pressedRight ? [decide, cancel] : [cancel, decide]}
     </div>
   );
 }

@@ -183,6 +183,14 @@ export const text = {
   rejectTitle: (fn: string) => `Reject ${fn}?`,
   approveLead: (agent: string) => `${agent} may run it once, with the arguments shown.`,
   approveEditedLead: (agent: string) => `${agent} runs it with your arguments instead of its own.`,
+  hold: (label: string) => `Hold: ${label}`,
+  holdHint: "Hold the button for a second and let go, or type the name first.",
+  letGo: "Now let go",
+  nameIt: (fn: string) => `Or type ${fn}`,
+  risk: {
+    low: "Low risk: it looks as if it only reads.",
+    high: "High risk: it looks as if it takes something away or goes around a safeguard, is too long to look through, or needs several to agree.",
+  },
   alwaysAllow: "Always allow exactly this",
   alwaysAllowLead: (agent: string, until: string) =>
     `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { readAddressed } from "../../src/requests/read.ts";
+import { askPeople, toPerson } from "../support/addressed.ts";
+import type { World } from "../support/world.ts";
+import { launchBrowser } from "./chromium.ts";
+import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
+
+const HINT = "Hold the button for a second and let go, or type the name first.";
+
+describe("a call that looks risky in the inbox", () => {
+  let world: World;
+  let browser: Browser;
+  let ana: Named;
+  before(async () => {
+    world = await openInboxWorld();
+    browser = await launchBrowser();
+    ana = await nameSomebody(world, "Ana Ruiz");
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+  const ask = (fn = "wipe_disk") =>
+    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf(fn, { disk: 1 }) });
+  const outcomeOf = async (id: string) => (await readAddressed(world.server.ctx, id)).outcome;
+  const sheet = (page: Page) => page.getByRole("dialog");
+  /** The button that decides, once it can be pressed. */
+  const decides = (page: Page, name: string) =>
+    sheet(page).getByRole("button", { name, exact: true }).and(page.locator("[aria-disabled=false]"));
+  const middleOf = async (page: Page): Promise<[number, number]> => {
+    const box = await decides(page, "Hold: Approve").boundingBox();
+    return box ? [box.x + box.width / 2, box.y + box.height / 2] : assert.fail("no button");
+  };
+
+  it("says how risky it looks, with a word and a sign, and nothing where it is as usual", async () => {
+    for (const [fn, says] of [
+      ["wipe_disk", "High risk"],
+      ["list_disks", "Low risk"],
+      ["mount_disk", null],
+    ] as const) {
+      await using visitor = await ana.visit(browser, { screen: "phone", ask: await ask(fn) });
+      const { page } = visitor;
+      if (says === null) assert.equal(await page.getByText(" risk").count(), 0);
+      else await page.locator("p:has(svg)", { hasText: says }).waitFor();
+      await assertAccessible(page, fn);
+    }
+  });
+
+  it("is approved by a press of a second that is let go, and by no tap", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    await page.getByRole("button", { name: "Approve" }).click();
+    await sheet(page).getByText("Wipe disk — disk: 1").waitFor();
+    await decides(page, "Hold: Approve").click();
+    await page.getByRole("status").getByText(HINT).waitFor();
+
+    const [x, y] = await middleOf(page);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await decides(page, "Now let go").waitFor();
+    await sheet(page).getByText(HINT).hover();
+    await decides(page, "Hold: Approve").waitFor();
+    await page.mouse.up();
+    assert.equal(await outcomeOf(made.id), null, "who leaves the button has thought better of it");
+
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await decides(page, "Now let go").waitFor();
+    assert.equal(await outcomeOf(made.id), null, "nothing is decided before the press ends");
+    await page.mouse.up();
+    await page.getByText("Approved by you").waitFor();
+    assert.equal((await outcomeOf(made.id))?.digest, made.digest);
+  });
+
+  it("is approved by a key that is held, and by no key that is pressed", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    const { page } = visitor;
+    await page.keyboard.press("a");
+    await decides(page, "Hold: Approve").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").getByText(HINT).waitFor();
+    const button = sheet(page).getByRole("button", { name: "Hold: Approve" });
+    assert.equal(await button.evaluate((one) => one === document.activeElement), true, "Enter leads to the button");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press(" ");
+    assert.equal(await sheet(page).isVisible(), true);
+    await page.keyboard.down(" ");
+    await decides(page, "Now let go").waitFor();
+    assert.equal(await outcomeOf(made.id), null);
+    await page.keyboard.up(" ");
+    await page.getByText("Approved by you").waitFor();
+  });
+
+  it("is approved by a press alone once its name is typed, for whoever cannot hold a button", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    const { page } = visitor;
+    await page.getByRole("button", { name: "Approve" }).tap();
+    const name = sheet(page).getByLabel("Or type wipe_disk");
+    await name.fill("wipe_dis");
+    assert.equal(await decides(page, "Approve").count(), 0);
+    await assertAccessible(page, "the sheet");
+    await name.fill("wipe_disk");
+    await decides(page, "Approve").tap();
+    await page.getByText("Approved by you").waitFor();
+  });
+
+  it("is rejected as easily as any other", async () => {
+    const made = await ask();
+    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    const { page } = visitor;
+    await page.getByRole("button", { name: "Reject" }).tap();
+    await assertMadeForThumbsAndLargeText(page);
+    await decides(page, "Reject").tap();
+    await page.getByText("Rejected by you").waitFor();
+  });
+});
