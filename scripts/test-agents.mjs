@@ -1,6 +1,6 @@
 /**
- * Runs real coding agents, Mastra and other runtimes against the server, without a network where that can be, and ends
- * as Node's test runner ends; with `slow`, those tests in which people take seven minutes.
+ * Runs real coding agents, Mastra, LangChain and other runtimes against the server, without a network where that can
+ * be, and ends as Node's test runner ends; with `slow`, those tests in which people take seven minutes.
  *
  * They are large, and nothing else needs them: `test/agents` has packages of its own, which are installed on the first
  * run and whenever its lock file has changed.

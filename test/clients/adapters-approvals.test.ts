@@ -5,7 +5,6 @@ import { fakeModel } from "@langchain/core/testing";
 import { Annotation, Command, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { Agent as OpenAiAgent, run, RunState, setTracingDisabled, tool as openAiTool } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents/testing";
-import { Parley, type ParleyOptions } from "@parley/sdk";
 import { jsonSchema, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { answerApprovals } from "@parley/adapters/ai";
@@ -14,31 +13,11 @@ import { support as withLangGraph } from "../../adapters/examples/langgraph-appr
 import { answerInterruptions } from "@parley/adapters/openai-agents";
 import { support as withOpenAiAgents } from "../../adapters/examples/openai-agents-approval.ts";
 import { support as withAiSdk } from "../../adapters/examples/ai-approval.ts";
-import { consentDigest } from "../../sdk/src/consent.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
-import { fresh, until } from "../support/contract.ts";
-import { decider, type Decider } from "../support/deciders.ts";
-
-const REFUND = { order: "A-1007", amount: 49.9 };
-const PROPERTIES = { order: { type: "string" }, amount: { type: "number" } } as const;
-
-/** An agent whose model wants the refund and then says what it was told, and whose tool notes what it ran with. */
-interface Agent {
-  name: string;
-  run(parley: Parley, to: string): Promise<string | undefined>;
-  /** What stood in the model's last request. */
-  told(): string;
-  ran: unknown[];
-}
+import { fresh } from "../support/contract.ts";
+import { type GatedAgent, noting, officeOf, PROPERTIES, REFUND, testGate } from "../support/gated-agents.ts";
 
 setTracingDisabled(true);
-
-const noting =
-  (ran: unknown[]) =>
-  (args: unknown): string => {
-    ran.push(args);
-    return "refunded";
-  };
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -61,7 +40,7 @@ function aiModel() {
   });
 }
 
-function aiSdk(): Agent {
+function aiSdk(): GatedAgent {
   const ran: unknown[] = [];
   const model = aiModel();
   const issueRefund = tool({
@@ -92,7 +71,7 @@ const openAiRefund = (ran: unknown[]) =>
     execute: noting(ran),
   });
 
-function openAiAgents(): Agent {
+function openAiAgents(): GatedAgent {
   const ran: unknown[] = [];
   const model = openAiModel();
   return {
@@ -103,7 +82,7 @@ function openAiAgents(): Agent {
   };
 }
 
-function langGraph(): Agent {
+function langGraph(): GatedAgent {
   const ran: unknown[] = [];
   const model = fakeModel()
     .respondWithTools([{ name: "issue_refund", args: REFUND, id: "c1" }])
@@ -124,69 +103,9 @@ describe("a tool behind a framework's own approval", () => {
   });
   after(() => scene[Symbol.asyncDispose]());
 
-  const client = (options: ParleyOptions = {}) =>
-    new Parley({ url: scene.world.url, key: scene.agent.key, ...options });
-  /** Somebody who is asked nothing but what this test asks. */
-  async function somebody(): Promise<Decider & { name: string }> {
-    const name = fresh("Ana Ruiz");
-    const { person } = await scene.human(name);
-    return { ...(await decider(scene.world, person, person)), name };
-  }
-  const isAsked = (person: Decider) => until(async () => (await person.inbox())[0]);
+  const { client, somebody, isAsked } = officeOf(() => scene);
 
-  for (const framework of [aiSdk, openAiAgents, langGraph]) {
-    const { name } = framework();
-
-    it(`${name}: runs once it is approved, with exactly the arguments that were shown`, async () => {
-      const ana = await somebody();
-      const agent = framework();
-      const running = agent.run(client(), ana.name);
-      const { id } = await isAsked(ana);
-      assert.equal((await ana.whole(id)).body.digest, await consentDigest("issue_refund", REFUND));
-      assert.deepEqual(agent.ran, []);
-      await ana.decides({ approved: true });
-      assert.equal(await running, "All is done");
-      assert.deepEqual(agent.ran, [REFUND]);
-      assert.match(agent.told(), /"refunded"/);
-    });
-
-    it(`${name}: does not run when it is rejected, and the model reads why`, async () => {
-      const ana = await somebody();
-      const agent = framework();
-      const running = agent.run(client(), ana.name);
-      await ana.decides({ approved: false, comment: "Ask them\u202e first" });
-      assert.equal(await running, "All is done");
-      assert.deepEqual(agent.ran, []);
-      assert.ok(agent.told().includes(`${ana.name} rejected issue_refund: Ask them first`), agent.told());
-    });
-
-    it(`${name}: does not run when nobody decides in time`, async () => {
-      const ana = await somebody();
-      const agent = framework();
-      const running = agent.run(client(), ana.name);
-      await isAsked(ana);
-      await scene.world.advance(73 * 3_600_000);
-      assert.equal(await running, "All is done");
-      assert.deepEqual(agent.ran, []);
-      assert.match(agent.told(), /Nobody decided in time: issue_refund is not approved/);
-    });
-
-    it(`${name}: does not run when something else was approved than what would run`, async () => {
-      const ana = await somebody();
-      const agent = framework();
-      /** Somebody on the way who has people shown less than will run. */
-      const swapping: typeof fetch = (input, init) =>
-        fetch(input, {
-          ...init,
-          ...(typeof init?.body === "string" && { body: init.body.replaceAll("49.9", "4.99") }),
-        });
-      const running = agent.run(client({ fetch: swapping }), ana.name);
-      const refused = assert.rejects(running, { name: "ApprovalMismatch" });
-      await ana.decides({ approved: true });
-      await refused;
-      assert.deepEqual(agent.ran, []);
-    });
-  }
+  for (const framework of [aiSdk, openAiAgents, langGraph]) testGate(framework, () => scene);
 
   it("Vercel AI SDK: whoever goes on with messages that were kept gets the decision on what was asked", async () => {
     const ana = await somebody();
