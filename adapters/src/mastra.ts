@@ -1,3 +1,4 @@
+import { type Approver, type GateOptions, verdictOn } from "./approvals.ts";
 import {
   type AskHumanDefaults,
   type AskHumanInput,
@@ -30,4 +31,64 @@ export function askHumanTool(parley: Asker, defaults: AskHumanDefaults = {}) {
     execute: (input: AskHumanInput, context?: MastraContext): Promise<HumanAnswers | Refused> =>
       answerModel(parley, { ...defaults, ...input }, { signal: context?.abortSignal }),
   };
+}
+
+/** The part of an agent of Mastra's that goes on once a call is approved or declined. */
+interface MastraAgent<Output> {
+  approveToolCallGenerate(options: { runId: string; toolCallId: string }): Promise<Output>;
+  declineToolCallGenerate(options: { runId: string; toolCallId: string; reason: string }): Promise<Output>;
+}
+
+/** What `agent.generate` resolves with, or one of `agent.listSuspendedRuns()`. */
+interface MastraRun {
+  runId?: string | undefined;
+  /** Of what `generate` resolves with, while it is suspended. */
+  suspendPayload?: unknown;
+  /** Of a run that was listed; of what `generate` resolves with, all calls that the model made. */
+  toolCalls?: readonly unknown[];
+}
+
+/** A call that waits for approval. */
+interface HeldCall {
+  toolCallId: string;
+  toolName: string;
+  args: object;
+}
+
+/**
+ * Resolves with the run's output once no call of it waits for approval: each was asked about, one after the other as
+ * Mastra holds them, and approved or declined as people decided. Runs that are suspended for another reason stay so.
+ *
+ * The tools are those with `requireApproval`, or all with `requireToolApproval`; Mastra needs a storage for that. After a
+ * crash, a run of `agent.listSuspendedRuns()` goes on: a call is asked about once. `signal` ends the wait, never a request.
+ *
+ * @throws {ParleyError} and {ApprovalMismatch} as `Parley.approve`, or the signal's reason
+ */
+export async function answerApprovals<Given extends MastraRun, Output extends MastraRun>(
+  parley: Approver,
+  agent: MastraAgent<Output>,
+  given: Given,
+  options: GateOptions = {},
+): Promise<Given | Output> {
+  let latest: Given | Output = given;
+  for (;;) {
+    const { runId, suspendPayload, toolCalls = [] } = latest as MastraRun;
+    const held = [suspendPayload, ...toolCalls.filter(isListedAsHeld)].find(isHeldCall);
+    if (!held || runId === undefined) return latest;
+    const { toolCallId, toolName: fn, args } = held;
+    const verdict = await verdictOn(parley, { fn, args }, { ...options, asked: ["mastra", runId, toolCallId] });
+    latest = verdict.isApproved
+      ? await agent.approveToolCallGenerate({ runId, toolCallId })
+      : await agent.declineToolCallGenerate({ runId, toolCallId, reason: verdict.why });
+  }
+}
+
+function isHeldCall(value: unknown): value is HeldCall {
+  if (typeof value !== "object" || value === null) return false;
+  const { toolCallId, toolName, args } = value as Partial<Record<keyof HeldCall, unknown>>;
+  return typeof toolCallId === "string" && typeof toolName === "string" && typeof args === "object" && args !== null;
+}
+
+function isListedAsHeld(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "requiresApproval" in value && value.requiresApproval === true;
 }
