@@ -8,6 +8,9 @@ export interface ListedAsk {
   id: string;
   kind: "approval" | "reply" | "value";
   title: string;
+  /** What tells it from others, and how risky it looks; an older server says neither. */
+  sentence?: string;
+  risk?: "low" | "normal" | "high";
   fn: string | null;
   agent: string;
   state: "open" | "answered" | "expired" | "cancelled";

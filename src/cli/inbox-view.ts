@@ -11,10 +11,12 @@ const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as cons
 /** Returns a numbered line for each ask, of which `before` came on earlier pages. */
 export function listLines(asks: readonly ListedAsk[], before = 0): string[] {
   const rows = asks.map((ask, i) => {
-    const title = ask.kind === "approval" ? printableExactly(ask.title) : printable(ask.title);
-    const cut = [...title].slice(0, LISTED_LENGTH).join("");
-    const shown = cut.length < title.length ? `${cut} ...` : cut;
-    return [String(before + i + 1), KINDS[ask.kind], shown, printable(ask.agent), leftText(ask), ask.id];
+    const line = ask.sentence ?? ask.title;
+    const sentence = ask.kind === "approval" ? printableExactly(line) : printable(line);
+    const cut = [...sentence].slice(0, LISTED_LENGTH).join("");
+    const shown = cut.length < sentence.length ? `${cut} ...` : cut;
+    const what = ask.risk === "high" ? `${KINDS[ask.kind]} high risk` : KINDS[ask.kind];
+    return [String(before + i + 1), what, shown, printable(ask.agent), leftText(ask), ask.id];
   });
   return table(["", "WHAT", "TITLE", "FROM", "LEFT", "ID"], rows);
 }

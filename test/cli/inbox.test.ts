@@ -47,7 +47,7 @@ describe("parley inbox", () => {
   itAtTerminal("shows the whole call, and approves it only for a yes in so many letters", async () => {
     const call = await refund();
     const desk = sitDown(["inbox"], env);
-    await desk.sees("issue_refund");
+    await desk.sees("Issue refund — amount: 49.9");
     await desk.sees("Which one?");
     desk.types("\n");
     await desk.sees("default, run run_9 wants to run issue_refund");
@@ -151,7 +151,7 @@ describe("parley inbox", () => {
     const list = await parley(["inbox", "--json"], env);
     const [listed] = JSON.parse(list.out) as { id: string; kind: string }[];
     assert.deepEqual([list.code, listed?.id, listed?.kind], [0, call.id, "approval"]);
-    assert.match((await parley(["inbox"], env)).out, /approve\? +issue_refund +default/);
+    assert.match((await parley(["inbox"], env)).out, /approve\? +Issue refund — amount: 49\.9, order: A-1007 +default/);
 
     const shown = await parley(["inbox", call.id], env);
     assert.match(shown.out, /wants to run issue_refund\n {2}amount: 49\.9\n/);
@@ -170,8 +170,9 @@ describe("parley inbox", () => {
   });
 
   itAtTerminal("shows all that waits: page by page at a terminal, whole without one", async () => {
-    const made: string[] = [];
-    for (let i = 0; i < 52; i += 1) made.push((await refund({ fn: `call_${i}`, kwargs: {} })).id);
+    const made = [(await refund({ fn: "drop_table", kwargs: { table: "orders" } })).id];
+    for (let i = 0; i < 51; i += 1) made.push((await refund({ fn: `call_${i}`, kwargs: {} })).id);
+    assert.match((await parley(["inbox"], env)).out, /approve\? high risk +Drop table — table: orders +default/);
     const { out } = await parley(["inbox", "--json"], env);
     const ids = (JSON.parse(out) as { id: string }[]).map(({ id }) => id);
     assert.deepEqual(ids.toSorted(), made.toSorted());
@@ -180,8 +181,8 @@ describe("parley inbox", () => {
     await desk.sees("52 wait for you; these are the first 50.");
     await desk.sees("Which one? 1-50, Enter for the first, /more, /list, /quit: ");
     desk.types("/more\n");
-    await desk.sees("51  approve?  call_");
-    await desk.sees("52  approve?  call_");
+    await desk.sees("51  approve?  Call ");
+    await desk.sees("52  approve?  Call ");
     await desk.sees("Which one? 1-52, Enter for the first, /list, /quit: ");
     desk.types("52\n");
     await desk.sees("wants to run call_");
