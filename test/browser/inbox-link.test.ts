@@ -6,8 +6,9 @@ import { readAddressed, readDetails } from "../../src/requests/read.ts";
 import { askPeople, leaf } from "../support/addressed.ts";
 import type { World } from "../support/world.ts";
 import { launchBrowser, newProfile } from "./chromium.ts";
-import { nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
 import { visit } from "./visitor.ts";
+import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 const ADDRESS = "ana@example.com";
 
@@ -61,6 +62,48 @@ describe("a one-time link in a browser", () => {
     await using again = await visit(browser, world.url, { screen: "desk", path });
     await again.page.getByText("Approved by Ana Ruiz.").waitFor();
     assert.equal(await again.page.locator("form").count(), 0);
+  });
+
+  it("draws each argument as what it is, and its JSON at one press", async () => {
+    const kwargs = {
+      letter: "Dear Ms Roth,\nمرحبا بكم",
+      lines: [{ article: "kettle", count: 1 }],
+      page: "https://shop.example@evil.example/a",
+      patch: "@@ -1 +1 @@\n-one\n+two\n",
+      price_eur: 49.9,
+      tags: ["<b>new</b>", "1"],
+      when: "2026-11-23T12:00:00Z",
+    };
+    const { path } = await mailed(callOf("send", kwargs));
+    await using ana = await visit(browser, world.url, { screen: "phone", path });
+    const { page } = ana;
+    const row = (name: string) =>
+      page.locator("dl[aria-label=Arguments] > div", { has: page.locator("dt", { hasText: name }) });
+    assert.equal(await page.getByRole("region", { name: "Text of letter" }).innerText(), kwargs.letter);
+    const direction = await page
+      .getByText("مرحبا")
+      .first()
+      .evaluate((line) => getComputedStyle(line).direction);
+    assert.equal(direction, "rtl");
+    assert.deepEqual(await row("patch").locator("[data-sign='+'], [data-sign='-']").allTextContents(), [
+      "-one\n",
+      "+two\n",
+    ]);
+    assert.deepEqual(await row("lines").getByRole("row").allInnerTexts(), ["article\tcount", "kettle\t1"]);
+    assert.deepEqual(await row("tags").getByRole("listitem").allTextContents(), ["<b>new</b>", '"1"']);
+    await row("price_eur").getByText("49.9 EUR").waitFor();
+    await row("when").getByText("Monday, November 23, 2026").waitFor();
+    const link = page.getByRole("link", { name: kwargs.page });
+    assert.deepEqual([await link.getAttribute("href"), await link.getAttribute("rel")], [kwargs.page, "noreferrer"]);
+    await page.getByText("Opens evil.example", { exact: true }).waitFor();
+
+    for (const summary of await page.getByText("Raw", { exact: true }).all()) await summary.click();
+    for (const [name, value] of Object.entries(kwargs)) {
+      const raw = await page.getByRole("region", { name: `Value of ${name}` }).innerText();
+      assert.deepEqual(JSON.parse(raw.replaceAll("\\n\n", "\\n")), value, name);
+    }
+    await assertAccessible(page, "a link");
+    await assertMadeForThumbsAndLargeText(page);
   });
 
   it("works where no script may run", async () => {

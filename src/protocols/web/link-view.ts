@@ -2,7 +2,8 @@ import { askerName, viewOf } from "../../requests/model/view.ts";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import type { Field, Shape } from "../../requests/model/schema-shape.ts";
 import { printableLines } from "../../lib/printable.ts";
-import { argumentRows, type ArgumentRow } from "./arguments.ts";
+import { argumentRows } from "./arguments.ts";
+import { ARGUMENTS_STYLE, argumentsMarkup } from "./link-arguments.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
 /** What the page of a one-time link is made from. */
@@ -67,7 +68,7 @@ button { min-height: 3rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 0.7
 
 /** Returns the whole page; it runs no script and loads nothing. */
 export function documentOf({ styleNonce, title, body }: LinkPage): string {
-  const style = `<style nonce="${styleNonce}">${STYLE}</style>`;
+  const style = `<style nonce="${styleNonce}">${STYLE}${ARGUMENTS_STYLE}</style>`;
   const head = html`<meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><meta
       name="color-scheme"
       content="light dark"
@@ -81,7 +82,7 @@ export function askMarkup(ask: AddressedAsk): Markup {
   const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
   const said = rows || !view.words.startsWith(view.title) ? view.words : view.words.slice(view.title.length).trim();
-  const words: Content = said.trim() !== "" && html`<blockquote>${said}</blockquote>`;
+  const words: Content = said.trim() !== "" && html`<blockquote dir="auto">${said}</blockquote>`;
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
@@ -95,25 +96,8 @@ export function askMarkup(ask: AddressedAsk): Markup {
         }
         ${factsMarkup(ask)}`
     : html`<p class="quiet">${whose}</p>
-        <h1>${view.title}</h1>
+        <h1 dir="auto">${view.title}</h1>
         ${words} ${factsMarkup(ask)}`;
-}
-
-/** What holds a secret is shown to whoever wants to see it. */
-function argumentsMarkup(rows: readonly ArgumentRow[]): Markup {
-  if (rows.length === 0) return html`<p>It takes no arguments.</p>`;
-  const each = rows.map(({ name, text, secret }) => {
-    const value = html`<pre tabindex="0" role="region" aria-label="Value of ${name}">${text}</pre>`;
-    const folded = html`<details>
-      <summary>It holds a secret. Show it</summary>
-      ${value}
-    </details>`;
-    return html`<div>
-      <dt>${name}</dt>
-      <dd>${secret ? folded : value}</dd>
-    </div>`;
-  });
-  return html`<dl class="arguments" aria-label="Arguments">${each}</dl>`;
 }
 
 function factsMarkup(ask: AddressedAsk): Markup {
