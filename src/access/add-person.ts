@@ -1,13 +1,19 @@
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
+import { reachByMail } from "./enroll-human.ts";
+import { lockHumans } from "./store/humans.ts";
 import { insertPerson, listPeople as list, type Person, type Role } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
 
-/** The person is known here, and can be sent a sign-in link. @throws {Refusal} `invalid_input` */
+/**
+ * The person is known here, can be sent a sign-in link, and is asked by mail where there is an address.
+ *
+ * @throws {Refusal} `invalid_input`, also for an address that is somebody else's; then nobody was added
+ */
 export async function addPerson(
   ctx: Pick<Context, "db" | "wake">,
-  { name, role }: { name: string; role: Role },
+  { name, role, email }: { name: string; role: Role; email?: string | undefined },
   by?: Actor,
 ): Promise<Person> {
   if (!name.trim() || name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name)) {
@@ -15,8 +21,10 @@ export async function addPerson(
     throw new Refusal("invalid_input", { field: "name", constraint: "format" }, says);
   }
   return transact(ctx, async (tx) => {
+    if (email !== undefined) await lockHumans(tx);
     const person = await insertPerson(tx, { name: name.trim(), role });
     if (by) await appendAudit(tx, { actor: by, action: "human.created", data: { person: person.id, role } });
+    if (email !== undefined) await reachByMail(tx, person.id, email, by);
     return person;
   });
 }

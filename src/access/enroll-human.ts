@@ -57,6 +57,20 @@ export async function changeHuman(
   });
 }
 
+/** The person, whom this transaction has added, is written to at this address, which is in its normal form. */
+export async function reachByMail(tx: Tx, person: string, address: string, by?: Actor): Promise<void> {
+  const human = await findHuman(tx, person);
+  if (!human) throw new Error("a human is missing who was just added");
+  const target = { to: address, informed: false, settings: { to: [address], cc: [] } };
+  const channels: HumanChannel[] = [{ channel: "email", target, given: { address } }];
+  await saveHuman(
+    tx,
+    person,
+    { ...human, channels },
+    { by: by ?? { kind: "server", id: "server" }, action: "updated" },
+  );
+}
+
 async function saveHuman(
   tx: Tx,
   person: string,

@@ -21,6 +21,16 @@ export const ask: Command = {
     ...CLIENT_FLAGS,
   },
   example: 'parley ask "Which label is clearer?" --options "Send,Submit" --wait',
+  wireNames: {
+    prompt: "PROMPT",
+    "spec.msg": "PROMPT",
+    options: "--options",
+    "spec.response_options": "--options",
+    audience: "--audience",
+    min_responses: "--min",
+    timeout_seconds: "--timeout",
+    "spec.timeout_seconds": "--timeout",
+  },
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],

@@ -1,3 +1,4 @@
+import { localTime } from "../lib/local-time.ts";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../lib/printable.ts";
 
@@ -61,8 +62,8 @@ function listed(words: string | undefined): string[] {
 function stateLine(status: Status): string {
   const { approved, responded_at: at, expires_at: until, user_info: user } = status;
   if (status.cancelled) return "cancelled";
-  if (status.expired) return until === undefined ? "expired" : `expired ${until}`;
-  if (at === undefined) return until === undefined ? "open" : `open until ${until}`;
+  if (status.expired) return until === undefined ? "expired" : `expired ${localTime(until)}`;
+  if (at === undefined) return until === undefined ? "open" : `open until ${localTime(until)}`;
   const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
-  return `${what} by ${printable(user?.name ?? "somebody")}, ${at}`;
+  return `${what} by ${printable(user?.name ?? "somebody")}, ${localTime(at)}`;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { ParleyError } from "@parley/sdk/errors";
 import type { Question } from "@parley/sdk/wire";
+import { localTime } from "../lib/local-time.ts";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { printable, printableJson, printableLines } from "../lib/printable.ts";
 import { toolRequestLines, type ToolRequest } from "./asked-mcp.ts";
@@ -78,7 +79,7 @@ function relayed(call: DoorCall): Kind {
       lines: [
         ...printableLines(ask.prompt),
         ...(answer ? relayAnswerLines(answer) : []),
-        isOpen ? `open until ${ask.expires_at}` : `${ask.status.toLowerCase()}${byWhom(answer)}`,
+        isOpen ? `open until ${localTime(ask.expires_at)}` : `${ask.status.toLowerCase()}${byWhom(answer)}`,
       ],
     };
   }

@@ -3,6 +3,7 @@ import { printable, printableJson } from "../lib/printable.ts";
 import { readChannelTest, startChannelTest, TESTED_CHANNELS, type ChannelTest } from "../requests/test-channel.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
+import { channelRemedy } from "./channel-remedy.ts";
 import { lookUntil } from "./look-until.ts";
 
 /** The running server looks for messages twice a second. */
@@ -61,11 +62,11 @@ function sentence({ channel, person, state, attempts, error, via }: ChannelTest)
   const what = printable(error ?? "unreachable");
   switch (state) {
     case "sending":
-      return "The message waits to be sent; is the server running?";
+      return "The message waits to be sent, and no server has taken it up; start one on this data directory: parley serve";
     case "retrying":
-      return `Not sent yet: ${what}. Tried ${attempts === 1 ? "once" : `${attempts} times`}, and will be tried again.`;
+      return `Not sent yet: ${what}. Tried ${attempts === 1 ? "once" : `${attempts} times`}, and will be tried again. ${channelRemedy(channel)}`;
     case "failed":
-      return `Not sent: ${what}.`;
+      return `Not sent: ${what}. ${channelRemedy(channel)}`;
     case "sent":
       return `Sent to ${person} by ${channel}. It can be answered for ten minutes.`;
     case "answered":

@@ -1,6 +1,15 @@
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { commandHelp, commandIn, commandsUnder, firstHelp, misreadSentence, noSuchCommand, wholeHelp } from "./help.ts";
+import {
+  commandHelp,
+  commandIn,
+  commandsUnder,
+  firstHelp,
+  inFlags,
+  misreadSentence,
+  noSuchCommand,
+  wholeHelp,
+} from "./help.ts";
 import { VERSION } from "../lib/version.ts";
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/command-line.md). */
@@ -77,7 +86,7 @@ async function failed(
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;
-  io.tell(`parley: ${await sentenceOf(error, rest, io)}`);
+  io.tell(`parley: ${inFlags(await sentenceOf(error, rest, io), command)}`);
   return EXIT.refused;
 }
 

@@ -1,3 +1,4 @@
+import { localTime } from "../lib/local-time.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import { printable } from "../lib/printable.ts";
 import { WAIT_TOOL } from "../protocols/mcp/tools.ts";
@@ -151,8 +152,7 @@ function reasonOf({ status, json, cut, tookMs, retryAfterS }: Said): string {
 
 function leftText({ limit }: Said): string {
   if (!limit) return "unknown";
-  const at = new Date(limit.resetS * 1000).toISOString().slice(11, 16);
-  return `${limit.remaining} of ${limit.limit}, full again at ${at} UTC`;
+  return `${limit.remaining} of ${limit.limit}, full again at ${localTime(limit.resetS * 1000)}`;
 }
 
 const secondsText = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,3 +1,4 @@
+import { durationText } from "../lib/duration.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Command } from "./command.ts";
 import { COMMAND_GROUPS, COMMANDS, FIRST_COMMANDS, OTHER_WORDS } from "./commands.ts";
@@ -79,6 +80,17 @@ export function misreadSentence(message: string, { flags }: Pick<Command, "flags
   if (full !== undefined) return `${full} takes no value`;
   const [, extra] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
   return extra === undefined ? message : `"${extra}" is not expected here`;
+}
+
+/** Returns a refusal of the server with the flag in the place of the wire's name, and times as flags take them. */
+export function inFlags(sentence: string, { wireNames = {} }: Pick<Command, "wireNames">): string {
+  const [start = "", name = "", index] = /^([a-z_.]+)(?:\[(\d+)\]\S*)?(?= )/.exec(sentence) ?? [];
+  const flag = Object.hasOwn(wireNames, name) ? wireNames[name] : undefined;
+  if (flag === undefined) return sentence;
+  const said = sentence.slice(start.length);
+  const isTime = name.endsWith("_seconds");
+  const rest = isTime ? said.replaceAll(/\d+/g, (seconds) => durationText(Number(seconds) * 1000)) : said;
+  return `${index === undefined ? flag : `number ${Number(index) + 1} of ${flag}`}${rest}`;
 }
 
 function listed(groups: Readonly<Record<string, readonly string[]>>): string[] {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { localTime } from "../lib/local-time.ts";
 import { SCOPES, type Scope } from "../lib/key-text.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { printable, printableJson } from "../lib/printable.ts";
@@ -46,7 +47,7 @@ export const keysCreate: Command = {
     const wish = { name, scope, person, channel, repos, expiresInMs, selfRespond: values["self-respond"] };
     const { text, key } = await withStore(values, io, (ctx) => createKey(ctx, wish, COMMAND_LINE));
     io.out(text);
-    const until = key.expiresAt === null ? "" : ` until ${timeText(key.expiresAt)}`;
+    const until = key.expiresAt === null ? "" : ` until ${localTime(key.expiresAt)}`;
     io.tell(`${key.id} is good for ${key.scope}:${key.name}${until}. It cannot be shown again.`);
     return EXIT.done;
   },
@@ -81,11 +82,11 @@ export const keysList: Command = {
       key.scope,
       printable(key.name),
       key.person ?? "-",
-      timeText(key.createdAt),
+      localTime(key.createdAt),
       key.revokedAt !== null
-        ? `revoked ${timeText(key.revokedAt)}`
+        ? `revoked ${localTime(key.revokedAt)}`
         : key.expiresAt !== null
-          ? `until ${timeText(key.expiresAt)}`
+          ? `until ${localTime(key.expiresAt)}`
           : "good",
     ]);
     for (const line of table(["KEY", "SCOPE", "NAME", "PERSON", "MADE", "STATE"], rows)) io.out(line);

@@ -1,29 +1,42 @@
 import { parseArgs } from "node:util";
+import { mailAddress } from "../lib/mail-address.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { addPerson, listPeople } from "../access/add-person.ts";
 import { removeHuman } from "../requests/remove-human.ts";
 import { listPeopleAndSessions } from "../access/list-people.ts";
 import { Refusal } from "../refusals.ts";
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
-import { type Command, EXIT, onlyArgument, STORE_FLAGS } from "./command.ts";
+import { type Command, EXIT, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { namedInSettings } from "./named-in-settings.ts";
 import { table } from "./table.ts";
 
 export const peopleAdd: Command = {
-  usage: "NAME [--admin]",
-  flags: { "--admin": "may run this server", ...STORE_FLAGS },
-  example: 'parley link --person $(parley people add "Ana Ruiz")',
+  usage: "NAME [--email ADDRESS] [--admin]",
+  flags: {
+    "--email ADDRESS": "where mail reaches them; left out, they are asked in the inbox, and on devices they sign in on",
+    "--admin": "may run this server",
+    ...STORE_FLAGS,
+  },
+  example: 'parley people add "Ana Ruiz" --email ana@example.com',
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { ...STORE_OPTIONS, admin: { type: "boolean" } },
+      options: { ...STORE_OPTIONS, email: { type: "string" }, admin: { type: "boolean" } },
     });
     const name = onlyArgument(positionals, "NAME");
-    const person = await withStore(values, io, (ctx) =>
-      addPerson(ctx, { name, role: values.admin ? "admin" : "member" }, COMMAND_LINE),
-    );
+    const email = values.email === undefined ? undefined : mailAddress(values.email);
+    if (values.email !== undefined && email === undefined)
+      throw new WrongUsage("--email must be one mail address, such as ana@example.com");
+    const role = values.admin ? "admin" : "member";
+    const { person, config } = await withStore(values, io, async (ctx, config) => ({
+      person: await addPerson(ctx, { name, role, email }, COMMAND_LINE),
+      config,
+    }));
     io.out(person.id);
+    io.tell(`Signs in with the link that this prints: parley link --person ${person.id}`);
+    if (email !== undefined && (!config.email.smtpUrl || !config.email.from))
+      io.tell("No mail is sent yet: set email.smtp_url and email.from (docs/email.md).");
     return EXIT.done;
   },
 };

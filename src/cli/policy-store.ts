@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { localTime } from "../lib/local-time.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { nameOf, type Policy } from "../policy/model/policy.ts";
 import { conditionsText } from "../policy/model/explain.ts";
@@ -116,7 +117,7 @@ function show(path: string, policy: Policy, { grants, proposals, spared }: Besid
       const about = Object.entries({ action, ...(digest === undefined ? asked : { digest }), agent })
         .filter(([, value]) => value !== null)
         .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-      return [one.id, one.madeBy, String(one.uses), timeText(one.expiresAt), printable(about.join(", "))];
+      return [one.id, one.madeBy, String(one.uses), localTime(one.expiresAt), printable(about.join(", "))];
     });
     io.out("");
     for (const line of table(["ALLOWED FOR GOOD", "BY", "SPARED", "UNTIL", "ABOUT"], rows)) io.out(line);

@@ -1,6 +1,7 @@
 import { Parley } from "@parley/sdk";
 import { agentPlace } from "@parley/sdk/environment";
 import type { Question } from "@parley/sdk/wire";
+import { localTime } from "../lib/local-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
 import { localServerUrl } from "./local-server.ts";
@@ -69,7 +70,7 @@ export function countText({ current_responses, required_responses }: Question): 
 }
 
 function stateText({ status, cancelled, closed_at, expires_at }: Question): string {
-  if (status === "CLOSED") return `closed ${closed_at}`;
-  if (status === "EXPIRED") return cancelled ? "cancelled" : `expired ${expires_at}`;
-  return `open until ${expires_at}`;
+  if (status === "CLOSED") return `closed ${localTime(closed_at ?? "")}`;
+  if (status === "EXPIRED") return cancelled ? "cancelled" : `expired ${localTime(expires_at)}`;
+  return `open until ${localTime(expires_at)}`;
 }

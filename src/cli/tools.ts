@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { localTime } from "../lib/local-time.ts";
 import { lineDiff } from "../lib/line-diff.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { acceptTool, listToolPins, type ToolPin } from "../asks/pin-tool.ts";
@@ -19,8 +20,8 @@ export const toolsList: Command = {
     }
     const rows = pins.map(({ name, pinnedAt, changed }) => [
       printable(name),
-      timeText(pinnedAt),
-      changed ? `changed ${timeText(changed.at)}, not offered` : "as accepted",
+      localTime(pinnedAt),
+      changed ? `changed ${localTime(changed.at)}, not offered` : "as accepted",
     ]);
     for (const line of table(["TOOL", "ACCEPTED", "STATE"], rows)) io.out(line);
     for (const pin of pins) showChange(pin, io);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { localTime } from "../lib/local-time.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { agentName } from "../requests/model/view.ts";
 import { WEBHOOK_FORMATS } from "../notices/model/webhook-events.ts";
@@ -76,7 +77,7 @@ function eventOf({ format }: WebhookEndpoint, wanted: string | undefined): strin
 
 function stateOf({ enabled, failingSince }: WebhookEndpoint): string {
   if (!enabled) return "disabled";
-  return failingSince === null ? "enabled" : `failing since ${timeText(failingSince)}`;
+  return failingSince === null ? "enabled" : `failing since ${localTime(failingSince)}`;
 }
 
 function wireOf({ id, agent, url, format, events, description, enabled, failingSince, createdAt }: WebhookEndpoint) {

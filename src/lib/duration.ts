@@ -7,6 +7,12 @@ export function parseDurationMs(text: string): number | null {
   return amount === undefined || unitMs === undefined ? null : Math.round(Number(amount) * unitMs);
 }
 
+/** Returns milliseconds as `parseDurationMs` reads them, in the largest unit that needs no fraction: `90s`, `24h`. */
+export function durationText(ms: number): string {
+  const [unit = "ms", unitMs = 1] = Object.entries(UNIT_MS).findLast(([, one]) => ms > 0 && ms % one === 0) ?? [];
+  return `${ms / unitMs}${unit}`;
+}
+
 /** Returns a duration as people read a clock: `0:42`, `58:12`, `1:02:03`. Less than a second counts as one. */
 export function clockText(ms: number): string {
   const total = Math.max(0, Math.ceil(ms / 1000));

@@ -48,7 +48,7 @@ export async function startChannelTest(
   if (person === undefined || !human) throw new Refusal("person_not_found", { person: named ?? null });
   const one = human.channels.find((known) => known.channel === channel);
   if (channel !== "push" && !one) {
-    const says = `${human.name} has no address for ${channel}.`;
+    const says = `${human.name} has no address for ${channel}; the console has a place for it, under People.`;
     throw new Refusal("invalid_input", { field: "channel", constraint: "required" }, says);
   }
   const ref = ctx.newId("test");

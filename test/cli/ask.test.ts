@@ -29,7 +29,7 @@ describe("asking from a terminal", () => {
     assert.equal(check.code, 0);
     assert.match(
       check.out,
-      /^Which label is clearer\?\n {2}Send {6}0\n {2}Submit {4}1 {2}█+\n1 of 2 answers, open until \S+\n$/,
+      /^Which label is clearer\?\n {2}Send {6}0\n {2}Submit {4}1 {2}█+\n1 of 2 answers, open until \S+ \d\d:\d\d \S+\n$/,
     );
     const cancelled = await parley(["cancel", id, "--json"], env);
     assert.equal((JSON.parse(cancelled.out) as { cancelled?: boolean }).cancelled, true);
@@ -43,7 +43,25 @@ describe("asking from a terminal", () => {
     await answer(id, "bo", { selected_option: 0 });
     const { code, out } = await run.ended;
     assert.equal(code, 0);
-    assert.match(out, /^Which label is clearer\?\n {2}Send {6}2 {2}█+\n {2}Submit {4}0\n2 of 2 answers, closed \S+\n$/);
+    assert.match(out, /^Which label is clearer\?\n {2}Send {6}2 {2}█+\n {2}Submit {4}0\n2 of 2 answers, closed .+\n$/);
+  });
+
+  it("is refused in the words of its flags", async () => {
+    const SAID: readonly [words: string[], said: string][] = [
+      [["Which label is clearer?", "--min", "99"], "--min must be between 1 and 50"],
+      [["Which label is clearer?", "--timeout", "5s"], "--timeout must be between 1m and 1d"],
+      [["Which label is clearer?", "--options", "A"], "--options must have between 2 and 10 items"],
+      [
+        ["Which label is clearer?", "--options", `A,${"x".repeat(201)}`],
+        "number 2 of --options must be between 1 and 200 characters",
+      ],
+      [["short"], "PROMPT must be between 10 and 2000 characters"],
+      [["Which label is clearer?", "--to", "operator", "--timeout", "5s"], "--timeout must be between 10s and 30d"],
+    ];
+    for (const [words, said] of SAID) {
+      const { code, err } = await parley(["ask", ...words], env);
+      assert.deepEqual([code, err], [1, `parley: ${said}\n`]);
+    }
   });
 
   it("prints JSON for programs", async () => {
@@ -80,7 +98,7 @@ describe("asking from a terminal", () => {
     await world.advance(91_000);
     const { code, out } = await run.ended;
     assert.equal(code, 3);
-    assert.match(out, /\n1 of 2 answers, expired \S+\n$/);
+    assert.match(out, /\n1 of 2 answers, expired .+\n$/);
   });
 
   it("says 1 when the question was cancelled", async () => {
@@ -91,7 +109,7 @@ describe("asking from a terminal", () => {
 
   it("tells what the server refuses, and that no server is there", async () => {
     const short = await parley(["ask", "Why?"], env);
-    assert.deepEqual([short.code, short.err], [1, "parley: prompt must be between 10 and 2000 characters\n"]);
+    assert.deepEqual([short.code, short.err], [1, "parley: PROMPT must be between 10 and 2000 characters\n"]);
     assert.equal(
       (await parley(["check", "q_unknown"], env)).err,
       "parley: The requested question does not exist or has expired.\n",

@@ -56,7 +56,7 @@ describe("looking at what was asked, and ending it, from a terminal", () => {
     const { ana, ask, person, withPeople } = scene();
     const dana = await person();
     const one = await ask({ prompt: "Which currency?" });
-    assert.match((await as(ana.key, "check", one.ask_id)).out, /^Which currency\?\nopen until \S+\n$/);
+    assert.match((await as(ana.key, "check", one.ask_id)).out, /^Which currency\?\nopen until \S+ \d\d:\d\d \S+\n$/);
     await dana.decide(await withPeople(one), { text: "Euros" });
     const answered = await as(ana.key, "check", one.ask_id);
     assert.match(answered.out, /^Which currency\?\n {2}- Euros\n(?: {2}- .*\n)?answered by .+\n$/);
@@ -80,7 +80,7 @@ describe("looking at what was asked, and ending it, from a terminal", () => {
     const wish = { fn: "deploy", kwargs: { env: "prod", cents: 12 }, reason, ...wait };
     const { call_id: id } = (await tool(world, "request_approval", wish, sending)).structuredContent;
     const open = await as(agent.key, "check", id);
-    assert.match(open.out, /^deploy\n {2}cents: 12\n {2}env: "prod"\nopen until \S+\n$/);
+    assert.match(open.out, /^deploy\n {2}cents: 12\n {2}env: "prod"\nopen until \S+ \d\d:\d\d \S+\n$/);
     await dana.decides({ approved: true, comment: "Only this once." });
     const over = await as(agent.key, "check", id);
     assert.match(over.out, new RegExp(`\n  - Only this once\\.\napproved by ${dana.name}, `));

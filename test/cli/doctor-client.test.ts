@@ -61,7 +61,7 @@ describe("looking from an agent's side", () => {
   it("says a line about each thing an agent needs, and leaves no open question behind", async () => {
     const { code, out, err } = await look({ PARLEY_URL: server.url });
     assert.deepEqual([code, err], [0, ""]);
-    const left = "\\d+ of \\d+, full again at \\d\\d:\\d\\d UTC";
+    const left = "\\d+ of \\d+, full again at \\S+ \\d\\d:\\d\\d \\S+";
     assert.match(
       out,
       new RegExp(

@@ -217,7 +217,7 @@ describe("parley policy, on an installation", () => {
     assert.match(shown.out, /^default other +ESCALATE/m);
     assert.match(
       shown.out,
-      new RegExp(`^${grant.id} +1 +0 +\\S+ +action "deploy", resource "shop-api", env "dev", agent "ana-bot"$`, "m"),
+      new RegExp(`^${grant.id} +1 +0 +.+ +action "deploy", resource "shop-api", env "dev", agent "ana-bot"$`, "m"),
     );
     const proposal =
       /^(proposal_\w+) proposes, after 2 approvals of the same:$/m.exec(shown.out)?.[1] ?? assert.fail(shown.out);
