@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { localTime } from "../lib/local-time.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { BadJson } from "../lib/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
@@ -71,7 +70,7 @@ export const verify: Command = {
 
 function endedLine({ outcome, decided, settled_at }: Receipt): string {
   const who = decided.map(deciderLine).join(", ");
-  return `${outcome} at ${localTime(settled_at)}${who === "" ? "" : ` by ${who}`}`;
+  return `${outcome} at ${new Date(settled_at).toISOString()}${who === "" ? "" : ` by ${who}`}`;
 }
 
 function refuse(io: Io, says: string): number {
