@@ -152,8 +152,7 @@ for (const on of ["sqlite", "postgres"] as const) {
       );
       assert.equal(code, 0);
       assert.match(out, /^parley_agent_\w{38}\n$/);
-      const id =
-        /^(key_\w+) is good for agent:build-bot until \S+Z\. It cannot be shown again\.\n$/.exec(err)?.[1] ?? "";
+      const id = /^(key_\w+) is good for agent:build-bot until .+\. It cannot be shown again\.\n$/.exec(err)?.[1] ?? "";
       const list = async () =>
         (
           await fetch(`${server.url}/agent/questions?status=OPEN`, {
