@@ -20,8 +20,9 @@ async function somebody(world: World, name = "Ana Ruiz") {
   const page = async (query: string) => (await world.call("GET", `/people/me/asks?${query}`, { headers })).body;
   return {
     id,
-    /** Has this asked and decided; returns its id. */
+    /** Has this asked and decided, after whatever was before; returns its id. */
     decided: async (wish: Wish, decision: Decision) => {
+      await world.advance(1000);
       const ask = await askPeople(ctx, { ref: fresh("call"), audience: toPerson(id), ...wish });
       await decideAsk(ctx, { askId: ask.id, responder: await responderOf(ctx.db, id, "slack"), decision });
       return ask.id;
