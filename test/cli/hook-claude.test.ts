@@ -62,8 +62,18 @@ describe("a hook of Claude Code", () => {
         "claude-code",
         "abc123",
         [
-          { name: "command", text: '"rm -rf node_modules"', secret: false },
-          { name: "description", text: '"Remove node_modules directory"', secret: false },
+          {
+            name: "command",
+            text: '"rm -rf node_modules"',
+            typed: { is: "text", lines: ["rm -rf node_modules"] },
+            secret: false,
+          },
+          {
+            name: "description",
+            text: '"Remove node_modules directory"',
+            typed: { is: "text", lines: ["Remove node_modules directory"] },
+            secret: false,
+          },
         ],
       ],
     );
@@ -96,8 +106,8 @@ describe("a hook of Claude Code", () => {
     const asking = hook(world().url, text.replace('"id":0', '"id":1152921504606846977'));
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     assert.deepEqual((await operator.whole(ask?.id ?? "")).body.arguments, [
-      { name: "id", text: "1152921504606846977", secret: false },
-      { name: "note", text: "null", secret: false },
+      { name: "id", text: "1152921504606846977", typed: null, secret: false },
+      { name: "note", text: "null", typed: null, secret: false },
     ]);
     await operator.decides({ approved: true });
     assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
