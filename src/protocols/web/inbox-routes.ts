@@ -143,7 +143,8 @@ async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promis
 async function inboxPage(door: DoorContext, request: FastifyRequest) {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
-  const { state = "open", kind, agent, due, q, before } = request.query as z.output<typeof List>;
+  const { kind, agent, due, q, before, ...wanted } = request.query as z.output<typeof List>;
+  const { state = q === undefined ? "open" : "over" } = wanted;
   const ofOpen = due !== undefined ? "due" : agent !== undefined ? "agent" : undefined;
   if (state === "over" && ofOpen) {
     throw refuseFields([{ message: `${ofOpen} is of what waits`, field: ofOpen, constraint: "excluded" }]);
