@@ -11,7 +11,7 @@ export interface PlantedText {
 }
 
 const HOOK = new URL("plant-hook.ts", import.meta.url).href;
-const NAME = "PARLEY_PLANT";
+const NAME = "TEST_PLANT";
 
 /** Returns what a process, and every process it starts in turn, has to find in its environment. */
 export function environmentWith(plant: Omit<PlantedText, "url"> & { path: string }): Record<string, string> {
