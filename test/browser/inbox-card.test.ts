@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import type { World } from "../support/world.ts";
-import { launchBrowser } from "./chromium.ts";
-import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, sharedInbox } from "./inbox-world.ts";
 import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 const SMALL_AND_USUAL = [
@@ -29,24 +27,17 @@ const ARGUMENTS = {
 };
 
 describe("the card of a call", () => {
-  let world: World;
-  let browser: Browser;
-  let ana: Named;
-  before(async () => {
-    world = await openInboxWorld();
-    browser = await launchBrowser();
-    ana = await nameSomebody(world, "Ana Ruiz");
-  });
-  after(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedInbox();
   const ask = (fn: string, kwargs: unknown, more: Parameters<typeof callOf>[2] = {}) =>
-    askPeople(world.server.ctx, { audience: toPerson(ana.id), words: long, ...callOf(fn, kwargs, more) });
+    askPeople(scene().world.server.ctx, {
+      audience: toPerson(scene().ana.id),
+      words: long,
+      ...callOf(fn, kwargs, more),
+    });
 
   it("has Reject, Edit and Approve in sight on every phone, wherever the card is scrolled", async () => {
     const made = await ask("sign", { to: "Bo", one: long, two: long }, { editable: true });
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     for (const size of SMALL_AND_USUAL) {
       await page.setViewportSize(size);
@@ -64,7 +55,7 @@ describe("the card of a call", () => {
 
   it("leads from Edit to the arguments, above the bar", async () => {
     const made = await ask("sign", { to: "Bo", one: long }, { editable: true });
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     await page.getByRole("button", { name: "Edit", exact: true }).tap();
     const box = page.getByLabel("Arguments as JSON");
@@ -79,7 +70,7 @@ describe("the card of a call", () => {
 
   it("draws each argument as what it is, and its JSON at one press", async () => {
     const made = await ask("send", ARGUMENTS);
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     const value = (name: string) => page.getByRole("region", { name: `Value of ${name}`, exact: true });
     const row = (name: string) => page.locator("dl[aria-label=Arguments] > div", { has: page.getByText(name) });

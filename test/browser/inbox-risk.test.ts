@@ -1,31 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { readAddressed } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import type { World } from "../support/world.ts";
-import { launchBrowser } from "./chromium.ts";
-import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, sharedInbox } from "./inbox-world.ts";
 import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
 const HINT = "Hold the button for a second and let go, or type the name first.";
 
 describe("a call that looks risky in the inbox", () => {
-  let world: World;
-  let browser: Browser;
-  let ana: Named;
-  before(async () => {
-    world = await openInboxWorld();
-    browser = await launchBrowser();
-    ana = await nameSomebody(world, "Ana Ruiz");
-  });
-  after(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedInbox();
   const ask = (fn = "wipe_disk") =>
-    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf(fn, { disk: 1 }) });
-  const outcomeOf = async (id: string) => (await readAddressed(world.server.ctx, id)).outcome;
+    askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, { disk: 1 }) });
+  const outcomeOf = async (id: string) => (await readAddressed(scene().world.server.ctx, id)).outcome;
   const sheet = (page: Page) => page.getByRole("dialog");
   /** The button that decides, once it can be pressed. */
   const decides = (page: Page, name: string) =>
@@ -41,7 +28,7 @@ describe("a call that looks risky in the inbox", () => {
       ["list_disks", "Low risk"],
       ["mount_disk", null],
     ] as const) {
-      await using visitor = await ana.visit(browser, { screen: "phone", ask: await ask(fn) });
+      await using visitor = await scene().visit({ screen: "phone", ask: await ask(fn) });
       const { page } = visitor;
       if (says === null) assert.equal(await page.getByText(" risk").count(), 0);
       else await page.locator("p:has(svg)", { hasText: says }).waitFor();
@@ -51,7 +38,7 @@ describe("a call that looks risky in the inbox", () => {
 
   it("is approved by a press of a second that is let go, and by no tap", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     await page.getByRole("button", { name: "Approve" }).click();
     await sheet(page).getByText("Wipe disk — disk: 1").waitFor();
@@ -78,7 +65,7 @@ describe("a call that looks risky in the inbox", () => {
 
   it("is approved by a key that is held, and by no key that is pressed", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     await page.keyboard.press("a");
     await decides(page, "Hold: Approve").waitFor();
@@ -98,7 +85,7 @@ describe("a call that looks risky in the inbox", () => {
 
   it("is approved by a press alone once its name is typed, for whoever cannot hold a button", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     await page.getByRole("button", { name: "Approve" }).tap();
     const name = sheet(page).getByLabel("Or type wipe_disk");
@@ -112,7 +99,7 @@ describe("a call that looks risky in the inbox", () => {
 
   it("is rejected as easily as any other", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     await page.getByRole("button", { name: "Reject" }).tap();
     await assertMadeForThumbsAndLargeText(page);

@@ -1,31 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser } from "playwright-core";
+import { describe, it } from "node:test";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import type { World } from "../support/world.ts";
-import { launchBrowser } from "./chromium.ts";
-import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
+import { callOf, nameSomebody, sharedInbox } from "./inbox-world.ts";
 import { row } from "./visitor.ts";
 
 const HOUR_S = 3600;
 
 describe("the rows of the inbox", () => {
-  let world: World;
-  let browser: Browser;
-  before(async () => {
-    world = await openInboxWorld();
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedInbox();
 
   it("say what would run, who asks and how long there is, and mark what looks risky", async () => {
-    const eva = await nameSomebody(world, "Eva Stern");
+    const eva = await nameSomebody(scene().world, "Eva Stern");
     const asks = { audience: toPerson(eva.id), asker: "agent:ops" };
-    const { ctx } = world.server;
+    const { ctx } = scene().world.server;
     const calls = [
       callOf("delete_database", { name: "orders", skip_backup: true }),
       callOf("page_someone", { who: "bo" }),
@@ -39,7 +27,7 @@ describe("the rows of the inbox", () => {
     const question = { title: "Which one?", digest: null, form: { kind: "reply" as const, options: [] } };
     await askPeople(ctx, { ...asks, ...question, timeoutSeconds: null });
 
-    await using visitor = await eva.visit(browser, { screen: "phone" });
+    await using visitor = await eva.visit(scene().browser, { screen: "phone" });
     const rows = visitor.page.locator("[data-row]");
     await row(visitor.page, "Which one?").waitFor();
     const left = String.raw`\d.* left$`;
@@ -55,14 +43,14 @@ describe("the rows of the inbox", () => {
   });
 
   it("are 56 pixels high, and keep to the screen at 320 pixels and twice the size of letters", async () => {
-    const ida = await nameSomebody(world, "Ida Holm");
+    const ida = await nameSomebody(scene().world, "Ida Holm");
     const asks = { audience: toPerson(ida.id), asker: "agent:ops", timeoutSeconds: HOUR_S };
-    const { ctx } = world.server;
+    const { ctx } = scene().world.server;
     await askPeople(ctx, { ...asks, ...callOf("deploy", { version: "1.8" }) });
     const long = { command: `rm -rf ${"x".repeat(500)}`, path: "/".repeat(500) };
     await askPeople(ctx, { ...asks, ...callOf(`${"delete_everything_".repeat(10)}now`, long) });
 
-    await using visitor = await ida.visit(browser, { screen: "phone" });
+    await using visitor = await ida.visit(scene().browser, { screen: "phone" });
     const { page } = visitor;
     await row(page, "Deploy").waitFor();
     assert.equal(await row(page, "Deploy").evaluate((link) => link.getBoundingClientRect().height), 56);
@@ -79,13 +67,13 @@ describe("the rows of the inbox", () => {
   });
 
   it("stay where they are while others come in, which wait behind a button that counts them", async () => {
-    const una = await nameSomebody(world, "Una Berg");
-    const { ctx } = world.server;
+    const una = await nameSomebody(scene().world, "Una Berg");
+    const { ctx } = scene().world.server;
     const ask = (fn: string, timeoutSeconds: number) =>
       askPeople(ctx, { ...callOf(fn, {}), audience: toPerson(una.id), timeoutSeconds });
     await ask("first", HOUR_S * 3);
     const second = await ask("second", HOUR_S * 4);
-    await using visitor = await una.visit(browser, { screen: "phone" });
+    await using visitor = await una.visit(scene().browser, { screen: "phone" });
     const { page } = visitor;
     const names = () => page.locator("[data-row] > :first-child").allTextContents();
     await row(page, "Second").waitFor();
@@ -108,12 +96,12 @@ describe("the rows of the inbox", () => {
   });
 
   it("stand where they were left when somebody comes back to them, decided ones aside", async () => {
-    const ole = await nameSomebody(world, "Ole Krog");
+    const ole = await nameSomebody(scene().world, "Ole Krog");
     for (let i = 1; i <= 40; i += 1) {
       const call = callOf(`step_${i}`, { number: i });
-      await askPeople(world.server.ctx, { ...call, audience: toPerson(ole.id), timeoutSeconds: HOUR_S + i });
+      await askPeople(scene().world.server.ctx, { ...call, audience: toPerson(ole.id), timeoutSeconds: HOUR_S + i });
     }
-    await using visitor = await ole.visit(browser, { screen: "phone" });
+    await using visitor = await ole.visit(scene().browser, { screen: "phone" });
     const { page } = visitor;
     const place = () => page.evaluate(() => Math.round(scrollY));
     const isAt = (y: number) => page.waitForFunction((wanted) => Math.round(scrollY) === wanted, y);
@@ -136,8 +124,8 @@ describe("the rows of the inbox", () => {
   });
 
   it("of what was decided are found by words, from the keyboard too", async () => {
-    const pia = await nameSomebody(world, "Pia Lund");
-    const { ctx } = world.server;
+    const pia = await nameSomebody(scene().world, "Pia Lund");
+    const { ctx } = scene().world.server;
     const responder = await responderOf(ctx.db, pia.id, "slack");
     for (const [fn, comment] of [
       ["issue_refund", "Only after the return"],
@@ -146,7 +134,7 @@ describe("the rows of the inbox", () => {
       const made = await askPeople(ctx, { ...callOf(fn, {}), audience: toPerson(pia.id) });
       await decideAsk(ctx, { askId: made.id, responder, decision: { kind: "reject", comment } });
     }
-    await using visitor = await pia.visit(browser, { screen: "desk" });
+    await using visitor = await pia.visit(scene().browser, { screen: "desk" });
     const { page } = visitor;
     await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
     await page.keyboard.press("/");

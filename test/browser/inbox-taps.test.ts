@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { readAddressed } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
-import type { World } from "../support/world.ts";
-import { launchBrowser } from "./chromium.ts";
-import { callOf, nameSomebody, openInboxWorld, type Named } from "./inbox-world.ts";
+import { callOf, sharedInbox } from "./inbox-world.ts";
 
 const SIZES = [320, 344, 360, 375, 390, 412, 430].map((width, i) => ({ width, height: [568, 667, 844][i % 3] ?? 844 }));
 /** As fast as a thumb taps twice. */
@@ -14,21 +12,10 @@ const BETWEEN_TAPS_MS = 90;
 const rejectOptions = [{ name: "dear", title: "Too expensive", promptFill: "Find a cheaper one.", interactive: false }];
 
 describe("deciding a call in the inbox", () => {
-  let world: World;
-  let browser: Browser;
-  let ana: Named;
-  before(async () => {
-    world = await openInboxWorld();
-    browser = await launchBrowser();
-    ana = await nameSomebody(world, "Ana Ruiz");
-  });
-  after(async () => {
-    await browser?.close();
-    await world?.[Symbol.asyncDispose]();
-  });
+  const scene = sharedInbox();
   const ask = (more: Parameters<typeof callOf>[2] = {}, fn = "mount_disk") =>
-    askPeople(world.server.ctx, { audience: toPerson(ana.id), ...callOf(fn, { disk: 1 }, more) });
-  const stateOf = async (id: string) => (await readAddressed(world.server.ctx, id)).state;
+    askPeople(scene().world.server.ctx, { audience: toPerson(scene().ana.id), ...callOf(fn, { disk: 1 }, more) });
+  const stateOf = async (id: string) => (await readAddressed(scene().world.server.ctx, id)).state;
   const sheet = (page: Page) => page.getByRole("dialog");
   /** A button of the sheet, once it can be pressed. */
   const side = (page: Page, name: string) =>
@@ -41,7 +28,7 @@ describe("deciding a call in the inbox", () => {
   ] as const) {
     it(`takes two taps on ${name} of ${fn} for one, and a later tap there for Cancel, on every phone`, async () => {
       const made = await ask({}, fn);
-      await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+      await using visitor = await scene().visit({ screen: "phone", ask: made });
       const { page } = visitor;
       for (const size of SIZES) {
         await page.setViewportSize(size);
@@ -71,7 +58,7 @@ describe("deciding a call in the inbox", () => {
 
   it("takes no press that began before its sheet had been there for half a second, however late it ends", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     const isEarly = (): Promise<boolean> =>
       page.evaluate(() => {
@@ -95,7 +82,7 @@ describe("deciding a call in the inbox", () => {
 
   it("puts a reason that is typed after the key r into its box, and decides with Enter alone", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     await page.keyboard.press("r");
     await sheet(page).waitFor();
@@ -105,13 +92,13 @@ describe("deciding a call in the inbox", () => {
     await side(page, "Reject").waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("Rejected by you").waitFor();
-    const { outcome } = await readAddressed(world.server.ctx, made.id);
+    const { outcome } = await readAddressed(scene().world.server.ctx, made.id);
     assert.equal(outcome?.comment, "not on a Friday, and a b r");
   });
 
   it("takes no held key for a decision", async () => {
     const made = await ask();
-    await using visitor = await ana.visit(browser, { screen: "desk", ask: made });
+    await using visitor = await scene().visit({ screen: "desk", ask: made });
     const { page } = visitor;
     const approve = page.getByRole("main").getByRole("button", { name: "Approve", exact: true });
     await approve.focus();
@@ -125,7 +112,7 @@ describe("deciding a call in the inbox", () => {
 
   it("takes no second tap on Cancel for a way to reject below it", async () => {
     const made = await ask({ rejectOptions });
-    await using visitor = await ana.visit(browser, { screen: "phone", ask: made });
+    await using visitor = await scene().visit({ screen: "phone", ask: made });
     const { page } = visitor;
     const isEarly = (): Promise<boolean> =>
       page.evaluate(() => {

@@ -1,3 +1,4 @@
+import { after, before } from "node:test";
 import type { Browser } from "playwright-core";
 import { canonicalExact, sha256Digest } from "../../src/lib/exact-json.ts";
 import type { AddressedForm } from "../../src/requests/model/request.ts";
@@ -5,6 +6,7 @@ import { consentText } from "../../src/requests/model/consent.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { enrol } from "../support/addressed.ts";
 import { openWorld, type World } from "../support/world.ts";
+import { launchBrowser } from "./chromium.ts";
 import { type Look, type Visitor, visit } from "./visitor.ts";
 
 /** A server with people who have names, whose time runs. */
@@ -43,6 +45,35 @@ export async function nameSomebody(world: World, name: string, more: Parameters<
       }
       return visitor;
     },
+  };
+}
+
+/** What the tests of a suite share: a server, a browser, and somebody who is asked. */
+export interface InboxScene {
+  world: World;
+  browser: Browser;
+  ana: Named;
+  /** Opens the inbox, or one ask in it, signed in as Ana. */
+  visit(look: Parameters<Named["visit"]>[1]): Promise<Visitor>;
+}
+
+/** Opens all of it before the tests of the suite that this is called in, and closes it after them. */
+export function sharedInbox(): () => InboxScene {
+  let scene: Partial<Omit<InboxScene, "visit">> = {};
+  before(async () => {
+    const world = await openInboxWorld();
+    scene = { world };
+    scene.browser = await launchBrowser();
+    scene.ana = await nameSomebody(world, "Ana Ruiz");
+  });
+  after(async () => {
+    await scene.browser?.close();
+    await scene.world?.[Symbol.asyncDispose]();
+  });
+  return () => {
+    const { world, browser, ana } = scene;
+    if (!world || !browser || !ana) throw new Error("the inbox is open only while its tests run");
+    return { world, browser, ana, visit: (look) => ana.visit(browser, look) };
   };
 }
 
