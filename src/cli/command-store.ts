@@ -3,13 +3,15 @@ import type { Context } from "../context.ts";
 import { systemClock } from "../lib/clock.ts";
 import { idMaker } from "../lib/id.ts";
 import { systemRandom } from "../lib/random.ts";
+import { systemUser } from "../lib/system-user.ts";
+import type { Actor } from "../core/store/audit.ts";
 import { openStore } from "../core/store/open-store.ts";
 import type { Io } from "./command.ts";
 
 export const STORE_OPTIONS = { "data-dir": { type: "string" }, config: { type: "string" } } as const;
 
-/** Who acts, as the record names them: whoever can open the store runs this machine. */
-export const COMMAND_LINE = { kind: "server", id: "command line" } as const;
+/** Who acts at the command line, as the record names them: whoever can open the store, by their name on this system. */
+export const COMMAND_LINE: Actor = { kind: "server", id: `cli:${systemUser()}` };
 
 export type CommandContext = Pick<Context, "db" | "wake" | "keyring" | "random" | "newId">;
 

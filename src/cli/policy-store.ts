@@ -6,14 +6,12 @@ import { conditionsText } from "../policy/model/explain.ts";
 import { proposalDiff, readBesidePolicy, readRulesInUse, type RulesInUse } from "../policy/list.ts";
 import { revokeStanding } from "../policy/grants.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../policy/proposals.ts";
-import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { lookAt } from "./policy.ts";
 import { policyPath, policyTextAt, readPolicy, readText } from "./policy-input.ts";
 import { table } from "./table.ts";
 
-/** Whoever may open the store may change what is allowed; the record says that it was at the command line. */
-const BY = { kind: "server", id: "command line" } as const;
 const LEARNED = "learned-";
 
 export const policyShow: Command = {
@@ -60,8 +58,8 @@ export const policyRevoke: Command = {
     return lookAt(io, async () => {
       const file = policyTextAt(policyPath(values, io));
       await withStore(values, io, async (ctx) => {
-        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, BY, file);
-        else await revokeStanding(ctx, id, BY);
+        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE, file);
+        else await revokeStanding(ctx, id, COMMAND_LINE);
       });
       io.tell(`${printable(id)} allows nothing any more.`);
       return EXIT.done;
@@ -78,7 +76,7 @@ export const policyAccept: Command = {
     const id = onlyArgument(positionals, "ID");
     return lookAt(io, async () => {
       const file = policyTextAt(policyPath(values, io));
-      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, BY, file));
+      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, COMMAND_LINE, file));
       io.out(rule.id);
       io.tell(`${rule.id} is in force within a second; parley policy revoke ${rule.id} takes it back.`);
       return EXIT.done;
@@ -93,7 +91,7 @@ export const policyDismiss: Command = {
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const id = onlyArgument(positionals, "ID");
-    await withStore(values, io, (ctx) => dismissProposal(ctx, id, BY));
+    await withStore(values, io, (ctx) => dismissProposal(ctx, id, COMMAND_LINE));
     io.tell(`${printable(id)} is dismissed.`);
     return EXIT.done;
   },

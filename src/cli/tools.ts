@@ -3,7 +3,7 @@ import { localTime } from "../lib/local-time.ts";
 import { lineDiff } from "../lib/line-diff.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { acceptTool, listToolPins, type ToolPin } from "../asks/pin-tool.ts";
-import { STORE_OPTIONS, withStore } from "./command-store.ts";
+import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { table } from "./table.ts";
 
@@ -36,7 +36,7 @@ export const toolsAccept: Command = {
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const name = onlyArgument(positionals, "NAME");
-    const before = await withStore(values, io, (ctx) => acceptTool(ctx, { kind: "server", id: "command line" }, name));
+    const before = await withStore(values, io, (ctx) => acceptTool(ctx, COMMAND_LINE, name));
     if (!before) {
       io.tell(`parley: ${printable(name)} has not changed since it was accepted, or was never offered.`);
       return EXIT.refused;

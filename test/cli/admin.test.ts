@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { openSink, type Sink } from "../channels/mail.ts";
@@ -185,7 +186,7 @@ describe("administering from a terminal, beside a server", () => {
     const made = items.filter(({ action, data }) => action === "key.created" && data?.person === eve);
     assert.deepEqual(
       made.map(({ actor }) => actor),
-      [{ kind: "server", id: "command line" }],
+      [{ kind: "server", id: `cli:${userInfo().username}` }],
     );
     const added = (await parley(["people", "add", "Ann Day"], store)).out.trim();
     assert.deepEqual(JSON.parse((await parley(["people", "remove", added, "--json"], store)).out), {

@@ -255,6 +255,7 @@ export const text = {
       if (kind === "clock") return "the clock";
       if (kind === "crowd") return "the public";
       if (id === "parley" || id === "server:parley") return "the server";
+      if (kind === "server" && id.startsWith("cli:")) return `${id.slice(4)}, at the command line`;
       return kind === "server" ? `the ${id}` : id.replace(/^agent:/, "");
     },
     entry: (seq: number) => `Entry ${seq}`,
