@@ -41,7 +41,7 @@ ENTRYPOINT ["parley"]
 CMD ["serve"]
 
 # Agents themselves are not in it: an image FROM this one installs those that are wanted, each under its own terms. The
-# sandbox needs namespaces that Docker denies by default (docs/operate.md, "Container").
+# sandbox needs namespaces that Docker denies by default (docs/how-to/operate.md, "Container").
 FROM server AS agents
 USER root
 RUN apt-get update \

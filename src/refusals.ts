@@ -2,7 +2,7 @@
 export type RefusalKind =
   "invalid" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "gone" | "limited" | "unavailable";
 
-/** Every considered "no". `docs/errors.md` lists this table; a test keeps the two equal. */
+/** Every considered "no". `docs/reference/errors.md` lists this table; a test keeps the two equal. */
 export const REFUSALS = {
   invalid_json: { kind: "invalid", says: "The body is not valid JSON" },
   body_not_object: { kind: "invalid", says: "The body must be a JSON object" },

@@ -231,7 +231,7 @@ export interface SignedIn {
 
 /**
  * Whom to ask, where a name does not say it: `{ slack: { channel_or_user_id } }`, `{ email: { address } }`,
- * `{ all_of: [...] }`, `{ quorum: { min, of } }` and the others of docs/a2h.md.
+ * `{ all_of: [...] }`, `{ quorum: { min, of } }` and the others of docs/reference/a2h.md.
  */
 export type ContactChannel = Readonly<Record<string, unknown>>;
 

@@ -12,7 +12,7 @@ import {
 } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
 
-/** Runs one command line, all that follows the program's name, and returns its exit code (docs/command-line.md). */
+/** Runs one command line, all that follows the program's name, and returns its exit code (docs/reference/command-line.md). */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
   const name = commandIn(argv);
   const command = name === undefined ? undefined : await COMMANDS.get(name)?.load();

@@ -22,7 +22,7 @@ export interface Command {
   example: string;
   /** What the server calls what a flag or an argument says, with that: its refusals name it so. */
   wireNames?: Readonly<Record<string, string>>;
-  /** Does it and returns the exit code (docs/command-line.md). */
+  /** Does it and returns the exit code (docs/reference/command-line.md). */
   run(argv: readonly string[], io: Io): Promise<number>;
 }
 

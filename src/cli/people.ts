@@ -36,7 +36,7 @@ export const peopleAdd: Command = {
     io.out(person.id);
     io.tell(`Signs in with the link that this prints: parley link --person ${person.id}`);
     if (email !== undefined && (!config.email.smtpUrl || !config.email.from))
-      io.tell("No mail is sent yet: set email.smtp_url and email.from (docs/email.md).");
+      io.tell("No mail is sent yet: set email.smtp_url and email.from (docs/how-to/email.md).");
     return EXIT.done;
   },
 };

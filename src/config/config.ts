@@ -54,7 +54,7 @@ export function listSettings(schema: z.ZodObject = Settings, under: readonly str
  * Reads the file, and the files of secrets named by the environment; touches nothing else. An empty variable counts as
  * not set.
  *
- * @throws {ConfigMistake} one sentence for each mistake (docs/operate.md)
+ * @throws {ConfigMistake} one sentence for each mistake (docs/how-to/operate.md)
  */
 export function loadConfig(sources: ConfigSources): Config {
   return readConfig(sources).config;

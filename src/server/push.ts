@@ -16,7 +16,7 @@ export interface PushAccounts {
 }
 
 const NOTIFY_EVERY_MS = 1000;
-/** Whom push services can complain to where nobody is named; some take no such address (docs/push.md). */
+/** Whom push services can complain to where nobody is named; some take no such address (docs/how-to/push.md). */
 const NOBODY = "mailto:nobody@parley.invalid";
 
 /** Returns the server's key pair, and its Firebase account where one is configured. @throws {Error} one sentence */

@@ -9,7 +9,7 @@ import { MAIN, newFolder, parley, type Run, serve, stop } from "../support/progr
 import { stepModel } from "./step-model.ts";
 
 const PROGRAMS = fileURLToPath(new URL("node_modules/.bin", import.meta.url));
-const PAGE = "docs/claude-code.md";
+const PAGE = "docs/how-to/claude-code.md";
 const LONGEST_MS = 120_000;
 const RELEASE = 'claude -p "Release version 1.4.2"';
 

@@ -106,7 +106,7 @@ describe("administering from a terminal, beside a server", () => {
       [failed.code, failed.out],
       [
         1,
-        "Not sent: 550. Check email.smtp_url and email.from of the settings, and the person's address (docs/email.md).\n",
+        "Not sent: 550. Check email.smtp_url and email.from of the settings, and the person's address (docs/how-to/email.md).\n",
       ],
     );
     const none = await parley(["channel", "test", "email"], store);

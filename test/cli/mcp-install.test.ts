@@ -87,7 +87,7 @@ default_tools_approval_mode = "approve"
 
 describe("the page about MCP", () => {
   it("shows what parley mcp config prints", async () => {
-    const shown = blocksOf("docs/mcp.md")
+    const shown = blocksOf("docs/how-to/mcp.md")
       .filter(({ language }) => language === "json" || language === "text")
       .map(({ text }) => text.replaceAll("YOUR_KEY", KEY));
     const said = (text: string) => (text.startsWith("{") ? JSON.stringify(JSON.parse(text)) : text);

@@ -179,7 +179,7 @@ describe("the prompts that come along", () => {
   });
 
   it("are explained with a role that can be used", () => {
-    const [shown, ...more] = blocksOf("docs/roles.md").filter(({ language }) => language === "yaml");
+    const [shown, ...more] = blocksOf("docs/how-to/roles.md").filter(({ language }) => language === "yaml");
     assert.equal(more.length, 0);
     assert.ok("role" in checkRole(parse(shown?.text ?? ""), "role.release_notes@v1.yaml"));
   });

@@ -38,59 +38,59 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
       "it serves whoever reaches this machine, under a public name; test/cli/cli.test.ts starts one on all addresses",
   },
   {
-    file: "docs/operate.md",
+    file: "docs/how-to/operate.md",
     begins: "ask.example.com {",
     because: "it is Caddy's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
   },
   {
-    file: "docs/operate.md",
+    file: "docs/how-to/operate.md",
     begins: "server {",
     because: "it is nginx's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
   },
   {
-    file: "docs/operate.md",
+    file: "docs/how-to/operate.md",
     begins: "# Traefik",
     because: "it is Traefik's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
   },
   {
-    file: "docs/frameworks.md",
+    file: "docs/how-to/frameworks.md",
     begins: 'import { Agent } from "@mastra/core/agent"',
     because: "it needs Mastra, which brings 150 packages along; test/agents/mastra.test.ts runs it where they are",
   },
   {
-    file: "docs/frameworks.md",
+    file: "docs/how-to/frameworks.md",
     begins:
       'import type { BaseChatModel } from "@langchain/core/language_models/chat_models";\nimport type { StructuredTool }',
     because: "it needs LangChain's agents; test/agents/langchain.test.ts runs it where they are",
   },
   {
-    file: "docs/claude-code.md",
+    file: "docs/how-to/claude-code.md",
     begins: 'claude -p "Release version 1.4.2"',
     because: "it needs Claude Code; test/agents/permissions.test.ts runs it where that is, and a person decides",
   },
   {
-    file: "docs/mcp.md",
+    file: "docs/how-to/mcp.md",
     begins: "[mcp_servers.parley]",
     because:
       "it is Codex's configuration; test/cli/mcp-install.test.ts compares it, and test/agents/mcp-install.test.ts has Codex read it",
   },
   {
-    file: "docs/phones.md",
+    file: "docs/how-to/phones.md",
     begins: "support (a program) asks:\n> Refund order A-1007",
     because: "it is a text message as people see it",
   },
   {
-    file: "docs/operate.md",
+    file: "docs/how-to/operate.md",
     begins: "[Socket]",
     because: "it needs systemd; test/protocols/http/restart.test.ts passes a socket as systemd does",
   },
   {
-    file: "docs/operate.md",
+    file: "docs/how-to/operate.md",
     begins: "[Unit]\nRequires=parley.socket",
     because: "it needs systemd; test/protocols/http/restart.test.ts runs the server on a socket that somebody holds",
   },
   {
-    file: "docs/worker.md",
+    file: "docs/how-to/worker.md",
     begins: "parley work --url https://parley.example.com",
     because: "it works for a server under a public name until it is stopped; test/worker/work.test.ts runs it",
   },
@@ -281,8 +281,8 @@ describe("what the documents show", () => {
 
   for (const block of inLanguage("yaml")) {
     // test/cli/roles-cli.test.ts has the catalogue take the role that is shown.
-    if (block.file === "docs/roles.md") continue;
-    const command = block.file === "docs/policy.md" ? ["policy", "lint"] : undefined;
+    if (block.file === "docs/how-to/roles.md") continue;
+    const command = block.file === "docs/how-to/policy.md" ? ["policy", "lint"] : undefined;
     it(`${placeOf(block)} is taken by ${command ? `parley ${command.join(" ")}` : "the server as its settings"}`, async () => {
       const place = newFolder();
       mkdirSync(place, { recursive: true });
@@ -297,7 +297,7 @@ describe("what the documents show", () => {
   it("shows the hook that parley hook install writes", async () => {
     const home = newFolder();
     assert.equal((await parley(["hook", "install", "claude"], { HOME: home })).code, 0);
-    const shown = blocksOf("docs/claude-code.md").find(({ language }) => language === "json");
+    const shown = blocksOf("docs/how-to/claude-code.md").find(({ language }) => language === "json");
     const written = readFileSync(join(home, ".claude/settings.json"), "utf8").replace(
       `${process.execPath} ${MAIN}`,
       "/path/to/node /path/to/parley",
@@ -321,7 +321,7 @@ describe("what the documents show", () => {
   });
 
   it("shows the examples of the adapters as the tests run them", () => {
-    const shown = blocksOf("docs/frameworks.md").map(({ text }) => text);
+    const shown = blocksOf("docs/how-to/frameworks.md").map(({ text }) => text);
     const examples = globSync(["adapters/examples/*.ts", "test/agents/*-example.ts"], { cwd: ROOT_FOLDER });
     assert.ok(examples.length >= 5);
     for (const example of examples) assert.ok(shown.includes(textOf(example)), example);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { listWireErrors } from "../../src/protocols/http/errors.ts";
 
-const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");
 
 /** The rows of the table under a heading, cell by cell, without their code marks. */
 function rowsUnder(heading: string): string[][] {

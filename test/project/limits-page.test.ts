@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { textOf } from "../support/documents.ts";
 
-const page = textOf("docs/limits.md");
+const page = textOf("docs/reference/limits.md");
 
 /** The rows of the table under a heading, cell by cell, without their code marks. */
 function rowsUnder(heading: string): string[][] {

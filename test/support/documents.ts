@@ -7,7 +7,7 @@ export const DOCUMENTS = [
   "README.md",
   "sdk/README.md",
   "sdk-python/README.md",
-  ...globSync("docs/*.md", { cwd: ROOT_FOLDER }).sort(),
+  ...globSync(["docs/*.md", "docs/{tutorials,how-to,reference,explanation}/*.md"], { cwd: ROOT_FOLDER }).sort(),
 ];
 
 /** A fenced block of a page. */

@@ -16,7 +16,7 @@ const LEAST_NAME = 100;
 const MESSAGE_MOST = 1600;
 /** WhatsApp takes no longer message of a template: its own words with all that is filled in (Twilio's error 63021). */
 const TEMPLATE_MOST = 1024;
-/** So much of that is left to the words of the template itself (docs/phones.md). */
+/** So much of that is left to the words of the template itself (docs/how-to/phones.md). */
 const TEMPLATE_WORDS = 200;
 
 /** How much is shown of what an agent says: of its words, of what it said before, of each answer it offers, of names. */

@@ -54,7 +54,7 @@ export function removeRule(text: string, id: string, name?: string): string {
 
 /** What is in force until somebody writes down something else (spec/security 2). */
 export const FIRST_POLICY = `# What agents may do without asking a person, what they may not, and what is put to people.
-# docs/policy.md says it all; "parley policy test --action write --env prod" says what would be decided, and
+# docs/how-to/policy.md says it all; "parley policy test --action write --env prod" says what would be decided, and
 # "parley policy lint" what this file holds. It is read again whenever it changes.
 version: 1
 

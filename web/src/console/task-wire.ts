@@ -1,4 +1,4 @@
-/** What the server says of tasks of coding agents (docs/assignment.md). */
+/** What the server says of tasks of coding agents (docs/reference/assignment.md). */
 import type { AskStatus } from "./relay-wire.ts";
 
 export type TaskState =

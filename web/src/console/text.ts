@@ -267,7 +267,7 @@ export const text = {
     checking: "Examining…",
     holds: "Everything holds",
     broken: "Something is broken",
-    brokenHint: "Nothing was changed. Run “parley doctor” where the server runs, and see docs/failures.md.",
+    brokenHint: "Nothing was changed. Run “parley doctor” where the server runs, and see docs/explanation/failures.md.",
     quick: "What is open and the newest rows were examined.",
     full: "Every row was examined.",
     all: "Examine every row",

@@ -1,4 +1,4 @@
-/** What the inbox's API says (docs/inbox.md). */
+/** What the inbox's API says (docs/how-to/inbox.md). */
 
 export type Kind = "approval" | "reply" | "value";
 
