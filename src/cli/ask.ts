@@ -20,6 +20,7 @@ export const ask: Command = {
     "--wait": "stay until it is answered, then print the answers; exit 3 when time ran out first",
     ...CLIENT_FLAGS,
   },
+  choices: { "--audience": AUDIENCES },
   example: 'parley ask "Which label is clearer?" --options "Send,Submit" --wait',
   wireNames: {
     prompt: "PROMPT",

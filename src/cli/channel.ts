@@ -19,6 +19,7 @@ export const channelTest: Command = {
     "--json": "print JSON",
     ...STORE_FLAGS,
   },
+  choices: { TYPE: TESTED_CHANNELS },
   example: "parley channel test email --person 1",
   async run(argv, io) {
     const { values, positionals } = parseArgs({

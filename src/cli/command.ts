@@ -20,6 +20,8 @@ export interface Command {
   /** Each flag, and a line about it. */
   flags: Readonly<Record<string, string>>;
   example: string;
+  /** What a flag or an argument takes, by its name, where that is one of a few words: shells offer them. */
+  choices?: Readonly<Record<string, readonly string[]>>;
   /** What the server calls what a flag or an argument says, with that: its refusals name it so. */
   wireNames?: Readonly<Record<string, string>>;
   /** Does it and returns the exit code (docs/reference/command-line.md). */

@@ -33,6 +33,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "make a data directory from a backup, in a folder that is empty or not there yet, and have the doctor look at it",
       load: async () => (await import("./restore.ts")).restore,
     },
+    completion: {
+      does: "print what makes bash, zsh or fish complete commands and flags",
+      load: async () => (await import("./completion.ts")).completion,
+    },
   },
   "Ask people": {
     ask: {

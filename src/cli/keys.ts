@@ -22,6 +22,7 @@ export const keysCreate: Command = {
     "--repo NAME": "a repository that an assign key is good for; may be repeated; left out, it is good for all",
     ...STORE_FLAGS,
   },
+  choices: { "--scope": SCOPES },
   example: "export PARLEY_KEY=$(parley keys create build-bot --scope agent)",
   async run(argv, io) {
     const { values, positionals } = parseArgs({

@@ -14,6 +14,7 @@ const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else the one that 
 export const mcpConfig: Command = {
   usage: "CLIENT [--url URL]",
   flags: { ...URL_FLAG, CLIENT: [...NAMES, "stdio"].join(", ") },
+  choices: { CLIENT: [...NAMES, "stdio"] },
   example: "parley mcp config codex >> ~/.codex/config.toml",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
@@ -41,6 +42,7 @@ const FILE_FLAG = { "--file FILE": "the client's configuration file, where it is
 export const mcpInstall: Command = {
   usage: "CLIENT [--url URL] [--file FILE] [--dry-run] [--yes]",
   flags: { CLIENT: NAMES.join(", "), ...URL_FLAG, ...FILE_FLAG, ...CHANGE_FLAGS },
+  choices: { CLIENT: NAMES },
   example: "parley mcp install claude --dry-run",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
@@ -61,6 +63,7 @@ export const mcpInstall: Command = {
 export const mcpUninstall: Command = {
   usage: "CLIENT [--file FILE] [--dry-run] [--yes]",
   flags: { CLIENT: NAMES.join(", "), ...FILE_FLAG, ...CHANGE_FLAGS },
+  choices: { CLIENT: NAMES },
   example: "parley mcp uninstall claude",
   async run(argv, io) {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: CHANGE_OPTIONS });

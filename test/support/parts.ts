@@ -13,7 +13,17 @@ import { findProgram } from "../../src/workshop/program-needs.ts";
 import { selfTest } from "../../src/workshop/sandbox.ts";
 
 export interface Part {
-  name: "Dovecot" | "bubblewrap" | "Python 3" | "Python's build tools" | "curl" | "ps" | "npm's registry" | "root";
+  name:
+    | "Dovecot"
+    | "bubblewrap"
+    | "Python 3"
+    | "Python's build tools"
+    | "curl"
+    | "ps"
+    | "zsh"
+    | "fish"
+    | "npm's registry"
+    | "root";
   /** What is tested with it. */
   purpose: string;
   /** How it is found; null where it is no program. */
@@ -107,6 +117,24 @@ export const PARTS: readonly Part[] = [
     program: "ps",
     debian: ["procps"],
     worksAnywhere: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "zsh",
+    purpose: "completing commands in zsh",
+    program: "zsh",
+    debian: ["zsh"],
+    worksAnywhere: false,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "fish",
+    purpose: "completing commands in fish",
+    program: "fish",
+    debian: ["fish"],
+    worksAnywhere: false,
     isInsistedOn: true,
     trouble: () => false,
   },
