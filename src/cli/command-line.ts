@@ -1,20 +1,11 @@
-import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
+import { type Command, commandIn, EXIT, type Io, WrongUsage } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import {
-  commandHelp,
-  commandIn,
-  commandsUnder,
-  firstHelp,
-  inFlags,
-  misreadSentence,
-  noSuchCommand,
-  wholeHelp,
-} from "./help.ts";
+import { commandHelp, commandsUnder, firstHelp, inFlags, misreadSentence, noSuchCommand, wholeHelp } from "./help.ts";
 import { VERSION } from "../lib/version.ts";
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/reference/command-line.md). */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
-  const name = commandIn(argv);
+  const name = commandIn(argv, COMMANDS);
   const command = name === undefined ? undefined : await COMMANDS.get(name)?.load();
   if (name === undefined || !command) return withoutCommand(argv, io);
 

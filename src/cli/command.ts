@@ -28,6 +28,20 @@ export interface Command {
   run(argv: readonly string[], io: Io): Promise<number>;
 }
 
+/** A command as lists of commands know it; what it needs is loaded when it is wanted: asking does not load the server. */
+export interface Listed {
+  does: string;
+  load: () => Promise<Command>;
+}
+
+/** Commands by their names, of one word or two. */
+export type Commands = ReadonlyMap<string, Listed>;
+
+/** Returns the name of the command that a command line begins with. */
+export function commandIn(words: readonly string[], commands: Commands): string | undefined {
+  return [words.slice(0, 2).join(" "), words[0] ?? ""].find((name) => commands.has(name));
+}
+
 export const EXIT = { done: 0, refused: 1, usage: 2, unanswered: 3, interrupted: 130 } as const;
 
 /** The command was not given what it needs: exit 2. */

@@ -1,10 +1,4 @@
-import type { Command } from "./command.ts";
-
-/** A command as lists of commands know it; what it needs is loaded when it is wanted: asking does not load the server. */
-interface Listed {
-  does: string;
-  load: () => Promise<Command>;
-}
+import type { Commands, Listed } from "./command.ts";
 
 /** Every command, in the groups in which they are listed. */
 export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Listed>>>> = {
@@ -35,7 +29,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
     },
     completion: {
       does: "print what makes bash, zsh or fish complete commands and flags",
-      load: async () => (await import("./completion.ts")).completion,
+      load: async () => (await import("./completion.ts")).completionOf(COMMANDS),
     },
   },
   "Ask people": {
@@ -269,7 +263,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
 };
 
 /** Every command by its name. */
-export const COMMANDS: ReadonlyMap<string, Listed> = new Map(Object.values(COMMAND_GROUPS).flatMap(Object.entries));
+export const COMMANDS: Commands = new Map(Object.values(COMMAND_GROUPS).flatMap(Object.entries));
 
 /** What there is to know at first. */
 export const FIRST_COMMANDS: Readonly<Record<string, readonly string[]>> = {

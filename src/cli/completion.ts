@@ -1,4 +1,4 @@
-import { type Command, EXIT, onlyArgument, WrongUsage } from "./command.ts";
+import { type Command, type Commands, EXIT, onlyArgument, WrongUsage } from "./command.ts";
 import { type Offered, offeredWords } from "./offered-words.ts";
 
 /** How a shell is told to ask `parley completion SHELL -- WORDS` for the last of the words, and how it reads the reply. */
@@ -51,7 +51,8 @@ const SHELLS: Readonly<Record<string, Shell>> = {
   },
 };
 
-export const completion: Command = {
+/** Returns the command that completes these. */
+export const completionOf = (commands: Commands): Command => ({
   usage: "SHELL [-- WORDS]",
   flags: {
     SHELL: Object.keys(SHELLS).join(", "),
@@ -64,8 +65,8 @@ export const completion: Command = {
     const name = onlyArgument(end < 0 ? argv : argv.slice(0, end), "SHELL");
     const shell = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined;
     if (!shell) throw new WrongUsage(`SHELL must be one of ${Object.keys(SHELLS).join(", ")}`);
-    const lines = end < 0 ? shell.script : (await offeredWords(argv.slice(end + 1))).map(shell.line);
+    const lines = end < 0 ? shell.script : (await offeredWords(argv.slice(end + 1), commands)).map(shell.line);
     for (const line of lines) io.out(line);
     return EXIT.done;
   },
-};
+});

@@ -6,11 +6,6 @@ import { COMMAND_GROUPS, COMMANDS, FIRST_COMMANDS, OTHER_WORDS } from "./command
 const TITLE = "Parley, the line between agents and people.";
 const NAMES = [...COMMANDS.keys()];
 
-/** Returns the name of the command that a command line begins with. */
-export function commandIn(words: readonly string[]): string | undefined {
-  return [words.slice(0, 2).join(" "), words[0] ?? ""].find((name) => COMMANDS.has(name));
-}
-
 /** Returns what there is to know at first: ten commands. */
 export function firstHelp(): string[] {
   return [

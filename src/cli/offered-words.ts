@@ -1,6 +1,4 @@
-import type { Command } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
-import { commandIn } from "./help.ts";
+import { type Command, commandIn, type Commands } from "./command.ts";
 
 /** A word that may stand where somebody is typing, and what it does; that is empty where the word says it. */
 export interface Offered {
@@ -15,41 +13,48 @@ const HELP_FLAG = "--help";
  * the command, and what a flag or an argument takes where that is a list. Nothing where anything else may stand, such
  * as a file: shells offer files then.
  */
-export async function offeredWords(words: readonly string[]): Promise<Offered[]> {
+export async function offeredWords(words: readonly string[], commands: Commands): Promise<Offered[]> {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const offered = await offeredAfter(before, typed);
+  const offered = await offeredAfter(before, { typed, commands });
   return offered.filter(({ word }) => word.startsWith(typed));
 }
 
-async function offeredAfter(before: readonly string[], typed: string): Promise<Offered[]> {
+async function offeredAfter(
+  before: readonly string[],
+  { typed, commands }: { typed: string; commands: Commands },
+): Promise<Offered[]> {
   // What follows is another program's.
   if (before.includes("--")) return [];
-  if (before[0] === "help") return nextWords(before.slice(1));
-  const name = commandIn(before);
-  const command = name === undefined ? undefined : await COMMANDS.get(name)?.load();
-  if (name === undefined || !command) return before.some(isFlag) ? [] : [...nextWords(before), ...helpWord(before)];
+  if (before[0] === "help") return nextWords(before.slice(1), commands);
+  const name = commandIn(before, commands);
+  const command = name === undefined ? undefined : await commands.get(name)?.load();
+  if (name === undefined || !command)
+    return before.some(isFlag) ? [] : [...nextWords(before, commands), ...helpWord(before)];
 
   const rest = before.slice(name.split(" ").length);
   const last = rest.at(-1);
   if (last !== undefined && takesValue(command, last)) return wordsOf(command.choices?.[last]);
   if (isFlag(typed)) return offeredFlags(command);
   const isFirstArgument = positionalsIn(command, rest) === 0;
-  return [...(rest.length === 0 ? nextWords(before) : []), ...(isFirstArgument ? firstArguments(command) : [])];
+  return [
+    ...(rest.length === 0 ? nextWords(before, commands) : []),
+    ...(isFirstArgument ? firstArguments(command) : []),
+  ];
 }
 
 /** Commands of two words are offered word by word. */
-function nextWords(before: readonly string[]): Offered[] {
+function nextWords(before: readonly string[], commands: Commands): Offered[] {
   const place = before.length;
-  const listed = [...COMMANDS].filter(([name]) => {
+  const listed = [...commands].filter(([name]) => {
     const parts = name.split(" ");
     return parts.length > place && before.every((word, i) => word === parts[i]);
   });
   const byWord = Map.groupBy(listed, ([name]) => name.split(" ")[place] ?? "");
-  return [...byWord].map(([word, commands]) => {
-    const own = commands.find(([name]) => name.split(" ").length === place + 1);
-    const does = (own ?? (commands.length === 1 ? commands[0] : undefined))?.[1].does.split(";")[0];
-    return { word, does: does ?? commands.map(([name]) => name.split(" ").at(-1)).join(", ") };
+  return [...byWord].map(([word, those]) => {
+    const own = those.find(([name]) => name.split(" ").length === place + 1);
+    const does = (own ?? (those.length === 1 ? those[0] : undefined))?.[1].does.split(";")[0];
+    return { word, does: does ?? those.map(([name]) => name.split(" ").at(-1)).join(", ") };
   });
 }
 

@@ -14,7 +14,7 @@ const itWithZsh = await itWith("zsh");
 const itWithFish = await itWith("fish");
 const run = promisify(execFile);
 
-const offered = async (...words: string[]) => (await offeredWords(words)).map(({ word }) => word);
+const offered = async (...words: string[]) => (await offeredWords(words, COMMANDS)).map(({ word }) => word);
 
 describe("the words that are offered", () => {
   it("are the commands, word by word, and what each of them does", async () => {
@@ -23,7 +23,7 @@ describe("the words that are offered", () => {
     assert.deepEqual(await offered("keys", ""), ["create", "list", "revoke"]);
     assert.deepEqual(await offered("keys", "cr"), ["create"]);
     assert.deepEqual(await offered("help", "keys", "re"), ["revoke"]);
-    const [create] = await offeredWords(["keys", "cr"]);
+    const [create] = await offeredWords(["keys", "cr"], COMMANDS);
     assert.equal(create?.does, "make a key and print it, alone, this once");
   });
 
