@@ -1,16 +1,19 @@
 import { EXIT, type Io } from "./cli/command.ts";
+import { logLine } from "./cli/log-line.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
 
-function terminal(): Io {
+function terminal(argv: readonly string[]): Io {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
   const watched = process.stderr.isTTY && !process.env["CI"];
+  // What a server says without a terminal is lines of its log, so that programs can read all of it.
+  const isLogged = argv[0] === "serve" && !process.stderr.isTTY;
   const isSatAt = process.stdin.isTTY && process.stderr.isTTY;
   return {
     env: process.env,
     out: (line) => void process.stdout.write(`${line}\n`),
-    tell: (line) => void process.stderr.write(`${line}\n`),
+    tell: (line, level) => void process.stderr.write(`${isLogged ? logLine(line, level) : line}\n`),
     progress: (line) => void (watched && process.stderr.write(`\r\x1b[2K${line}`)),
     ...(isSatAt && { prompt: promptOn(interrupted) }),
     interrupted: interrupted.signal,
@@ -42,6 +45,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) =>
 process.stderr.on("error", () => {});
 
 keepCompiled();
-const io = terminal();
+const argv = process.argv.slice(2);
+const io = terminal(argv);
 const { runCommandLine } = await import("./cli/command-line.ts");
-process.exit(await runCommandLine(process.argv.slice(2), io));
+process.exit(await runCommandLine(argv, io));

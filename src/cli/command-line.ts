@@ -72,12 +72,15 @@ async function failed(
 ): Promise<number> {
   const isMisread = error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
   if (error instanceof WrongUsage || isMisread) {
-    io.tell(`parley ${name}: ${isMisread ? misreadSentence(error.message, command) : (error as Error).message}`);
+    io.tell(
+      `parley ${name}: ${isMisread ? misreadSentence(error.message, command) : (error as Error).message}`,
+      "fatal",
+    );
     io.tell(`usage: parley ${name} ${command.usage}`);
     return EXIT.usage;
   }
   if (io.interrupted.aborted) return EXIT.interrupted;
-  io.tell(`parley: ${inFlags(await sentenceOf(error, rest, io), command)}`);
+  io.tell(`parley: ${inFlags(await sentenceOf(error, rest, io), command)}`, "fatal");
   return EXIT.refused;
 }
 

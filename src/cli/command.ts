@@ -1,10 +1,12 @@
+import type { LineLevel } from "./log-line.ts";
+
 /** Where a command writes, and what it is told. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** Data. */
   out(line: string): void;
-  /** Everything else. */
-  tell(line: string): void;
+  /** Everything else; how much it matters is seen where it becomes a line of the server's log. */
+  tell(line: string, level?: LineLevel): void;
   /** A line that is written over by the next one; nothing where nobody watches. */
   progress(line: string): void;
   /** Asks whoever sits at the terminal; null when they are done (Ctrl-D). Absent where nobody sits at one. */

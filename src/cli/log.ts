@@ -1,19 +1,19 @@
 import { pino, type Logger } from "pino";
 import { printable } from "../lib/printable.ts";
+import type { AtTerminal } from "./greeting.ts";
 
 const LONGEST_TEXT = 200;
 const KEY = /parley_([a-z]+)_[0-9A-Za-z]{38}/g;
 const PATH_KEY = /\/k\/[^/?#\s]+/g;
 
 /**
- * The server's log: one JSON object a line on standard output, or, where that is a terminal, a readable line on standard
- * error. No bodies, keys or addresses are logged; what an error says is cut.
+ * The server's log: one JSON object a line on standard output, or, where that is a terminal, on standard error, as a
+ * readable line where that is one too. No bodies, keys or addresses are logged; what an error says is cut.
  */
-export function openLog(level: string, isTerminal: boolean): Logger {
+export function openLog(level: string, at: AtTerminal): Logger {
   const options = { level, base: null, serializers: { err: describeError } };
-  return isTerminal
-    ? pino(options, { write: (line: string) => void process.stderr.write(readable(line)) })
-    : pino(options);
+  if (!at.out) return pino(options);
+  return pino(options, { write: (line: string) => void process.stderr.write(at.err ? readable(line) : line) });
 }
 
 function describeError(error: unknown): object {

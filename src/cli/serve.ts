@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Config, loadConfig } from "../config/config.ts";
+import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { writeCompiled } from "../lib/compile-cache.ts";
 import { takeInheritedSockets, type InheritedSocket } from "../lib/inherited-sockets.ts";
 import { isLoopback } from "../lib/network.ts";
-import { VERSION } from "../lib/version.ts";
 import type { RunningServer } from "../server/server.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
-import { signInAddress } from "../access/model/sign-in-address.ts";
 import { noteServerProcess, forgetServerProcess, type ServerProcess } from "../core/store/server-process.ts";
 import { starttimeOf } from "../workshop/processes.ts";
 import { openLog } from "./log.ts";
@@ -60,17 +58,21 @@ export const serve: Command = {
     const config = loadConfig({ flags: { ...flags, ...placeOf(sockets) }, env: io.env, file, refuseIdle: true });
     const replaced = replace ? await askForReplacement(config.dataDir, io) : null;
     if (replaced !== null) return replaced;
-    const log = openLog(config.log.level, process.stdout.isTTY);
+    const at = { out: process.stdout.isTTY, err: process.stderr.isTTY };
+    const log = openLog(config.log.level, at);
     const isSuccessor = await takePlace(process.env);
 
     // Loaded when there is something to serve: settings that are wrong are refused before.
-    const { startServer } = await import("../server/server.ts");
+    const [{ startServer }, { openGreeting }] = await Promise.all([
+      import("../server/server.ts"),
+      import("./greeting.ts"),
+    ]);
     const server = await startServer(config, { log, acceptLoss, acceptClock, sockets });
     process.on("SIGHUP", () => void server.reload());
     // A repeated signal ends nothing by itself, also between the listener of the first one and those of `stop`.
     for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
-    for (const note of [...server.notes, ...rootWarning()]) io.tell(note);
-    const lines = await greeting(server, config);
+    for (const note of [...server.notes, ...rootWarning()]) io.tell(note, "warn");
+    const greet = await openGreeting(server, config, at);
     const { pid } = process;
     const self = { pid, starttime: starttimeOf(pid), url: server.url, replaceable: true };
     const followed = new Promise<Successor | null>((resolve) => {
@@ -83,11 +85,11 @@ export const serve: Command = {
     });
     // Whoever has read the greeting finds the process, and may stop or replace it.
     noteServerProcess(config.dataDir, self);
-    for (const line of lines) io.out(line);
+    greet(io);
     // A server that is killed would compile everything anew at each start.
     writeCompiled();
     // What this machine offers to coding agents is looked into meanwhile.
-    void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice)));
+    void server.work?.notices().then((notices) => notices.forEach((notice) => io.tell(notice, "warn")));
     const successor = await followed;
     if (successor) noteServerProcess(config.dataDir, { ...self, ...successor.process, starting: true });
     const code = await stop(server, io, { follows: successor !== null, inherited: sockets.length > 0 });
@@ -119,62 +121,12 @@ function onReplace(
       io.tell(`Process ${successor.process.pid} takes the place of this server.`);
       resolve(successor);
     } catch (error) {
-      io.tell(`No other server was started, and this one goes on: ${(error as Error).message}.`);
+      io.tell(`No other server was started, and this one goes on: ${(error as Error).message}.`, "warn");
       noteServerProcess(dataDir, { ...self, failedReplacements: (failed += 1) });
       starting = false;
     }
   }
   process.on(REPLACE_SIGNAL, () => void replace());
-}
-
-/** What to do next, copy-paste ready (spec/security 2). */
-async function greeting(server: RunningServer, config: Config): Promise<string[]> {
-  const agentKey = server.firstKey;
-  const url = config.port === 0 && config.publicUrl.endsWith(":0") ? server.url : config.publicUrl;
-  const { createSignInLink } = await import("../access/create-sign-in-link.ts");
-  const { code } = await createSignInLink(server.ctx, undefined);
-  const question = {
-    prompt: "Which label is clearer?",
-    type: "multiple_choice",
-    options: ["Send", "Submit"],
-    min_responses: 1,
-  };
-  const needsKey = !asksWithoutKey(server, config);
-  const bearer = !needsKey ? "" : ` -H "Authorization: Bearer ${agentKey ?? "$PARLEY_KEY"}"`;
-  const exported = agentKey ? ` PARLEY_KEY=${agentKey}` : "";
-  const keyHint = agentKey
-    ? ""
-    : `    ${needsKey ? "" : "no key needed here; "}a key: parley keys create NAME --scope agent`;
-  return [
-    `Parley ${VERSION}  ${url}   ${reachText(server, config)}`,
-    `  answer  ${url}/`,
-    `  you     ${signInAddress(url, "admin", code)}    works once, 30 minutes; another: parley link`,
-    `  agents  export PARLEY_URL=${url}${exported}${keyHint}`,
-    `  ask     curl ${url}/agent/questions -H "Content-Type: application/json"${bearer} -d '${JSON.stringify(question)}'`,
-    `  data    ${placeText(config)}    ${server.describes}`,
-  ];
-}
-
-function asksWithoutKey({ othersReachIt }: RunningServer, { open }: Config): boolean {
-  return open ?? othersReachIt === null;
-}
-
-/** Who is let in without a key or a sign-in, and why that is not this computer alone. */
-function reachText({ othersReachIt }: RunningServer, { open, crowd }: Config): string {
-  const isOwn = othersReachIt === null;
-  if (isOwn && !open && !crowd.public) {
-    return open === false ? "for this computer only, with keys" : "open to this computer only";
-  }
-  const butHere = isOwn ? ", except on this computer" : "";
-  const asking = open ? "OPEN: whoever reaches it may ask" : `asking needs a key${open === false ? "" : butHere}`;
-  const answering = crowd.public ? "whoever reaches it may answer" : `answering needs a sign-in${butHere}`;
-  return `${asking}; ${answering}${isOwn ? "" : ` (${othersReachIt})`}`;
-}
-
-function placeText({ dataDir, databaseUrl }: Config): string {
-  if (databaseUrl === undefined) return dataDir;
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
 }
 
 function rootWarning(): string[] {
@@ -209,6 +161,6 @@ async function stop(
   const late = systemClock.sleep(handsOver ? HAND_OVER_WITHIN_MS : STOP_WITHIN_MS).then(() => "late" as const);
   const outcome = await Promise.race([server.stop({ handsOver }), late]);
   if (outcome !== "late") return EXIT.done;
-  io.tell("Something did not stop in time; what was acknowledged is on disk.");
+  io.tell("Something did not stop in time; what was acknowledged is on disk.", "warn");
   return EXIT.refused;
 }

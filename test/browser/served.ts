@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { greetingsIn } from "../support/log-lines.ts";
 import { reservePort } from "../support/ports.ts";
 
 /** A Parley server of its own process, as `npm start` starts it. */
@@ -54,8 +55,8 @@ async function run(directory: string, port: string, env: Record<string, string>)
   const late = setTimeout(() => child.kill("SIGKILL"), START_WITHIN_MS);
   let url: string | undefined;
   for await (const line of createInterface(child.stdout)) {
-    url ??= /^ +answer +(http:\S+?)\/$/.exec(line)?.[1];
-    if (/^ +data /.test(line)) break;
+    url = greetingsIn(`${line}\n`)[0]?.url;
+    if (url !== undefined) break;
   }
   clearTimeout(late);
   child.stdout.resume();

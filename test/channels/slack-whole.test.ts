@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { until } from "../support/contract.ts";
-import { newFolder, post, serve, stop } from "../support/program.ts";
+import { newFolder, post, serve, stop, until as untilFound } from "../support/program.ts";
 import { APP_TOKEN, controlIn, openSlackDouble, shownIn, type SlackDouble } from "./slack-double.ts";
 import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, OTHER_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
 
@@ -41,7 +41,7 @@ async function openWhole(env: Record<string, string> = { PARLEY_SLACK_SIGNING_SE
     PARLEY_LOG_LEVEL: "debug",
     ...env,
   });
-  const key = /PARLEY_KEY=(parley_agent_\w+)/.exec(run.out())?.[1] ?? "";
+  const key = await untilFound(() => /PARLEY_KEY=(parley_agent_\w+)/.exec(run.err())?.[1], "the first key");
   const headers = { authorization: `Bearer ${key}` };
   let asked = 0;
   return {

@@ -3,31 +3,40 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { freshDatabase } from "../support/fresh-database.ts";
+import { itAtTerminal, sitDown } from "../support/at-terminal.ts";
 import { until } from "../support/contract.ts";
+import { greetingsIn, messagesOf } from "../support/log-lines.ts";
+import { reservePort } from "../support/ports.ts";
 import { newFolder, parley as parleyHere, post, ROOT, type Run, serve, start, stop } from "../support/program.ts";
 
-describe("serve", () => {
-  it("prints what to do next, ready to paste, and the first key once", async () => {
-    const dataDir = newFolder();
-    const first = await serve(dataDir);
-    const lines = first.out().split("\n");
-    assert.match(lines[0] ?? "", /^Parley \d+\.\d+\.\d+ {2}http:\/\/127\.0\.0\.1:\d+ {3}open to this computer only$/);
-    assert.equal(lines[1], `  answer  ${first.url}/`);
-    const code = /^ {2}you {5}(\S+)\/console#start=([\w-]{43}) {4}works once, 30 minutes; another: parley link$/.exec(
-      lines[2] ?? "",
-    );
-    assert.equal(code?.[1], first.url);
-    const key =
-      /^ {2}agents {2}export PARLEY_URL=(\S+) PARLEY_KEY=(parley_agent_\w{38})$/.exec(lines[3] ?? "")?.[2] ?? "";
-    assert.match(lines[5] ?? "", new RegExp(`^ {2}data {4}${dataDir} {4}SQLite .*, WAL, synchronous=FULL, checked$`));
+const CTRL_C = "\u0003";
 
-    const curl = /^ {2}ask {5}curl (\S+) -H "Content-Type: application\/json" -d '(.*)'$/.exec(lines[4] ?? "");
+describe("serve", () => {
+  itAtTerminal("prints at a terminal what to do next, ready to paste, and the first key once", async () => {
+    const dataDir = newFolder();
+    const args = ["serve", "--port", String(await reservePort()), "--data-dir", dataDir];
+    const first = sitDown(args, { PARLEY_DATABASE_WAIT_MS: "60000" });
+    await first.sees(", WAL, synchronous=FULL, checked\n");
+    const lines = first.shown().split("\n");
+    const [head = "", answer, you = "", agents = "", ask = "", data] = lines.slice(
+      lines.findIndex((line) => line.startsWith("Parley ")),
+    );
+    const url = /^Parley \d+\.\d+\.\d+ {2}(http:\/\/127\.0\.0\.1:\d+) {3}open to this computer only$/.exec(head)?.[1];
+    assert.equal(answer, `  answer  ${url}/`);
+    const code = /^ {2}you {5}(\S+)\/console#start=([\w-]{43}) {4}works once, 30 minutes; another: parley link$/.exec(
+      you,
+    );
+    assert.equal(code?.[1], url);
+    const key = /^ {2}agents {2}export PARLEY_URL=(\S+) PARLEY_KEY=(parley_agent_\w{38})$/.exec(agents)?.[2] ?? "";
+    assert.match(data ?? "", new RegExp(`^ {2}data {4}${dataDir} {4}SQLite .*, WAL, synchronous=FULL, checked$`));
+
+    const curl = /^ {2}ask {5}curl (\S+) -H "Content-Type: application\/json" -d '(.*)'$/.exec(ask);
     const asked = await post(curl?.[1] ?? "", "", JSON.parse(curl?.[2] ?? "null"));
     assert.equal(asked.status, 201);
     const withKey = { authorization: `Bearer ${key}` };
-    assert.equal((await fetch(`${first.url}/agent/questions?status=OPEN`, { headers: withKey })).status, 200);
+    assert.equal((await fetch(`${url}/agent/questions?status=OPEN`, { headers: withKey })).status, 200);
 
-    const signIn = () => post(first.url, "/session", { code: code?.[2] }, { origin: first.url });
+    const signIn = () => post(url ?? "", "/session", { code: code?.[2] }, { origin: url ?? "" });
     const session = await signIn();
     assert.deepEqual(await session.json(), { person: { id: "1", name: "operator", role: "admin" } });
     assert.match(
@@ -35,19 +44,50 @@ describe("serve", () => {
       /^parley=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/,
     );
     assert.equal((await signIn()).status, 401);
+    first.types(CTRL_C);
+    assert.equal(await first.ended, 0);
+
+    const second = sitDown(args, { PARLEY_DATABASE_WAIT_MS: "60000" });
+    await second.sees(", WAL, synchronous=FULL, checked\n");
+    assert.ok(!second.shown().includes("parley_agent_"));
+    assert.match(second.shown(), /#start=[\w-]{43}/);
+    assert.equal((await fetch(`${url}/agent/questions?status=OPEN`, { headers: withKey })).status, 200);
+    second.types(CTRL_C);
+    assert.equal(await second.ended, 0);
+  });
+
+  it("writes lines of JSON without a terminal, and secrets on standard error at the very first start only", async () => {
+    const dataDir = newFolder();
+    const first = await serve(dataDir);
     assert.equal(await stop(first), 0);
+    const { out, err } = await first.ended;
+    const [greeting] = greetingsIn(out);
+    assert.deepEqual([greeting?.url, greeting?.data], [first.url, dataDir]);
+    assert.equal(greeting?.msg, "Parley listens: open to this computer only");
+    assert.match(greeting.store, /^SQLite .*, WAL, synchronous=FULL, checked$/);
+    assert.match(messagesOf(err), new RegExp(`^you: ${first.url}/console#start=[\\w-]{43} `, "m"));
+    assert.match(
+      messagesOf(err),
+      new RegExp(`^agents: export PARLEY_URL=${first.url} PARLEY_KEY=parley_agent_\\w{38}$`, "m"),
+    );
+    assert.match(messagesOf(err), /^Stopping; once more to stop at once\.$/m);
 
     const second = await serve(dataDir);
-    assert.ok(!second.out().includes("parley_agent_"));
-    assert.match(second.out(), /#start=[\w-]{43}/);
-    assert.equal((await fetch(`${second.url}/agent/questions?status=OPEN`, { headers: withKey })).status, 200);
     assert.equal(await stop(second), 0);
+    const again = await second.ended;
+    for (const text of [out, again.out, again.err]) assert.doesNotMatch(text, /#start=|parley_agent_/);
+    const lines = [out, err, again.out, again.err].flatMap((text) => text.split("\n").slice(0, -1));
+    assert.ok(lines.length >= 6, String(lines));
+    for (const line of lines) {
+      const { level, time, msg } = JSON.parse(line) as Record<string, unknown>;
+      assert.deepEqual([typeof level, typeof time, typeof msg], ["number", "number", "string"], line);
+    }
   });
 
   it("asks for keys and sign-ins on any address but loopback, and says so", async () => {
     const run = await serve(newFolder(), {}, "--host", "0.0.0.0");
-    assert.match(run.out(), /asking needs a key; answering needs a sign-in \(PARLEY_HOST is 0\.0\.0\.0\)\n/);
-    assert.match(run.out(), / {2}ask .* -H "Authorization: Bearer parley_agent_\w{38}" -d /);
+    const said = "Parley listens: asking needs a key; answering needs a sign-in (PARLEY_HOST is 0.0.0.0)";
+    assert.equal(greetingsIn(run.out())[0]?.msg, said);
     assert.equal((await fetch(`${run.url}/agent/questions?status=OPEN`)).status, 401);
     assert.equal((await fetch(`${run.url}/human/questions`)).status, 401);
     assert.equal(await stop(run), 0);
@@ -86,7 +126,7 @@ describe("serve", () => {
     ];
     for (const [args, sentence, env] of REFUSED) {
       const { code, out, err } = await parleyHere(["serve", ...args], env);
-      assert.match(err, sentence);
+      assert.match(messagesOf(err), sentence);
       assert.deepEqual([code, out], [1, ""], args.join(" "));
       assert.ok(!err.includes("canary"));
     }
@@ -121,7 +161,8 @@ describe("serve", () => {
 
   it("runs on PostgreSQL", async () => {
     const run = await serve(newFolder(), { DATABASE_URL: await freshDatabase() });
-    assert.match(run.out(), / {2}data {4}127\.0\.0\.1:\d+\/fresh_\w+ {4}PostgreSQL \d+/);
+    const [greeting] = greetingsIn(run.out());
+    assert.match(`${greeting?.data} ${greeting?.store}`, /^127\.0\.0\.1:\d+\/fresh_\w+ PostgreSQL \d+/);
     assert.equal((await fetch(`${run.url}/human/questions`)).status, 200);
     assert.equal(await stop(run), 0);
   });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { AtTerminal } from "../../src/cli/greeting.ts";
 import { openLog } from "../../src/cli/log.ts";
 import { table } from "../../src/cli/table.ts";
 import { clockText, parseDurationMs } from "../../src/lib/duration.ts";
@@ -46,18 +47,19 @@ describe("a table", () => {
 });
 
 describe("the log", () => {
-  function logged(write: (log: ReturnType<typeof openLog>) => void, isTerminal: boolean): string {
-    const stream = isTerminal ? process.stderr : process.stdout;
-    const original = stream.write;
+  const AT_BOTH: AtTerminal = { out: true, err: true };
+
+  function logged(write: (log: ReturnType<typeof openLog>) => void, at: AtTerminal): string {
+    const original = process.stderr.write;
     let text = "";
-    stream.write = ((chunk: string) => {
+    process.stderr.write = ((chunk: string) => {
       text += chunk;
       return true;
-    }) as typeof stream.write;
+    }) as typeof process.stderr.write;
     try {
-      write(openLog("info", isTerminal));
+      write(openLog("info", at));
     } finally {
-      stream.write = original;
+      process.stderr.write = original;
     }
     return text;
   }
@@ -67,11 +69,16 @@ describe("the log", () => {
     const text = logged((log) => {
       log.error({ err: new Error(`\u001b[2J ${key} /k/${key}/agent ${"x".repeat(300)}`) }, "a request failed");
       log.debug("not this");
-    }, true);
+    }, AT_BOTH);
     assert.match(
       text,
       /^\d\d:\d\d:\d\d error a request failed: \\u001b\[2J parley_agent_\[key\] \/k\/\[key\]\/agent x+\.\.\.\n {4}at /,
     );
     assert.ok(!text.includes(key) && !text.includes("not this") && !text.includes("x".repeat(201)));
+  });
+
+  it("is lines of JSON on standard error where only standard output is a terminal", () => {
+    const text = logged((log) => log.info("it listens"), { out: true, err: false });
+    assert.equal((JSON.parse(text) as { msg: string }).msg, "it listens");
   });
 });

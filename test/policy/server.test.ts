@@ -7,7 +7,8 @@ import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { reloadPolicy } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { advanceUntil, until } from "../support/contract.ts";
-import { newFolder, parley, serve, stop } from "../support/program.ts";
+import { messagesOf } from "../support/log-lines.ts";
+import { newFolder, parley, serve, stop, until as untilFound } from "../support/program.ts";
 import { DATABASES, openWorld, type Node, type World } from "../support/world.ts";
 
 const readyz = async ({ url }: { url: string }) => (await fetch(`${url}/readyz`)).text();
@@ -70,7 +71,8 @@ describe("parley serve", () => {
     const why = "policy.yaml:2: defaults.other must be ESCALATE or DENY: ALLOW would allow whatever no rule speaks of.";
     const run = await serve(dataDir, { PARLEY_LOG_LEVEL: "fatal" });
     const then = "so people decide everything until it is mended";
-    assert.ok(run.err().includes(`The policy file ${path} is not in force, ${then}: ${why}\n`), run.err());
+    const said = await untilFound(() => run.err().includes("policy file") && messagesOf(run.err()), "the sentence");
+    assert.ok(said.includes(`The policy file ${path} is not in force, ${then}: ${why}\n`), said);
     assert.equal(await readyz(run), "ready\npolicy: stale");
     assert.equal(await stop(run), 0);
 

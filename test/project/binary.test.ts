@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { systemClock } from "../../src/lib/clock.ts";
 import { selfTest } from "../../src/workshop/sandbox.ts";
+import { greetingsIn } from "../support/log-lines.ts";
 import { until } from "../support/program.ts";
 import { newAsk } from "../support/relay.ts";
 import { type ScriptedLlm, scriptedLlm } from "../support/scripted-llm.ts";
@@ -46,7 +47,7 @@ describe("the single executable", () => {
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
     running.add(child);
     const exited = once(child, "exit").finally(() => running.delete(child));
-    await until(() => said.includes("  data ") || child.exitCode !== null, "the greeting");
+    await until(() => greetingsIn(said).length > 0 || child.exitCode !== null, "the greeting");
     url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? assert.fail(said);
     return {
       async stop() {

@@ -8,6 +8,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
+import { greetingsIn } from "../support/log-lines.ts";
 import { itWith } from "../support/parts.ts";
 import { until } from "../support/program.ts";
 import { newAsk } from "../support/relay.ts";
@@ -78,9 +79,8 @@ describe("the packages as they are published", () => {
     await run(process.execPath, [join(ROOT, "scripts/pack.mjs"), dist], { maxBuffer: 64 * 1024 * 1024 });
     await install("server", "parley");
     served = serve();
-    await until(() => served.said().includes("  data "), `the greeting\n${served.said()}`);
-    url = /http:\/\/127\.0\.0\.1:\d+/.exec(served.said())?.[0] ?? "";
-    key = /PARLEY_KEY=(\S+)/.exec(served.said())?.[1] ?? "";
+    url = await until(() => greetingsIn(served.said())[0]?.url, "the greeting");
+    key = await until(() => /PARLEY_KEY=(\w+)/.exec(served.said())?.[1], "the first key");
   });
   after(async () => {
     await run("npx", ["parley", "stop", "--data-dir", "data"], { cwd: server, env });

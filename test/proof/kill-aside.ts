@@ -21,11 +21,11 @@ export async function firstStart({ on, step: { at }, story, report }: Aside): Pr
   if (at) story.pointsHit.push(at.point);
 
   const server = await startOn(site);
-  if (!server.greeting.includes("PARLEY_KEY=parley_agent_")) {
-    report([`D10: after a first start that died at ${at?.point} nobody was given the first key`]);
-  }
   server.signal("SIGKILL");
   await server.ended;
+  if (!server.told.includes("PARLEY_KEY=parley_agent_")) {
+    report([`D10: after a first start that died at ${at?.point} nobody was given the first key`]);
+  }
   report(await site.examine());
 }
 

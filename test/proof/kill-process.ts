@@ -13,6 +13,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { examineFiles } from "../../src/doctor/store/engine.ts";
 import { openToExamine } from "../../src/core/store/open-store.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { greetingsIn, messagesOf } from "../support/log-lines.ts";
 import { databaseUrl } from "../support/postgres.ts";
 import type { DatabaseName } from "../support/world.ts";
 import type { ToldClock } from "./clock-told.ts";
@@ -56,8 +57,6 @@ export interface Process {
   /** When it was ready, on the site's clock. */
   readonly readyAt: number;
   readonly url: string;
-  /** The lines it greeted its operator with. */
-  readonly greeting: string;
   /** What it had to say besides, until now. */
   readonly told: string;
   readonly ended: Promise<Ended>;
@@ -198,11 +197,11 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
       running.add(child);
       const ended = once(child, "close").then(([code, signal]): Ended => {
         running.delete(child);
-        return { code: code as number | null, signal: signal as NodeJS.Signals | null, told };
+        return { code: code as number | null, signal: signal as NodeJS.Signals | null, told: messagesOf(told) };
       });
       let told = "";
       child.stderr?.setEncoding("utf8").on("data", (text: string) => (told += text));
-      const ready = greetingOf(child);
+      const ready = addressOf(child);
       const late = setTimeout(() => child.kill("SIGKILL"), START_WITHIN_MS);
       const outcome = await Promise.race([ready, ended]);
       clearTimeout(late);
@@ -211,10 +210,9 @@ export async function openSite(on: DatabaseName, more: Readonly<Record<string, s
         pid: child.pid ?? 0,
         readyMs: performance.now() - begun,
         readyAt: Date.now() + clock.aheadMs,
-        url: /http:\/\/\S+/.exec(outcome)?.[0] ?? "",
-        greeting: outcome,
+        url: outcome,
         get told() {
-          return told;
+          return messagesOf(told);
         },
         ended,
         signal: (signal) => void child.kill(signal),
@@ -241,13 +239,14 @@ async function tell(child: ChildProcess, clock: ToldClock): Promise<void> {
   over.abort();
 }
 
-/** Resolves with what the server prints once it listens; never, when it does not. */
-function greetingOf(child: ChildProcess): Promise<string> {
+/** Resolves with the server's address once it listens; never, when it does not. */
+function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (more: string) => {
       text += more;
-      if (/^ {2}data /m.test(text)) resolve(text);
+      const [greeting] = greetingsIn(text);
+      if (greeting) resolve(greeting.url);
     });
   });
 }

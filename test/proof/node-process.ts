@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import pg from "pg";
+import { greetingsIn } from "../support/log-lines.ts";
 
 const START_WITHIN_MS = 60_000;
 
@@ -14,10 +15,10 @@ export async function urlOf(child: ChildProcess, onLog?: (line: string) => void)
     child.once("exit", () => reject(new Error("a server ended")));
     lines.on("line", (line) => {
       if (line.startsWith("{")) onLog?.(line);
-      const url = /^Parley .*?(http:\/\/\S+)/.exec(line)?.[1];
-      if (url === undefined) return;
+      const [greeting] = greetingsIn(`${line}\n`);
+      if (!greeting) return;
       clearTimeout(late);
-      resolve(url);
+      resolve(greeting.url);
     });
   });
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
 import { isAlive } from "../../src/workshop/processes.ts";
+import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";
 
 export const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -116,7 +117,7 @@ export async function serve(
 ): Promise<Run & { url: string }> {
   const port = flags.includes("--port") ? [] : ["--port", String(await reservePort())];
   const run = start(["serve", ...port, "--data-dir", dataDir, ...flags], env);
-  const greeted = () => run.out().includes("  data ") && /^Parley \S+ {2}(http:\S+)/m.exec(run.out())?.[1];
+  const greeted = () => greetingsIn(run.out())[0]?.url;
   const url = await Promise.race([
     until(greeted, "the greeting"),
     run.ended.then(({ err }) => assert.fail(`the server ended: ${err}`)),

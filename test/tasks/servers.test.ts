@@ -9,6 +9,7 @@ import { sql } from "../../src/core/store/sql.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { eventually, run, SHELL } from "../support/assign-site.ts";
 import { gitIn } from "../support/git-in.ts";
+import { messagesOf } from "../support/log-lines.ts";
 import { parley } from "../support/program.ts";
 import { openWorld } from "../support/world.ts";
 
@@ -35,7 +36,7 @@ describe("two servers on one PostgreSQL with the same repository", () => {
       });
       assert.equal(beside.code, 1);
       assert.match(
-        beside.err,
+        messagesOf(beside.err),
         /Another Parley server gives agents work in .*; set assignment\.work_dir to another folder\.$/m,
       );
       const assignment = { ...config.assignment, workDir: join(folder, "second") };

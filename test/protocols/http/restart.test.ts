@@ -10,6 +10,7 @@ import { findServerProcess } from "../../../src/core/store/server-process.ts";
 import { takeInheritedSockets } from "../../../src/lib/inherited-sockets.ts";
 import { isAlive } from "../../../src/workshop/processes.ts";
 import { endServerOf, environment, MAIN, newFolder, parley, post, serve, stop, until } from "../../support/program.ts";
+import { greetingsIn } from "../../support/log-lines.ts";
 import { ROOMY } from "../../support/contract.ts";
 import { freshDatabase } from "../../support/fresh-database.ts";
 import { DATABASES } from "../../support/world.ts";
@@ -60,11 +61,7 @@ async function holdSocket(dataDir: string, host = "127.0.0.1", env: Record<strin
   };
 }
 
-const greetings = (run: { out: () => string }) =>
-  run
-    .out()
-    .split("\n")
-    .filter((line) => line.startsWith("Parley ")).length;
+const greetings = (run: { out: () => string }) => greetingsIn(run.out()).length;
 const serverOf = (dataDir: string) => findServerProcess(dataDir) ?? assert.fail("no server");
 
 /** A key whose agent may answer its own calls, so that nobody else has to be there. */
