@@ -5,7 +5,9 @@ import { KEY_NAME, PROMPTS_FOLDER, SETTINGS_NAME } from "../backup/model/members
 import { writeBackup, type BackupSource } from "../backup/write-backup.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/config.ts";
 import { settingsWithoutSecrets } from "../config/without-secrets.ts";
-import { DATABASE_FILE, openInstallationKey, refuseUnfinished } from "../core/store/data-dir.ts";
+import { judgeFile } from "../core/store/damage.ts";
+import { DATABASE_FILE, HIGHWATER_FILE, openInstallationKey, refuseUnfinished } from "../core/store/data-dir.ts";
+import { readHighwater } from "../core/store/highwater.ts";
 import { systemClock } from "../lib/clock.ts";
 import { openContainedFiles } from "../lib/contained-files.ts";
 import { openKeyring } from "../lib/keyring.ts";
@@ -53,6 +55,7 @@ export const backup: Command = {
 function sourceOf(config: Config, sources: ConfigSources): BackupSource {
   const { dataDir, keyFile, relay } = config;
   refuseUnfinished(dataDir);
+  judgeFile(join(dataDir, DATABASE_FILE), readHighwater(join(dataDir, HIGHWATER_FILE)) ?? 0);
   if (!existsSync(join(dataDir, DATABASE_FILE))) throw new Error(`There is no Parley database in ${dataDir}.`);
   if (!existsSync(keyFile)) {
     throw new Error(`There is no installation key at ${keyFile}; name the one of this database with PARLEY_KEY_FILE.`);

@@ -7,7 +7,9 @@ import { systemFetch } from "../lib/fetch.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { openGroups } from "../server/people.ts";
 import type { Finding } from "../doctor/store/checks.ts";
-import { examineEngine, examineFiles, type EngineReport } from "../doctor/store/engine.ts";
+import { examineEngine, examineFiles, examinePages, type EngineReport, PAGES_SOUND } from "../doctor/store/engine.ts";
+import { DatabaseDamaged } from "../core/store/damage.ts";
+import type { Db } from "../core/store/db.ts";
 import { openToExamine } from "../core/store/open-store.ts";
 import { examineStore, MOST_OFFENDERS } from "../doctor/examine.ts";
 import { differingGroups } from "../access/shared-groups.ts";
@@ -92,9 +94,22 @@ export async function lookInside(
     const settings = [examineFiles(config), examinePolicy(config), await examineGroups({ db }, config)];
     const findings = [...stored, ...engine.findings, ...settings];
     return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };
+  } catch (error) {
+    if (error instanceof DatabaseDamaged) return await lookAtPages(db, error);
+    throw error;
   } finally {
     await db.close();
   }
+}
+
+/** Where the rows cannot all be read, the pages say what is left; the engine gives up on some of them, too. */
+async function lookAtPages(db: Db, damaged: DatabaseDamaged): Promise<Report> {
+  const pages = await examinePages(db).catch((error: unknown) => {
+    if (error instanceof DatabaseDamaged) return { ...PAGES_SOUND, offenders: [] };
+    throw error;
+  });
+  const findings = [{ ...pages, offenders: [damaged.message, ...pages.offenders] }];
+  return { findings, facts: { engine: db.describes } };
 }
 
 /** Servers that share a store must have the same groups; which ones run is nowhere written, so the last start counts. */

@@ -1,5 +1,6 @@
 import { backup, DatabaseSync } from "node:sqlite";
 import type { SQLInputValue } from "node:sqlite";
+import { inSentence } from "../../core/store/damage.ts";
 import type { Queryable } from "../../core/store/db.ts";
 import type { Sql } from "../../core/store/sql.ts";
 
@@ -26,17 +27,26 @@ export function openSnapshot(path: string): Snapshot {
     connection.exec("BEGIN; SELECT count(*) FROM sqlite_master");
   } catch (error) {
     connection.close();
-    throw error;
+    throw inSentence(error, path);
   }
   return {
     dialect: "sqlite",
-    all: <Row>({ sql, values }: Sql) =>
-      Promise.resolve(connection.prepare(sql).all(...(values as SQLInputValue[])) as Row[]),
+    async all<Row>({ sql, values }: Sql) {
+      try {
+        return await Promise.resolve(connection.prepare(sql).all(...(values as SQLInputValue[])) as Row[]);
+      } catch (error) {
+        throw inSentence(error, path);
+      }
+    },
     async copyTo(to, onProgress) {
-      await backup(connection, to, {
-        rate: PAGES_A_STEP,
-        progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
-      });
+      try {
+        await backup(connection, to, {
+          rate: PAGES_A_STEP,
+          progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+        });
+      } catch (error) {
+        throw inSentence(error, path);
+      }
     },
     close: () => connection.close(),
   };

@@ -14,6 +14,7 @@ import {
   prepareDataDir,
   refuseUnfinished,
 } from "./data-dir.ts";
+import { inSentence, judgeFile, RESTORE } from "./damage.ts";
 import { type Db, first, one, storeNow } from "./db.ts";
 import { watchFiles } from "./files-in-place.ts";
 import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
@@ -80,6 +81,8 @@ export async function openStore(place: StorePlace, options: StoreOptions): Promi
 
 async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
+  const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
+  judgeFile(join(place.dataDir, DATABASE_FILE), options.acceptLoss ? 0 : lastCommit);
   const notes = prepareDataDir(place.dataDir);
   const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
   const closers: (() => unknown)[] = [];
@@ -187,6 +190,8 @@ function placeCheck(path: string): () => void {
 /** Returns what the operator should hear of a start that failed because nothing could be written. */
 export function storeSentence(error: unknown, { dataDir, databaseUrl }: Omit<StorePlace, "keyFile">): unknown {
   const place = databaseUrl === undefined ? dataDir : "the database";
+  const said = inSentence(error, join(dataDir, DATABASE_FILE));
+  if (said !== error) return said;
   const isFull = error instanceof Error && "code" in error && (error.code === "store_full" || error.code === "ENOSPC");
   if (isFull) return new Error(`The disk of ${place} is full; make room there and start again.`, { cause: error });
   if (error instanceof Refusal && error.code === "store_unavailable" && error.cause instanceof Error)
@@ -260,9 +265,7 @@ async function checkHistory(db: Db, dataDir: string, acceptLoss: boolean): Promi
     highest === null
       ? `${join(dataDir, HIGHWATER_FILE)} is damaged, so whether the database is whole cannot be told`
       : `The database in ${dataDir} ends at commit ${commitNo}, but commit ${highest} was once on disk`;
-  throw new Error(
-    `${what}; restore a backup into another folder (parley restore), or go on without: parley serve --accept-loss`,
-  );
+  throw new Error(`${what}; ${RESTORE}, or go on without: parley serve --accept-loss`);
 }
 
 /** What a server seals before anything else, so that of several that start at once on nothing, one settles the key. */
@@ -318,6 +321,7 @@ export async function openToExamine(place: StorePlace, clock: Clock): Promise<Db
   }
   refuseUnfinished(dataDir);
   const path = join(dataDir, DATABASE_FILE);
+  judgeFile(path, readHighwater(join(dataDir, HIGHWATER_FILE)) ?? 0);
   if (!existsSync(path)) throw new Error(`There is no Parley database in ${dataDir}.`);
   const storeClock = openStoreClock(clock);
   const db = openSqlite({ path, clock: storeClock, onFatal });

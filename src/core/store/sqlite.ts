@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { nextTurn } from "../../lib/turn.ts";
 import { Refusal } from "../../refusals.ts";
 import { type Aside, openAside } from "./aside.ts";
+import { inSentence } from "./damage.ts";
 import type { Committed, Db, Fact, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 import type { StoreClock } from "./store-clock.ts";
@@ -67,7 +68,7 @@ export function openSqlite(options: SqliteOptions): Db {
     try {
       return writer.isTransaction ? read<Row>(statement) : write<Row>(statement);
     } catch (error) {
-      throw translate(error);
+      throw translate(error, options.path);
     }
   }
 
@@ -89,7 +90,7 @@ export function openSqlite(options: SqliteOptions): Db {
       try {
         return await work(aside);
       } catch (error) {
-        throw translate(error);
+        throw translate(error, options.path);
       } finally {
         await aside.close();
         asides.delete(aside);
@@ -107,7 +108,7 @@ export function openSqlite(options: SqliteOptions): Db {
 }
 
 /** What every train runs on. */
-interface Track extends Pick<SqliteOptions, "onFatal" | "checkPlace" | "onCommit"> {
+interface Track extends Pick<SqliteOptions, "path" | "onFatal" | "checkPlace" | "onCommit"> {
   writer: DatabaseSync;
   write: <Row>(statement: Sql) => Row[];
   save: StatementSync;
@@ -117,9 +118,10 @@ interface Track extends Pick<SqliteOptions, "onFatal" | "checkPlace" | "onCommit
 }
 
 function openTrack(writer: DatabaseSync, write: Track["write"], options: SqliteOptions): Track {
-  const { onFatal, checkPlace, onCommit } = options;
+  const { path, onFatal, checkPlace, onCommit } = options;
   let stamp: StatementSync | null = null;
   return {
+    path,
     writer,
     write,
     save: writer.prepare("SAVEPOINT passenger"),
@@ -164,7 +166,7 @@ function openLine(track: Track): Line {
 
 /** Every passenger is told what became of its transaction, once the commit that they share is on disk. */
 async function runTrain(track: Track, train: readonly Passenger[]): Promise<void> {
-  const { writer } = track;
+  const { writer, path } = track;
   const arrivals: (() => void)[] = [];
   try {
     writer.exec("BEGIN IMMEDIATE");
@@ -188,7 +190,7 @@ async function runTrain(track: Track, train: readonly Passenger[]): Promise<void
     if (writer.isTransaction) writer.exec("ROLLBACK");
     if (isFailedSync(error)) track.onFatal(new Error(FAILED_SYNC, { cause: error }));
     if (error instanceof PlaceLost) track.onFatal(error);
-    for (const passenger of train) passenger.reject(translate(error));
+    for (const passenger of train) passenger.reject(translate(error, path));
     return;
   }
   for (const tell of arrivals) tell();
@@ -196,7 +198,7 @@ async function runTrain(track: Track, train: readonly Passenger[]): Promise<void
 
 /** Runs one transaction in a savepoint of its own. @returns whether it is part of the commit, and how to tell its end */
 async function carry(
-  { writer, write, save, release }: Track,
+  { path, writer, write, save, release }: Track,
   passenger: Passenger,
 ): Promise<{ kept: boolean; tell: () => void }> {
   const topics = new Set<string>();
@@ -224,7 +226,7 @@ async function carry(
     // A full disk may have undone the whole transaction already: then the train as a whole has failed.
     if (!writer.isTransaction) throw error;
     writer.exec("ROLLBACK TO passenger; RELEASE passenger");
-    return { kept: false, tell: () => passenger.reject(translate(error)) };
+    return { kept: false, tell: () => passenger.reject(translate(error, path)) };
   }
 }
 
@@ -235,12 +237,17 @@ async function carry(
 function connect(path: string, parleyNow: () => number, cache: string): DatabaseSync {
   const connection = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
   connection.function("parley_now", parleyNow);
-  connection.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA wal_autocheckpoint = 8000;
-    PRAGMA temp_store = MEMORY;
-  `);
+  try {
+    connection.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA temp_store = MEMORY;
+    `);
+  } catch (error) {
+    connection.close();
+    throw inSentence(error, path);
+  }
   connection.exec(cache);
   return connection;
 }
@@ -300,9 +307,11 @@ function isFailedSync(error: unknown): boolean {
   return code === (SQLITE_IOERR | (4 << 8)) || code === (SQLITE_IOERR | (5 << 8));
 }
 
-function translate(error: unknown): unknown {
+function translate(error: unknown, path: string): unknown {
   if (error instanceof PlaceLost) return new Refusal("store_unavailable");
   const code = errorCodeOf(error) & 0xff;
   if (code === SQLITE_FULL) return new Refusal("store_full");
-  return UNAVAILABLE.has(code) ? Object.assign(new Refusal("store_unavailable"), { cause: error }) : error;
+  return UNAVAILABLE.has(code)
+    ? Object.assign(new Refusal("store_unavailable"), { cause: error })
+    : inSentence(error, path);
 }

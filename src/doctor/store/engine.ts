@@ -42,7 +42,7 @@ export async function examineEngine(db: Db, place: StorePlace, nowMs: number, qu
   if (db.dialect === "sqlite") {
     add("D7", "history is as long as it ever was", await historyProblems(db, place, facts));
     add("D6", "there is room on the disk", diskProblems(place, facts));
-    if (!quick) add("D4", "every page and every reference of the database is sound", await fileProblems(db));
+    if (!quick) findings.push(await examinePages(db));
   } else {
     add("D3", "PostgreSQL keeps what it acknowledges", await settingProblems(db, facts));
   }
@@ -79,13 +79,21 @@ function diskProblems({ dataDir }: StorePlace, facts: EngineReport["facts"]): st
   return bavail * bsize < LEAST_FREE_BYTES ? [`${Math.floor((bavail * bsize) / MEBIBYTE)} MiB are free`] : [];
 }
 
+/** What is promised of the file of a SQLite database. */
+export const PAGES_SOUND = { check: "D4", promise: "every page and every reference of the database is sound" };
+
+/** Reads the whole file of a SQLite database. @throws {DatabaseDamaged} where the engine gives up on it */
+export async function examinePages(db: Db): Promise<Finding> {
+  return { ...PAGES_SOUND, offenders: await fileProblems(db) };
+}
+
 async function fileProblems(db: Db): Promise<string[]> {
   const pages = await db.all<{ integrity_check: string }>(raw("PRAGMA integrity_check(20)"));
+  const broken = pages.map((row) => row.integrity_check).filter((text) => text !== "ok");
+  // References are in the pages, and cannot be read where those are broken.
+  if (broken.length > 0) return broken;
   const references = await db.all<{ table: string; rowid: number | null }>(raw("PRAGMA foreign_key_check"));
-  return [
-    ...pages.map((row) => row.integrity_check).filter((text) => text !== "ok"),
-    ...references.map(({ table, rowid }) => `${table} row ${rowid ?? "?"} refers to nothing`),
-  ];
+  return references.map(({ table, rowid }) => `${table} row ${rowid ?? "?"} refers to nothing`);
 }
 
 async function settingProblems(db: Db, facts: EngineReport["facts"]): Promise<string[]> {
