@@ -20,6 +20,7 @@ export const answer: Command = {
     "--data-dir DIR":
       "where it is kept who you are (PARLEY_DATA_DIR); not needed with a key of scope answer in PARLEY_KEY",
   },
+  wireNames: { answer: "--text" },
   example: "parley answer",
   async run(argv, io) {
     const { values, positionals } = parseArgs({

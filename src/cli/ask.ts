@@ -23,11 +23,8 @@ export const ask: Command = {
   choices: { "--audience": AUDIENCES },
   example: 'parley ask "Which label is clearer?" --options "Send,Submit" --wait',
   wireNames: {
-    prompt: "PROMPT",
     "spec.msg": "PROMPT",
-    options: "--options",
     "spec.response_options": "--options",
-    audience: "--audience",
     min_responses: "--min",
     timeout_seconds: "--timeout",
     "spec.timeout_seconds": "--timeout",

@@ -27,6 +27,7 @@ export const assign: Command = {
     "--follow": "show what happens until it is done, then commit, branch and size; exit 1 when it did not work out",
     ...TASK_FLAGS,
   },
+  wireNames: { dependencies: "--after" },
   example: 'parley assign "Add VAT to the export" --repo shop --follow',
   async run(argv, io) {
     const { values, positionals } = parseArgs({

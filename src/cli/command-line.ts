@@ -1,7 +1,19 @@
 import { type Command, commandIn, EXIT, type Io, WrongUsage } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { commandHelp, commandsUnder, firstHelp, inFlags, misreadSentence, noSuchCommand, wholeHelp } from "./help.ts";
+import {
+  commandHelp,
+  commandsUnder,
+  fieldSentence,
+  firstHelp,
+  inFlags,
+  misreadSentence,
+  noSuchCommand,
+  wholeHelp,
+} from "./help.ts";
 import { VERSION } from "../lib/version.ts";
+
+/** What the relay says of every field, with what it is in the details (spec/relay 6). */
+const RELAY_REFUSAL = "Request body is not valid";
 
 /** Runs one command line, all that follows the program's name, and returns its exit code (docs/reference/command-line.md). */
 export async function runCommandLine(argv: readonly string[], io: Io): Promise<number> {
@@ -88,6 +100,9 @@ async function failed(
 async function sentenceOf(error: unknown, rest: readonly string[], io: Io): Promise<string> {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "ParleyError" && "code" in error) {
+    const details = "details" in error ? (error.details as Record<string, unknown>) : {};
+    const ofField = error.message === RELAY_REFUSAL ? fieldSentence(details) : undefined;
+    if (ofField !== undefined) return ofField;
     if (error.code === "UNREACHABLE") {
       const flag = rest.find((word, i) => rest[i - 1] === "--url" || word.startsWith("--url="))?.replace("--url=", "");
       const { serverUrl } = await import("./questions.ts");

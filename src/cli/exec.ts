@@ -16,6 +16,7 @@ export const exec: Command = {
     "--url URL":
       "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
   },
+  wireNames: { kinds: "--kind", worker_id: "--worker", lease_ttl_s: "--lease" },
   example: "parley exec --kind build -- make release",
   async run(argv, io) {
     const { values, positionals } = parseArgs({

@@ -77,15 +77,48 @@ export function misreadSentence(message: string, { flags }: Pick<Command, "flags
   return extra === undefined ? message : `"${extra}" is not expected here`;
 }
 
+type Named = Pick<Command, "wireNames" | "flags" | "usage">;
+
 /** Returns a refusal of the server with the flag in the place of the wire's name, and times as flags take them. */
-export function inFlags(sentence: string, { wireNames = {} }: Pick<Command, "wireNames">): string {
-  const [start = "", name = "", index] = /^([a-z_.]+)(?:\[(\d+)\]\S*)?(?= )/.exec(sentence) ?? [];
-  const flag = Object.hasOwn(wireNames, name) ? wireNames[name] : undefined;
+export function inFlags(sentence: string, command: Named): string {
+  const [start = "", name = "", ...indexes] =
+    /^([a-z_.]*[a-z_])(?:\[(\d+)\]\S*|\.(\d+)(?:\.\S+)?)?(?= )/.exec(sentence) ?? [];
+  const flag = flagOf(name, command);
   if (flag === undefined) return sentence;
+  const index = indexes.find((given) => given !== undefined);
   const said = sentence.slice(start.length);
-  const isTime = name.endsWith("_seconds");
+  const isTime = /_s(econds)?$/.test(name);
   const rest = isTime ? said.replaceAll(/\d+/g, (seconds) => durationText(Number(seconds) * 1000)) : said;
   return `${index === undefined ? flag : `number ${Number(index) + 1} of ${flag}`}${rest}`;
+}
+
+/** Returns what the details of a refusal say of one field, in words that `inFlags` reads; undefined when they name none. */
+export function fieldSentence({
+  field,
+  constraint,
+  min,
+  max,
+  allowed,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof field !== "string" || typeof constraint !== "string") return undefined;
+  if (constraint === "required") return `${field} is missing`;
+  if (Array.isArray(allowed)) return `${field} must be one of ${allowed.join(", ")}`;
+  if (min === undefined && max === undefined)
+    return constraint === "format" ? `${field} is not written as it must be` : `${field} is refused (${constraint})`;
+  const unit = constraint === "length" ? " characters" : constraint === "count" ? " of them" : "";
+  if (min === undefined) return `${field} must be at most ${max}${unit}`;
+  return max === undefined
+    ? `${field} must be at least ${min}${unit}`
+    : `${field} must be between ${min} and ${max}${unit}`;
+}
+
+/** A name that is written as a flag or an argument is that one. */
+function flagOf(name: string, { wireNames = {}, flags, usage }: Named): string | undefined {
+  if (Object.hasOwn(wireNames, name)) return wireNames[name];
+  const flag = `--${name.replaceAll("_", "-")}`;
+  if (Object.keys(flags).some((known) => known.split(" ")[0] === flag)) return flag;
+  const argument = name.toUpperCase();
+  return argument !== "" && usage.split(/[^A-Z_]+/).includes(argument) ? argument : undefined;
 }
 
 function listed(groups: Readonly<Record<string, readonly string[]>>): string[] {

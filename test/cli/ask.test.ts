@@ -57,6 +57,10 @@ describe("asking from a terminal", () => {
       ],
       [["short"], "PROMPT must be between 10 and 2000 characters"],
       [["Which label is clearer?", "--to", "operator", "--timeout", "5s"], "--timeout must be between 10s and 30d"],
+      [
+        ["Which?", "--to", "operator", "--options", `A,${"x".repeat(76)}`],
+        "number 2 of --options must be at most 75 characters",
+      ],
     ];
     for (const [words, said] of SAID) {
       const { code, err } = await parley(["ask", ...words], env);

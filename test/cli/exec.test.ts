@@ -137,6 +137,18 @@ describe("parley exec", { concurrency: true }, () => {
     assert.equal((await read(`/jobs/${id}`)).state, "QUEUED");
   });
 
+  it("is refused in the words of its flags", async () => {
+    const SAID: readonly [words: string[], said: string][] = [
+      [["--kind", "a b"], "--kind is not written as it must be"],
+      [["--worker", "x".repeat(129)], "--worker must be between 1 and 128 characters"],
+      [["--lease", "2h"], "--lease must be between 5s and 1h"],
+    ];
+    for (const [words, said] of SAID) {
+      const { code, err } = await parley(["exec", ...words, "--once", "--", NODE, "-e", ""], env);
+      assert.deepEqual([code, err], [1, `parley: ${said}\n`]);
+    }
+  });
+
   it("needs a command, a server that takes its key, and says when there is none", async () => {
     assert.equal((await parley(["exec", "--kind", "k"], env)).code, 2);
     assert.equal((await parley(["exec", "make"], env)).code, 2);
