@@ -118,7 +118,7 @@ function flagOf(name: string, { wireNames = {}, flags, usage }: Named): string |
   const flag = `--${name.replaceAll("_", "-")}`;
   if (Object.keys(flags).some((known) => known.split(" ")[0] === flag)) return flag;
   const argument = name.toUpperCase();
-  return argument !== "" && usage.split(/[^A-Z_]+/).includes(argument) ? argument : undefined;
+  return argument.length > 1 && usage.split(/[^A-Z_]+/).includes(argument) ? argument : undefined;
 }
 
 function listed(groups: Readonly<Record<string, readonly string[]>>): string[] {
