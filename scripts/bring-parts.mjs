@@ -21,16 +21,26 @@ export async function bringParts() {
   const absent = missing.filter(({ isAbsent, part }) => isAbsent && (isRoot || part.worksAnywhere));
   if (absent.length === 0 || !hasApt()) return missing;
 
+  const isInstalled = ({ isOnlyUnpacked }) => isRoot && !isOnlyUnpacked;
   const parts = absent.map(({ part }) => part);
-  const packages = parts.flatMap(({ debian }) => debian);
-  console.error(`${isRoot ? "Installing" : "Fetching into .tools"} ${packages.join(", ")} ...`);
+  const installed = packagesOf(parts.filter(isInstalled));
+  const unpacked = parts.filter((part) => !isInstalled(part));
+  tryTo("Installing", installed, () => install(installed));
+  tryTo("Fetching into .tools", packagesOf(unpacked), () => unpack(unpacked, packagesOf(unpacked)));
+  return missingParts();
+}
+
+/** Two parts may come from one package. */
+const packagesOf = (parts) => [...new Set(parts.flatMap(({ debian }) => debian))];
+
+function tryTo(what, packages, bring) {
+  if (packages.length === 0) return;
+  console.error(`${what} ${packages.join(", ")} ...`);
   try {
-    if (isRoot) install(packages);
-    else unpack(parts, packages);
+    bring();
   } catch (error) {
     console.error(`That failed: ${error.message}`);
   }
-  return missingParts();
 }
 
 /** One line: what is missing, what is therefore not tested, and the one command that brings it. */

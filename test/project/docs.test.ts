@@ -80,16 +80,6 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
     because: "it is a text message as people see it",
   },
   {
-    file: "docs/how-to/operate.md",
-    begins: "[Socket]",
-    because: "it needs systemd; test/protocols/http/restart.test.ts passes a socket as systemd does",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "[Unit]\nRequires=parley.socket",
-    because: "it needs systemd; test/protocols/http/restart.test.ts runs the server on a socket that somebody holds",
-  },
-  {
     file: "docs/how-to/worker.md",
     begins: "parley work --url https://parley.example.com",
     because: "it works for a server under a public name until it is stopped; test/worker/work.test.ts runs it",

@@ -23,7 +23,12 @@ export interface Part {
     | "zsh"
     | "fish"
     | "npm's registry"
-    | "root";
+    | "root"
+    | "systemd"
+    | "nginx"
+    | "Caddy"
+    | "Prometheus"
+    | "promtool";
   /** What is tested with it. */
   purpose: string;
   /** How it is found; null where it is no program. */
@@ -32,6 +37,8 @@ export interface Part {
   debian: readonly string[];
   /** Whether it works unpacked in any folder; Dovecot looks for its own parts where it was built for. */
   worksAnywhere: boolean;
+  /** Never installed, because that would start a server of the machine's own: it is unpacked, for root too. */
+  isOnlyUnpacked?: true;
   /** Whether `npm test -- --all` insists on it. What comes from PyPI may be out of reach where npm's registry is not. */
   isInsistedOn: boolean;
   /** Why it cannot be used here although it may be there; false when it can. */
@@ -135,6 +142,55 @@ export const PARTS: readonly Part[] = [
     program: "fish",
     debian: ["fish"],
     worksAnywhere: false,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "systemd",
+    purpose: "its units, and a server that is started by its socket",
+    program: "systemd-socket-activate",
+    debian: ["systemd"],
+    worksAnywhere: false,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "nginx",
+    purpose: "its configuration before the server",
+    program: "nginx",
+    debian: ["nginx"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "Caddy",
+    purpose: "its configuration before the server",
+    program: "caddy",
+    debian: ["caddy"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "Prometheus",
+    purpose: "reading the server's metrics",
+    program: "prometheus",
+    debian: ["prometheus"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "promtool",
+    purpose: "rules by which Prometheus alerts",
+    program: "promtool",
+    debian: ["prometheus"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
     isInsistedOn: true,
     trouble: () => false,
   },
