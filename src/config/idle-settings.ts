@@ -50,6 +50,8 @@ const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
     ]),
   ),
   tools: ["mcp_servers"],
+  "telemetry.service_name": ["telemetry.otlp_url"],
+  "telemetry.headers_env": ["telemetry.otlp_url"],
   "a2h.recipient_patterns": ["a2h.recipients"],
 };
 
@@ -98,7 +100,8 @@ export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<st
   return settings.flatMap(({ name }) => {
     const needed = NEEDED_BY[name];
     const where = given.get(name)?.where ?? "";
-    if (!needed || !set.has(name)) return [];
+    // Other programs' variables that this one reads, too, may be there for those.
+    if (!needed || !set.has(name) || where.startsWith("OTEL_")) return [];
     const lacked = needed.map((any) => [any].flat()).filter((any) => !any.some((one) => one === name || set.has(one)));
     if (lacked.length === 0) return [];
     return [`${where}: ${name} does nothing without ${lacked.map((any) => any.join(" or ")).join(" and ")}.`];

@@ -68,6 +68,10 @@ describe("a setting that does nothing alone", () => {
         'a2h: { recipient_patterns: ["*@example.com"], recipients: any }',
         ["FILE:1: a2h.recipient_patterns does nothing without a2h.recipients."],
       ],
+      [
+        "telemetry: { service_name: desk }",
+        ["FILE:1: telemetry.service_name does nothing without telemetry.otlp_url."],
+      ],
     ];
     for (const [yaml, sentences] of LACKS) assert.deepEqual(refusedFor({}, yaml), sentences, yaml);
   });
@@ -77,6 +81,7 @@ describe("a setting that does nothing alone", () => {
       refusedFor({ PARLEY_SMTP_URL: "smtp://a:b@mail" }, "email: { from: a@example.com, domain: example.com }"),
       [],
     );
+    assert.deepEqual(refusedFor({ OTEL_SERVICE_NAME: "desk" }, ""), []);
     assert.deepEqual(refusedFor({}, "email: { templates: off }\nslack: { channel_approvers: enrolled }"), []);
   });
 });
