@@ -27,7 +27,7 @@ describe("a backup", () => {
     writeFileSync(join(site.dataDir, "prompts", "mine@v1.yaml"), "id: mine\n");
     writeFileSync(
       join(site.dataDir, "parley.yaml"),
-      `key_file: ${keyFile}\nslack: { bot_token: xoxb-secret } # xoxb-former\ntelemetry: { service_name: desk }\n`,
+      `key_file: ${keyFile}\nslack: { bot_token: xoxb-secret } # xoxb-former\npolicy: { grant_days: 5 }\n`,
     );
     taken = join(folder, "taken.tar");
     const { code, err } = await parley(["backup", taken, "--data-dir", site.dataDir]);
@@ -74,7 +74,7 @@ describe("a backup", () => {
     const restored = await restoreOf(taken, dataDir);
     assert.equal(restored.code, 0, restored.err);
     assert.match(restored.err, /^Not in the backup, so to be set again: slack\.bot_token\.$/m);
-    assert.equal(readFileSync(join(dataDir, "parley.yaml"), "utf8"), "slack: {}\ntelemetry:\n  service_name: desk\n");
+    assert.equal(readFileSync(join(dataDir, "parley.yaml"), "utf8"), "slack: {}\npolicy:\n  grant_days: 5\n");
     assert.ok(!bytes.includes("xoxb-"));
     assert.equal(readFileSync(join(dataDir, "prompts", "mine@v1.yaml"), "utf8"), "id: mine\n");
     const server = await serve(dataDir, ROOMY);
