@@ -1,5 +1,5 @@
 import type { RelayErrorCode } from "./executor-wire.ts";
-import type { A2hErrorCode, ErrorCode } from "./wire.ts";
+import type { A2hErrorCode, ErrorCode } from "./error-wire.ts";
 
 /** What can go wrong before the server has said anything of use. */
 export type LocalErrorCode =

@@ -1,5 +1,5 @@
 import { ParleyError } from "./errors.ts";
-import type { ErrorBody, ErrorCode } from "./wire.ts";
+import type { ErrorBody, ErrorCode } from "./error-wire.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, for example `http://127.0.0.1:3415`; a path prefix is kept. */

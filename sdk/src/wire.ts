@@ -25,6 +25,9 @@ export interface NewQuestion {
   /** Left out, the client makes one, so that a retried request asks only once. */
   idempotency_key?: string;
   share_results?: boolean;
+  /** Whom to ask, by the id of a human, if the crowd has not answered after `fallback_after_seconds`. */
+  fallback_human?: string;
+  fallback_after_seconds?: number;
 }
 
 export interface QuestionReceipt {
@@ -125,8 +128,8 @@ export interface AnswerReceipt {
   points_earned: number;
   new_badges: string[];
   total_points: number;
-  points_breakdown?: PointsBreakdown;
-  streak_days?: number;
+  points_breakdown: PointsBreakdown;
+  streak_days: number;
 }
 
 export interface QuestionResults {
@@ -158,8 +161,8 @@ export interface Stats {
   badges: EarnedBadge[];
   rank: number | null;
   answers_by_category: Partial<Record<Audience, number>>;
-  points_today?: number;
-  badge_progress?: BadgeProgress[];
+  points_today: number;
+  badge_progress: BadgeProgress[];
 }
 
 export const PERIODS = ["daily", "weekly", "all_time"] as const;
@@ -169,7 +172,7 @@ export interface LeaderboardEntry {
   rank: number;
   points: number;
   answers: number;
-  is_current_user?: boolean;
+  is_current_user: boolean;
 }
 
 export interface Leaderboard {
@@ -224,7 +227,7 @@ export type FeedEvent =
 // Sessions of named people
 
 export interface SignedIn {
-  person: { id: string; name: string; role: string };
+  person: { id: string; name: string; role: "admin" | "member" };
 }
 
 // What named people are asked, by A2H
@@ -250,10 +253,21 @@ export interface ResponseOption {
 /** Who decided or answered; of people no more than how the agent may know them. */
 export interface Responder {
   id?: string;
-  name?: string;
+  name: string;
   role?: string;
   email?: string;
   via: "web" | "slack" | "email" | "sms" | "whatsapp" | "webhook" | "api" | "policy";
+}
+
+/** An answer that did not count, such as one that does not fit the schema. */
+export interface FailedValidation {
+  at: string;
+  via: Responder["via"];
+  responder: { name: string };
+  reason: string;
+  input?: unknown;
+  errors?: unknown;
+  attempts?: number;
 }
 
 /** What the state of calls and of messages has in common. */
@@ -262,6 +276,16 @@ export interface RequestStatus {
   user_info?: Responder;
   expired?: boolean;
   cancelled?: boolean;
+  failed_validation_details?: FailedValidation;
+}
+
+/** One approval, where several people have to agree. */
+export interface Approval {
+  user_info?: Responder;
+  approved?: boolean;
+  comment?: string;
+  at: string;
+  consent_digest?: string;
 }
 
 export interface CallStatus extends RequestStatus {
@@ -270,6 +294,11 @@ export interface CallStatus extends RequestStatus {
   expires_at?: string;
   resolved_at?: string;
   consent_digest: string;
+  /** Where it was answered, if that was on Slack. */
+  slack_context?: { team_id?: string; channel_id?: string; user_id?: string; message_ts?: string; thread_ts?: string };
+  slack_message_ts?: string;
+  deliveries?: { via: string; state: "queued" | "sent" | "failed"; at: string }[];
+  approvals?: Approval[];
   approved?: boolean;
   comment?: string;
   reject_option_name?: string;
@@ -288,9 +317,12 @@ export interface FunctionCall {
     msg?: string;
     channel?: ContactChannel;
     reject_options?: readonly ResponseOption[];
+    state?: Record<string, unknown>;
     timeout_seconds?: number;
+    on_timeout?: "expire" | "keep";
+    escalation?: readonly { after_seconds: number; channel: ContactChannel; escalation_msg: string }[];
     editable?: boolean;
-    kwargs_schema?: object;
+    kwargs_schema?: Record<string, unknown>;
   };
   status: CallStatus;
 }
@@ -302,10 +334,16 @@ export interface MessageStatus extends RequestStatus {
 }
 
 export interface Message {
-  apiVersion: string;
+  apiVersion: "proto.a2h.dev/v1alpha1";
   kind: "Message";
   metadata: { uid: string };
-  spec: { message: string; response_schema?: object; channel_id?: string; timeout_seconds?: number };
+  spec: {
+    message: string;
+    response_schema?: Record<string, unknown>;
+    channel_id?: string | number;
+    timeout_seconds?: number;
+    on_timeout?: "expire" | "keep";
+  };
   status: MessageStatus;
 }
 
@@ -321,63 +359,4 @@ export interface ReceiptPayload {
   call_id: string | null;
   consent_digest: string | null;
   outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
-}
-
-export type A2hErrorCode =
-  | "already_responded"
-  | "call_id_ambiguous"
-  | "call_id_conflict"
-  | "cancelled"
-  | "channel_unavailable"
-  | "expired"
-  | "host_not_allowed"
-  | "insufficient_scope"
-  | "internal"
-  | "invalid_json"
-  | "method_not_allowed"
-  | "not_found"
-  | "origin_not_allowed"
-  | "rate_limited"
-  | "recipient_not_allowed"
-  | "schema_invalid"
-  | "too_large"
-  | "uid_conflict"
-  | "unauthorized"
-  | "unavailable"
-  | "unknown_channel"
-  | "unknown_human"
-  | "unsupported_media_type"
-  | "validation_failed";
-
-// Refusals
-
-export type ErrorCode =
-  | "VALIDATION_ERROR"
-  | "UNAUTHORIZED"
-  | "AGENT_QUOTA_EXCEEDED"
-  | "ORIGIN_REFUSED"
-  | "SELF_ANSWER"
-  | "ANSWER_FIRST"
-  | "QUESTION_NOT_FOUND"
-  | "SUBSCRIPTION_NOT_FOUND"
-  | "NOT_FOUND"
-  | "METHOD_NOT_ALLOWED"
-  | "ALREADY_ANSWERED"
-  | "IDEMPOTENCY_MISMATCH"
-  | "QUESTION_CLOSED"
-  | "PAYLOAD_TOO_LARGE"
-  | "UNSUPPORTED_MEDIA_TYPE"
-  | "MISDIRECTED"
-  | "RATE_LIMITED"
-  | "SERVER_ERROR"
-  | "STORE_UNAVAILABLE";
-
-export interface ErrorBody {
-  error: {
-    code: ErrorCode | A2hErrorCode;
-    message: string;
-    details?: Record<string, unknown>;
-    /** A2H has what else there is to say beside the message. */
-    [fact: string]: unknown;
-  };
 }

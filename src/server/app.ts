@@ -111,7 +111,7 @@ async function registerDoors(
   { ctx, door, delivery, metrics, tracer }: Parts,
   { known, pagesOptions }: { known: KnownChannels; pagesOptions: PagesOptions },
 ): Promise<void> {
-  const openApi = describeApi(app, VERSION);
+  const openApi = describeApi(app, { version: VERSION, publicUrl: door.config.publicUrl });
   await app.register(askAHuman(door));
   await app.register(a2h(door, known));
   await app.register(relay(door));

@@ -69,9 +69,13 @@ function answerOwnErrors(app: Door, { ctx }: DoorContext): void {
 
 function rootRoutes(mount: Mount): void {
   const { app, door } = mount;
-  app.get("/version", routeOptions(mount, { noun: "path", summary: "The protocol's version" }), async () => ({
-    version: A2H_VERSION,
-  }));
+  app.get(
+    "/version",
+    routeOptions({ ...mount, documented: true }, { noun: "path", summary: "The protocol's version" }),
+    async () => ({
+      version: A2H_VERSION,
+    }),
+  );
   for (const url of FULL_ONLY) {
     app.route({
       method: app.supportedMethods.filter((method) => method !== "HEAD"),

@@ -62,14 +62,29 @@ function quietHoursProblem(value: unknown): FieldProblem | null {
   return problemAt("quiet_hours", "format", "must hold start and end as HH:MM and a time_zone");
 }
 
+const word = { type: "string" };
+const SUBSCRIPTION = {
+  type: "object",
+  description: "W3C PushSubscription JSON",
+  properties: {
+    endpoint: word,
+    expirationTime: { type: ["number", "null"] },
+    keys: { type: "object", properties: { p256dh: word, auth: word }, required: ["p256dh", "auth"] },
+  },
+  required: ["endpoint", "keys"],
+} as const;
+const QUIET_HOURS = {
+  type: "object",
+  properties: { start: word, end: word, time_zone: word },
+  required: ["start", "end", "time_zone"],
+} as const;
+
 const settings = {
   fcm_token: optional(textField("fcm_token", 1, 4096)),
-  subscription: optional(
-    checkedField<WebSubscription>({ type: "object", description: "W3C PushSubscription JSON" }, subscriptionProblems),
-  ),
+  subscription: optional(checkedField<WebSubscription>(SUBSCRIPTION, subscriptionProblems)),
   min_interval_minutes: optional(integerField("min_interval_minutes", 5, 1440, { default: 30 })),
   audience: optional(wordsField("audience", TAGS, { description: "Tags of interest; all when left out" })),
-  quiet_hours: optional(checkedField<QuietHours>({ type: "object" }, quietHoursProblem)),
+  quiet_hours: optional(checkedField<QuietHours>(QUIET_HOURS, quietHoursProblem)),
 };
 
 function checkOneAddress(given: { fcm_token?: unknown; subscription?: unknown }, context: z.RefinementCtx): void {

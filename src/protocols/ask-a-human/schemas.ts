@@ -110,7 +110,15 @@ export const ResponseReceipt = z.object({
   points_earned: z.int(),
   new_badges: z.array(z.string()),
   total_points: z.int(),
-  points_breakdown: z.record(z.string(), z.int()),
+  points_breakdown: z.object({
+    base: z.int().optional(),
+    confidence: z.int().optional(),
+    thoughtful: z.int().optional(),
+    quick: z.int().optional(),
+    in_demand: z.int().optional(),
+    streak: z.int().optional(),
+    cap: z.int().optional(),
+  }),
   streak_days: z.int(),
 });
 
@@ -134,7 +142,7 @@ export const Stats = z.object({
   streak_days: z.int(),
   badges: z.array(z.object({ id: z.string(), name: z.string(), earned_at: time })),
   rank: z.int().nullable(),
-  answers_by_category: z.record(z.string(), z.int()),
+  answers_by_category: z.object(Object.fromEntries(TAGS.map((tag) => [tag, z.int()]))).partial(),
   points_today: z.int(),
   badge_progress: z.array(z.object({ id: z.string(), name: z.string(), have: z.int(), need: z.int() })),
 });

@@ -9,11 +9,15 @@ import { ASSIGNMENT_BODY_BYTES } from "./errors.ts";
 const MOST_DEPTH = 32;
 
 /** Returns the options of a route; its body is bytes of any type, which `bodyOf` reads after the credentials. */
-export function routeOptions(summary: string, replies: Readonly<Record<number, string>> = {}): RouteShorthandOptions {
+export function routeOptions(
+  summary: string,
+  replies: Readonly<Record<number, string>> = {},
+  reads?: z.ZodType,
+): RouteShorthandOptions {
   const response = Object.keys(replies).length > 0 ? replies : { 200: "As asked" };
   return {
     bodyLimit: ASSIGNMENT_BODY_BYTES,
-    config: { ownMethods: true },
+    config: { ownMethods: true, ...(reads && { reads }) },
     schema: {
       tags: ["assignment"],
       summary,

@@ -33,7 +33,7 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
 
   app.post<OfRepo>(
     "/assignment/:repo/reviewed",
-    routeOptions("What a worker did after a review", { 204: "Noted" }),
+    routeOptions("What a worker did after a review", { 204: "Noted" }, Settling),
     async (request, reply) => {
       const { principal } = await workerOf(door, request);
       const { name: repo } = rulesOf(request.params.repo);

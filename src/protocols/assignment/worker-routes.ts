@@ -48,7 +48,11 @@ export function workerRoutes(app: Door, door: DoorContext): void {
 
   app.post<OfJob>(
     "/assignment/:repo/work/:job",
-    routeOptions("What a worker says of an attempt, and is told", { 200: "As asked", 204: "Nothing is decided yet" }),
+    routeOptions(
+      "What a worker says of an attempt, and is told",
+      { 200: "As asked", 204: "Nothing is decided yet" },
+      Saying,
+    ),
     async (request, reply) => {
       const by = await workerOf(door, request);
       const { repo, job } = request.params;

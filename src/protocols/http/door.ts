@@ -1,5 +1,6 @@
 import type {} from "@fastify/swagger";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
 import type { Context } from "../../context.ts";
 import type { AddressedForm, Audience } from "../../requests/model/request.ts";
 import type { ChannelCatalogue } from "../../requests/model/channel-catalogue.ts";
@@ -112,6 +113,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route takes a JSON object; without this its body is not read. */
     takesBody?: boolean;
+    /** The schema of its body, where it checks that by itself, for the document of the API. */
+    reads?: z.ZodType;
     /** A body is welcome but need not be there. */
     bodyOptional?: boolean;
     /** It is never limited, and answers while the server drains: a client that is refused would lose its wait. */

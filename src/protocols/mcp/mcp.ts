@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Tracer } from "../../lib/tracing.ts";
 import { turnAfter } from "../../lib/turn.ts";
 import { Refusal } from "../../refusals.ts";
@@ -40,7 +41,14 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
       {
         bodyLimit: BODY_LIMIT_BYTES,
         config: { takesBody: true, maxBodyBytes: BODY_LIMIT_BYTES },
-        schema: { hide: true },
+        schema: {
+          tags: ["mcp"],
+          summary: "One message of the protocol",
+          response: {
+            200: z.unknown().meta({ description: "Its reply" }),
+            202: z.unknown().meta({ description: "Taken; nothing is replied to it" }),
+          },
+        },
       },
       async (request, reply) => {
         const agent = await agentIdentity(door, request);

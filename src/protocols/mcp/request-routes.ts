@@ -1,3 +1,5 @@
+import type { RouteShorthandOptions } from "fastify";
+import { z } from "zod";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import { cancelAddressed } from "../../requests/end.ts";
 import { readDetails } from "../../requests/read.ts";
@@ -20,14 +22,17 @@ const JSON_TYPE = "application/json; charset=utf-8";
  */
 export function requestRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
+  const options = (summary: string): RouteShorthandOptions => ({
+    schema: { tags: ["mcp"], summary, response: { 200: z.unknown().meta({ description: "As it stands" }) } },
+  });
 
-  app.get<WithId>("/mcp/requests/:id", { schema: { hide: true } }, async (request, reply) => {
+  app.get<WithId>("/mcp/requests/:id", options("How what a tool asked of people stands"), async (request, reply) => {
     const principal = await agentPrincipal(door, request);
     await chargeRead(door, principal);
     return reply.type(JSON_TYPE).send(await shown(await own(request, principal)));
   });
 
-  app.delete<WithId>("/mcp/requests/:id", { schema: { hide: true } }, async (request, reply) => {
+  app.delete<WithId>("/mcp/requests/:id", options("Withdraw what a tool asked of people"), async (request, reply) => {
     const principal = await agentPrincipal(door, request);
     const ask = await own(request, principal);
     const over = await cancelAddressed(ctx, ask.id, { kind: "agent", id: principal });

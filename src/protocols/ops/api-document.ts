@@ -1,23 +1,29 @@
-import { STATUS_CODES } from "node:http";
 import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
 import { COMPILERS } from "../http/compilers.ts";
+
+interface About {
+  version: string;
+  /** Where programs reach the server. */
+  publicUrl: string;
+}
 
 /**
  * Notes every route that follows, and returns what makes one OpenAPI 3.1 document of them, from the schemas the routes
  * check with. It is made, and what makes it is loaded, when somebody first asks for it.
  */
-export function describeApi(app: FastifyInstance, version: string): () => Promise<object> {
+export function describeApi(app: FastifyInstance, about: About): () => Promise<object> {
   const routes: RouteOptions[] = [];
   let document: Promise<object> | undefined;
   app.addHook("onRoute", (route) => void routes.push(route));
-  return () => (document ??= describe(routes, version));
+  return () => (document ??= describe(routes, about));
 }
 
 /** The routes are described on a server of their own, which serves nothing. */
-async function describe(routes: readonly RouteOptions[], version: string): Promise<object> {
-  const [{ default: swagger }, { jsonSchemaTransform }] = await Promise.all([
+async function describe(routes: readonly RouteOptions[], { version, publicUrl }: About): Promise<object> {
+  const [{ default: swagger }, { jsonSchemaTransform }, { nameParts }] = await Promise.all([
     import("@fastify/swagger"),
     import("fastify-type-provider-zod"),
+    import("./api/name-parts.ts"),
   ]);
   const app = Fastify({ exposeHeadRoutes: false, schemaController: COMPILERS });
   await app.register(swagger, {
@@ -28,11 +34,20 @@ async function describe(routes: readonly RouteOptions[], version: string): Promi
         version,
         description: "Programs ask, people answer. Errors are always `{ error: { code, message, details? } }`.",
       },
+      servers: [{ url: publicUrl }],
       tags: [
         { name: "agents", description: "For programs that ask." },
-        { name: "a2h", description: "For programs that ask named people: the protocol of HumanLayer's clients." },
+        {
+          name: "a2h",
+          description:
+            "For programs that ask named people: the protocol of HumanLayer's clients, who find the same routes under `/humanlayer/v1`.",
+        },
+        { name: "mcp", description: "For agents that speak the Model Context Protocol." },
+        { name: "relay", description: "For executors, which work on jobs and ask on the way." },
         { name: "assignment", description: "For programs that give work to coding agents." },
         { name: "people", description: "For people who answer." },
+        { name: "inbox", description: "For people who are asked by name." },
+        { name: "receipts", description: "For whoever verifies what was decided." },
         { name: "sessions", description: "For people with a name here." },
         { name: "administration", description: "For admins, by their session or an admin key." },
         { name: "operations", description: "For whoever runs the server." },
@@ -46,26 +61,15 @@ async function describe(routes: readonly RouteOptions[], version: string): Promi
       security: [{}, { key: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: (made) => withWords("openapiObject" in made ? made.openapiObject : {}),
+    transformObject: (made) => nameParts("openapiObject" in made ? made.openapiObject : {}),
   });
-  for (const { method, url, schema } of routes) {
-    if (schema && !schema.hide) app.route({ method, url, schema, handler: () => undefined });
+  for (const { method, url, schema, config } of routes) {
+    if (!schema || schema.hide) continue;
+    const body = config?.reads && { body: config.reads };
+    // The rest of a path has no name of its own, and generated clients need one.
+    const path = url.replace(/\*$/, ":path");
+    app.route({ method, url: path, schema: { ...schema, ...body }, handler: () => undefined });
   }
   await app.ready();
   return app.swagger();
-}
-
-/** Says in words what each status means, where the routes leave that out. */
-function withWords<T extends object>(document: T): T {
-  const paths = "paths" in document ? (document.paths as Record<string, Record<string, Operation>>) : {};
-  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
-    for (const [status, response] of Object.entries(operation.responses ?? {})) {
-      if (response.description === "Default Response") response.description = STATUS_CODES[status] ?? status;
-    }
-  }
-  return document;
-}
-
-interface Operation {
-  responses?: Record<string, { description: string }>;
 }

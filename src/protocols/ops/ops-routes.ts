@@ -72,9 +72,18 @@ export function opsRoutes(
       },
     );
 
-    app.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) => reply.send(await openApi()));
+    reference(app, openApi);
     await app.register(referencePage);
   };
+}
+
+/** What the API is, for programs. */
+function reference(app: Door, openApi: () => Promise<object>): void {
+  app.get(
+    "/openapi.json",
+    { schema: { tags: ["operations"], summary: "What the API is", response: { 200: z.looseObject({}) } } },
+    async (_request, reply) => reply.send(await openApi()),
+  );
 }
 
 /** Figures tell how much is asked here: off this computer they are for a key of scope `admin`. */

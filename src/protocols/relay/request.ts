@@ -30,7 +30,12 @@ export function routeOptions({ summary, body, bodyOptional, writes, replies }: A
     ...(body && { bodyLimit: RELAY_BODY_BYTES }),
     config: {
       ownMethods: true,
-      ...(body && { takesBody: true, maxBodyBytes: RELAY_BODY_BYTES, bodyOptional: bodyOptional ?? false }),
+      ...(body && {
+        reads: body,
+        takesBody: true,
+        maxBodyBytes: RELAY_BODY_BYTES,
+        bodyOptional: bodyOptional ?? false,
+      }),
       ...(!body && !writes && { alwaysAnswers: true }),
     },
     schema: {

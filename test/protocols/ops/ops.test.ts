@@ -192,7 +192,9 @@ describe("the API's description", () => {
   it("is what the routes check with", async () => {
     await using world = await openWorld({ on: "sqlite" });
     const { body } = await world.call("GET", "/openapi.json");
-    const schema = body.paths["/agent/questions"].post.requestBody.content["application/json"].schema;
+    const { $ref } = body.paths["/agent/questions"].post.requestBody.content["application/json"].schema;
+    assert.equal($ref, "#/components/schemas/NewQuestion");
+    const schema = body.components.schemas.NewQuestion;
     assert.deepEqual(schema.required, ["prompt", "type"]);
     const { minLength, maxLength } = schema.properties.prompt;
     const ask = (length: number) => world.agent("ana-bot").create({ prompt: "x".repeat(length) });

@@ -1,0 +1,60 @@
+/** What a server refuses with, as it travels. */
+
+export type A2hErrorCode =
+  | "already_responded"
+  | "call_id_ambiguous"
+  | "call_id_conflict"
+  | "cancelled"
+  | "channel_unavailable"
+  | "expired"
+  | "host_not_allowed"
+  | "insufficient_scope"
+  | "internal"
+  | "invalid_json"
+  | "method_not_allowed"
+  | "not_found"
+  | "origin_not_allowed"
+  | "rate_limited"
+  | "recipient_not_allowed"
+  | "schema_invalid"
+  | "too_large"
+  | "uid_conflict"
+  | "unauthorized"
+  | "unavailable"
+  | "unknown_channel"
+  | "unknown_human"
+  | "unsupported_media_type"
+  | "validation_failed";
+
+// Refusals
+
+export type ErrorCode =
+  | "VALIDATION_ERROR"
+  | "UNAUTHORIZED"
+  | "AGENT_QUOTA_EXCEEDED"
+  | "ORIGIN_REFUSED"
+  | "SELF_ANSWER"
+  | "ANSWER_FIRST"
+  | "QUESTION_NOT_FOUND"
+  | "SUBSCRIPTION_NOT_FOUND"
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "ALREADY_ANSWERED"
+  | "IDEMPOTENCY_MISMATCH"
+  | "QUESTION_CLOSED"
+  | "PAYLOAD_TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "MISDIRECTED"
+  | "RATE_LIMITED"
+  | "SERVER_ERROR"
+  | "STORE_UNAVAILABLE";
+
+export interface ErrorBody {
+  error: {
+    code: ErrorCode | A2hErrorCode;
+    message: string;
+    details?: Record<string, unknown>;
+    /** A2H has what else there is to say beside the message. */
+    [fact: string]: unknown;
+  };
+}

@@ -1,0 +1,157 @@
+import { STATUS_CODES } from "node:http";
+import { named, type Operation, type Schema } from "./operation.ts";
+import { OPERATIONS, PARTS } from "./operations.ts";
+import { PARAMETERS } from "./parameters.ts";
+import { PEOPLE_SCHEMAS } from "./people-schemas.ts";
+import { WORK_SCHEMAS } from "./work-schemas.ts";
+
+type Content = Record<string, { schema?: Schema }>;
+interface Reply {
+  description: string;
+  content?: Content;
+}
+/** A route as the document has it. */
+interface Described {
+  operationId?: string;
+  tags?: string[];
+  parameters?: object[];
+  requestBody?: { required?: boolean; content: Content };
+  responses: Record<string, Reply>;
+}
+interface ApiDocument {
+  paths?: Record<string, Record<string, Described>>;
+  components?: { schemas?: Record<string, Schema> };
+}
+
+const JSON_TYPE = "application/json";
+/** What a route may be refused with at the doors that check by themselves. */
+const REFUSALS = ["400", "401", "403", "404", "409", "413", "415", "422", "429", "503"];
+const ERRORS: Readonly<Record<string, string>> = {
+  a2h: "A2hError",
+  relay: "WorkError",
+  assignment: "WorkError",
+};
+
+/**
+ * Returns a document whose routes have names, and whose schemas stand in it once, each by a name: generated clients
+ * have one type for each, and not a copy for every route.
+ */
+export function nameParts<T extends object>(given: T): T {
+  const document = given as ApiDocument;
+  const schemas = new Map<string, Schema>(Object.entries({ ...PEOPLE_SCHEMAS, ...WORK_SCHEMAS }));
+  for (const [path, methods] of Object.entries(document.paths ?? {})) {
+    for (const [method, route] of Object.entries(methods)) {
+      const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
+      if (operation) name(route, operation, schemas);
+      for (const [status, reply] of Object.entries(route.responses)) {
+        if (reply.description === "Default Response") reply.description = STATUS_CODES[status] ?? status;
+      }
+    }
+  }
+  for (const [part, [whole, ...path]] of Object.entries(PARTS)) {
+    const member = (at: unknown, key: string): unknown => (at as Record<string, unknown> | undefined)?.[key];
+    schemas.set(part, path.reduce(member, schemas.get(whole)) as Schema);
+  }
+  document.components = { ...document.components, schemas: withReferences(schemas) };
+  return given;
+}
+
+/** Gives a route its name, and its schemas theirs. */
+function name(route: Described, { id, body, isPartial, reply, query = [] }: Operation, schemas: Map<string, Schema>) {
+  route.operationId = id;
+  const parameters = query.map((one) => {
+    const { name = one, ...parameter } = PARAMETERS[one] ?? {};
+    return { in: "query", name, required: false, ...parameter };
+  });
+  if (parameters.length > 0) route.parameters = [...(route.parameters ?? []), ...parameters];
+  if (body !== undefined) nameBody(route, { body, isPartial: isPartial ?? false }, schemas);
+  nameReplies(route, reply, schemas);
+  nameRefusals(route, schemas);
+}
+
+function nameBody(
+  route: Described,
+  { body, isPartial }: { body: string; isPartial: boolean },
+  schemas: Map<string, Schema>,
+) {
+  if (body.includes("/")) {
+    route.requestBody = { required: true, content: { [body]: { schema: { type: "string", format: "binary" } } } };
+    return;
+  }
+  const { content, required = true } = route.requestBody ?? { content: {} };
+  const schema = Object.values(content)[0]?.schema;
+  keep(schemas, body, isPartial ? { ...schema, required: [] } : schema);
+  route.requestBody = { required, content: { [JSON_TYPE]: { schema: named(body) } } };
+}
+
+function nameReplies(route: Described, reply: string | undefined, schemas: Map<string, Schema>) {
+  const isOk = Object.keys(route.responses).some((status) => status.startsWith("2"));
+  if (!isOk) route.responses["200"] = { description: `As ${reply ?? "asked"}` };
+  for (const [status, response] of Object.entries(route.responses)) {
+    if (!/^2/.test(status) || status === "204" || reply === undefined) continue;
+    if (reply.includes("/")) {
+      const format = reply === "application/octet-stream" ? { format: "binary" } : {};
+      response.content = { [reply]: { schema: { type: "string", ...format } } };
+    } else {
+      keep(schemas, reply, Object.values(response.content ?? {})[0]?.schema);
+      response.content = { [JSON_TYPE]: { schema: named(reply) } };
+    }
+  }
+}
+
+function nameRefusals(route: Described, schemas: Map<string, Schema>) {
+  const error = ERRORS[route.tags?.[0] ?? ""];
+  for (const status of error === undefined ? [] : REFUSALS) {
+    route.responses[status] ??= { description: STATUS_CODES[status] ?? status };
+  }
+  route.responses["default"] ??= { description: "Anything else that is refused" };
+  for (const [status, response] of Object.entries(route.responses)) {
+    // A server that is not ready says so in one word.
+    if (/^[23]/.test(status) || response.content?.["text/plain"]) continue;
+    if (error === undefined) keep(schemas, "Error", ERROR);
+    response.content = { [JSON_TYPE]: { schema: named(error ?? "Error") } };
+  }
+}
+
+/** What every other door says of a refusal. */
+const ERROR: Schema = {
+  type: "object",
+  properties: {
+    error: {
+      type: "object",
+      properties: {
+        code: { type: "string" },
+        message: { type: "string" },
+        details: { type: "object", additionalProperties: true },
+      },
+      required: ["code", "message"],
+    },
+  },
+  required: ["error"],
+};
+
+/** Keeps a schema by its name; what stands there already and is not the same is a mistake of ours. */
+function keep(schemas: Map<string, Schema>, name: string, schema: Schema | undefined) {
+  const { description: _, $schema: __, ...found } = schema ?? {};
+  const known = schemas.get(name);
+  if (Object.keys(found).length === 0) return;
+  if (known && JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`two schemas are called ${name}`);
+  schemas.set(name, found);
+}
+
+/** Puts the name of a schema wherever the schema itself stands within another. */
+function withReferences(schemas: Map<string, Schema>): Record<string, Schema> {
+  const isTelling = (schema: Schema) => Object.keys(schema["properties"] ?? {}).length > 0;
+  const names = new Map([...schemas].flatMap(([name, one]) => (isTelling(one) ? [[JSON.stringify(one), name]] : [])));
+  const replaced = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const name = names.get(JSON.stringify(value));
+    if (name !== undefined) return named(name);
+    return inside(value);
+  };
+  const inside = (value: object): unknown =>
+    Array.isArray(value)
+      ? value.map(replaced)
+      : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replaced(member)]));
+  return Object.fromEntries([...schemas].map(([name, schema]) => [name, inside(schema) as Schema]));
+}

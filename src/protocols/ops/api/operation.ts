@@ -1,0 +1,44 @@
+/** A JSON Schema, or a piece of one. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What the document says of a route beside what the route checks with. */
+export interface Operation {
+  /** Its name: unique, and kept for ever, because generated clients call their functions so. */
+  id: string;
+  /** The name of the schema of its body. */
+  body?: string;
+  /** Nothing that the body's schema has is required of it. */
+  isPartial?: true;
+  /** What it replies with when all is well: the name of a schema, or the type of what is not JSON. */
+  reply?: string;
+  /** Fields of its query that it reads by itself, by name. */
+  query?: readonly string[];
+}
+
+export type Operations = Readonly<Record<string, Operation>>;
+
+export const text = (description?: string): Schema => ({ type: "string", ...(description && { description }) });
+export const time: Schema = { type: "string", format: "date-time" };
+export const integer: Schema = { type: "integer" };
+export const flag: Schema = { type: "boolean" };
+/** Whatever JSON can carry. */
+export const anything: Schema = {};
+export const members = (description?: string): Schema => ({
+  type: "object",
+  additionalProperties: true,
+  ...(description && { description }),
+});
+export const named = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const list = (items: Schema): Schema => ({ type: "array", items });
+export const oneOf = (...words: readonly string[]): Schema => ({ type: "string", enum: words });
+
+/** Returns the schema of an object; a name that ends with `?` may be left out. */
+export function object(fields: Readonly<Record<string, Schema>>): Schema {
+  const entries = Object.entries(fields);
+  const bare = (name: string) => name.replace(/\?$/, "");
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries.map(([name, schema]) => [bare(name), schema])),
+    required: entries.map(([name]) => name).filter((name) => !name.endsWith("?")),
+  };
+}
