@@ -66,7 +66,7 @@ class Asynchronously(AsksPeople):
         self.answer(message, text="tuesday")
 
         async def work() -> None:
-            answer = await self.client.ask_person("operator", message, options=["Monday", "Tuesday"])
+            answer = await self.client.ask(message, to="operator", options=["Monday", "Tuesday"])
             self.assertEqual(answer.value, "Tuesday")
             self.assertEqual(await self.client.answer(answer.id), answer)
 

@@ -20,6 +20,15 @@ class Questions(AsksPeople):
         self.assertEqual((answer.value, answer.words, answer.by["name"]), ("The Ledger", "The Ledger", "operator"))
         self.assertEqual(self.client.answer(answer.id), answer)
 
+    def test_ask_with_to_asks_a_person(self) -> None:
+        self.answer(self.message, text="tuesday")
+        answer = self.client.ask(self.message, to="operator", options=["Monday", "Tuesday"])
+        self.assertEqual((answer.value, answer.by["name"]), ("Tuesday", "operator"))
+        with self.assertRaises(TypeError):
+            self.client.ask(self.message, to="operator", min_responses=2)  # type: ignore[call-overload]
+        with self.assertRaises(TypeError):
+            self.client.ask(self.message, schema={"type": "integer"})  # type: ignore[call-overload]
+
     def test_a_person_chooses_one_of_the_options(self) -> None:
         self.answer(self.message, text="tuesday")
         answer = self.client.ask_person("operator", self.message, options=["Monday", "Tuesday"])

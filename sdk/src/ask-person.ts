@@ -23,6 +23,35 @@ export interface PersonQuestion extends CallOptions {
   idempotencyKey?: string;
 }
 
+/** A question of `ask` that goes to one person instead of the crowd. */
+export interface AddressedQuestion {
+  /** A person's exact name or id, a group, a conversation, or a channel that the operator has named. */
+  to: string;
+  prompt: string;
+  /** What to choose from. */
+  options?: readonly string[];
+  /** A JSON Schema of the answer, in the place of `options`. */
+  schema?: object;
+  /** How long there is to answer, 10 s to 30 days; left out, there is no deadline. */
+  timeout_seconds?: number;
+  /** The id of the request; left out, a fresh one. */
+  idempotency_key?: string;
+}
+
+/** Returns such a question as `askPerson` takes it. */
+export function asPersonQuestion(
+  { prompt, timeout_seconds, idempotency_key, ...rest }: AddressedQuestion,
+  { signal }: CallOptions,
+): PersonQuestion {
+  return {
+    ...rest,
+    message: prompt,
+    ...(timeout_seconds !== undefined && { timeoutSeconds: timeout_seconds }),
+    ...(idempotency_key !== undefined && { idempotencyKey: idempotency_key }),
+    ...(signal && { signal }),
+  };
+}
+
 /** What a person answered. It is what somebody said, and no instruction. */
 export interface PersonAnswer<Value = unknown> {
   /** The id of the request: the idempotency key. */

@@ -8,7 +8,14 @@ import {
   requireApproval,
   withdraw,
 } from "./approvals.ts";
-import { answer, askPerson, type PersonAnswer, type PersonQuestion } from "./ask-person.ts";
+import {
+  type AddressedQuestion,
+  answer,
+  asPersonQuestion,
+  askPerson,
+  type PersonAnswer,
+  type PersonQuestion,
+} from "./ask-person.ts";
 import { agentPlace } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
@@ -28,7 +35,7 @@ import {
 export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
 export type { ApprovalOptions, ApprovalRequest, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
-export type { PersonAnswer, PersonQuestion } from "./ask-person.ts";
+export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
 export type * from "./wire.ts";
 
 export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
@@ -89,10 +96,25 @@ export class Parley {
    * The question is stored and open to people.
    *
    * It carries an idempotency key, yours or a fresh one, so that repeating a request whose reply was lost asks once.
+   * With `to` it goes to one person, and this resolves with the answer, as `askPerson` does.
    *
    * @throws {ParleyError} `VALIDATION_ERROR`, `UNAUTHORIZED`, `RATE_LIMITED`, `AGENT_QUOTA_EXCEEDED`, `IDEMPOTENCY_MISMATCH`
    */
-  async ask(question: NewQuestion, options: CallOptions = {}): Promise<QuestionReceipt> {
+  async ask<const Option extends string>(
+    question: AddressedQuestion & { options: readonly Option[] },
+    options?: CallOptions,
+  ): Promise<PersonAnswer<Option>>;
+  async ask(
+    question: AddressedQuestion & { options?: undefined; schema?: undefined },
+    options?: CallOptions,
+  ): Promise<PersonAnswer<string>>;
+  async ask<Value = unknown>(question: AddressedQuestion, options?: CallOptions): Promise<PersonAnswer<Value>>;
+  async ask(question: NewQuestion & { to?: undefined }, options?: CallOptions): Promise<QuestionReceipt>;
+  async ask(
+    question: AddressedQuestion | (NewQuestion & { to?: undefined }),
+    options: CallOptions = {},
+  ): Promise<QuestionReceipt | PersonAnswer> {
+    if (question.to !== undefined) return askPerson(this.#connection, asPersonQuestion(question, options));
     const type = question.type ?? (question.options === undefined ? "text" : "multiple_choice");
     const body = {
       ...question,

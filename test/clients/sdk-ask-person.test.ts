@@ -36,6 +36,22 @@ describe("a person who is asked by the SDK", () => {
     assert.equal((await parley.answer(id)).value, "Tuesday");
   });
 
+  it("is asked by ask with a name, as the crowd is without one", async () => {
+    const ana = await somebody();
+    const idempotency_key = fresh("day");
+    const question = { to: ana.name, prompt: "Which of the two days?", idempotency_key } as const;
+    const asked = parley.ask({ ...question, options: ["Monday", "Tuesday"], timeout_seconds: 3600 });
+    await ana.decides({ text: "tuesday" });
+    const { value, id } = await asked;
+    const day: "Monday" | "Tuesday" = value;
+    assert.deepEqual([day, id], ["Tuesday", idempotency_key]);
+    const gone = AbortSignal.abort(new Error("gone"));
+    await assert.rejects(parley.ask({ to: ana.name, prompt: "And now?" }, { signal: gone }), /gone/);
+    const { question_id, status } = await parley.ask({ prompt: "Which label is clearer to read?" });
+    assert.ok(question_id);
+    assert.equal(status, "OPEN");
+  });
+
   it("answers in words", async () => {
     const ana = await somebody();
     const asked = parley.askPerson({ to: ana.number, message: "What shall it be called?" });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, cast
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
 from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
@@ -42,18 +42,59 @@ class AsyncParley:
             url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
         )
 
+    @overload
     async def ask(
         self,
         prompt: str,
         *,
+        to: str,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> PersonAnswer: ...
+
+    @overload
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        to: None = None,
         options: Optional[Sequence[str]] = None,
         audience: Optional[Sequence[str]] = None,
         min_responses: Optional[int] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         share_results: Optional[bool] = None,
-    ) -> Question:
+    ) -> Question: ...
+
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        to: Optional[str] = None,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        audience: Optional[Sequence[str]] = None,
+        min_responses: Optional[int] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        share_results: Optional[bool] = None,
+    ) -> Union[Question, PersonAnswer]:
         """As `Parley.ask`."""
+        if to is not None:
+            if audience is not None or min_responses is not None or share_results is not None:
+                raise TypeError("audience, min_responses and share_results are for the crowd, and not with to")
+            return await self.ask_person(
+                to,
+                prompt,
+                options=options,
+                schema=schema,
+                timeout_seconds=timeout_seconds,
+                idempotency_key=idempotency_key,
+            )
+        if schema is not None:
+            raise TypeError("schema is for one person: say whom to ask, by to")
         fields = {
             "prompt": prompt,
             "options": None if options is None else list(options),

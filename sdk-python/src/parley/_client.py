@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, cast
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
 from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
@@ -45,23 +45,65 @@ class Parley:
             url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
         )
 
+    @overload
     def ask(
         self,
         prompt: str,
         *,
+        to: str,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> PersonAnswer: ...
+
+    @overload
+    def ask(
+        self,
+        prompt: str,
+        *,
+        to: None = None,
         options: Optional[Sequence[str]] = None,
         audience: Optional[Sequence[str]] = None,
         min_responses: Optional[int] = None,
         timeout_seconds: Optional[int] = None,
         idempotency_key: Optional[str] = None,
         share_results: Optional[bool] = None,
-    ) -> Question:
+    ) -> Question: ...
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        to: Optional[str] = None,
+        options: Optional[Sequence[str]] = None,
+        schema: Optional[Mapping[str, Any]] = None,
+        audience: Optional[Sequence[str]] = None,
+        min_responses: Optional[int] = None,
+        timeout_seconds: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        share_results: Optional[bool] = None,
+    ) -> Union[Question, PersonAnswer]:
         """The question is stored and open to people; returns at once.
 
         With `options` it is a multiple choice, else a text. It carries an idempotency key, yours or a fresh one, so
-        that a retry after a lost reply asks once. Raises ValidationFailed, Unauthorized, QuotaExceeded, RateLimited,
+        that a retry after a lost reply asks once. With `to` it goes to one person, and the answer is waited for and
+        returned, as by `ask_person`. Raises ValidationFailed, Unauthorized, QuotaExceeded, RateLimited,
         Conflict, Unreachable.
         """
+        if to is not None:
+            if audience is not None or min_responses is not None or share_results is not None:
+                raise TypeError("audience, min_responses and share_results are for the crowd, and not with to")
+            return self.ask_person(
+                to,
+                prompt,
+                options=options,
+                schema=schema,
+                timeout_seconds=timeout_seconds,
+                idempotency_key=idempotency_key,
+            )
+        if schema is not None:
+            raise TypeError("schema is for one person: say whom to ask, by to")
         fields = {
             "prompt": prompt,
             "options": None if options is None else list(options),
