@@ -9,7 +9,6 @@ import type { Clock } from "../lib/clock.ts";
 import { type ContainedFiles, NoSuchPlace } from "../lib/contained-files.ts";
 import type { TarWriter } from "../lib/tar.ts";
 import { ARTIFACTS_FOLDER } from "./model/members.ts";
-import { openSnapshot, type Snapshot } from "./store/snapshot.ts";
 
 /** What taking files into an archive goes by, and whom it tells how far it is. */
 export interface Taking {
@@ -30,7 +29,7 @@ export interface TakenArtifacts {
 
 export function openTakenArtifacts(
   files: ContainedFiles,
-  tar: TarWriter,
+  archive: Pick<TarWriter, "add">,
   { onProgress, signal }: Pick<Taking, "onProgress" | "signal">,
 ): TakenArtifacts {
   const taken = new Map<string, string>();
@@ -44,7 +43,7 @@ export function openTakenArtifacts(
         onProgress(`copying files of jobs: ${i + 1} of ${wanted.length}`);
         const bytes = await readAsKept(files, row);
         if (!bytes) left.push(row);
-        else taken.set(memberOf(row), await tar.add(memberOf(row), bytes.length, [bytes]));
+        else taken.set(memberOf(row), await archive.add(memberOf(row), bytes.length, [bytes]));
       }
       return left;
     },
@@ -55,6 +54,10 @@ export function openTakenArtifacts(
 const LOOKS = 20;
 const BETWEEN_LOOKS_MS = 50;
 
+interface Closable extends Queryable {
+  close(): void | Promise<void>;
+}
+
 /**
  * Opens a moment whose files are all in the archive, and in which no file is being replaced.
  *
@@ -62,15 +65,15 @@ const BETWEEN_LOOKS_MS = 50;
  * not what its row said, a later moment has another row or none, and where a file has no row, a later moment has one.
  * `damaged` are those whose files were not as they were kept before.
  */
-export async function openFitting(
-  { database, files }: { database: string; files: string },
+export async function openFitting<S extends Closable>(
+  { open, files }: { open: () => S | Promise<S>; files: string },
   taken: TakenArtifacts,
   { clock, signal }: Pick<Taking, "clock" | "signal">,
-): Promise<{ snapshot: Snapshot; wanted: Map<string, string>; damaged: string[] }> {
+): Promise<{ snapshot: S; wanted: Map<string, string>; damaged: string[] }> {
   const known = await listFiles(files);
   let seen = new Map<string, number>();
   for (;;) {
-    const snapshot = openSnapshot(database);
+    const snapshot = await open();
     try {
       const rows = await taken.rowsOf(snapshot);
       const left = await taken.take(rows);
@@ -80,13 +83,13 @@ export async function openFitting(
       if ([...seen.values()].every((looks) => looks >= LOOKS)) {
         const kept = rows.filter((row) => !seen.has(idOf(row)));
         const wanted = new Map(kept.map((row) => [memberOf(row), row.sha256]));
-        return { snapshot, wanted, damaged: left.map(({ jobId, path }) => `${path} of the job ${jobId}`) };
+        return { snapshot, wanted, damaged: left.map(nameOf) };
       }
     } catch (error) {
-      snapshot.close();
+      await snapshot.close();
       throw error;
     }
-    snapshot.close();
+    await snapshot.close();
     if ([...seen.values()].some((looks) => looks > 1)) await clock.sleep(BETWEEN_LOOKS_MS, signal);
   }
 }
@@ -105,12 +108,15 @@ async function listFiles(folder: string): Promise<string[]> {
   return steps.filter(([job = "."]) => !job.startsWith(".")).map((own) => [ARTIFACTS_FOLDER, ...own].join("/"));
 }
 
+/** Says which file of which job it is. */
+export const nameOf = ({ jobId, path }: Artifact): string => `${path} of the job ${jobId}`;
+
 const idOf = (artifact: Artifact): string => `${memberOf(artifact)} ${artifact.sha256}`;
 
 const memberOf = (artifact: Artifact): string => [ARTIFACTS_FOLDER, ...placeOf(artifact)].join("/");
 
 /** Returns null where the file is gone, or is not what its row says. */
-async function readAsKept(files: ContainedFiles, artifact: Artifact): Promise<Buffer | null> {
+export async function readAsKept(files: ContainedFiles, artifact: Artifact): Promise<Buffer | null> {
   try {
     const { file, size } = await files.open(placeOf(artifact));
     try {

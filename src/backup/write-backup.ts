@@ -1,27 +1,15 @@
-import { createReadStream, existsSync } from "node:fs";
-import { open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { createReadStream } from "node:fs";
+import { open, stat, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
 import { DATABASE_FILE, HIGHWATER_FILE } from "../core/store/data-dir.ts";
 import { highwaterLine } from "../core/store/highwater.ts";
-import type { ContainedFiles } from "../lib/contained-files.ts";
-import { placeNewFile } from "../lib/durable-files.ts";
-import type { Keyring } from "../lib/keyring.ts";
 import { openTarWriter, type TarWriter } from "../lib/tar.ts";
+import type { StoreSource } from "./export-store.ts";
+import { makeNewFile } from "./make-new-file.ts";
 import { openFitting, openTakenArtifacts, type TakenArtifacts, type Taking } from "./take-artifacts.ts";
 import { ARTIFACTS_FOLDER, DESCRIPTION, FORMAT, printDescription, printSums, SUMS } from "./model/members.ts";
 import { readFacts } from "./store/facts.ts";
 import { openSnapshot, type Snapshot } from "./store/snapshot.ts";
-
-/** What is backed up. */
-export interface BackupSource {
-  dataDir: string;
-  artifacts: ContainedFiles;
-  keyring: Pick<Keyring, "open">;
-  keyFile: string;
-  settingsLeftOut: readonly string[];
-  /** Small files beside the database, as they are when this is called. */
-  readBeside(): { name: string; bytes: Uint8Array }[];
-}
 
 export interface BackupHow extends Taking {
   /** The version of this program. */
@@ -42,55 +30,12 @@ export interface BackupReport {
  *
  * @throws {Error} one sentence for the operator; nothing is left then
  */
-export async function writeBackup(target: string, source: BackupSource, how: BackupHow): Promise<BackupReport> {
-  const isThere = () => new Error(`${target} is there already; name a file that is not.`);
-  if (existsSync(target)) throw isThere();
-  if (!existsSync(dirname(target))) throw new Error(`There is no folder ${dirname(target)}.`);
-  await removeLeftovers(target);
-  const draft = `${target}.${process.pid}.new`;
-  const copy = `${draft}.db`;
-  try {
-    const file = await open(draft, "wx", 0o600);
-    let report: BackupReport;
-    try {
-      report = await fill(file, { source, copy, how });
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    how.signal.throwIfAborted();
-    // point: backup-before-placed
-    await placeNewFile(draft, target);
-    return report;
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === "EEXIST" ? isThere() : error;
-  } finally {
-    for (const path of [draft, copy, `${copy}-journal`]) await rm(path, { force: true });
-  }
-}
-
-/** What a backup of this name, which was killed, has left beside it is gone. */
-async function removeLeftovers(target: string): Promise<void> {
-  for (const name of await readdir(dirname(target))) {
-    if (!name.startsWith(`${basename(target)}.`)) continue;
-    const [, pid] = /^\.(\d+)\.new(\.db(-journal)?)?$/.exec(name.slice(basename(target).length)) ?? [];
-    if (pid !== undefined && !isOther(Number(pid))) await rm(join(dirname(target), name), { force: true });
-  }
-}
-
-/** Whether another process of this id runs. */
-function isOther(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+export function writeBackup(target: string, source: StoreSource, how: BackupHow): Promise<BackupReport> {
+  return makeNewFile(target, how.signal, (file, draft) => fill(file, { source, copy: `${draft}.db`, how }));
 }
 
 interface Filling {
-  source: BackupSource;
+  source: StoreSource;
   /** Where the database is copied to before it goes into the archive. */
   copy: string;
   how: BackupHow;
@@ -119,7 +64,7 @@ async function fill(file: FileHandle, { source, copy, how }: Filling): Promise<B
     ),
   );
   const { snapshot, wanted, damaged } = await openFitting(
-    { database: path, files: join(source.dataDir, ARTIFACTS_FOLDER) },
+    { open: () => openSnapshot(path), files: join(source.dataDir, ARTIFACTS_FOLDER) },
     taken,
     how,
   );
@@ -152,7 +97,7 @@ async function fill(file: FileHandle, { source, copy, how }: Filling): Promise<B
  */
 async function takeAhead(
   path: string,
-  source: BackupSource,
+  source: StoreSource,
   taken: TakenArtifacts,
   describe: (schema: number) => Promise<void>,
 ): Promise<number> {
@@ -170,7 +115,7 @@ async function takeAhead(
   return schema;
 }
 
-async function factsOf(snapshot: Snapshot, { dataDir, keyring, keyFile }: BackupSource) {
+async function factsOf(snapshot: Snapshot, { dataDir, keyring, keyFile }: StoreSource) {
   const facts = await readFacts(snapshot);
   if (!facts) throw new Error(`There is no Parley database in ${dataDir}.`);
   try {

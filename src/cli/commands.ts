@@ -27,6 +27,18 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "make a data directory from a backup, in a folder that is empty or not there yet, and have the doctor look at it",
       load: async () => (await import("./restore.ts")).restore,
     },
+    export: {
+      does: "write every row, and every file of jobs, as lines of JSON, while servers run; SQLite and PostgreSQL",
+      load: async () => (await import("./export.ts")).exportCommand,
+    },
+    import: {
+      does: "make a store of what parley export has written, on SQLite or PostgreSQL, and have the doctor look at it",
+      load: async () => (await import("./import.ts")).importCommand,
+    },
+    move: {
+      does: "carry a store that no server runs on from SQLite to PostgreSQL, or into a folder of its own",
+      load: async () => (await import("./move.ts")).move,
+    },
     completion: {
       does: "print what makes bash, zsh or fish complete commands and flags",
       load: async () => (await import("./completion.ts")).completionOf(COMMANDS),

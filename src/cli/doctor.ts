@@ -11,6 +11,7 @@ import { examineEngine, examineFiles, examinePages, type EngineReport, PAGES_SOU
 import { DatabaseDamaged } from "../core/store/damage.ts";
 import type { Db } from "../core/store/db.ts";
 import { openToExamine } from "../core/store/open-store.ts";
+import { asOf } from "../core/store/as-of.ts";
 import { examineStore, MOST_OFFENDERS } from "../doctor/examine.ts";
 import { differingGroups } from "../access/shared-groups.ts";
 import { agentFacts } from "./agents.ts";
@@ -90,7 +91,8 @@ export async function lookInside(
   const db = await openToExamine(config, clock);
   try {
     const engine = await examineEngine(db, config, clock.now(), quick);
-    const stored = await examineStore({ db }, { quick });
+    const isThen = clock !== systemClock && db.dialect === "postgres";
+    const stored = await examineStore({ db: isThen ? asOf(db, clock.now()) : db }, { quick });
     const settings = [examineFiles(config), examinePolicy(config), await examineGroups({ db }, config)];
     const findings = [...stored, ...engine.findings, ...settings];
     return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };

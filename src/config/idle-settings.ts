@@ -59,6 +59,7 @@ const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
 const OTHER_VARIABLES = [
   "PARLEY_CONFIG",
   "PARLEY_KEY",
+  "PARLEY_MOVE_TO",
   "PARLEY_URL",
   "PARLEY_ATTEMPT",
   "PARLEY_JOB_ID",

@@ -74,7 +74,10 @@ describe("a command that is killed", () => {
         ]) {
           const { code, err } = await start([...command, "--data-dir", to]).ended;
           assert.equal(code, 1, err);
-          assert.match(err, /The restore into .* is not finished: wait for it, or, if it was ended, run the same/);
+          assert.match(
+            err,
+            /What parley restore, import or move writes into .* is not finished: wait for it, or, if it was ended, run the same/,
+          );
         }
         const doctor = await parley(["doctor", "--data-dir", to]);
         assert.equal(doctor.code, 2);

@@ -21,7 +21,7 @@ import type { Random } from "../../lib/random.ts";
 export const DATABASE_FILE = "parley.db";
 export const LOCK_FILE = "parley.lock";
 export const HIGHWATER_FILE = "highwater";
-/** Stands in a folder while a backup is restored into it: what is there is not whole. */
+/** Stands in a folder while a backup is restored, an export imported or a store moved into it: what is there is not whole. */
 export const RESTORE_MARK = "restore-unfinished";
 /** The mode of the folder and of what is in it: its owner's alone. */
 export const FOLDER_MODE = 0o700;
@@ -94,11 +94,11 @@ export function prepareDataDir(path: string): string[] {
   }
 }
 
-/** @throws {Error} one sentence for the operator, when a restore into this folder is under way or was killed */
+/** @throws {Error} one sentence for the operator, when what is written into this folder is not whole, because that is under way or was killed */
 export function refuseUnfinished(dataDir: string): void {
   if (!existsSync(join(dataDir, RESTORE_MARK))) return;
   throw new Error(
-    `The restore into ${dataDir} is not finished: wait for it, or, if it was ended, run the same parley restore again.`,
+    `What parley restore, import or move writes into ${dataDir} is not finished: wait for it, or, if it was ended, run the same command again.`,
   );
 }
 

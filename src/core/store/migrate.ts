@@ -1,5 +1,5 @@
 import { raw, sql } from "./sql.ts";
-import type { Db, Tx } from "./db.ts";
+import type { Db, Queryable } from "./db.ts";
 import { crowd } from "./migrations/0001-crowd.ts";
 import { waits } from "./migrations/0002-waits.ts";
 import { addressed } from "./migrations/0003-addressed.ts";
@@ -87,22 +87,31 @@ const LONG = { isLong: true };
 export async function migrate(db: Db): Promise<void> {
   await db.transact(async (tx) => {
     await lockSchema(tx);
-    await tx.all(raw(`CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)`));
-    if (tx.dialect === "postgres") await tx.all(raw(POSTGRES_NOW));
-    const taken = await tx.all<{ number: number }>(sql`SELECT number FROM migrations`);
-    const newest = Math.max(0, ...taken.map(({ number }) => number));
-    if (newest > SCHEMA_NUMBER) {
-      throw new Error(`The data was written by a newer Parley (schema ${newest}, this one knows ${SCHEMA_NUMBER}).`);
-    }
-    for (const migration of MIGRATIONS.filter(({ number }) => number > newest)) {
-      for (const statement of migration.statements(SCHEMA_WORDS[tx.dialect])) {
-        await tx.all(raw(statement));
-        // point: migration-between-statements
-      }
-      await tx.all(sql`INSERT INTO migrations (number, name) VALUES (${migration.number}, ${migration.name})`);
-    }
+    await migrateTo(tx, SCHEMA_NUMBER);
     // point: migration-before-commit
   }, LONG);
+}
+
+/**
+ * The schema has every step up to this number, in a transaction that nobody else changes the schema beside.
+ *
+ * @throws {Error} one sentence, when it is newer than this program
+ */
+export async function migrateTo(on: Queryable, last: number): Promise<void> {
+  await on.all(raw(`CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)`));
+  if (on.dialect === "postgres") await on.all(raw(POSTGRES_NOW));
+  const taken = await on.all<{ number: number }>(sql`SELECT number FROM migrations`);
+  const newest = Math.max(0, ...taken.map(({ number }) => number));
+  if (newest > SCHEMA_NUMBER) {
+    throw new Error(`The data was written by a newer Parley (schema ${newest}, this one knows ${SCHEMA_NUMBER}).`);
+  }
+  for (const migration of MIGRATIONS.filter(({ number }) => number > newest && number <= last)) {
+    for (const statement of migration.statements(SCHEMA_WORDS[on.dialect])) {
+      await on.all(raw(statement));
+      // point: migration-between-statements
+    }
+    await on.all(sql`INSERT INTO migrations (number, name) VALUES (${migration.number}, ${migration.name})`);
+  }
 }
 
 /** The store's clock on PostgreSQL; made once, so that a test's own stays in place. SQLite's is registered on opening. */
@@ -113,7 +122,8 @@ const POSTGRES_NOW = `DO $make$ BEGIN
   END IF;
 END $make$`;
 
-async function lockSchema(tx: Tx): Promise<void> {
+/** Nobody else changes the schema while this transaction lasts. */
+export async function lockSchema(on: Queryable): Promise<void> {
   // SQLite holds its only write lock already.
-  if (tx.dialect === "postgres") await tx.all(sql`SELECT pg_advisory_xact_lock(7273910)::text`);
+  if (on.dialect === "postgres") await on.all(sql`SELECT pg_advisory_xact_lock(7273910)::text`);
 }

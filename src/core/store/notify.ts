@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { nextTurn } from "../../lib/turn.ts";
-import { breakConnection, connectionTo, endConnection } from "./postgres-connection.ts";
+import { breakConnection, connectionTo, endConnection, WAKE_CONNECTION } from "./postgres-connection.ts";
 import type { WakeCarrier } from "./wake.ts";
 
 interface NotifyOptions {
@@ -32,7 +32,7 @@ export async function openNotify(options: NotifyOptions): Promise<WakeCarrier> {
   let sending = false;
 
   async function connect(): Promise<void> {
-    const fresh = new pg.Client(connectionTo(options.url, options.waitMs, "parley wake"));
+    const fresh = new pg.Client(connectionTo(options.url, options.waitMs, WAKE_CONNECTION));
     fresh.on("error", options.onError);
     fresh.on("end", () => {
       if (client === fresh) client = null;

@@ -5,6 +5,8 @@ import type { Clock } from "../../lib/clock.ts";
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /** What takes long on purpose, and holds nobody else up: examining the whole store, changing the schema. */
 export const LONG_STATEMENT_MS = 3_600_000;
+/** What the connection is called by which each running server hears of the others; commands have none. */
+export const WAKE_CONNECTION = "parley wake";
 /** Servers that start together wait for the one that changes the schema. */
 const LONG_LOCK_MS = 600_000;
 

@@ -228,16 +228,20 @@ function isPlannedAnew(text: string): boolean {
   return /^\s*(UPDATE|DELETE)\b/.test(text);
 }
 
+const AS_NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+/** Integers of 64 bits arrive as numbers, as on SQLite. */
+export const postgresNumbers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: "text") =>
+    AS_NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
 function openPool({ url, onError, waitMs }: PostgresOptions, max: number): pg.Pool {
-  const asNumber = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
   const pool = new pg.Pool({
     ...connectionTo(url, waitMs, "parley"),
     max,
     maxLifetimeSeconds: PLANS_LAST_SECONDS,
-    types: {
-      getTypeParser: ((oid: number, format: "text") =>
-        asNumber.has(oid) ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
+    types: postgresNumbers,
   });
   pool.on("error", onError);
   return pool;

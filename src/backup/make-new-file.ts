@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { open, readdir, rm, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { placeNewFile } from "../lib/durable-files.ts";
+
+/**
+ * A new file holds what `fill` has written, on disk; until then nothing is at `target`. What `fill` makes beside it under
+ * the name of the draft with `.db` behind it goes, too.
+ *
+ * @throws {Error} one sentence for the operator; nothing is left then
+ */
+export async function makeNewFile<T>(
+  target: string,
+  signal: AbortSignal,
+  fill: (file: FileHandle, draft: string) => Promise<T>,
+): Promise<T> {
+  const isThere = () => new Error(`${target} is there already; name a file that is not.`);
+  if (existsSync(target)) throw isThere();
+  if (!existsSync(dirname(target))) throw new Error(`There is no folder ${dirname(target)}.`);
+  await removeLeftovers(target);
+  const draft = `${target}.${process.pid}.new`;
+  const copy = `${draft}.db`;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    let made: T;
+    try {
+      made = await fill(file, draft);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    signal.throwIfAborted();
+    // point: backup-before-placed
+    await placeNewFile(draft, target);
+    return made;
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "EEXIST" ? isThere() : error;
+  } finally {
+    for (const path of [draft, copy, `${copy}-journal`]) await rm(path, { force: true });
+  }
+}
+
+/** What a backup or an export of this name, which was killed, has left beside it is gone. */
+async function removeLeftovers(target: string): Promise<void> {
+  for (const name of await readdir(dirname(target))) {
+    if (!name.startsWith(`${basename(target)}.`)) continue;
+    const [, pid] = /^\.(\d+)\.new(\.db(-journal)?)?$/.exec(name.slice(basename(target).length)) ?? [];
+    if (pid !== undefined && !isOther(Number(pid))) await rm(join(dirname(target), name), { force: true });
+  }
+}
+
+/** Whether another process of this id runs. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

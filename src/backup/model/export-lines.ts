@@ -1,0 +1,100 @@
+/** What the lines of an export say: each is one JSON object. */
+
+/** The number of this form of export; a program imports its own and older ones. */
+export const EXPORT_FORMAT = 1;
+const KIND = "parley-export";
+
+/** A row of a table; its columns stand in alphabetical order. */
+export type Row = Readonly<Record<string, string | number | null>>;
+
+/** The first line. */
+export interface ExportHeader {
+  format: number;
+  /** The version of the program that made it. */
+  parley: string;
+  schema: number;
+  /** By the store's clock, epoch ms. */
+  madeAtMs: number;
+  /** How many rows each table has, in the order in which they follow. */
+  tables: Readonly<Record<string, number>>;
+  settingsLeftOut: readonly string[];
+}
+
+/** What follows the first line. */
+export type ExportLine =
+  | { is: "row"; table: string; row: Row }
+  /** The next part of a file beside the database; one that begins again replaces what came before. */
+  | { is: "part"; name: string; at: number; base64: string }
+  /** The file of this name counts, and has this digest. */
+  | { is: "file"; name: string; sha256: string }
+  /** The last line: the digest of all lines with rows. */
+  | { is: "end"; rows: number; sha256: string };
+
+export function printHeader({ format, parley, schema, madeAtMs, tables, settingsLeftOut }: ExportHeader): string {
+  return JSON.stringify({
+    kind: KIND,
+    format,
+    parley,
+    schema,
+    made_at: new Date(madeAtMs).toISOString(),
+    tables,
+    settings_left_out: settingsLeftOut,
+  });
+}
+
+/** Returns null for what is the first line of no export. */
+export function readHeader(text: string): ExportHeader | null {
+  const fields = parsed(text);
+  if (fields?.["kind"] !== KIND) return null;
+  const { format, parley, schema, made_at: madeAt, tables, settings_left_out: leftOut } = fields;
+  const madeAtMs = Date.parse(String(madeAt));
+  const isHeader = typeof format === "number" && typeof parley === "string" && typeof schema === "number";
+  if (!isHeader || Number.isNaN(madeAtMs) || !isCounts(tables)) return null;
+  return {
+    format,
+    parley,
+    schema,
+    madeAtMs,
+    tables,
+    settingsLeftOut: Array.isArray(leftOut) ? leftOut.map(String) : [],
+  };
+}
+
+export const printRow = (table: string, row: Row): string =>
+  `{"table":${JSON.stringify(table)},"row":${JSON.stringify(row)}}\n`;
+
+export function printLine(line: Exclude<ExportLine, { is: "row" }>): string {
+  const { is, ...fields } = line;
+  return `${JSON.stringify({ [is]: fields })}\n`;
+}
+
+/** Returns null for what is no line of an export. */
+export function readLine(text: string): ExportLine | null {
+  const fields = parsed(text);
+  if (!fields) return null;
+  const { table, row } = fields;
+  if (typeof table === "string" && isRecord(row)) return { is: "row", table, row: row as Row };
+  const [kind, said] = Object.entries(fields)[0] ?? [];
+  if (!isRecord(said)) return null;
+  const { name, at, base64, sha256, rows } = said;
+  if (kind === "part" && typeof name === "string" && typeof at === "number" && typeof base64 === "string")
+    return { is: "part", name, at, base64 };
+  if (kind === "file" && typeof name === "string" && typeof sha256 === "string") return { is: "file", name, sha256 };
+  if (kind === "end" && typeof rows === "number" && typeof sha256 === "string") return { is: "end", rows, sha256 };
+  return null;
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isCounts = (value: unknown): value is Record<string, number> =>
+  isRecord(value) && Object.values(value).every((count) => Number.isSafeInteger(count));

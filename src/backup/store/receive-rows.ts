@@ -1,0 +1,123 @@
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DATABASE_FILE } from "../../core/store/data-dir.ts";
+import { one, type Queryable } from "../../core/store/db.ts";
+import { lockSchema, migrateTo, SCHEMA_NUMBER } from "../../core/store/migrate.ts";
+import { openPostgres } from "../../core/store/postgres.ts";
+import { judgePostgresAddress } from "../../core/store/postgres-address.ts";
+import { type Sql, sql } from "../../core/store/sql.ts";
+import { nextTurn } from "../../lib/turn.ts";
+import type { Row } from "../model/export-lines.ts";
+import { fetchRows, iterate, type MomentPlace } from "./moment.ts";
+import { deleteAll, goOnCounting, insertMany, insertOne, readTables, type Table } from "./tables.ts";
+
+/** An empty store of some schema that takes rows, table by table. */
+export interface Receiver extends Queryable {
+  tables: readonly Table[];
+  insert(table: Table, rows: readonly Row[]): Promise<void>;
+  /** Yields what was taken, in its order. */
+  rows(table: Table): AsyncGenerator<Row[]>;
+}
+
+/** What is received: `fill` puts in all rows, and throws where they are not what they should be. */
+export interface Receiving<T> {
+  schema: number;
+  /** May run again from the beginning, where the database asks for it. */
+  fill(receiver: Receiver): Promise<T>;
+}
+
+/**
+ * A new SQLite database in the folder holds the rows and has this program's schema. It is not synced, and worth nothing
+ * where this throws.
+ */
+export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Receiving<T>): Promise<T> {
+  const connection = new DatabaseSync(join(dataDir, DATABASE_FILE), { enableForeignKeyConstraints: false });
+  try {
+    connection.function("parley_now", () => 0);
+    // Nothing of it counts before the folder is whole: what is lost halfway is thrown away.
+    connection.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -131072; BEGIN");
+    const on = queryableOf(connection);
+    await migrateTo(on, schema);
+    const tables = await readTables(on);
+    for (const table of tables) await on.all(deleteAll(table));
+    const filled = await fill({
+      ...on,
+      tables,
+      insert: inserter(connection),
+      rows: (table) => iterate(connection, table),
+    });
+    await migrateTo(on, SCHEMA_NUMBER);
+    connection.exec("COMMIT");
+    return filled;
+  } finally {
+    connection.close();
+  }
+}
+
+function queryableOf(connection: DatabaseSync): Queryable {
+  return {
+    dialect: "sqlite",
+    all: <Found>({ sql: text, values }: Sql) =>
+      Promise.resolve(connection.prepare(text).all(...(values as SQLInputValue[])) as Found[]),
+  };
+}
+
+function inserter(connection: DatabaseSync): Receiver["insert"] {
+  const prepared = new Map<string, StatementSync>();
+  return async (table, rows) => {
+    let statement = prepared.get(table.name);
+    if (!statement) prepared.set(table.name, (statement = connection.prepare(insertOne(table))));
+    for (const row of rows) statement.run(...table.columns.map((column) => row[column] ?? null));
+    await nextTurn();
+  };
+}
+
+/**
+ * The database, which was empty, holds the rows and has this program's schema: in one transaction, so that nothing of it
+ * is there before all is.
+ *
+ * @param isSame whether rows that are there already are those that would be received: then nothing is done
+ * @throws {Error} one sentence for the operator: it is not empty, or cannot be used
+ */
+export async function receiveOnPostgres<T>(
+  { databaseUrl, databaseWaitMs: waitMs }: MomentPlace & { databaseUrl: string },
+  { schema, fill }: Receiving<T>,
+  isSame: (there: Receiver) => Promise<T | null> = () => Promise.resolve(null),
+): Promise<T> {
+  await judgePostgresAddress(databaseUrl);
+  const db = await openPostgres({ url: databaseUrl, onError: () => {}, waitMs });
+  try {
+    const { value } = await db.transact(
+      async (tx) => {
+        await lockSchema(tx);
+        const there = await readTables(tx);
+        if (there.length > 0) {
+          const same = await isSame({ ...receiverOn(tx), tables: there });
+          if (same !== null) return same;
+          const { name } = await one<{ name: string }>(tx, sql`SELECT current_database() AS name`);
+          throw new Error(`The database ${name} is not empty; name one without any tables.`);
+        }
+        await migrateTo(tx, schema);
+        const tables = await readTables(tx);
+        // What refers to others goes before them.
+        for (const table of tables.toReversed()) await tx.all(deleteAll(table));
+        const filled = await fill({ ...receiverOn(tx), tables });
+        await migrateTo(tx, SCHEMA_NUMBER);
+        await goOnCounting(tx);
+        // point: import-before-commit
+        return filled;
+      },
+      { isLong: true },
+    );
+    return value;
+  } finally {
+    await db.close();
+  }
+}
+
+const receiverOn = (tx: Queryable): Omit<Receiver, "tables"> => ({
+  dialect: tx.dialect,
+  all: (statement) => tx.all(statement),
+  insert: async (table, rows) => void (await tx.all(insertMany(table, JSON.stringify(rows)))),
+  rows: (table) => fetchRows(tx, table),
+});

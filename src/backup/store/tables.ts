@@ -1,0 +1,120 @@
+import type { Queryable } from "../../core/store/db.ts";
+import { raw, type Sql, sql } from "../../core/store/sql.ts";
+
+/** A table as the database itself describes it. */
+export interface Table {
+  name: string;
+  /** In alphabetical order, which both engines share: columns that came later stand elsewhere in one than in the other. */
+  columns: readonly string[];
+  /** What its rows are ordered by: the primary key, or every column where there is none. */
+  order: readonly string[];
+}
+
+interface ColumnRow {
+  table: string;
+  name: string;
+  /** The place in the primary key, from 1; 0 for other columns. */
+  key: number;
+}
+
+const COLUMNS = {
+  sqlite: `SELECT m.name AS "table", c.name AS name, c.pk AS key
+    FROM sqlite_master m, pragma_table_info(m.name) c
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  postgres: `SELECT t.relname AS "table", a.attname AS name,
+      coalesce(array_position(string_to_array(i.indkey::text, ' '), a.attnum::text), 0) AS key
+    FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_index i ON i.indrelid = t.oid AND i.indisprimary
+    WHERE t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace`,
+};
+
+const REFERENCES = {
+  sqlite: `SELECT m.name AS child, f."table" AS parent FROM sqlite_master m, pragma_foreign_key_list(m.name) f
+    WHERE m.type = 'table'`,
+  postgres: `SELECT child.relname AS child, parent.relname AS parent
+    FROM pg_constraint c JOIN pg_class child ON child.oid = c.conrelid JOIN pg_class parent ON parent.oid = c.confrelid
+    WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace`,
+};
+
+/**
+ * Returns every table there is, as the database describes them, so that none is forgotten: what others refer to comes
+ * before them, in one order on both engines.
+ */
+export async function readTables(on: Queryable): Promise<Table[]> {
+  const found = await on.all<ColumnRow>(raw(COLUMNS[on.dialect]));
+  const references = await on.all<{ child: string; parent: string }>(raw(REFERENCES[on.dialect]));
+  const byTable = Map.groupBy(found, ({ table }) => table);
+  const tables = [...byTable].map(([name, columns]): Table => {
+    const keys = columns.filter(({ key }) => key > 0).sort((one, other) => one.key - other.key);
+    const names = columns.map((column) => column.name).sort();
+    return { name, columns: names, order: keys.length > 0 ? keys.map((key) => key.name) : names };
+  });
+  return inOrder(
+    tables.sort((one, other) => (one.name < other.name ? -1 : 1)),
+    references,
+  );
+}
+
+function inOrder(tables: readonly Table[], references: readonly { child: string; parent: string }[]): Table[] {
+  const ordered: Table[] = [];
+  let left = [...tables];
+  while (left.length > 0) {
+    const waits = (table: Table) =>
+      references.some(
+        ({ child, parent }) => child === table.name && parent !== child && left.some(({ name }) => name === parent),
+      );
+    const next = left.find((table) => !waits(table));
+    if (!next) throw new Error(`tables refer to each other in a circle: ${left.map(({ name }) => name).join(", ")}`);
+    ordered.push(next);
+    left = left.filter((table) => table !== next);
+  }
+  return ordered;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Reads every row of a table, in its order. */
+export function selectAll({ name, columns, order }: Table): Sql {
+  return raw(
+    `SELECT ${columns.map(quoted).join(", ")} FROM ${quoted(name)} ORDER BY ${order
+      .map((column) => `${quoted(column)} NULLS FIRST`)
+      .join(", ")}`,
+  );
+}
+
+/** Returns how many rows each table has. */
+export async function countRows(on: Queryable, tables: readonly Table[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await on.all<{ rows: number }>(raw(`SELECT count(*) AS rows FROM ${quoted(name)}`));
+    counts[name] = row?.rows ?? 0;
+  }
+  return counts;
+}
+
+/** Takes one row, each column a value. */
+export const insertOne = ({ name, columns }: Table): string =>
+  `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+
+/** Takes a JSON list of rows; PostgreSQL alone. */
+export function insertMany({ name, columns }: Table, rows: string): Sql {
+  const [into, names] = [raw(quoted(name)), raw(columns.map(quoted).join(", "))];
+  return sql`INSERT INTO ${into} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${into}, ${rows}::json)`;
+}
+
+/** What the migrations themselves have put into a table goes. */
+export const deleteAll = ({ name }: Table): Sql => raw(`DELETE FROM ${quoted(name)}`);
+
+/** Numbers that PostgreSQL counts up by itself go on after the highest. */
+export async function goOnCounting(on: Queryable): Promise<void> {
+  const counted = await on.all<{ table: string; name: string }>(
+    raw(`SELECT t.relname AS "table", a.attname AS name FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
+      WHERE a.attidentity <> '' AND t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace`),
+  );
+  for (const { table, name } of counted) {
+    await on.all(
+      raw(`SELECT setval(pg_get_serial_sequence('${quoted(table)}', '${name}'), coalesce(max(${quoted(name)}), 1),
+        max(${quoted(name)}) IS NOT NULL) FROM ${quoted(table)}`),
+    );
+  }
+}
