@@ -177,11 +177,12 @@ function openParts(dataDir: string) {
   };
 }
 
+/** A new file of the folder holds the bytes; whoever fills the folder syncs it. */
 export async function writeFresh(path: string, bytes: string | Uint8Array): Promise<void> {
   makeFolder(dirname(path), FOLDER_MODE);
   const file = await open(path, "wx", FILE_MODE);
   try {
-    await file.writeFile(bytes);
+    await writeAll(file, Buffer.from(bytes));
   } finally {
     await file.close();
   }
@@ -189,13 +190,15 @@ export async function writeFresh(path: string, bytes: string | Uint8Array): Prom
 
 async function putRows({ file, path, header, how }: Reading, receiver: Receiver, end: End | undefined): Promise<Marks> {
   const tables = new Map(receiver.tables.map((table) => [table.name, table]));
+  const unknown = Object.keys(header.tables).find((table) => !tables.has(table));
+  if (unknown !== undefined) throw damaged(path, `schema ${header.schema} has no table ${unknown}`);
   const all = end?.rows ?? 0;
   let [name, bytes, done] = ["", 0, 0];
   let rows: Row[] = [];
   const flush = async () => {
-    const table = tables.get(name);
     if (rows.length === 0) return;
-    if (!table) throw damaged(path, `schema ${header.schema} has no table ${name}`);
+    const table = tables.get(name);
+    if (!table) throw damaged(path, `its first line does not count ${name}`);
     // point: import-before-rows
     await receiver.insert(table, rows);
     how.onProgress(`writing rows: ${(done += rows.length)} of ${all}`);

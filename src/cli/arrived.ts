@@ -21,21 +21,23 @@ export async function tellOfArrived(
   io: Io,
 ): Promise<number> {
   tellOfKey(config, io);
-  const mark = await markOf(config);
+  const isOnSqlite = config.databaseUrl === undefined;
+  const mark = isOnSqlite ? await markOf(config) : UNKNOWN;
   const then: Clock = { ...systemClock, boot: null, now: () => atMs ?? mark.lastMs };
   const report = await lookInside(config, { quick: false, clock: then }, io);
   tellReport(report, broken, io);
-  const isOnSqlite = config.databaseUrl === undefined;
   const flag = !isOnSqlite || tellOfClock(mark, io) ? "" : " --accept-clock";
   const database = isOnSqlite ? "" : ", with DATABASE_URL as it was given here";
   io.out(`Start it with: parley serve --data-dir ${quoted(config.dataDir)}${flag}${database}`);
   return isSound(report) ? EXIT.done : EXIT.refused;
 }
 
+const UNKNOWN: ClockMark = { boot: null, zeroMs: 0, lastMs: 0 };
+
 async function markOf(config: Config): Promise<ClockMark> {
   const db = await openToExamine(config, systemClock);
   try {
-    return (await readClockMark(db)) ?? { boot: null, zeroMs: 0, lastMs: 0 };
+    return (await readClockMark(db)) ?? UNKNOWN;
   } finally {
     await db.close();
   }

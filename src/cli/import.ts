@@ -36,6 +36,6 @@ export const importCommand: Command = {
       io.tell(`Not in the export, so to be set again: ${printable(header.settingsLeftOut.join(", "))}.`);
     }
     const broken = "Something is broken in what was exported; it is imported as it was.";
-    return tellOfArrived(loadConfig(sources), { broken, atMs: header.madeAtMs }, io);
+    return tellOfArrived(loadConfig(sources), { broken, atMs: report.lastMs }, io);
   },
 };

@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import { judgeFolder } from "../backup/fill-folder.ts";
 import { type MoveTarget, moveStore } from "../backup/move-store.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/config.ts";
-import { systemClock } from "../lib/clock.ts";
 import { tellOfArrived } from "./arrived.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
 import { type Command, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
@@ -13,8 +12,14 @@ import { storeSource, tellOfDamaged } from "./store-source.ts";
 const TARGET = "PARLEY_MOVE_TO";
 /** They say where the present store is, and say nothing of one in a folder of its own. */
 const PLACES = [
-  ...["DATABASE_URL", "PARLEY_DATABASE_URL"].flatMap((name) => [name, `${name}_FILE`]),
-  ...["PARLEY_KEY_FILE", "PARLEY_CONFIG", "PARLEY_RELAY_POLICY_FILE", "PARLEY_RELAY_PROMPTS_DIR"],
+  "DATABASE_URL",
+  "DATABASE_URL_FILE",
+  "PARLEY_DATABASE_URL",
+  "PARLEY_DATABASE_URL_FILE",
+  "PARLEY_KEY_FILE",
+  "PARLEY_CONFIG",
+  "PARLEY_RELAY_POLICY_FILE",
+  "PARLEY_RELAY_PROMPTS_DIR",
 ];
 
 export const move: Command = {
@@ -32,7 +37,6 @@ export const move: Command = {
     const config = loadConfig(sources);
     const target = targetOf(to);
     if ("dataDir" in target) judgeFolder(target.dataDir);
-    const startedMs = systemClock.now();
     const report = await moveStore(storeSource(config, sources), target, {
       onProgress: io.progress,
       signal: io.interrupted,
@@ -44,7 +48,7 @@ export const move: Command = {
     io.out(rowsLine(report));
     tellOfSource(config, io);
     const broken = "Something is broken in what was moved; it is as it was.";
-    return tellOfArrived(arrived, { broken, atMs: startedMs }, io);
+    return tellOfArrived(arrived, { broken, atMs: report.lastMs }, io);
   },
 };
 

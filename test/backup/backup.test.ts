@@ -211,7 +211,10 @@ describe("a backup", () => {
     const file = join(folder, "postgres.tar");
     const backup = await parley(["backup", file, "--data-dir", site.dataDir], env);
     assert.equal(backup.code, 1);
-    assert.match(backup.err, /^parley backup: the rows are in PostgreSQL; back them up with pg_dump, and keep .*\.key/);
+    assert.match(
+      backup.err,
+      /^parley backup: the rows are in PostgreSQL; write them into one file with parley export, or back them up with pg_dump, and keep .*\.key/,
+    );
     assert.ok(!existsSync(file));
     const dataDir = newFolder();
     const restored = await parley(["restore", taken, "--data-dir", dataDir], env);

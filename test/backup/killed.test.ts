@@ -1,22 +1,10 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { listPoints } from "../proof/kill-process.ts";
-import { environment, MAIN, newFolder, parley, post, serve, start, stop } from "../support/program.ts";
-
-const PRELOAD = fileURLToPath(new URL("../proof/kill-at-point.ts", import.meta.url));
-
-/** Runs a command, which is killed when it comes to the point for the `hit`th time. */
-async function killedAt(point: string, hit: number, args: readonly string[]): Promise<void> {
-  const env = environment({ PROOF_POINT: point, PROOF_POINT_HIT: String(hit) });
-  const child = spawn(process.execPath, ["--import", PRELOAD, MAIN, ...args], { env, stdio: "ignore" });
-  const [, signal] = (await once(child, "close")) as [number | null, string | null];
-  assert.equal(signal, "SIGKILL", `${args.join(" ")} never came to ${point} for the ${hit}. time`);
-}
+import { killedAt } from "../support/killed-at.ts";
+import { newFolder, parley, post, serve, start, stop } from "../support/program.ts";
 
 /** Of each point, where a process may be killed there: restoring writes one member after another. */
 const HITS: Readonly<Record<string, readonly number[]>> = {

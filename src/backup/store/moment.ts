@@ -9,7 +9,7 @@ import { connectionTo, LONG_STATEMENT_MS, WAKE_CONNECTION } from "../../core/sto
 import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
 import { raw, type Sql, sql } from "../../core/store/sql.ts";
 import type { Row } from "../model/export-lines.ts";
-import { readTables, selectAll, type Table } from "./tables.ts";
+import { named, readTables, selectAll, type Table } from "./tables.ts";
 
 /** A store as it was at one moment, whatever servers write meanwhile. */
 export interface Moment extends Queryable {
@@ -115,18 +115,19 @@ async function hold(client: pg.Client, on: Queryable): Promise<void> {
     throw new Error("Parley servers are running on this database; stop them, so that nothing is written meanwhile.");
   }
   const tables = await readTables(on);
-  await client.query(`ROLLBACK; ${BEGIN}`);
-  for (const { name } of tables) await client.query(`LOCK TABLE "${name}" IN SHARE MODE`);
+  await client.query("ROLLBACK");
+  await client.query(BEGIN);
+  for (const { name } of tables) await on.all(sql`LOCK TABLE ${named(name)} IN SHARE MODE`);
 }
 
 /** Yields every row of a table of PostgreSQL, in a transaction. */
 export async function* fetchRows(on: Queryable, table: Table): AsyncGenerator<Row[]> {
-  const cursor = `"rows of ${table.name}"`;
-  await on.all(raw(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${selectAll(table).text}`));
+  const cursor = named(`rows of ${table.name}`);
+  await on.all(sql`DECLARE ${cursor} NO SCROLL CURSOR FOR ${selectAll(table)}`);
   for (;;) {
-    const rows = await on.all<Row>(raw(`FETCH ${ROWS_AT_ONCE} FROM ${cursor}`));
+    const rows = await on.all<Row>(sql`FETCH ${raw(String(ROWS_AT_ONCE))} FROM ${cursor}`);
     if (rows.length > 0) yield rows;
     if (rows.length < ROWS_AT_ONCE) break;
   }
-  await on.all(raw(`CLOSE ${cursor}`));
+  await on.all(sql`CLOSE ${cursor}`);
 }

@@ -35,7 +35,7 @@ export async function receiveOnSqlite<T>(dataDir: string, { schema, fill }: Rece
   try {
     connection.function("parley_now", () => 0);
     // Nothing of it counts before the folder is whole: what is lost halfway is thrown away.
-    connection.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -131072; BEGIN");
+    connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -131072; BEGIN");
     const on = queryableOf(connection);
     await migrateTo(on, schema);
     const tables = await readTables(on);
@@ -66,7 +66,7 @@ function inserter(connection: DatabaseSync): Receiver["insert"] {
   const prepared = new Map<string, StatementSync>();
   return async (table, rows) => {
     let statement = prepared.get(table.name);
-    if (!statement) prepared.set(table.name, (statement = connection.prepare(insertOne(table))));
+    if (!statement) prepared.set(table.name, (statement = connection.prepare(insertOne(table).sql)));
     for (const row of rows) statement.run(...table.columns.map((column) => row[column] ?? null));
     await nextTurn();
   };

@@ -33,7 +33,7 @@ export async function judgeSource(
   }
 }
 
-/** The number of the last commit and the head of the record, as a store has them. */
+/** The number of the last commit, the last moment that a store knows of, and the head of its record. */
 export interface Marks {
   commitNo: number;
   lastMs: number;
@@ -44,7 +44,8 @@ export interface Marks {
 export function readMarks(on: Queryable): Promise<Marks> {
   return one<Marks>(
     on,
-    sql`SELECT m.commit_no AS "commitNo", m.last_ms AS "lastMs", h.seq AS "recordEntries", h.hash AS "recordHash"
-      FROM meta m, audit_head h WHERE m.id = 1 AND h.id = 1`,
+    sql`SELECT m.commit_no AS "commitNo", h.seq AS "recordEntries", h.hash AS "recordHash",
+        CASE WHEN e.at > m.last_ms THEN e.at ELSE m.last_ms END AS "lastMs"
+      FROM meta m, audit_head h, (SELECT coalesce(max(at), 0) AS at FROM events) e`,
   );
 }

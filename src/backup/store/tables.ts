@@ -1,5 +1,5 @@
-import type { Queryable } from "../../core/store/db.ts";
-import { raw, type Sql, sql } from "../../core/store/sql.ts";
+import { one, type Queryable } from "../../core/store/db.ts";
+import { join, raw, type Sql, sql } from "../../core/store/sql.ts";
 
 /** A table as the database itself describes it. */
 export interface Table {
@@ -72,49 +72,48 @@ function inOrder(tables: readonly Table[], references: readonly { child: string;
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** A name from the schema, as a part of a statement. */
+export const named = (name: string): Sql => raw(quoted(name));
+const listed = (names: readonly string[]): Sql => join(names.map(named), ", ");
 
 /** Reads every row of a table, in its order. */
 export function selectAll({ name, columns, order }: Table): Sql {
-  return raw(
-    `SELECT ${columns.map(quoted).join(", ")} FROM ${quoted(name)} ORDER BY ${order
-      .map((column) => `${quoted(column)} NULLS FIRST`)
-      .join(", ")}`,
-  );
+  const keys = order.map((column) => sql`${named(column)} NULLS FIRST`);
+  return sql`SELECT ${listed(columns)} FROM ${named(name)} ORDER BY ${join(keys, ", ")}`;
 }
 
 /** Returns how many rows each table has. */
 export async function countRows(on: Queryable, tables: readonly Table[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
-    const [row] = await on.all<{ rows: number }>(raw(`SELECT count(*) AS rows FROM ${quoted(name)}`));
-    counts[name] = row?.rows ?? 0;
+    counts[name] = (await one<{ rows: number }>(on, sql`SELECT count(*) AS rows FROM ${named(name)}`)).rows;
   }
   return counts;
 }
 
 /** Takes one row, each column a value. */
-export const insertOne = ({ name, columns }: Table): string =>
-  `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+export const insertOne = ({ name, columns }: Table): Sql =>
+  sql`INSERT INTO ${named(name)} (${listed(columns)}) VALUES (${join(columns.map(() => null))})`;
 
 /** Takes a JSON list of rows; PostgreSQL alone. */
-export function insertMany({ name, columns }: Table, rows: string): Sql {
-  const [into, names] = [raw(quoted(name)), raw(columns.map(quoted).join(", "))];
-  return sql`INSERT INTO ${into} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${into}, ${rows}::json)`;
-}
+export const insertMany = ({ name, columns }: Table, rows: string): Sql =>
+  sql`INSERT INTO ${named(name)} (${listed(columns)})
+    SELECT ${listed(columns)} FROM json_populate_recordset(NULL::${named(name)}, ${rows}::json)`;
 
 /** What the migrations themselves have put into a table goes. */
-export const deleteAll = ({ name }: Table): Sql => raw(`DELETE FROM ${quoted(name)}`);
+export const deleteAll = ({ name }: Table): Sql => sql`DELETE FROM ${named(name)}`;
 
 /** Numbers that PostgreSQL counts up by itself go on after the highest. */
 export async function goOnCounting(on: Queryable): Promise<void> {
   const counted = await on.all<{ table: string; name: string }>(
-    raw(`SELECT t.relname AS "table", a.attname AS name FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
-      WHERE a.attidentity <> '' AND t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace`),
+    sql`SELECT t.relname AS "table", a.attname AS name FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
+      WHERE a.attidentity <> '' AND t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace`,
   );
   for (const { table, name } of counted) {
+    const highest = sql`max(${named(name)})`;
     await on.all(
-      raw(`SELECT setval(pg_get_serial_sequence('${quoted(table)}', '${name}'), coalesce(max(${quoted(name)}), 1),
-        max(${quoted(name)}) IS NOT NULL) FROM ${quoted(table)}`),
+      sql`SELECT setval(pg_get_serial_sequence(${quoted(table)}, ${name}), coalesce(${highest}, 1), ${highest} IS NOT NULL)
+        FROM ${named(table)}`,
     );
   }
 }

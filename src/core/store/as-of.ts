@@ -1,5 +1,5 @@
 import type { Db, Queryable } from "./db.ts";
-import { raw } from "./sql.ts";
+import { raw, sql } from "./sql.ts";
 
 /** Carries what was found out of a transaction that is rolled back. */
 class Found extends Error {
@@ -22,8 +22,8 @@ export function asOf(db: Db, nowMs: number): Pick<Db, "aside"> {
         await db.transact(
           async (tx) => {
             await tx.all(
-              raw(`CREATE OR REPLACE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE
-                AS $body$ SELECT ${Math.floor(nowMs)}::bigint $body$`),
+              sql`CREATE OR REPLACE FUNCTION parley_now() RETURNS bigint LANGUAGE sql VOLATILE
+                AS $body$ SELECT ${raw(String(Math.floor(nowMs)))}::bigint $body$`,
             );
             throw new Found(await work(tx));
           },
