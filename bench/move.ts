@@ -56,7 +56,7 @@ async function makeStore(dataDir: string): Promise<void> {
     env: { PATH: process.env["PATH"], HOME: folder },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  for await (const text of server.stdout) if (String(text).includes("  data ")) break;
+  for await (const text of server.stdout) if (String(text).includes("Parley listens")) break;
   server.kill("SIGTERM");
   await once(server, "close");
   const database = new DatabaseSync(join(dataDir, "parley.db"));

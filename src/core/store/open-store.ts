@@ -81,6 +81,7 @@ export async function openStore(place: StorePlace, options: StoreOptions): Promi
 
 async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<Store> {
   const { clock, random } = options;
+  refuseUnfinished(place.dataDir);
   const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
   judgeFile(join(place.dataDir, DATABASE_FILE), options.acceptLoss ? 0 : lastCommit);
   const notes = prepareDataDir(place.dataDir);
