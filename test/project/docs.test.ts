@@ -40,12 +40,12 @@ const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
   {
     file: "docs/how-to/operate.md",
     begins: "ask.example.com {",
-    because: "it is Caddy's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
+    because: "it is Caddy's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
   },
   {
     file: "docs/how-to/operate.md",
     begins: "server {",
-    because: "it is nginx's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
+    because: "it is nginx's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
   },
   {
     file: "docs/how-to/operate.md",
