@@ -26,9 +26,7 @@ export interface Part {
     | "root"
     | "systemd"
     | "nginx"
-    | "Caddy"
-    | "Prometheus"
-    | "promtool";
+    | "Caddy";
   /** What is tested with it. */
   purpose: string;
   /** How it is found; null where it is no program. */
@@ -169,26 +167,6 @@ export const PARTS: readonly Part[] = [
     purpose: "its configuration before the server",
     program: "caddy",
     debian: ["caddy"],
-    worksAnywhere: true,
-    isOnlyUnpacked: true,
-    isInsistedOn: true,
-    trouble: () => false,
-  },
-  {
-    name: "Prometheus",
-    purpose: "reading the server's metrics",
-    program: "prometheus",
-    debian: ["prometheus"],
-    worksAnywhere: true,
-    isOnlyUnpacked: true,
-    isInsistedOn: true,
-    trouble: () => false,
-  },
-  {
-    name: "promtool",
-    purpose: "rules by which Prometheus alerts",
-    program: "promtool",
-    debian: ["prometheus"],
     worksAnywhere: true,
     isOnlyUnpacked: true,
     isInsistedOn: true,
