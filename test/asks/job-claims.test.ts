@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
-import { MINUTE, pause, until } from "../support/contract.ts";
+import { advanceUntil, MINUTE, pause, until } from "../support/contract.ts";
 import {
   assertFenced,
   assertNoJob,
@@ -276,7 +276,7 @@ describe("a clock that jumps, or a server that was away,", () => {
     assert.deepEqual([reply.status, reply.body.state, reply.body.epoch], [200, "RUNNING", 1], reply.text);
     await pause(100);
     await world.advance(15_100);
-    await until(async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "QUEUED");
+    await advanceUntil(world, 500, async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "QUEUED");
   });
 
   it("takes none away that was held while no server was there", async () => {
@@ -290,6 +290,6 @@ describe("a clock that jumps, or a server that was away,", () => {
     assert.deepEqual([reply.status, reply.body.epoch], [200, 1], reply.text);
     await pause(100);
     await world.advance(15_100);
-    await until(async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "FAILED");
+    await advanceUntil(world, 500, async () => (await scene.admin.get(`/jobs/${alive.id}`)).body.state === "FAILED");
   });
 });

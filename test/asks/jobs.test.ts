@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
-import { DAY, until } from "../support/contract.ts";
+import { advanceUntil, DAY, until } from "../support/contract.ts";
 import {
   answerAsk,
   assertClosed,
@@ -305,7 +305,7 @@ for (const on of DATABASES) {
       await world.advance(6 * DAY);
       assert.equal((await ana.post(`/jobs/${id}/logs`, { message: "still here" })).status, 202);
       await world.advance(7 * DAY);
-      await until(async () => (await admin.get(`/jobs/${id}`)).body.state === "EXPIRED");
+      await advanceUntil(world, 1000, async () => (await admin.get(`/jobs/${id}`)).body.state === "EXPIRED");
       assert.equal((await historyOf(own, id)).events.at(-1), "RUNNING > EXPIRED 1");
     });
 

@@ -19,7 +19,7 @@ describe("serve", () => {
     await first.sees(", WAL, synchronous=FULL, checked\n");
     const lines = first.shown().split("\n");
     const [head = "", answer, you = "", agents = "", ask = "", data] = lines.slice(
-      lines.findIndex((line) => line.startsWith("Parley ")),
+      lines.findIndex((line) => /^Parley \d/.test(line)),
     );
     const url = /^Parley \d+\.\d+\.\d+ {2}(http:\/\/127\.0\.0\.1:\d+) {3}open to this computer only$/.exec(head)?.[1];
     assert.equal(answer, `  answer  ${url}/`);

@@ -154,7 +154,7 @@ describe("a wall clock that steps, on SQLite", () => {
       await world.advance(14_000);
       assert.equal(await state(), "RUNNING");
       await world.advance(2000);
-      await until(async () => (await state()) !== "RUNNING");
+      await advanceUntil(world, 500, async () => (await state()) !== "RUNNING");
       world.clock.step(-stepMs);
     }
   });

@@ -4,7 +4,7 @@ import { examineRows } from "../../src/doctor/store/checks.ts";
 import { sql, type Sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { until } from "../support/contract.ts";
+import { advanceUntil } from "../support/contract.ts";
 import { answerAsk, claim, openJobs, pendingAsk, type JobScene } from "../support/jobs.ts";
 import { DATABASES, type DatabaseName } from "../support/world.ts";
 
@@ -16,7 +16,7 @@ async function lived(on: DatabaseName): Promise<JobScene> {
   const lost = await scene.claimed(ana);
   await pendingAsk(scene, lost.id, ana, same);
   await world.advance(15_000);
-  await until(async () => (await planner.get(`/jobs/${lost.id}`)).body.state === "QUEUED");
+  await advanceUntil(world, 500, async () => (await planner.get(`/jobs/${lost.id}`)).body.state === "QUEUED");
   const next = await claim(bo, lost.kind);
   await pendingAsk(scene, next.id, bo, { ...same, id: "joined" });
   await scene.queue();
@@ -29,7 +29,7 @@ async function lived(on: DatabaseName): Promise<JobScene> {
   await ana.post(`/jobs/${failed.id}/finish`, { state: "FAILED" }, failed.lease);
   await planner.post(`/jobs/${(await scene.queue()).job_id}/cancel`, {});
   await world.advance(2000);
-  await until(async () => (await planner.get(`/jobs/${outlived.job_id}`)).body.state === "EXPIRED");
+  await advanceUntil(world, 500, async () => (await planner.get(`/jobs/${outlived.job_id}`)).body.state === "EXPIRED");
   await ana.post("/jobs", { external: true });
   return scene;
 }

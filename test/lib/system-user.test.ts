@@ -16,11 +16,10 @@ describe("the system's user", () => {
   });
 
   itAsRoot("is a number where the system has no name for it", () => {
-    // A program that another user runs cannot read this checkout everywhere, so it is given the source.
-    const source = `${systemUser.toString()}; process.stdout.write(systemUser());`;
+    // Another user cannot read this checkout everywhere, nor start its Node: the source is given to one that is started.
+    const source = `${systemUser.toString()}; process.setuid(${NAMELESS}); process.stdout.write(systemUser());`;
     const program = `import { userInfo } from "node:os"; ${source}`;
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
-      uid: NAMELESS,
       cwd: "/",
       encoding: "utf8",
     });

@@ -92,14 +92,14 @@ describe("the README's two commands, in a fresh clone and an empty home", () => 
     process.kill(supervised.pid, "SIGTERM");
     assert.match(
       await within(supervised.ended, "npm start is gone, and somebody still writes"),
-      /^Stopping; once more/m,
+      /"msg":"Stopping; once more/,
     );
     await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`));
 
     // As a terminal does: by one signal to everybody, which npm passes on once more.
     const typed = await startInClone(t, { start, clone, port, env });
     process.kill(-typed.pid, "SIGINT");
-    assert.match(await within(typed.ended, "Ctrl-C left somebody who writes"), /^Stopping; once more/m);
+    assert.match(await within(typed.ended, "Ctrl-C left somebody who writes"), /"msg":"Stopping; once more/);
     assert.deepEqual(await typed.exit, [0, null]);
 
     const tests = spawn("sh", ["-c", `${test} -- ${WORD}`], { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });

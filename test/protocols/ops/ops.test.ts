@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { VERSION } from "../../../src/lib/version.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { createKey } from "../../../src/access/create-key.ts";
+import { advanceUntil } from "../../support/contract.ts";
 import { DATABASES, openWorld, type World } from "../../support/world.ts";
 
 async function word(world: World, path: string): Promise<[number, string]> {
@@ -45,12 +46,13 @@ for (const on of DATABASES) {
         db.transact((tx) => tx.all(sql`UPDATE questions SET version = ${version}`));
       await setVersion(7);
       await world.advance(60_000);
-      await until(() => word(world, "/readyz"), [503, "broken"]);
+      await advanceUntil(world, 500, async () => (await word(world, "/readyz"))[1] === "broken");
+      assert.deepEqual(await word(world, "/readyz"), [503, "broken"]);
       assert.deepEqual(await word(world, "/healthz"), [200, "ok"]);
 
       await setVersion(1);
-      await world.advance(5000);
-      await until(() => word(world, "/readyz"), [200, "ready"]);
+      await advanceUntil(world, 500, async () => (await word(world, "/readyz"))[1] === "ready");
+      assert.deepEqual(await word(world, "/readyz"), [200, "ready"]);
     });
 
     it("counts by the first look what happened before it, among people and among executors", async () => {
