@@ -54,7 +54,8 @@ async function makeStore(dataDir: string): Promise<void> {
   // The first start makes the installation key, and seals with it.
   const server = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--data-dir", dataDir], {
     env: { PATH: process.env["PATH"], HOME: folder },
-    stdio: ["ignore", "pipe", "inherit"],
+    // It writes a sign-in link and a key there.
+    stdio: ["ignore", "pipe", "ignore"],
   });
   for await (const text of server.stdout) if (String(text).includes("Parley listens")) break;
   server.kill("SIGTERM");
