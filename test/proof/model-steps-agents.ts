@@ -217,19 +217,21 @@ export const reading = [
       const name = story.agent(args.agent);
       const mine = story.asked.flatMap((id) => model.own(name, id) ?? []);
       if (mine.some((ask) => model.isOutlived(ask))) return;
+      const isWanted = (ask: (typeof mine)[number]) =>
+        args.status.length === 0 || args.status.includes(model.statusOf(ask));
       const query = `?limit=${args.limit}${args.status.length > 0 ? `&status=${args.status.join(",")}` : ""}`;
-      let shown = 0;
+      // A page goes on after the last one shown, even where that has another status by now.
+      let left = mine.reverse();
+      let isFirst = true;
       let isLast = false;
       while (!isLast) {
-        const path = `/agent/questions${query}${shown > 0 ? "&cursor={cursor}" : ""}`;
+        const path = `/agent/questions${query}${isFirst ? "" : "&cursor={cursor}"}`;
+        isFirst = false;
         await story.exchange({ method: "GET", path, ...own(story, args.agent) }, () => {
-          const wanted = mine
-            .filter((ask) => args.status.length === 0 || args.status.includes(model.statusOf(ask)))
-            .reverse();
-          // What was on an earlier page may have another status by now; what follows it is the same.
-          const page = wanted.slice(shown, shown + args.limit);
-          shown += page.length;
-          isLast = wanted.length <= shown;
+          const wanted = left.filter(isWanted);
+          const page = wanted.slice(0, args.limit);
+          isLast = wanted.length <= args.limit;
+          left = left.slice(left.findIndex((ask) => ask === page.at(-1)) + 1);
           const body = { questions: page.map((ask) => model.shown(ask)), next_cursor: isLast ? null : "{cursor}" };
           return { status: 200, body, headers: model.readHeaders };
         });
