@@ -20,6 +20,7 @@ export const SUBJECTS = [
   "tasks",
   "doctor",
   "backup",
+  "personal-data",
 ];
 const subject = `(${SUBJECTS.join("|")})`;
 const lib = "^src/lib/";

@@ -169,6 +169,14 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "retire somebody: sessions, links and keys of theirs end, and what only they were asked goes to who sees all",
       load: async () => (await import("./people.ts")).peopleRemove,
     },
+    "people export": {
+      does: "write everything that is stored about somebody into a file",
+      load: async () => (await import("./people-data.ts")).peopleExport,
+    },
+    "people erase": {
+      does: "remove somebody's name and every address; what they decided stays, under a pseudonym",
+      load: async () => (await import("./people-data.ts")).peopleErase,
+    },
     "keys create": {
       does: "make a key and print it, alone, this once",
       load: async () => (await import("./keys.ts")).keysCreate,

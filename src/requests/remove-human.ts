@@ -25,11 +25,16 @@ export async function removeHuman(ctx: Pick<Context, "db" | "wake">, number: num
     if (human.isOperator) {
       throw new Refusal("invalid_input", { loc: ["path", "id"] }, "Whoever runs this server cannot be deleted.");
     }
-    await rerouteAll(tx, human.person, by);
-    await retireHuman(tx, human.person);
-    await appendAudit(tx, { actor: by, action: "human.deleted", data: { person: human.person } });
-    tx.wake(INBOX_TOPIC);
+    await removeFrom(tx, { person: human.person }, by);
   });
+}
+
+/** The person, whom this transaction has locked, can no longer be asked, sign in or answer. */
+export async function removeFrom(tx: Tx, { person }: { person: string }, by: Actor): Promise<void> {
+  await rerouteAll(tx, person, by);
+  await retireHuman(tx, person);
+  await appendAudit(tx, { actor: by, action: "human.deleted", data: { person } });
+  tx.wake(INBOX_TOPIC);
 }
 
 const ALL = { limit: 1_000_000, offset: 0 };
@@ -43,7 +48,18 @@ async function rerouteAll(tx: Tx, person: string, by: Actor): Promise<void> {
 }
 
 async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Promise<void> {
-  const audience = withoutPerson(ask.audience, { person, left: await groupsLeft(tx, ask.audience, person) });
+  await rerouteFrom(tx, ask, { person, addresses: new Set() }, by);
+}
+
+/** An open request, which this transaction holds, asks neither the person nor anybody at these addresses any more. */
+export async function rerouteFrom(
+  tx: Tx,
+  ask: AddressedAsk,
+  { person, addresses }: { person: string; addresses: ReadonlySet<string> },
+  by: Actor,
+): Promise<void> {
+  const left = await groupsLeft(tx, ask.audience, person);
+  const audience = withoutPerson(ask.audience, { person, addresses, left });
   await insertReaders(tx, ask.id, readersOf(audience));
   await tellDevices(tx, ask.id, audience);
   await updateAddressed(tx, { ...ask, audience });
@@ -52,6 +68,8 @@ async function reroute(tx: Tx, ask: AddressedAsk, person: string, by: Actor): Pr
 
 interface Gone {
   person: string;
+  /** Where nobody is asked any more, whoever it was that the agent named so. */
+  addresses: ReadonlySet<string>;
   /** Groups whoever is first of whom decides, with somebody left: these stay asked alone. */
   left: ReadonlySet<string>;
 }
@@ -79,7 +97,8 @@ function withoutPerson(audience: Audience, gone: Gone): Audience {
   }
 }
 
-function isOnly({ target }: Audience & { is: "leaf" }, { person, left }: Gone): boolean {
+function isOnly({ target }: Audience & { is: "leaf" }, { person, addresses, left }: Gone): boolean {
+  if ("to" in target && addresses.has(target.to)) return true;
   if (target.via === "person") return target.person === person && !left.has(target.group ?? "");
   return target.via === "webhook" && target.people.every((one) => one === person);
 }

@@ -1,0 +1,199 @@
+import type { Row } from "../backup/model/export-lines.ts";
+import { readTables, type Table } from "../backup/store/tables.ts";
+import type { Context } from "../context.ts";
+import { appendAudit, type Actor } from "../core/store/audit.ts";
+import type { Db, Tx } from "../core/store/db.ts";
+import { raw } from "../core/store/sql.ts";
+import { INBOX_TOPIC } from "../core/store/wake.ts";
+import { lockHumans } from "../access/store/humans.ts";
+import { Refusal } from "../refusals.ts";
+import { removeFrom, rerouteFrom } from "../requests/remove-human.ts";
+import { lockAddressed } from "../requests/store/requests.ts";
+import { besideArguments, eraser, formsOf, type Marks, pseudonymOf, withoutErased } from "./model/marks.ts";
+import { findCalled, forgetPerson, listOpenAt, listReached, type DataSubject } from "./store/person.ts";
+import { listRowsWith, readRow, updateRow, type Wanted } from "./store/traces.ts";
+
+export interface Erasure {
+  id: string;
+  name: string;
+  pseudonym: string;
+  addresses: number;
+  /** How many rows of each table were changed beside what is known of the person alone. */
+  rows: Readonly<Record<string, number>>;
+  /** Requests whose arguments, which a digest covers, name the person still: agents wrote them. */
+  argumentsKept: readonly string[];
+  /** Somebody else has the same name: where the name stands alone it may mean them, and was left. */
+  isNameShared: boolean;
+}
+
+/** Columns that hold sentences of this server, in which it calls people by their names. */
+const OUR_SENTENCES: ReadonlySet<string> = new Set([
+  "deliveries.words",
+  "aa_events.data_json",
+  "aa_board.data_json",
+  "aa_tasks.feedback_json",
+  "aa_tasks.error",
+  "answers.error",
+  "job_events.body",
+  "webhook_events.body",
+  "webhook_events.message",
+  "conversation_messages.raw",
+]);
+/** Columns that say where something is sent. */
+const TARGETS: ReadonlySet<string> = new Set([
+  "addressed_asks.audience",
+  "deliveries.target",
+  "deliveries.long_target",
+  "conversations.target",
+]);
+/** What others are computed from, and which names nobody: the chain of the record, and pinned definitions of tools. */
+const NEVER_CHANGED: ReadonlySet<string> = new Set(["audit.entry", "audit.prev", "audit.hash", "tool_pins.definition"]);
+
+class OnlyTried extends Error {
+  readonly erasure: Erasure;
+  constructor(erasure: Erasure) {
+    super("nothing was erased");
+    this.erasure = erasure;
+  }
+}
+
+/**
+ * Nothing in the store names the person any more, or says how to reach them: what they decided is a pseudonym's. They
+ * are removed first where they are still here, so that what only they were asked waits for everybody who sees all there
+ * is. All of it commits as one transaction, or, with `dryRun`, nothing does.
+ *
+ * @throws {Refusal} `person_not_found`; `invalid_input` for the person who runs the server, and where several have the name
+ */
+export async function erasePerson(
+  ctx: Pick<Context, "wake"> & { db: Db },
+  called: string,
+  { by, dryRun }: { by: Actor; dryRun: boolean },
+): Promise<Erasure> {
+  try {
+    const { value, topics } = await ctx.db.transact(
+      async (tx) => {
+        const erasure = await eraseIn(tx, called, by);
+        if (dryRun) throw new OnlyTried(erasure);
+        return erasure;
+      },
+      { isLong: true },
+    );
+    ctx.wake.publish(topics);
+    return value;
+  } catch (error) {
+    if (error instanceof OnlyTried) return error.erasure;
+    throw error;
+  }
+}
+
+/** Returns the one person of this number or name. @throws {Refusal} `person_not_found`, `invalid_input` */
+export async function findSubject(on: Pick<Tx, "all" | "dialect">, called: string): Promise<DataSubject> {
+  const [found, ...more] = await findCalled(on, called);
+  if (!found) throw new Refusal("person_not_found", { person: called });
+  if (more.length === 0) return found;
+  const numbers = [found, ...more].map(({ id }) => id).join(", ");
+  throw new Refusal(
+    "invalid_input",
+    { loc: ["name"] },
+    `Several people have this name: say which by number: ${numbers}.`,
+  );
+}
+
+async function eraseIn(tx: Tx, called: string, by: Actor): Promise<Erasure> {
+  // What SQLite frees while this connection lasts is overwritten with zeros.
+  if (tx.dialect === "sqlite") await tx.all(raw("PRAGMA secure_delete = ON"));
+  await lockHumans(tx);
+  const { id, name, isOperator, hasLeft } = await findSubject(tx, called);
+  if (isOperator) throw new Refusal("invalid_input", { loc: ["name"] }, "Whoever runs this server cannot be erased.");
+  const pseudonym = pseudonymOf(id);
+  const addresses = await listAddresses(tx, id);
+  const isNameShared = (await findCalled(tx, name)).length > 1;
+  const marks: Marks = { name: isNameShared || name === pseudonym ? null : name, pseudonym, addresses };
+
+  await rerouteWhatWaits(tx, { id, addresses, by });
+  if (!hasLeft) await removeFrom(tx, { person: id }, by);
+  await forgetPerson(tx, { id, pseudonym, phones: addresses.filter((address) => address.startsWith("+")) });
+  const { rows, argumentsKept } = await eraseTraces(tx, marks);
+  await appendAudit(tx, { actor: by, action: "human.erased", data: { person: id } });
+  tx.wake(INBOX_TOPIC);
+  return { id, name, pseudonym, addresses: addresses.length, rows, argumentsKept, isNameShared };
+}
+
+/** Returns every address of the person, also such as messages went to before it was changed. */
+export async function listAddresses(on: Pick<Tx, "all" | "dialect">, person: string): Promise<string[]> {
+  const { identities, targets } = await listReached(on, person);
+  const reached = targets.flatMap((target) => {
+    const said = JSON.parse(target) as { via?: string; kind?: string; to?: unknown; value?: unknown } | null;
+    const address = said?.kind === undefined ? said?.to : said.value;
+    return typeof address === "string" && said?.via !== "webhook" ? [address] : [];
+  });
+  return [...new Set([...identities, ...reached])].filter(isOnesOwn).sort((one, other) => other.length - one.length);
+}
+
+/** A channel of Slack is not one person's. */
+const isOnesOwn = (address: string): boolean => address.length > 3 && !/^[CGD][A-Z0-9]{5,}$/.test(address);
+
+async function rerouteWhatWaits(
+  tx: Tx,
+  { id, addresses, by }: { id: string; addresses: readonly string[]; by: Actor },
+): Promise<void> {
+  for (const askId of await listOpenAt(tx, addresses)) {
+    const held = await lockAddressed(tx, askId);
+    if (held?.ask.state === "open") await rerouteFrom(tx, held.ask, { person: id, addresses: new Set(addresses) }, by);
+  }
+}
+
+async function eraseTraces(tx: Tx, marks: Marks): Promise<Pick<Erasure, "rows" | "argumentsKept">> {
+  const wanted: Wanted = {
+    anyCase: marks.addresses.flatMap(formsOf).map((form) => form.toLowerCase()),
+    exact: marks.name === null ? [] : [...new Set([marks.name, JSON.stringify(marks.name).slice(1, -1)])],
+  };
+  const erase = eraser(marks);
+  const rows: Record<string, number> = {};
+  const argumentsKept: string[] = [];
+  for (const table of await readTables(tx)) {
+    for (const key of await listRowsWith(tx, table, wanted)) {
+      const row = await readRow(tx, table, key);
+      if (!row) continue;
+      const values = erasedValues(table, row, erase);
+      if (Object.keys(values).length > 0) {
+        await updateRow(tx, { table, key, values });
+        rows[table.name] = (rows[table.name] ?? 0) + 1;
+      }
+      if (table.name === "addressed_asks" && namesInArguments(row, erase)) argumentsKept.push(String(row["ask_id"]));
+    }
+  }
+  return { rows, argumentsKept };
+}
+
+type Erase = ReturnType<typeof eraser>;
+
+/** Returns the columns of a row that name the person, each as it is to be. */
+function erasedValues(table: Table, row: Row, erase: Erase): Row {
+  const values: Record<string, string | null> = {};
+  for (const [column, value] of Object.entries(row)) {
+    const place = `${table.name}.${column}`;
+    if (typeof value !== "string" || NEVER_CHANGED.has(place)) continue;
+    const text = erasedText(place, value, { row, erase });
+    // The chain covers a hash of the data, and an entry whose data is forgotten is whole.
+    if (text !== value) values[column] = place === "audit.data" ? null : text;
+  }
+  return values;
+}
+
+function erasedText(place: string, value: string, { row, erase }: { row: Row; erase: Erase }): string {
+  const change = (text: string) => erase(text, OUR_SENTENCES.has(place));
+  const isDigested = place.startsWith("addressed_asks.") && row["digest"] !== null;
+  const text = isDigested ? besideArguments(value, change) : change(value);
+  return TARGETS.has(place) && text !== value ? withoutErased(text) : text;
+}
+
+function namesInArguments(row: Row, erase: Erase): boolean {
+  if (row["digest"] === null) return false;
+  return ["form", "outcome"].some((column) => {
+    const json = row[column];
+    if (typeof json !== "string") return false;
+    const beside = besideArguments(json, (text) => erase(text, false));
+    return erase(beside, false) !== beside;
+  });
+}
