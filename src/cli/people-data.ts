@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { makeNewFile } from "../backup/make-new-file.ts";
+import { writeAll } from "../lib/tar.ts";
 import type { Config } from "../config/config.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { erasePerson, type Erasure } from "../personal-data/erase-person.ts";
@@ -21,7 +22,8 @@ export const peopleExport: Command = {
     if (more.length > 0) throw new WrongUsage("there is one NAME and one FILE; quote a name that holds spaces");
     const file = resolve(path);
     const found = await withStore(values, io, (ctx) => exportPerson(ctx, called));
-    await makeNewFile(file, io.interrupted, (draft) => draft.writeFile(`${JSON.stringify(found, null, 2)}\n`));
+    const text = Buffer.from(`${JSON.stringify(found, null, 2)}\n`);
+    await makeNewFile(file, io.interrupted, (draft) => writeAll(draft, text));
     const rows = Object.values(found.tables).reduce((sum, those) => sum + those.length, found.record.length);
     io.out(`${file}  ${rows} rows about ${printable(found.name)} (${found.person})`);
     io.tell("Other people may be named in it, in what they or agents wrote: read it before you hand it on.");

@@ -9,9 +9,9 @@ import { lockHumans } from "../access/store/humans.ts";
 import { Refusal } from "../refusals.ts";
 import { removeFrom, rerouteFrom } from "../requests/remove-human.ts";
 import { lockAddressed } from "../requests/store/requests.ts";
-import { besideArguments, eraser, formsOf, type Marks, pseudonymOf, withoutErased } from "./model/marks.ts";
+import { besideArguments, eraser, formsOf, type Identifiers, pseudonymOf, withoutErased } from "./model/identifiers.ts";
 import { findCalled, forgetPerson, listOpenAt, listReached, type DataSubject } from "./store/person.ts";
-import { listRowsWith, readRow, updateRow, type Wanted } from "./store/traces.ts";
+import { listRowsWith, readRow, updateRow, type SearchedWords } from "./store/traces.ts";
 
 export interface Erasure {
   id: string;
@@ -108,12 +108,12 @@ async function eraseIn(tx: Tx, called: string, by: Actor): Promise<Erasure> {
   const pseudonym = pseudonymOf(id);
   const addresses = await listAddresses(tx, id);
   const isNameShared = (await findCalled(tx, name)).length > 1;
-  const marks: Marks = { name: isNameShared || name === pseudonym ? null : name, pseudonym, addresses };
+  const known: Identifiers = { name: isNameShared || name === pseudonym ? null : name, pseudonym, addresses };
 
   await rerouteWhatWaits(tx, { id, addresses, by });
   if (!hasLeft) await removeFrom(tx, { person: id }, by);
   await forgetPerson(tx, { id, pseudonym, phones: addresses.filter((address) => address.startsWith("+")) });
-  const { rows, argumentsKept } = await eraseTraces(tx, marks);
+  const { rows, argumentsKept } = await eraseTraces(tx, known);
   await appendAudit(tx, { actor: by, action: "human.erased", data: { person: id } });
   tx.wake(INBOX_TOPIC);
   return { id, name, pseudonym, addresses: addresses.length, rows, argumentsKept, isNameShared };
@@ -143,12 +143,12 @@ async function rerouteWhatWaits(
   }
 }
 
-async function eraseTraces(tx: Tx, marks: Marks): Promise<Pick<Erasure, "rows" | "argumentsKept">> {
-  const wanted: Wanted = {
-    anyCase: marks.addresses.flatMap(formsOf).map((form) => form.toLowerCase()),
-    exact: marks.name === null ? [] : [...new Set([marks.name, JSON.stringify(marks.name).slice(1, -1)])],
+async function eraseTraces(tx: Tx, known: Identifiers): Promise<Pick<Erasure, "rows" | "argumentsKept">> {
+  const wanted: SearchedWords = {
+    anyCase: known.addresses.flatMap(formsOf).map((form) => form.toLowerCase()),
+    exact: known.name === null ? [] : [...new Set([known.name, JSON.stringify(known.name).slice(1, -1)])],
   };
-  const erase = eraser(marks);
+  const erase = eraser(known);
   const rows: Record<string, number> = {};
   const argumentsKept: string[] = [];
   for (const table of await readTables(tx)) {

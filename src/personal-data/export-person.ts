@@ -7,8 +7,15 @@ import { selectRowsOf } from "./store/traces.ts";
 
 /** Columns that hold the id of a person, or of a device of theirs; whatever table has one is exported. */
 const OF_A_PERSON: ReadonlySet<string> = new Set([
-  ...["person", "person_id", "participant_id", "by_id", "reader", "principal"],
-  ...["made_by", "revoked_by", "decided_by"],
+  "person",
+  "person_id",
+  "participant_id",
+  "by_id",
+  "reader",
+  "principal",
+  "made_by",
+  "revoked_by",
+  "decided_by",
 ]);
 /** Columns by which somebody else could act as the person, or that are digests of such. */
 const CREDENTIAL = /hash|secret|sealed|^keys$|fingerprint|^network$/;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { newFolder, parley } from "../support/program.ts";
@@ -11,7 +11,9 @@ describe("parley people export and erase", () => {
 
   it("write what is stored into a file of their own, and erase only when that is meant", async () => {
     const ana = await add("Ana Ruiz", "--email", "ana@people.example");
-    const file = join(newFolder(), "ana.json");
+    const folder = newFolder();
+    mkdirSync(folder);
+    const file = join(folder, "ana.json");
     const written = await people("export", "Ana Ruiz", file);
     assert.equal(written.code, 0, written.err);
     assert.match(written.out, /ana\.json {2}\d+ rows about Ana Ruiz \(\d+\)/);
@@ -41,8 +43,12 @@ describe("parley people export and erase", () => {
     const [one, other] = [await add("Bo Lind"), await add("Bo Lind")];
     const asked = await people("erase", "Bo Lind");
     assert.deepEqual([asked.code, asked.err.includes(`say which by number: ${one}, ${other}.`)], [1, true]);
-    const settings = { ...store, PARLEY_PEOPLE_GROUPS: JSON.stringify({ sales: [one] }) };
-    const { out } = await parley(["people", "erase", one, "--json"], settings);
+    const folder = newFolder();
+    mkdirSync(folder);
+    const config = join(folder, "parley.yaml");
+    writeFileSync(config, `people: { groups: { sales: [${one}, 1] } }\n`);
+    const { out, err } = await people("erase", one, "--json", "--config", config);
+    assert.notEqual(out, "", err);
     const { id, erased, name_shared: isShared, named_in: places } = JSON.parse(out) as Record<string, unknown>;
     assert.deepEqual([id, erased, isShared, places], [one, true, true, ["people.groups.sales"]]);
     assert.equal((await people("erase")).code, 2);

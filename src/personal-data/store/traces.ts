@@ -7,13 +7,13 @@ const textOf = (column: string): Sql => sql`CAST(${named(column)} AS TEXT)`;
 const pattern = (words: string): string => `%${words.replace(/[!%_]/g, "!$&")}%`;
 
 /** Words to look for: addresses in lower case, which are found in any, and others exactly as they are. */
-export interface Wanted {
+export interface SearchedWords {
   anyCase: readonly string[];
   exact: readonly string[];
 }
 
 /** Returns the keys of all rows in which one of the words stands anywhere. */
-export async function listRowsWith(on: Queryable, table: Table, { anyCase, exact }: Wanted): Promise<Row[]> {
+export async function listRowsWith(on: Queryable, table: Table, { anyCase, exact }: SearchedWords): Promise<Row[]> {
   const each = table.columns.flatMap((column) => [
     ...anyCase.map((words) => sql`lower(${textOf(column)}) LIKE ${pattern(words)} ESCAPE '!'`),
     ...exact.map((words) => sql`${textOf(column)} LIKE ${pattern(words)} ESCAPE '!'`),

@@ -1,5 +1,5 @@
 /** What somebody is known by outside and here, and what stands in its place once it is erased. */
-export interface Marks {
+export interface Identifiers {
   /** Null where somebody else is called the same, so that the name alone says nothing of whom it means. */
   name: string | null;
   /** Stands for the name: tells one erased person from another, and nobody who that is. */
@@ -32,7 +32,7 @@ export function formsOf(address: string): string[] {
  * name of several words goes wherever it stands. One of a single word may be a word of the language: it goes where it
  * is a whole value, and in sentences that this server has made (`isOurs`).
  */
-export function eraser({ name, pseudonym, addresses }: Marks): (text: string, isOurs: boolean) => string {
+export function eraser({ name, pseudonym, addresses }: Identifiers): (text: string, isOurs: boolean) => string {
   const number = pseudonym.replace(/\D+/g, "");
   const steps = addresses.flatMap((address, i) =>
     formsOf(address).map((form) => ({

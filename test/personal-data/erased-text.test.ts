@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { besideArguments, eraser, withoutErased } from "../../src/personal-data/model/marks.ts";
+import { besideArguments, eraser, withoutErased } from "../../src/personal-data/model/identifiers.ts";
 
 const ANA = {
   name: "Ana Ruiz",
