@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { readStoreClock } from "../questions/store/activity.ts";
-import { countJobs, countPendingByStage, listEnded, type EndedAsk } from "./store/activity.ts";
+import { countJobs, countPendingByStage, listEnded, oldestPendingMs, type EndedAsk } from "./store/activity.ts";
 
 export type { EndedAsk } from "./store/activity.ts";
 
@@ -31,4 +31,9 @@ export function followRelay(ctx: Pick<Context, "db">): { next(): Promise<RelayAc
       return { ended, pending, jobs };
     },
   };
+}
+
+/** Returns how long the oldest pending ask has been waiting, in ms; 0 where none is pending. */
+export function readOldestPendingMs(ctx: Pick<Context, "db">): Promise<number> {
+  return oldestPendingMs(ctx.db);
 }

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { type Activity, countActivity, countOpen, readStoreClock } from "./store/activity.ts";
+import { type Activity, countActivity, countOpen, oldestOpenMs, readStoreClock } from "./store/activity.ts";
 
 /** Told of one span of time after another, without a gap or an overlap. */
 export interface ActivityReader {
@@ -28,4 +28,9 @@ export function followActivity(ctx: Pick<Context, "db">): ActivityReader {
 /** Resolves when the store answers. @throws when it does not */
 export async function pingStore(ctx: Pick<Context, "db">): Promise<void> {
   await readStoreClock(ctx.db);
+}
+
+/** Returns how long the oldest open question has been waiting, in ms; 0 where none is open. */
+export function readOldestOpenMs(ctx: Pick<Context, "db">): Promise<number> {
+  return oldestOpenMs(ctx.db);
 }

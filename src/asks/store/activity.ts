@@ -1,7 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { AnswerSource, AnswerStatus, JobState, Stage } from "../model/ask.ts";
 import { sql } from "../../core/store/sql.ts";
-import type { Queryable } from "../../core/store/db.ts";
+import { one, type Queryable } from "../../core/store/db.ts";
 
 /** One ask that ended, as figures count it. */
 export interface EndedAsk {
@@ -31,4 +31,13 @@ export async function countPendingByStage(on: Queryable): Promise<{ type: AskTyp
 /** Returns how many jobs are in each state; one that has ended counts as long as it is kept. */
 export async function countJobs(on: Queryable): Promise<{ state: JobState; count: number }[]> {
   return on.all(sql`SELECT state, count(*) AS count FROM jobs GROUP BY state`);
+}
+
+/** Returns how long the oldest pending ask has been waiting, in ms; 0 where none is pending. */
+export async function oldestPendingMs(on: Queryable): Promise<number> {
+  const { ms } = await one<{ ms: number }>(
+    on,
+    sql`SELECT coalesce((SELECT parley_now()) - min(created_at), 0) AS ms FROM asks WHERE status = 'PENDING'`,
+  );
+  return ms;
 }

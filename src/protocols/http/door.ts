@@ -18,6 +18,7 @@ export interface DoorSettings {
   /** Whether agents may ask without a key; left out, only those of this computer. */
   open?: boolean | undefined;
   publicUrl: string;
+  dataDir: string;
   hosts: readonly string[];
   cors: { origins: readonly string[] };
   email: { templates: "off" | "text" | "sanitized" };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { findKey } from "../../access/find-key.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { refuseFromElsewhere } from "../http/reach.ts";
+import { measureHealth } from "./health-metrics.ts";
 import { type Metrics, measureWork } from "./metrics.ts";
 import { openReadiness } from "./readiness.ts";
 import { measureRelay } from "./relay-metrics.ts";
@@ -21,6 +22,7 @@ export function opsRoutes(
   const readiness = openReadiness(door.ctx, door.storeState);
   measureWork(metrics, door);
   measureRelay(metrics, door);
+  measureHealth(metrics, door, readiness);
 
   return async (app) => {
     app.get(

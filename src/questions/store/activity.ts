@@ -33,3 +33,12 @@ export async function countOpen(on: Queryable): Promise<number> {
 export async function readStoreClock(on: Queryable): Promise<number> {
   return (await one<{ now: number }>(on, sql`SELECT parley_now() AS now`)).now;
 }
+
+/** Returns how long the oldest open question has been waiting, in ms; 0 where none is open. */
+export async function oldestOpenMs(on: Queryable): Promise<number> {
+  const { ms } = await one<{ ms: number }>(
+    on,
+    sql`SELECT coalesce((SELECT parley_now()) - min(created_at), 0) AS ms FROM questions WHERE state = 'open'`,
+  );
+  return ms;
+}
