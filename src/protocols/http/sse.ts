@@ -36,6 +36,8 @@ export function openEventStream(reply: FastifyReply, firstWords: string): EventS
   const gone = new AbortController();
   const { raw } = reply;
   raw.once("close", () => gone.abort());
+  // A client may go while its request is looked at: then nothing is said of it any more.
+  if (raw.destroyed) gone.abort();
 
   reply.hijack();
   // Handed over as they are sent: set one by one, a waiting request would keep them all.
