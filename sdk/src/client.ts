@@ -16,7 +16,7 @@ import {
   type PersonAnswer,
   type PersonQuestion,
 } from "./ask-person.ts";
-import { agentPlace } from "./environment.ts";
+import { agentServer } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
@@ -45,8 +45,9 @@ export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
    */
   url?: string;
   /**
-   * A key of scope `agent`; else, where `url` is left out too, the one in the environment: `PARLEY_KEY`, or `A2H_API_KEY`
-   * beside `A2H_BASE_URL`. Without one the server must be in open mode, as it is on the same computer.
+   * A key of scope `agent`; else the one in the environment, `PARLEY_KEY`, or `A2H_API_KEY` beside `A2H_BASE_URL`, which
+   * goes only to the server that `url` would be if it were left out. Without one the server must be in open mode, as it
+   * is on the same computer.
    */
   key?: string;
   /** Names this agent in open mode; `default` when left out. */
@@ -61,8 +62,6 @@ export interface WaitOptions extends CallOptions {
   /** Called with the first state and with every change. */
   onProgress?: (question: Question) => void;
 }
-
-const LOCAL_URL = "http://127.0.0.1:3415";
 
 /** How long the server is asked to hold one long-poll. */
 const HOLD_SECONDS = 25;
@@ -83,13 +82,12 @@ export class Parley {
   readonly #connection: Connection;
 
   constructor(options: ParleyOptions = {}) {
-    const place = options.url === undefined ? agentPlace() : { url: options.url, key: undefined };
-    const key = options.key ?? place.key;
+    const { url, key } = agentServer(options);
     const headers = {
       authorization: key === undefined ? undefined : `Bearer ${key}`,
       "x-agent-id": options.agentId,
     };
-    this.#connection = new Connection({ ...options, url: place.url ?? LOCAL_URL }, () => headers);
+    this.#connection = new Connection({ ...options, url }, () => headers);
   }
 
   /**

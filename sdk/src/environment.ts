@@ -30,3 +30,22 @@ export function agentPlace(env: Environment = environment()): { url: string | un
   const url = A2H_BASE_URL?.replace(/\/+$/, "").replace(A2H_PATH, "");
   return { url: url || undefined, key: A2H_API_KEY || undefined };
 }
+
+/** Where an agent's server is when nothing says so, and so whom a key in the environment without an address is for. */
+const LOCAL_URL = "http://127.0.0.1:3415";
+
+/**
+ * Returns which server an agent asks, and the key for it: the one that was given, else that of the environment where the
+ * server is the environment's own. A server that only a program names gets no key that nobody gave for it.
+ */
+export function agentServer(given: { url?: string; key?: string }): { url: string; key: string | undefined } {
+  const { url: known = LOCAL_URL, key } = agentPlace();
+  const url = given.url ?? known;
+  return { url, key: given.key ?? (isSameAddress(url, known) ? key : undefined) };
+}
+
+function isSameAddress(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
+  const [first, second] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ""));
+  return first === second;
+}

@@ -88,6 +88,41 @@ describe("the environment variables of A2H", () => {
     });
   }
 
+  for (const name of ["the TypeScript SDK", "the Python package"]) {
+    const itRuns = name.includes("Python") ? itWithPython : it;
+    const ask = clients[name] ?? assert.fail(name);
+
+    itRuns(
+      `and Parley's own have ${name} send a key to the server that they name, however a program names it`,
+      async () => {
+        const bearer = { authorization: `Bearer ${key}` };
+        const pairs: Variables[] = [
+          { PARLEY_URL: `${world.url}/`, PARLEY_KEY: key },
+          { A2H_BASE_URL: `${world.url}/a2h/v1alpha1`, A2H_API_KEY: key },
+        ];
+        for (const [n, env] of pairs.entries()) {
+          const words = prompt(name, 30 + n);
+          await ask(words, env, n === 0 ? world.url : `${world.url}/`);
+          assert.ok(await asked(bearer, words), JSON.stringify(env));
+        }
+      },
+    );
+
+    itRuns(`and Parley's own have ${name} send no key to a server that only a program names`, async () => {
+      const named: Variables[] = [
+        { PARLEY_URL: NOWHERE },
+        {},
+        { PARLEY_URL: `${world.url}/elsewhere` },
+        { PARLEY_URL: "no address" },
+      ];
+      for (const [n, env] of named.entries()) {
+        const words = prompt(name, 40 + n);
+        await ask(words, { ...env, PARLEY_KEY: key }, world.url);
+        assert.ok(await asked({}, words), JSON.stringify(env));
+      }
+    });
+  }
+
   it("send an approval to a named person from the terminal", async () => {
     const env = { A2H_BASE_URL: world.url, A2H_API_KEY: key };
     await started(process.execPath, ["src/main.ts", "ask", "Which day suits you?", "--to", "operator"], env);

@@ -25,7 +25,8 @@ class Parley:
     ...     print(response.answer)
 
     Without `url` and `key` it takes `PARLEY_URL` and `PARLEY_KEY` from the environment or, where neither says anything,
-    `A2H_BASE_URL` and `A2H_API_KEY`; the server on this computer needs no key.
+    `A2H_BASE_URL` and `A2H_API_KEY`; the server on this computer needs no key. A `url` gets the key in the environment
+    only where it is the address that would be taken without it.
 
     Where the package `cryptography` is installed, the signatures of receipts are verified, by `receipt_keys` (a JWK set,
     kept from before), else by those that the server names. Raises RuntimeError for `receipt_keys` without that package.

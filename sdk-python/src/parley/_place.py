@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import Any, Mapping, Optional
+from urllib.parse import urlsplit
 
 from ._http import Connection
 from ._receipts import can_verify
@@ -12,19 +13,38 @@ _A2H_PATHS = ("/a2h/v1alpha1", "/humanlayer/v1")
 """Where those addresses of A2H begin that stand below a server's own."""
 
 
-def _place(url: Optional[str]) -> tuple[Optional[str], Optional[str]]:
-    """Returns the server's address, with the one given before all others, and the key that the environment has for it.
+_LOCAL_URL = "http://127.0.0.1:3415"
+"""Where the server is when nothing says so, and so whom a key in the environment without an address is for."""
+
+_USUAL_PORTS = {"http": 80, "https": 443}
+
+
+def _known_place() -> tuple[str, Optional[str]]:
+    """Returns where the environment says that the server is, and the key that it has for it.
 
     Parley's variables and A2H's are never mixed, so that no key goes to a server that it is not for.
     """
-    ours, key = url or os.environ.get("PARLEY_URL"), os.environ.get("PARLEY_KEY")
+    ours, key = os.environ.get("PARLEY_URL"), os.environ.get("PARLEY_KEY")
     if ours or key:
-        return ours, key
+        return ours or _LOCAL_URL, key
     theirs = os.environ.get("A2H_BASE_URL", "").rstrip("/")
     for path in _A2H_PATHS:
         if theirs.endswith(path):
             theirs = theirs[: -len(path)]
-    return theirs, os.environ.get("A2H_API_KEY")
+    return theirs or _LOCAL_URL, os.environ.get("A2H_API_KEY")
+
+
+def _is_same_address(one: str, other: str) -> bool:
+    try:
+        return _parts(one) == _parts(other)
+    except ValueError:
+        return False
+
+
+def _parts(url: str) -> tuple[object, ...]:
+    parts = urlsplit(url)
+    port = parts.port or _USUAL_PORTS.get(parts.scheme)
+    return parts.scheme, parts.username, parts.hostname, port, parts.path.rstrip("/"), parts.query
 
 
 def connect(
@@ -39,13 +59,14 @@ def connect(
     """Returns what speaks to the server. Raises RuntimeError where receipts are to be verified, and cannot be."""
     if receipt_keys is not None and not can_verify():
         raise RuntimeError("Signatures are verified by the package `cryptography`: pip install parley-sdk[receipts].")
-    address, known_key = _place(url)
-    key = key if key is not None else known_key
+    known_url, known_key = _known_place()
+    address = url or known_url
+    # A server that only a program names gets no key that nobody gave for it.
+    if key is None and _is_same_address(address, known_url):
+        key = known_key
     headers: dict[str, str] = {}
     if key:
         headers["Authorization"] = f"Bearer {key}"
     if agent_id:
         headers["X-Agent-Id"] = agent_id
-    return Connection(
-        address or "http://127.0.0.1:3415", headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys
-    )
+    return Connection(address, headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys)
