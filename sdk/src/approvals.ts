@@ -2,9 +2,10 @@ import { canonical, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, read, request } from "./outcome.ts";
+import { canVerify, isSigned, payloadOf, type ReceiptKeys } from "./receipts.ts";
 import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request-errors.ts";
 import { channelIdOf } from "./whom.ts";
-import type { ContactChannel, FunctionCall, ReceiptPayload, Responder, ResponseOption } from "./wire.ts";
+import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";
 
 /** Who is asked, and how. Left out, `to` and `channel` are what the key or the server says. */
 export interface ApprovalOptions extends CallOptions {
@@ -57,12 +58,15 @@ export interface Decision<Args extends object = Record<string, unknown>> {
   /** Where the signed receipt stands as long as the server keeps the request, and the receipt: `parley verify` checks it. */
   receiptUrl: string;
   receipt: string;
+  /** Whether the receipt's signature was verified here; false where the runtime knows no Ed25519. */
+  verified: boolean;
 }
 
 /** Asks and waits; what `Parley.approve` promises. */
 export async function approve<Args extends object>(
   connection: Connection,
   { fn, args: given, ...options }: ApprovalRequest<Args>,
+  receiptKeys?: ReceiptKeys,
 ): Promise<Decision<Args>> {
   const { signal, idempotencyKey: id = newKey() } = options;
   const args = copyOf(given);
@@ -82,7 +86,7 @@ export async function approve<Args extends object>(
   };
   const asked = await request<FunctionCall>(connection, "/function_calls", body, signal);
   const call = await outcomeOf(connection, pathOf(id), signal, asked);
-  return decisionOf(connection, call, { fn, args, isEditable: options.editable === true }, signal);
+  return decisionOf(connection, call, { fn, args, isEditable: options.editable === true }, { signal, receiptKeys });
 }
 
 /** Waits for what was asked before; what `Parley.decision` promises. */
@@ -90,10 +94,11 @@ export async function decision(
   connection: Connection,
   id: string,
   { signal }: CallOptions,
+  receiptKeys?: ReceiptKeys,
 ): Promise<Decision<Record<string, unknown>>> {
   const call = await outcomeOf<FunctionCall>(connection, pathOf(id), signal);
   const { fn, kwargs: args, editable } = call.spec;
-  return decisionOf(connection, call, { fn, args, isEditable: editable === true }, signal);
+  return decisionOf(connection, call, { fn, args, isEditable: editable === true }, { signal, receiptKeys });
 }
 
 /** Nobody can decide any more; what `Parley.withdraw` promises. */
@@ -126,7 +131,7 @@ async function decisionOf<Args extends object>(
   connection: Connection,
   call: FunctionCall,
   { fn, args: wanted, isEditable }: Wanted<Args>,
-  signal: AbortSignal | undefined,
+  { signal, receiptKeys }: CallOptions & { receiptKeys: ReceiptKeys | undefined },
 ): Promise<Decision<Args>> {
   const { call_id: id, status } = call;
   if (status.expired || status.cancelled) throw new ApprovalUndecided(call);
@@ -139,6 +144,14 @@ async function decisionOf<Args extends object>(
   const { outcome, call_id, consent_digest } = payloadOf(receipt);
   const isThis = outcome === "approved" && call_id === id && consent_digest === digest;
   if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
+  const verified = await canVerify();
+  if (verified) {
+    const keys = receiptKeys ?? (await read<ReceiptKeys>(connection, "/.well-known/jwks.json", { signal }));
+    if (!(await isSigned(receipt, keys)))
+      throw new ApprovalMismatch(call, "No key of the server's has signed the receipt of");
+  } else if (receiptKeys) {
+    throw new TypeError("Signatures cannot be verified by `receiptKeys` here: this runtime knows no Ed25519.");
+  }
   return {
     id,
     approved: true,
@@ -150,18 +163,8 @@ async function decisionOf<Args extends object>(
     digest,
     receiptUrl: connection.addressOf(path),
     receipt,
+    verified,
   };
-}
-
-/** Returns what a receipt says. Its signature is for those who did not hear it from the server itself. */
-function payloadOf(receipt: string): Partial<ReceiptPayload> {
-  const [, payload = ""] = receipt.split(".");
-  try {
-    const bytes = atob(payload.replaceAll("-", "+").replaceAll("_", "/"));
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)))) as ReceiptPayload;
-  } catch {
-    return {};
-  }
 }
 
 function pathOf(id: string): string {
@@ -179,7 +182,7 @@ export type GuardedCall = Pick<ApprovalOptions, "signal" | "idempotencyKey" | "r
 
 /** Returns the function behind an approval; what `Parley.requireApproval` promises. */
 export function requireApproval<Args extends object, Result>(
-  connection: Connection,
+  ask: (request: ApprovalRequest<Args>) => Promise<Decision<Args>>,
   run: (args: Args) => Result | Promise<Result>,
   { name = run.name, ...options }: GuardOptions,
 ): (args: Args, call?: GuardedCall) => Promise<Result> {
@@ -194,7 +197,7 @@ export function requireApproval<Args extends object, Result>(
     if (earlier) return earlier;
     let isStarted = false;
     const running = (async () => {
-      const { args: approved } = await approve(connection, { ...options, ...call, fn: name, args });
+      const { args: approved } = await ask({ ...options, ...call, fn: name, args });
       isStarted = true;
       return run(approved);
     })();

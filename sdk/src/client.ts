@@ -20,6 +20,7 @@ import { agentServer } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
+import type { ReceiptKeys } from "./receipts.ts";
 import { follow } from "./sse.ts";
 import {
   isFinal,
@@ -36,6 +37,7 @@ export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
 export type { ApprovalOptions, ApprovalRequest, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
 export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
+export type { ReceiptKeys } from "./receipts.ts";
 export type * from "./wire.ts";
 
 export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
@@ -52,6 +54,11 @@ export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
   key?: string;
   /** Names this agent in open mode; `default` when left out. */
   agentId?: string;
+  /**
+   * The keys that receipts must be signed by: what the server's `/.well-known/jwks.json` said at another time, or by
+   * another way. Left out, the server is asked for them.
+   */
+  receiptKeys?: ReceiptKeys;
 }
 
 export interface WaitOptions extends CallOptions {
@@ -80,6 +87,7 @@ const GRACE_MS = 60_000;
  */
 export class Parley {
   readonly #connection: Connection;
+  readonly #receiptKeys: ReceiptKeys | undefined;
 
   constructor(options: ParleyOptions = {}) {
     const { url, key } = agentServer(options);
@@ -88,6 +96,7 @@ export class Parley {
       "x-agent-id": options.agentId,
     };
     this.#connection = new Connection({ ...options, url }, () => headers);
+    this.#receiptKeys = options.receiptKeys;
   }
 
   /**
@@ -242,20 +251,20 @@ export class Parley {
   /**
    * Resolves once a person, or a rule of policy, has approved this call: with the arguments to run, which are those that
    * were asked about or, where `editable` allows it, what the person made of them. Their digest has been compared with
-   * what was shown and approved.
+   * what was shown and approved, and the signature of the receipt verified where the runtime knows Ed25519.
    *
    * A server that goes away meanwhile is asked again under the same id, so that people are asked once. An aborted
    * `signal` ends the wait alone: `decision` takes it up again, and `withdraw` ends the request.
    *
    * @throws {ApprovalRejected} with the comment
    * @throws {ApprovalUndecided} `EXPIRED`, `CANCELLED`: nobody decided, and silence is never consent
-   * @throws {ApprovalMismatch} what was approved is not what would run
-   * @throws {TypeError} for arguments that JSON cannot carry
+   * @throws {ApprovalMismatch} what was approved is not what would run, or no key of the server's has signed its receipt
+   * @throws {TypeError} for arguments that JSON cannot carry, and for `receiptKeys` where the runtime knows no Ed25519
    * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `call_id_conflict` for a key under which something else
    *   was asked, `unauthorized`, `rate_limited`, or the signal's reason
    */
   async approve<Args extends object>(request: ApprovalRequest<Args>): Promise<Decision<Args>> {
-    return approve(this.#connection, request);
+    return approve(this.#connection, request, this.#receiptKeys);
   }
 
   /**
@@ -265,7 +274,7 @@ export class Parley {
    * @throws what `approve` does, and {ParleyError} `not_found`
    */
   async decision(id: string, options: CallOptions = {}): Promise<Decision> {
-    return decision(this.#connection, id, options);
+    return decision(this.#connection, id, options, this.#receiptKeys);
   }
 
   /** Nobody can approve any more. @throws {ParleyError} `not_found`, `already_responded`, `expired` */
@@ -287,7 +296,7 @@ export class Parley {
     run: (args: Args) => Result | Promise<Result>,
     options: GuardOptions = {},
   ): (args: Args, call?: GuardedCall) => Promise<Result> {
-    return requireApproval(this.#connection, run, options);
+    return requireApproval((request) => this.approve(request), run, options);
   }
 
   /**

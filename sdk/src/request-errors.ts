@@ -47,12 +47,12 @@ export class ApprovalUndecided extends NotApproved {
   }
 }
 
-/** What was approved is not what would run: the digests differ. */
+/** What was approved is not what would run: the digests differ, or no key of the server's has signed the receipt. */
 export class ApprovalMismatch extends NotApproved {
   override readonly name = "ApprovalMismatch";
 
-  constructor(call: FunctionCall) {
-    super("MISMATCH", call, `What was approved is not what would run as ${call.spec.fn}.`);
+  constructor(call: FunctionCall, says = "What was approved is not what would run as") {
+    super("MISMATCH", call, `${says} ${call.spec.fn}.`);
   }
 }
 

@@ -9,11 +9,12 @@ import {
   ParleyError,
   type ApprovalRequest,
   type ParleyOptions,
+  type ReceiptKeys,
 } from "@parley/sdk";
 import fc from "fast-check";
 import { canonical, consentDigest, copyOf } from "../../sdk/src/consent.ts";
 import { canonicalExact } from "../../src/lib/exact-json.ts";
-import { openReceipt } from "../../src/lib/receipt.ts";
+import { makeSigningKey, openReceipt, publicPart, signReceipt, type Receipt } from "../../src/lib/receipt.ts";
 import { openScene, type Scene } from "../support/a2h.ts";
 import { fresh, until } from "../support/contract.ts";
 import { decider, type Decider } from "../support/deciders.ts";
@@ -65,6 +66,7 @@ describe("an approval by the SDK", () => {
       args: REFUND,
       edited: false,
       comment: "ok for Q4",
+      verified: true,
     });
     assert.deepEqual([by?.id, by?.name, by?.via], [ana.number, ana.name, "api"]);
     assert.equal(receiptUrl, `${scene.world.url}/receipts/${ask}`);
@@ -165,6 +167,65 @@ describe("an approval by the SDK", () => {
       const error = await asked;
       assert.ok(error instanceof ApprovalMismatch, String(error));
     }
+  });
+
+  it("is none whose receipt no key of the server's has signed", async () => {
+    const ana = await somebody();
+    const asked = asks(ana.name);
+    await ana.decides({ approved: true });
+    const { id, receipt } = await asked;
+    const keys: ReceiptKeys = (await scene.world.call("GET", "/.well-known/jwks.json")).body;
+    const [head = "", payload = "", signature = ""] = receipt.split(".");
+    const said = JSON.parse(Buffer.from(payload, "base64url").toString()) as Receipt;
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const header = JSON.parse(Buffer.from(head, "base64url").toString()) as object;
+    const own = await makeSigningKey();
+    const [{ kid } = assert.fail("the server has no key")] = keys.keys;
+    const forgeries: Record<string, string> = {
+      "another signature": [head, payload, Buffer.alloc(64, 1).toString("base64url")].join("."),
+      "no signature": `${head}.${payload}.`,
+      "no algorithm": `${encoded({ ...header, alg: "none" })}.${payload}.`,
+      "an altered field": [head, encoded({ ...said, settled_at: 0 }), signature].join("."),
+      "an extension that nobody knows": [encoded({ ...header, crit: ["b64"], b64: false }), payload, signature].join(
+        ".",
+      ),
+      "one part more": `${receipt}.e30`,
+      "another's key": await signReceipt(said, own),
+      "another's key by the name of the server's": await signReceipt(said, { ...own, kid }),
+    };
+    for (const [name, forged] of Object.entries(forgeries)) {
+      const instead: typeof fetch = async (input, init) =>
+        String(input).includes("/receipts/") ? new Response(forged) : fetch(input, init);
+      const error = await failure(client({ fetch: instead }).decision(id));
+      assert.ok(error instanceof ApprovalMismatch, `${name}: ${String(error)}`);
+      assert.equal(error.message, "No key of the server's has signed the receipt of issue_refund.", name);
+    }
+
+    const others: Record<string, object> = {
+      "no keys": { keys: [] },
+      "another's keys": { keys: [publicPart(own)] },
+      "another's key by that name": { keys: [{ ...publicPart(own), kid }] },
+      "half a key": { keys: [{ ...keys.keys[0], x: "AAAA" }] },
+      "no list": { keys: "none" },
+    };
+    for (const [name, receiptKeys] of Object.entries(others)) {
+      const error = await failure(client({ receiptKeys: receiptKeys as ReceiptKeys }).decision(id));
+      assert.ok(error instanceof ApprovalMismatch, `${name}: ${String(error)}`);
+    }
+    assert.equal((await client({ receiptKeys: keys }).decision(id)).verified, true);
+  });
+
+  it("says that its receipt was not verified where the runtime knows no Ed25519, and never goes by keys unverified", async (t) => {
+    const ana = await somebody();
+    const asked = asks(ana.name);
+    await ana.decides({ approved: true });
+    const { id } = await asked;
+    const unknown = new DOMException("Unrecognized algorithm name", "NotSupportedError");
+    t.mock.method(crypto.subtle, "generateKey", () => Promise.reject(unknown));
+    assert.equal((await client().decision(id)).verified, false);
+    const receiptKeys: ReceiptKeys = (await scene.world.call("GET", "/.well-known/jwks.json")).body;
+    const error = await failure(client({ receiptKeys }).decision(id));
+    assert.ok(error instanceof TypeError && error.message.includes("knows no Ed25519"), String(error));
   });
 
   it("is the operator's rule where there is one, and nobody is asked", async () => {
