@@ -4,6 +4,7 @@ import { addressMac } from "../requests/pressed-by.ts";
 import { readReceiptKeys } from "../requests/read-receipt.ts";
 import type { Io } from "./command.ts";
 import { withStore } from "./command-store.ts";
+import type { KnownKeys } from "./receipt-source.ts";
 
 /** Opens a receipt by the keys of the store, and returns with it how it would tell an address. */
 export async function openByStore(
@@ -11,9 +12,10 @@ export async function openByStore(
   address: Identity,
   flags: Parameters<typeof withStore>[0],
   io: Io,
-): Promise<{ receipt: Receipt | null; mac: string }> {
+): Promise<{ receipt: Receipt | null; mac: string; keys: KnownKeys }> {
   return withStore(flags, io, async (ctx) => {
-    const receipt = await openReceipt(jws, (await readReceiptKeys(ctx)) as Parameters<typeof openReceipt>[1]);
-    return { receipt, mac: addressMac(ctx, receipt?.jti ?? "", address) };
+    const set = (await readReceiptKeys(ctx)) as KnownKeys["set"];
+    const receipt = await openReceipt(jws, set);
+    return { receipt, mac: addressMac(ctx, receipt?.jti ?? "", address), keys: { set, from: "this machine's store" } };
   });
 }

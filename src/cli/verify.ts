@@ -1,20 +1,29 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { systemFetch } from "../lib/fetch.ts";
 import { BadJson } from "../lib/json-body.ts";
 import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
 import { printable, printableJson } from "../lib/printable.ts";
-import { openReceipt, type Receipt } from "../lib/receipt.ts";
+import { openReceipt, type Receipt, unopenedBecause } from "../lib/receipt.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { addressFrom, deciderLine } from "./pressed.ts";
 import { serverUrl } from "./questions.ts";
+import {
+  fetchKeys,
+  fetchReceipt,
+  isAddress,
+  type KnownKeys,
+  type ReceiptAddress,
+  receiptAddress,
+} from "./receipt-source.ts";
 
 export const verify: Command = {
-  usage: "RECEIPT [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS]",
+  usage: "FILE|ADDRESS [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS]",
   flags: {
     ...CLIENT_FLAGS,
-    "--keys FILE|URL": "the keys of that server from elsewhere: its /.well-known/jwks.json, as a file or an address",
+    "--keys FILE|URL":
+      "the keys of that server: its /.well-known/jwks.json, as a file or an address; else those that the server of the " +
+      "receipt's address names, or of --url",
     "--fn NAME": "the function that is about to run",
     "--kwargs FILE": "its arguments, a file of JSON; - for standard input",
     "--address ADDRESS":
@@ -23,7 +32,7 @@ export const verify: Command = {
     "--json": "print what the receipt says",
     ...STORE_FLAGS,
   },
-  example: "parley verify receipt.jws --fn refund --kwargs args.json",
+  example: "parley verify http://127.0.0.1:3415/receipts/ask_5b0e --fn refund --kwargs args.json",
   async run(argv, io) {
     const { values, positionals } = parseArgs({
       args: [...argv],
@@ -40,18 +49,20 @@ export const verify: Command = {
       },
     });
     const path = onlyArgument(positionals, "RECEIPT");
+    const place = isAddress(path) ? receiptAddress(path) : null;
     if ((values.fn === undefined) !== (values.kwargs === undefined))
       throw new WrongUsage("--fn and --kwargs go together");
     if (values.address !== undefined && (values.keys ?? values.url) !== undefined)
       throw new WrongUsage("--address takes the keys of this machine's store: leave out --url and --keys");
-    const jws = await textOf(path);
-    const { receipt, mac } =
+    const jws = place === null ? await textOf(path) : await fetchReceipt(place, io);
+    const { receipt, mac, keys } =
       values.address === undefined
-        ? { receipt: await openReceipt(jws, await keysOf(values, io)), mac: null }
+        ? await openByKeys(jws, await keysOf(values, place, io))
         : // Whoever only checks a receipt loads no database.
           await (await import("./verify-address.ts")).openByStore(jws, addressFrom(values.address), values, io);
-    if (!receipt)
-      return refuse(io, "The signature does not match: this is no receipt of that server, or it was changed.");
+    if (!receipt) return refuse(io, await whyUnopened(jws, keys));
+    if (place !== null && receipt.jti !== place.id)
+      return refuse(io, `At that address stands the receipt of another request, ${printable(receipt.jti)}.`);
     if (values.json) io.out(printableJson(JSON.stringify(receipt)));
     if (mac !== null && !receipt.decided.some(({ address_mac }) => address_mac === mac))
       return refuse(io, "No decision in it came from that address.");
@@ -64,6 +75,7 @@ export const verify: Command = {
       }
     }
     if (!values.json) io.out(printable(`${endedLine(receipt)}; ${receipt.consent_digest}`));
+    io.tell(printable(vouchedLine(receipt, keys)));
     return EXIT.done;
   },
 };
@@ -86,27 +98,41 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
+async function openByKeys(
+  jws: string,
+  keys: KnownKeys,
+): Promise<{ receipt: Receipt | null; mac: null; keys: KnownKeys }> {
+  return { receipt: await openReceipt(jws, keys.set), mac: null, keys };
+}
+
+async function whyUnopened(jws: string, { set, from }: KnownKeys): Promise<string> {
+  const { because, kid } = await unopenedBecause(jws, set);
+  if (because === "no receipt") return "This is no receipt: it is not a signed text as a server hands it out.";
+  if (because === "unknown key")
+    return `It names a key that is none of ${from}: ${printable(kid)}. It is of another server, or was made up.`;
+  return "The signature does not match: this is no receipt of that server, or it was changed.";
+}
+
+function vouchedLine({ iss }: Receipt, { from }: KnownKeys): string {
+  const isSame = URL.canParse(from) && URL.canParse(iss) && new URL(from).origin === new URL(iss).origin;
+  return `Signed by a key of ${from}${isSame ? "" : `; the receipt calls its server ${iss}`}.`;
+}
+
 async function keysOf(
   flags: { keys?: string | undefined; url?: string | undefined },
+  place: ReceiptAddress | null,
   io: Io,
-): Promise<Parameters<typeof openReceipt>[1]> {
-  const where = flags.keys ?? `${serverUrl(flags.url, io.env)}/.well-known/jwks.json`;
-  const text = /^https?:\/\//.test(where) ? await fetched(where) : await textOf(where);
+): Promise<KnownKeys> {
+  const server = flags.url === undefined && place !== null ? place.server : serverUrl(flags.url, io.env);
+  const where = flags.keys ?? `${server}/.well-known/jwks.json`;
+  const text = isAddress(where) ? await fetchKeys(where, io) : await textOf(where);
   try {
-    const keys = JSON.parse(text) as { keys?: unknown };
-    if (Array.isArray(keys.keys)) return keys as Parameters<typeof openReceipt>[1];
+    const set = JSON.parse(text) as { keys?: unknown } | null;
+    if (Array.isArray(set?.keys)) return { set: set as KnownKeys["set"], from: flags.keys ?? server };
   } catch {
     // Said below.
   }
   throw new WrongUsage(`${where} holds no JWK set`);
-}
-
-async function fetched(url: string): Promise<string> {
-  try {
-    return await (await systemFetch(url)).text();
-  } catch {
-    throw new WrongUsage(`the server's keys cannot be had at ${url}: set --url, PARLEY_URL or --keys`);
-  }
 }
 
 function parseArguments(text: string): unknown {

@@ -13,7 +13,7 @@ export interface ReachSettings {
 export type ListenAddress = AddressInfo | string | null;
 
 /** True for the names by which a computer reaches itself alone: `localhost`, `*.localhost`, and loopback addresses. */
-function isOwnName(name: string): boolean {
+export function isOwnName(name: string): boolean {
   const bare = name.toLowerCase().replace(/^\[|\]$/g, "");
   return bare === "localhost" || bare.endsWith(".localhost") || isLoopback(bare);
 }

@@ -28,6 +28,7 @@ export interface Receipt {
 }
 
 const ALGORITHM = "EdDSA";
+const RECEIPT_TYPE = "parley-receipt+jws";
 
 /** Makes an Ed25519 key that signs receipts; its id is its RFC 7638 thumbprint. */
 export async function makeSigningKey(): Promise<JWK> {
@@ -46,7 +47,7 @@ export function publicPart({ kty, crv, x, alg, use, kid }: JWK): JWK {
 export async function signReceipt(receipt: Receipt, key: JWK): Promise<string> {
   const { CompactSign, importJWK } = await import("jose");
   const signer = new CompactSign(new TextEncoder().encode(JSON.stringify(receipt)));
-  signer.setProtectedHeader({ alg: ALGORITHM, typ: "parley-receipt+jws", ...(key.kid && { kid: key.kid }) });
+  signer.setProtectedHeader({ alg: ALGORITHM, typ: RECEIPT_TYPE, ...(key.kid && { kid: key.kid }) });
   return signer.sign(await importJWK(key, ALGORITHM));
 }
 
@@ -59,5 +60,20 @@ export async function openReceipt(jws: string, keys: JSONWebKeySet): Promise<Rec
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof SyntaxError || error instanceof TypeError) return null;
     throw error;
+  }
+}
+
+/** Returns why `openReceipt` opened nothing, and the id of the key that a receipt names. */
+export async function unopenedBecause(
+  jws: string,
+  { keys }: JSONWebKeySet,
+): Promise<{ because: "no receipt" | "unknown key" | "signature"; kid: string }> {
+  const { decodeProtectedHeader } = await import("jose");
+  try {
+    const { alg, typ, kid } = decodeProtectedHeader(jws.trim());
+    if (alg !== ALGORITHM || typ !== RECEIPT_TYPE || kid === undefined) return { because: "no receipt", kid: "" };
+    return { because: keys.some((key) => key.kid === kid) ? "signature" : "unknown key", kid };
+  } catch {
+    return { because: "no receipt", kid: "" };
   }
 }
