@@ -26,7 +26,7 @@ export function buildPackage(from, to, more = {}) {
   const [main] = entries.map(([, file]) => wayTo("cjs", file));
   writeJson(join(to, "package.json"), {
     ...manifest,
-    ...publishedMetadata(),
+    ...publishedMetadata(from),
     private: undefined,
     engines: { node: ">=22.12" },
     sideEffects: false,

@@ -3,10 +3,11 @@
  * named as the one argument. It is imported as `parley`. With `--tools`, only what builds it is made ready.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { publishedMetadata } from "./published-metadata.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Python's own build tools, which stay here once they were fetched. */
@@ -31,10 +32,19 @@ function build() {
     const isSource = (path) => !/__pycache__|\.egg-info|[\\/](tests|dist)$/.test(path);
     cpSync(join(ROOT, "sdk-python"), copy, { recursive: true, filter: isSource });
     cpSync(join(ROOT, "LICENSE"), join(copy, "LICENSE"));
+    appendFileSync(join(copy, "pyproject.toml"), urlsTable());
     run(PYTHON, ["-m", "build", "--no-isolation", "--outdir", resolve(OPTIONS[0] ?? join(ROOT, "dist")), copy]);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
+}
+
+/** Returns where the sources are to be found, as pyproject.toml says it; nothing where that is not known. */
+function urlsTable() {
+  const { repository, homepage, bugs } = publishedMetadata();
+  const places = { Homepage: homepage, Repository: repository?.url.replace(/^git\+/, ""), Issues: bugs?.url };
+  const lines = Object.entries(places).flatMap(([name, url]) => (url ? [`${name} = ${JSON.stringify(url)}`] : []));
+  return lines.length === 0 ? "" : `\n[project.urls]\n${lines.join("\n")}\n`;
 }
 
 function hasTools() {

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { ROOMY } from "../support/contract.ts";
+import { NOT_RUN, reasonFor } from "../support/blocks-not-run.ts";
 import { type Block, blocksOf, commandsIn, DOCUMENTS, ROOT_FOLDER, textOf } from "../support/documents.ts";
 import { OPERATOR } from "../support/identities.ts";
 import { itWith, programOf } from "../support/parts.ts";
@@ -17,88 +18,6 @@ const USUAL_URL = "http://127.0.0.1:3415";
 const LONGEST_MS = 90_000;
 const itWithCurl = await itWith("curl");
 const itWithPython = await itWith("Python 3");
-
-/** Blocks that a test cannot run as they stand, by how they begin, and why not. */
-const NOT_RUN: readonly { file: string; begins: string; because: string }[] = [
-  {
-    file: "README.md",
-    begins: "npm start",
-    because:
-      "it installs, builds and serves at the usual address until it is stopped; this test itself runs on such a server",
-  },
-  {
-    file: "README.md",
-    begins: "npm test",
-    because: "test/project/readme.test.ts tries it, and npm start, in a fresh clone",
-  },
-  {
-    file: "README.md",
-    begins: "PARLEY_HOST=0.0.0.0",
-    because:
-      "it serves whoever reaches this machine, under a public name; test/cli/cli.test.ts starts one on all addresses",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "ask.example.com {",
-    because: "it is Caddy's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "server {",
-    because: "it is nginx's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "# Traefik",
-    because: "it is Traefik's configuration; test/protocols/http/reach.test.ts sends what such a proxy sends",
-  },
-  {
-    file: "docs/how-to/frameworks.md",
-    begins: 'import { Agent } from "@mastra/core/agent"',
-    because: "it needs Mastra, which brings 150 packages along; test/agents/mastra.test.ts runs it where they are",
-  },
-  {
-    file: "docs/how-to/frameworks.md",
-    begins:
-      'import type { BaseChatModel } from "@langchain/core/language_models/chat_models";\nimport type { StructuredTool }',
-    because: "it needs LangChain's agents; test/agents/langchain.test.ts runs it where they are",
-  },
-  {
-    file: "docs/how-to/claude-code.md",
-    begins: 'claude -p "Release version 1.4.2"',
-    because: "it needs Claude Code; test/agents/permissions.test.ts runs it where that is, and a person decides",
-  },
-  {
-    file: "docs/how-to/mcp.md",
-    begins: "[mcp_servers.parley]",
-    because:
-      "it is Codex's configuration; test/cli/mcp-install.test.ts compares it, and test/agents/mcp-install.test.ts has Codex read it",
-  },
-  {
-    file: "docs/how-to/phones.md",
-    begins: "support (a program) asks:\n> Refund order A-1007",
-    because: "it is a text message as people see it",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "useradd --system",
-    because:
-      "it changes the machine; test/project/deploy-systemd.test.ts has systemd verify the units, and start a server",
-  },
-  {
-    file: "docs/how-to/operate.md",
-    begins: "PARLEY_MOVE_TO=",
-    because: "it needs a PostgreSQL of that name; test/backup/export.test.ts moves a store to one and back",
-  },
-  {
-    file: "docs/how-to/worker.md",
-    begins: "parley work --url https://parley.example.com",
-    because: "it works for a server under a public name until it is stopped; test/worker/work.test.ts runs it",
-  },
-];
-
-const reasonFor = ({ file, text }: Block) =>
-  NOT_RUN.find((one) => one.file === file && text.startsWith(one.begins))?.because;
 
 /** test/project/tutorials.test.ts walks through the tutorials, each from its first block to its last. */
 const blocks = DOCUMENTS.filter((file) => !file.startsWith("docs/tutorials/")).flatMap(blocksOf);
@@ -147,6 +66,7 @@ function openOffice(url: string, key: string, agentKey: string): { close(): Prom
         for (const { call_id: id } of items) {
           await post(calls, `/${id}/respond`, { approved: true }, { authorization: `Bearer ${key}` });
         }
+        await chooseApprove(`${url}/a2h/v1alpha1/agent/human_contacts`, key, headers);
       }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -157,6 +77,19 @@ function openOffice(url: string, key: string, agentKey: string): { close(): Prom
       return work;
     },
   };
+}
+
+/** Answers a question with an option Approve by that option, and leaves every other to the blocks. */
+async function chooseApprove(contacts: string, key: string, headers?: Record<string, string>): Promise<void> {
+  const pending = await fetch(`${contacts}/pending`, headers && { headers });
+  const { items } = (await pending.json()) as {
+    items: { call_id: string; spec: { response_options?: { name: string; title?: string }[] } }[];
+  };
+  for (const { call_id: id, spec } of items) {
+    const option = spec.response_options?.find(({ title }) => title === "Approve");
+    const said = option && { response: "", response_option_name: option.name };
+    if (said) await post(contacts, `/${id}/respond`, said, { authorization: `Bearer ${key}` });
+  }
 }
 
 describe("what the documents show", () => {
@@ -284,7 +217,8 @@ describe("what the documents show", () => {
   for (const block of inLanguage("yaml")) {
     // test/cli/roles-cli.test.ts has the catalogue take the role that is shown.
     if (block.file === "docs/how-to/roles.md") continue;
-    const command = block.file === "docs/how-to/policy.md" ? ["policy", "lint"] : undefined;
+    const isPolicy = block.file === "docs/how-to/policy.md" || block.text.startsWith("version: 1");
+    const command = isPolicy ? ["policy", "lint"] : undefined;
     it(`${placeOf(block)} is taken by ${command ? `parley ${command.join(" ")}` : "the server as its settings"}`, async () => {
       const place = newFolder();
       mkdirSync(place, { recursive: true });

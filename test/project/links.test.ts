@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, it } from "node:test";
+import { anchorsOf, linksOf } from "../../site/links.ts";
 import { DOCUMENTS, ROOT_FOLDER, textOf } from "../support/documents.ts";
 
 /** Every page of the repository, and those that are about to be. */
@@ -13,30 +14,6 @@ const PAGES = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .split("\n")
   .filter((page) => page !== "" && existsSync(join(ROOT_FOLDER, page)));
 
-const withoutBlocks = (text: string): string => text.replaceAll(/^\s*```[^]*?^\s*```$/gm, "");
-
-/** Returns where the links and pictures of a page lead that lead to no other site. */
-function linksOf(page: string): string[] {
-  const text = withoutBlocks(textOf(page)).replaceAll(/`[^`\n]*`/g, "code");
-  return [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)]
-    .map(([, link, attribute]) => link ?? attribute ?? "")
-    .filter((link) => !/^[a-z][a-z0-9+.-]*:/i.test(link));
-}
-
-/** Returns the anchors of a page's headings, as GitHub makes them. */
-function anchorsOf(page: string): ReadonlySet<string> {
-  const seen = new Map<string, number>();
-  return new Set(
-    [...withoutBlocks(textOf(page)).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = ""]) => {
-      const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
-      const anchor = words.replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, "").replaceAll(" ", "-");
-      const before = seen.get(anchor) ?? 0;
-      seen.set(anchor, before + 1);
-      return before === 0 ? anchor : `${anchor}-${before}`;
-    }),
-  );
-}
-
 /** Returns what is wrong with a link of a page, if anything is. */
 function wrongWith(page: string, link: string): string[] {
   const [path = "", anchor] = link.split("#");
@@ -45,12 +22,12 @@ function wrongWith(page: string, link: string): string[] {
   if (anchor === undefined) return [];
   const isPage = target.endsWith(".md") && statSync(join(ROOT_FOLDER, target)).isFile();
   if (!isPage) return [`${page}: ${link} names a section of what is no page`];
-  return anchorsOf(target).has(anchor) ? [] : [`${page}: ${target} has no section #${anchor}`];
+  return anchorsOf(textOf(target)).has(anchor) ? [] : [`${page}: ${target} has no section #${anchor}`];
 }
 
 describe("the links of the documents", () => {
   it("lead to files and sections that there are", () => {
-    const links = PAGES.flatMap((page) => linksOf(page).map((link) => ({ page, link })));
+    const links = PAGES.flatMap((page) => linksOf(textOf(page)).map((link) => ({ page, link })));
     assert.ok(links.length > 250, `only ${links.length} links were seen`);
     assert.deepEqual(
       links.flatMap(({ page, link }) => wrongWith(page, link)),
@@ -67,7 +44,7 @@ describe("the links of the documents", () => {
 
   it("lead from the index to each page, once", () => {
     const pages = DOCUMENTS.filter((page) => /^docs\/.*\//.test(page));
-    const listed = linksOf("docs/README.md")
+    const listed = linksOf(textOf("docs/README.md"))
       .map((link) => join("docs", link))
       .filter((page) => pages.includes(page));
     assert.ok(pages.length >= 28);

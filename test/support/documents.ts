@@ -41,6 +41,6 @@ export function blocksOf(file: string): Block[] {
 
 /** Returns the commands that a page names in its text, such as `keys create`. */
 export function commandsIn(file: string): string[] {
-  const spans = textOf(file).matchAll(/`(?:npx )?parley ([a-z]+)(?: ([a-z]+))?[^`]*`/g);
+  const spans = textOf(file).matchAll(/`(?:npx )?parley ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))?[^`]*`/g);
   return [...spans].map(([, first = "", second]) => (second === undefined ? first : `${first} ${second}`));
 }
