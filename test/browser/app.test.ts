@@ -9,8 +9,6 @@ import { readyForOffline, row, visit } from "./visitor.ts";
 
 /** How slow a phone is against this machine. */
 const PHONE_SLOWDOWN = 4;
-const FIRST_PAINT_WITHIN_MS = 1000;
-const FAST_WITHIN_MS = 120_000;
 
 describe("the app", () => {
   let served: Served;
@@ -83,26 +81,20 @@ describe("the app", () => {
     await ana.forgive(/^CSP (trusted-types|require-trusted-types-for) /, 4);
   });
 
-  it("paints within a second on a slow phone, and nothing moves afterwards", async () => {
+  it("is there after less than a second of a slow phone's work, and nothing moves afterwards", async () => {
     await using ana = await visit(browser, served.url, { screen: "phone", path: "/leaderboard" });
-    const session = await ana.context.newCDPSession(ana.page);
-    await session.send("Emulation.setCPUThrottlingRate", { rate: PHONE_SLOWDOWN });
-    const firstPaintMs = async (): Promise<number> => {
-      await ana.page.goto("/");
-      await row(ana.page, "").first().waitFor();
-      await ana.page.waitForTimeout(500);
-      return ana.page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity);
-    };
-    // Whatever else this machine does makes a page slower and never faster, so the fastest of several loads counts.
-    let fastestMs = await firstPaintMs();
-    for (
-      const end = performance.now() + FAST_WITHIN_MS;
-      fastestMs >= FIRST_PAINT_WITHIN_MS && performance.now() < end;
-    ) {
-      fastestMs = Math.min(fastestMs, await firstPaintMs());
-    }
-    assert.ok(fastestMs < FIRST_PAINT_WITHIN_MS, `first paint after ${Math.round(fastestMs)} ms`);
-    assert.deepEqual(await shifts(ana.page), []);
+    const page = await ana.context.newPage();
+    const session = await ana.context.newCDPSession(page);
+    // What the page's own thread worked, and not how long that took beside whatever else this machine does.
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    await page.goto("/");
+    await row(page, "").first().waitFor();
+    const { metrics } = await session.send("Performance.getMetrics");
+    const worked = metrics.find(({ name }) => name === "TaskDuration")?.value ?? assert.fail("no measure");
+    assert.ok(worked > 0, "the page's work is measured");
+    assert.ok(worked * PHONE_SLOWDOWN < 1, `a slow phone would work for ${worked * PHONE_SLOWDOWN} s`);
+    await page.waitForTimeout(500);
+    assert.deepEqual(await shifts(page), []);
   });
 
   it("moves nothing on the way from the list to the result, at a desk or on a phone", async () => {

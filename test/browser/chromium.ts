@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
+import { shared } from "../support/shared.ts";
 
 const FLAGS = [
   "--headless",
@@ -44,11 +45,44 @@ interface Found {
 }
 
 /**
- * A headless browser is running, with a temporary directory of its own that goes when it is closed.
+ * A headless browser is running. Where test files share a process they share the browser, too: `close` then closes what
+ * was opened through this call, and no profile is ever used twice.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  const one = await shared("chromium", launch, (browser) => browser.close());
+  return one === null ? launch() : part(one);
+}
+
+/** A browser that closes only what was opened through it. */
+function part(whole: Browser): Browser {
+  const opened: BrowserContext[] = [];
+  const own = {
+    async newContext(options?: BrowserContextOptions): Promise<BrowserContext> {
+      const context = await whole.newContext(options);
+      opened.push(context);
+      return context;
+    },
+    contexts: () => whole.contexts().filter((context) => opened.includes(context)),
+    async close(): Promise<void> {
+      await Promise.all(own.contexts().map((context) => context.close()));
+    },
+    [Symbol.asyncDispose]: () => own.close(),
+  };
+  return new Proxy(whole, {
+    get(target, name) {
+      if (name in own) return own[name as keyof typeof own];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/**
+ * Starts a browser with a temporary directory of its own, which goes when it is closed.
  *
  * The sandbox stays on, except for root, who cannot have it, and on systems that give it to nobody.
  */
-export async function launchBrowser(): Promise<Browser> {
+async function launch(): Promise<Browser> {
   const { path, env } = await findChromium();
   const directory = mkdtempSync(join(tmpdir(), "parley-browser-"));
   const tidy = () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 });

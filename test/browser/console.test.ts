@@ -27,7 +27,7 @@ describe("the Console", () => {
   it("is for admins: others are told so, and the crowd never loads it", async () => {
     const cleo = await nameSomebody(filled.world, "Cleo Park");
     await using member = await cleo.visit(browser, { screen: "phone" });
-    assert.equal(await link(member.page, "Console").count(), 0);
+    assert.equal(await link(member.page, "Run").count(), 0);
     await member.page.goto("/console/keys");
     await heading(member.page, "The console is for admins").waitFor();
     await link(member.page, "Open the inbox").click();
@@ -37,7 +37,7 @@ describe("the Console", () => {
     const loaded: string[] = [];
     stranger.page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
     await stranger.page.goto("/me");
-    await stranger.page.getByRole("heading", { name: "Me", exact: true }).waitFor();
+    await stranger.page.getByRole("heading", { name: "You", exact: true }).waitFor();
     assert.ok(loaded.some((path) => path.endsWith(".js")));
     assert.deepEqual(
       loaded.filter((path) => path.includes("console")),

@@ -191,6 +191,8 @@ describe("a conversation in the Inbox room", () => {
       await page.goto(path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       if (path === "/inbox") await page.getByText("1 conversation").tap();
+      // On a phone the tabs lie over what is not scrolled to yet, which is therefore no target.
+      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
       await assertAccessible(page, path);
       assert.deepEqual(await smallTargets(page), []);
     }

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { readAddressed } from "../../src/requests/read.ts";
 import { askPeople, toPerson } from "../support/addressed.ts";
+import { MINUTE } from "../support/contract.ts";
 import { callOf, sharedInbox } from "./inbox-world.ts";
 import { assertAccessible, assertMadeForThumbsAndLargeText } from "./wcag.ts";
 
@@ -20,6 +21,19 @@ describe("a call that looks risky in the inbox", () => {
   const middleOf = async (page: Page): Promise<[number, number]> => {
     const box = await decides(page, "Hold: Approve").boundingBox();
     return box ? [box.x + box.width / 2, box.y + box.height / 2] : assert.fail("no button");
+  };
+
+  /** From now on no time passes for the page but what `runFor` lets pass. */
+  const holdClock = async (page: Page): Promise<void> => {
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + MINUTE);
+  };
+  /** A press goes on for a second, and a little more for the page to notice that it began. */
+  const holdASecond = async (page: Page): Promise<void> => {
+    await page.clock.runFor(900);
+    assert.equal(await decides(page, "Hold: Approve").count(), 1, "less than a second is not enough");
+    await page.clock.runFor(200);
+    await decides(page, "Now let go").waitFor();
   };
 
   it("says how risky it looks, with a word and a sign, and nothing where it is as usual", async () => {
@@ -42,13 +56,15 @@ describe("a call that looks risky in the inbox", () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "Approve" }).click();
     await sheet(page).getByText("Wipe disk — disk: 1").waitFor();
+    await decides(page, "Hold: Approve").waitFor();
+    await holdClock(page);
     await decides(page, "Hold: Approve").click();
     await page.getByRole("status").getByText(HINT).waitFor();
 
     const [x, y] = await middleOf(page);
     await page.mouse.move(x, y);
     await page.mouse.down();
-    await decides(page, "Now let go").waitFor();
+    await holdASecond(page);
     await sheet(page).getByText(HINT).hover();
     await decides(page, "Hold: Approve").waitFor();
     await page.mouse.up();
@@ -56,9 +72,10 @@ describe("a call that looks risky in the inbox", () => {
 
     await page.mouse.move(x, y);
     await page.mouse.down();
-    await decides(page, "Now let go").waitFor();
+    await holdASecond(page);
     assert.equal(await outcomeOf(made.id), null, "nothing is decided before the press ends");
     await page.mouse.up();
+    await page.clock.resume();
     await page.getByText("Approved by you").waitFor();
     assert.equal((await outcomeOf(made.id))?.digest, made.digest);
   });
@@ -69,6 +86,7 @@ describe("a call that looks risky in the inbox", () => {
     const { page } = visitor;
     await page.keyboard.press("a");
     await decides(page, "Hold: Approve").waitFor();
+    await holdClock(page);
     await page.keyboard.press("Enter");
     await page.getByRole("status").getByText(HINT).waitFor();
     const button = sheet(page).getByRole("button", { name: "Hold: Approve" });
@@ -77,9 +95,10 @@ describe("a call that looks risky in the inbox", () => {
     await page.keyboard.press(" ");
     assert.equal(await sheet(page).isVisible(), true);
     await page.keyboard.down(" ");
-    await decides(page, "Now let go").waitFor();
+    await holdASecond(page);
     assert.equal(await outcomeOf(made.id), null);
     await page.keyboard.up(" ");
+    await page.clock.resume();
     await page.getByText("Approved by you").waitFor();
   });
 

@@ -19,13 +19,11 @@ const MePage = lazy(() => import("./answer/me.tsx"));
 const Leaderboard = lazy(() => import("./answer/leaderboard.tsx"));
 const Inbox = lazy(() => import("./inbox/inbox.tsx"));
 
+/** The places of the app: never more, so that each has its tab at any width and size of text. */
+const ANSWER = { href: "/", label: text.nav.answer, icon: "questions" } as const;
 const INBOX = { href: "/inbox", label: text.nav.inbox, icon: "inbox" } as const;
-const CONSOLE = { href: "/console", label: text.nav.console, icon: "console" } as const;
-const ROOMS = [
-  { href: "/", label: text.nav.questions, icon: "questions" },
-  { href: "/leaderboard", label: text.nav.leaderboard, icon: "leaderboard" },
-  { href: "/me", label: text.nav.me, icon: "me" },
-] as const;
+const RUN = { href: "/console", label: text.nav.run, icon: "console" } as const;
+const YOU = { href: "/me", label: text.nav.you, icon: "me" } as const;
 
 /** What stands on every screen, and the screen itself. */
 export function Shell() {
@@ -60,37 +58,35 @@ function roomOf(location: string): string | undefined {
   return /^\/(inbox|console)/.exec(location)?.[0];
 }
 
-/** The way to every room, and the way up from a screen within one. */
+/** The way to every place, and the way up from a screen within one. */
 function Header({ location, onShowKeys }: { location: string; onShowKeys: () => void }) {
   const room = roomOf(location);
   const inInbox = room === INBOX.href;
-  const inConsole = room === CONSOLE.href;
-  // Asks are addressed to people with names: nobody else has an inbox. The console is for some of them.
+  const inRun = room === RUN.href;
+  // Asks are addressed to people with names: nobody else has an inbox. Running the server is for some of them.
   const who = named.use();
-  const rooms = [
-    ...(who === "admin" || inConsole ? [CONSOLE] : []),
-    ...(who !== "no" || inInbox ? [INBOX] : []),
-    ...ROOMS,
-  ];
-  const up = inConsole
+  const places = [ANSWER, ...(who !== "no" || inInbox ? [INBOX] : []), ...(who === "admin" || inRun ? [RUN] : []), YOU];
+  const up = inRun
     ? { href: location.slice(0, location.lastIndexOf("/")), label: text.nav.back }
     : inInbox
       ? INBOX
-      : ROOMS[0];
+      : { href: "/", label: text.nav.questions };
 
   return (
     <header class={styles.header}>
-      <Link href="/" class={styles.name}>
-        <Mark />
-        {text.app}
-      </Link>
-      <Link href={up.href} class={styles.back}>
-        <Icon name="back" />
-        {up.label}
-      </Link>
-      <Offline />
+      <div class={styles.bar}>
+        <Link href="/" class={styles.name}>
+          <Mark />
+          {text.app}
+        </Link>
+        <Link href={up.href} class={styles.back}>
+          <Icon name="back" />
+          {up.label}
+        </Link>
+        <Offline />
+      </div>
       <nav class={styles.nav} aria-label={text.nav.label}>
-        {rooms.map(({ href, label, icon }) => (
+        {places.map(({ href, label, icon }) => (
           <Link key={href} href={href} aria-current={isIn(href, location) ? "page" : undefined}>
             <Icon name={icon} />
             <span>{label}</span>
@@ -130,7 +126,8 @@ function Screen({ onShowKeys }: { onShowKeys: () => void }) {
 }
 
 function isIn(href: string, location: string): boolean {
-  return href === "/" ? location === "/" || location.startsWith("/q/") : location.startsWith(href);
+  if (href === ANSWER.href) return location === "/" || location.startsWith("/q/");
+  return location.startsWith(href) || (href === YOU.href && location.startsWith("/leaderboard"));
 }
 
 /** Says that the server is out of reach; its place is always kept, so nothing moves. */

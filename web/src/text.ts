@@ -7,11 +7,11 @@ const en = {
   skipToContent: "Skip to content",
   nav: {
     label: "Main",
-    questions: "Questions",
+    answer: "Answer",
     inbox: "Inbox",
-    leaderboard: "Leaderboard",
-    me: "Me",
-    console: "Console",
+    run: "Run",
+    you: "You",
+    questions: "Questions",
     back: "Back",
   },
   offline: "Offline",
@@ -145,7 +145,8 @@ const en = {
   },
 
   me: {
-    title: "Me",
+    title: "You",
+    own: "Your figures",
     points: (today: number) => (today > 0 ? `Points, ${number(today)} today` : "Points"),
     streak: "Day streak",
     answers: "Answers",
@@ -238,7 +239,7 @@ const en = {
     decide: "Approve or reject, after one more question",
     search: "Search what was decided",
     help: "Show this list",
-    off: "Single-key shortcuts are off. Turn them on under Me.",
+    off: "Single-key shortcuts are off. Turn them on under You.",
   },
 
   notFound: {

@@ -6,17 +6,15 @@ import { Loading, Notice } from "../parts/notice.tsx";
 import { useLeaderboard } from "../queries.ts";
 import { Trouble } from "../parts/trouble.tsx";
 import { text } from "../text.ts";
-import { useTitle } from "../title.ts";
 import styles from "./leaderboard.module.css";
+import { You } from "./you.tsx";
 
 /** Who has earned most, without names; one's own place is always in sight. */
 export default function Leaderboard() {
   const [period, setPeriod] = useState<Period>("weekly");
   const { data, error, refetch } = useLeaderboard(period);
-  useTitle(text.leaderboard.title);
   return (
-    <div class={styles.leaderboard}>
-      <h1>{text.leaderboard.title}</h1>
+    <You page="leaderboard">
       <Choice
         legend={text.leaderboard.period}
         hideLegend
@@ -34,7 +32,7 @@ export default function Leaderboard() {
       ) : (
         <Loading rows={5} />
       )}
-    </div>
+    </You>
   );
 }
 

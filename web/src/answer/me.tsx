@@ -10,22 +10,20 @@ import { useStats } from "../queries.ts";
 import { Trouble } from "../parts/trouble.tsx";
 import { shortcuts, theme, wearTheme } from "../settings.ts";
 import { text } from "../text.ts";
-import { useTitle } from "../title.ts";
 import { Badge } from "./badge.tsx";
 import { Erase } from "./erase.tsx";
 import styles from "./me.module.css";
 import { Notifications } from "./notifications.tsx";
 import { Recovery } from "./recovery.tsx";
+import { You } from "./you.tsx";
 
 /** What this person has earned, and how this device behaves. */
 export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
   const stats = useStats();
-  useTitle(text.me.title);
   return (
-    <div class={styles.me}>
-      <h1>{text.me.title}</h1>
+    <You page="figures">
       {stats.isPending ? <Loading rows={5} /> : <Everything stats={stats} onShowKeys={onShowKeys} />}
-    </div>
+    </You>
   );
 }
 

@@ -171,7 +171,7 @@ export const text = {
     said: (error: string) => `(${error})`,
     retrying: "Being tried again",
     setUp: {
-      push: "Devices are turned on under Me, in the web app. Push services need no account.",
+      push: "Devices are turned on under You, in the web app. Push services need no account.",
       slack: "Set slack.bot_token and slack.app_token in parley.yaml; “parley slack manifest” prints the app.",
       email: "Set email.smtp_url and email.from in parley.yaml.",
       sms: "Set twilio.account_sid, twilio.auth_token, twilio.sms_from and twilio.countries in parley.yaml.",

@@ -1,0 +1,25 @@
+import type { ComponentChildren } from "preact";
+import { Link } from "wouter";
+import { text } from "../text.ts";
+import { useTitle } from "../title.ts";
+import styles from "./you.module.css";
+
+const FIGURES = { href: "/me", title: text.me.title, label: text.me.own };
+const LEADERBOARD = { href: "/leaderboard", title: text.leaderboard.title, label: text.leaderboard.title };
+
+/** One of the two pages about whoever is in front of the screen, and the way to the other. */
+export function You({ page, children }: { page: "figures" | "leaderboard"; children: ComponentChildren }) {
+  const [here, other] = page === "figures" ? [FIGURES, LEADERBOARD] : [LEADERBOARD, FIGURES];
+  useTitle(here.title);
+  return (
+    <div class={styles.you}>
+      <header class={styles.header}>
+        <h1>{here.title}</h1>
+        <Link href={other.href} class="button quiet">
+          {other.label}
+        </Link>
+      </header>
+      {children}
+    </div>
+  );
+}
