@@ -20,7 +20,10 @@ export const TEST_TIMEOUT_MS = 300_000;
  * existing file names that file alone, wherever it is.
  */
 export function testFiles(words) {
-  const all = globSync("test/**/*.test.ts", { cwd: ROOT, exclude: ["test/proof/**", "test/agents/**"] });
+  const all = globSync("test/**/*.test.ts", {
+    cwd: ROOT,
+    exclude: ["test/proof/**", "test/agents/**", "test/site/**"],
+  });
   const named = words.filter((word) => word.endsWith(".ts") && existsSync(word));
   const rest = words.filter((word) => !named.includes(word));
   const isMeant = (file) => (words.length === 0 ? true : rest.some((word) => file.includes(word)));

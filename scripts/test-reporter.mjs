@@ -12,7 +12,7 @@ const REASON_LINES = 30;
 
 export default async function* report(source) {
   const printed = new SpecReporter();
-  const run = new Run(readTimes());
+  const run = new Run(JSON.parse(process.env.TEST_BATCHES ?? "{}"), readTimes());
   let saidAt = Date.now();
   for await (const event of source) {
     run.see(event);
@@ -27,6 +27,8 @@ export default async function* report(source) {
   printed.end();
   for await (const text of printed) yield text;
   keepTimes(Object.fromEntries(run.seconds));
+  // Node takes a process that ends early without an error for one whose tests have all passed.
+  if (run.failUnended()) process.exitCode = 1;
   yield run.failures();
 }
 
@@ -34,39 +36,64 @@ export default async function* report(source) {
 class Run {
   /** Seconds of the files that are done. */
   seconds = new Map();
-  #waiting = new Set();
+  #waiting;
+  /** The files that share a process, by the path of what it began with, and by each of them. */
+  #together = new Map();
   #startedAt = new Map();
   #mostAtOnce = 1;
   #failed = [];
   #path = [];
   #lastTimes;
 
-  constructor(lastTimes) {
+  constructor(batches, lastTimes) {
+    for (const [path, files] of Object.entries(batches))
+      for (const name of [path, ...files]) this.#together.set(name, files);
+    this.#waiting = new Set(Object.values(batches).flat());
     this.#lastTimes = lastTimes;
   }
 
   see({ type, data }) {
-    const file = data?.file && relative(process.cwd(), data.file);
-    const isFile = data?.nesting === 0 && data.name && relative(process.cwd(), data.name) === file;
-    if (isFile) this.#seeFile(type, file);
+    if (data?.nesting === 0 && this.#isFile(data.name)) this.#seeFile(type, data);
     if (type === "test:start") this.#path[data.nesting] = data.name;
-    if (isOwnFailure({ type, data })) {
-      const names = isFile ? [] : [...this.#path.slice(0, data.nesting), data.name];
-      this.#failed.push({ file, names });
-    }
+    if (isOwnFailure({ type, data })) this.#failed.push(this.#failure(data));
   }
 
-  #seeFile(type, file) {
-    if (type === "test:enqueue") this.#waiting.add(file);
+  #isFile(name) {
+    return this.#together.get(name)?.includes(name) ?? false;
+  }
+
+  #seeFile(type, { name, details }) {
     if (type === "test:dequeue") {
-      this.#waiting.delete(file);
-      this.#startedAt.set(file, Date.now());
+      // Node holds back how a file of one process ended while it reports another process, but not that the next began.
+      const last = this.#together.get(name).find((file) => this.#startedAt.has(file));
+      if (last !== undefined) this.#end(last, Date.now() - this.#startedAt.get(last));
+      this.#waiting.delete(name);
+      this.#startedAt.set(name, Date.now());
       this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#startedAt.size);
     }
-    if (type === "test:complete" && this.#startedAt.has(file)) {
-      this.seconds.set(file, Math.round((Date.now() - this.#startedAt.get(file)) / 100) / 10);
-      this.#startedAt.delete(file);
-    }
+    if (type === "test:complete") this.#end(name, details.duration_ms);
+  }
+
+  #end(file, ms) {
+    this.seconds.set(file, Math.round(ms / 100) / 10);
+    this.#startedAt.delete(file);
+  }
+
+  /** What did not come to its end counts as failed, unless a process that failed is named with it already. */
+  failUnended() {
+    const named = new Set(this.#failed.flatMap(({ files, names }) => (names.length > 0 ? [] : files)));
+    const unended = [...this.#waiting, ...this.#startedAt.keys()].filter((file) => !named.has(file));
+    if (unended.length > 0) this.#failed.push({ files: unended, names: [] });
+    return unended.length > 0;
+  }
+
+  /** Which files to run again, and by which names within one. */
+  #failure(data) {
+    const together = this.#together.get(data.name);
+    if (data.nesting === 0 && together) return { files: this.#isFile(data.name) ? [data.name] : together, names: [] };
+    const names = [...this.#path.slice(0, data.nesting), data.name];
+    const first = this.#isFile(names[0]) ? names.shift() : relative(process.cwd(), data.file);
+    return { files: [first], names };
   }
 
   /** One line: how many files are done, about how many minutes are left, and what runs now. */
@@ -97,7 +124,7 @@ class Run {
   failures() {
     if (this.#failed.length === 0) return "";
     const lines = this.#failed.map(
-      ({ file, names }) => `  ${names.join(" > ") || "the file itself"}\n    ${alone(file, names)}`,
+      ({ files, names }) => `  ${names.join(" > ") || whole(files)}\n    ${alone(files.join(" "), names)}`,
     );
     return `\nTo run each failed test alone:\n\n${lines.join("\n")}\n`;
   }
@@ -113,6 +140,10 @@ function reason(error) {
   const lines = inspect(error?.cause ?? error).split("\n");
   const more = lines.length > REASON_LINES ? ["..."] : [];
   return `${[...lines.slice(0, REASON_LINES), ...more].map((line) => `    ${line}`).join("\n")}\n`;
+}
+
+function whole(files) {
+  return files.length === 1 ? "the file itself" : "a process of several files, not all of which came to their end";
 }
 
 /** The command that runs one test of one file, which the shell takes as it stands. */

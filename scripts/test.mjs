@@ -6,8 +6,10 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { sayMissing } from "./bring-parts.mjs";
+import { toBatches, writeBatches } from "./test-batches.mjs";
 import { openTestEnvironment } from "./test-environment.mjs";
 import { readTimes, testFiles, TEST_TIMEOUT_MS } from "./test-files.mjs";
 
@@ -19,7 +21,7 @@ const FILE_END = new URL("test-file-end.mjs", import.meta.url).href;
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith("-") && arg !== "--all");
 const words = args.filter((arg) => !arg.startsWith("-"));
-const files = longestFirst(testFiles(words));
+const files = testFiles(words);
 
 if (files.length === 0) {
   console.error(`No test file has ${words.map((word) => `"${word}"`).join(" or ")} in its path.`);
@@ -36,6 +38,12 @@ if (args.includes("--all") && insisted.length > 0) {
   await stop();
   process.exit(2);
 }
+// A pattern is held against a test's whole name, which begins with its file's where several share a process.
+const isByName = options.some((option) => /^--(test-(name|skip)-pattern|test-only|watch|inspect)/.test(option));
+const isTogether = files.length > 1 && !isByName;
+const batches = isTogether
+  ? writeBatches(toBatches(files, readTimes()), env.TMPDIR ?? tmpdir())
+  : { byPath: Object.fromEntries(files.map((file) => [file, [file]])), remove() {} };
 const runner = spawn(
   process.execPath,
   [
@@ -45,9 +53,9 @@ const runner = spawn(
     `--import=${FILE_END}`,
     ...reporting,
     ...options,
-    ...files,
+    ...Object.keys(batches.byPath),
   ],
-  { stdio: "inherit", env },
+  { stdio: "inherit", env: { ...env, TEST_BATCHES: JSON.stringify(batches.byPath) } },
 );
 
 // Ctrl-C reaches the runner by itself; this process stays to see it end and to stop the database.
@@ -55,14 +63,7 @@ process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => runner.kill(signal));
 
 const [code, signal] = await once(runner, "exit");
+batches.remove();
 await stop();
 if (missing.length > 0) console.log(sayMissing(missing));
 process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
-
-/** What takes long begins first, so that no core is idle while the last file runs; what never ran begins before all. */
-function longestFirst(files) {
-  const times = readTimes();
-  return files.toSorted(
-    (one, other) => (times[other] ?? Infinity) - (times[one] ?? Infinity) || one.localeCompare(other),
-  );
-}

@@ -26,7 +26,9 @@ export interface Part {
     | "root"
     | "systemd"
     | "nginx"
-    | "Caddy";
+    | "Caddy"
+    | "Prometheus"
+    | "promtool";
   /** What is tested with it. */
   purpose: string;
   /** How it is found; null where it is no program. */
@@ -167,6 +169,26 @@ export const PARTS: readonly Part[] = [
     purpose: "its configuration before the server",
     program: "caddy",
     debian: ["caddy"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "Prometheus",
+    purpose: "its reading of the server's figures, alerts and dashboard",
+    program: "prometheus",
+    debian: ["prometheus"],
+    worksAnywhere: true,
+    isOnlyUnpacked: true,
+    isInsistedOn: true,
+    trouble: () => false,
+  },
+  {
+    name: "promtool",
+    purpose: "the rules by which Prometheus alerts",
+    program: "promtool",
+    debian: ["prometheus"],
     worksAnywhere: true,
     isOnlyUnpacked: true,
     isInsistedOn: true,

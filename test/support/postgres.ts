@@ -89,6 +89,7 @@ export async function startPostgres({ inMemory = false } = {}): Promise<Postgres
       `--pwfile=${passwordFile}`,
       "--auth=password",
       "--no-sync",
+      "--set=scram_iterations=1",
     ];
     const collation = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
     await run(programs.initdb, [...cluster, ...collation], { ...user, cwd: directory });
