@@ -17,9 +17,11 @@ export const SUBJECTS = [
   "notices",
   "conversations",
   "asks",
+  "gate",
   "tasks",
   "doctor",
   "backup",
+  "key-rotation",
   "personal-data",
 ];
 const subject = `(${SUBJECTS.join("|")})`;
@@ -32,6 +34,8 @@ const cli = "^src/cli/";
 /** What `parley work` does: the workshop of another machine. */
 const worker = "^src/worker/";
 const workshop = "^src/workshop/";
+/** What stands between an MCP client and a server of tools. */
+const gateway = "^src/gateway/";
 /** What the workshop tells, and to whom: all that loops know of it. */
 const workshopContract = "^src/workshop/(desk|commission)\\.ts$";
 const protocol = "^src/protocols/(?!http/)([^/]+)/";
@@ -74,11 +78,12 @@ const IMPORTS = [
   [responder, [lib, model, responderContract, own("responders"), refusals, context]],
   [answerRunner, [roles]],
   [workshop, [lib, model, workshop]],
+  [gateway, [lib, model, gateway]],
   [owner, [lib, model, store, refusals]],
   [context, [lib, model, store, owner]],
   [config, [lib, model, config]],
   [cli, [lib, model, store, verbs, cli, config, server, refusals, context, mcpOpening, sdk]],
-  [cli, [roles, answerRunner, workshop, worker]],
+  [cli, [roles, answerRunner, workshop, worker, gateway]],
   [worker, [lib, model, verbs, workshop, worker, cli, sdk, refusals]],
   [server, ["^src/(?!cli/|worker/|main\\.ts)"]],
   [main, ["^src/"]],

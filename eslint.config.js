@@ -84,7 +84,20 @@ const NO_PACKING = [
 ].map((selector) => ({ selector, message: PACKED }));
 
 export default tseslint.config(
-  { ignores: ["web/dist/", "sdk/dist/", "adapters/dist/", "coverage/", ".parley/", "data/"] },
+  {
+    ignores: [
+      "web/dist/",
+      "sdk/dist/",
+      "adapters/dist/",
+      "coverage/",
+      ".tools/",
+      "site/dist/",
+      "site/pages/",
+      "site/.vitepress/cache/",
+      ".parley/",
+      "data/",
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { files: ["**/*.{ts,tsx,js,mjs}"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING] } },
   { files: ["**/*.{ts,tsx,js,mjs}"], rules: { "max-params": ["error", 4] } },

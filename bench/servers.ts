@@ -11,6 +11,8 @@ export interface Started {
   /** Memory it holds now, in bytes; not told everywhere. */
   rssBytes(): number;
   stop(): Promise<void>;
+  /** Ends it at once, with SIGKILL. */
+  kill(): Promise<void>;
 }
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -85,12 +87,16 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<S
     url,
     cpuMs: () => cpuMsOf(child.pid),
     rssBytes: () => rssOf(child.pid),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    },
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
   };
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
 }
 
 const TICK_MS = 10;

@@ -1,11 +1,13 @@
 """Asks the one who set a real server up, whose address is in PARLEY_URL, in words, by options and by a schema."""
 
+import asyncio
 import unittest
 import uuid
+from typing import Callable, List
 
-from parley import Conflict, NotAnswered, NotFound, Parley, UnknownPerson
+from parley import AsyncParley, Conflict, NotAnswered, NotFound, Parley, UnknownPerson
 
-from asked import URL, AsksPeople
+from asked import DECIDER, INBOX, URL, AsksPeople, sent, until
 
 
 class Questions(AsksPeople):
@@ -56,6 +58,31 @@ class Questions(AsksPeople):
         self.assertEqual(self.client.ask_person("operator", self.message, idempotency_key=key), one)
         with self.assertRaises(Conflict):
             self.client.ask_person("operator", "Something else?", idempotency_key=key)
+
+    def test_it_can_be_taken_back(self) -> None:
+        ways: List[Callable[[str], None]] = [
+            lambda key: self.client.withdraw_question(key, reason="It was shipped"),
+            lambda key: asyncio.run(AsyncParley(URL, agent_id=self.agent).withdraw_question(key)),
+        ]
+        for withdraw in ways:
+            key = uuid.uuid4().hex
+
+            def taken_back(key: str = key, withdraw: Callable[[str], None] = withdraw) -> None:
+                until(lambda: [one for one in sent(INBOX, **DECIDER)["asks"] if self.message in one["title"]])
+                withdraw(key)
+
+            self.meanwhile(taken_back)
+            with self.assertRaises(NotAnswered) as cancelled:
+                self.client.ask_person("operator", self.message, idempotency_key=key)
+            self.assertEqual((cancelled.exception.code, cancelled.exception.id), ("CANCELLED", key))
+            withdraw(key)
+        with self.assertRaises(NotFound):
+            self.client.withdraw_question("never-asked")
+
+        self.answer(self.message, text="yes")
+        answer = self.client.ask_person("operator", self.message)
+        with self.assertRaises(Conflict):
+            self.client.withdraw_question(answer.id)
 
     def test_it_must_be_plain_who_is_meant(self) -> None:
         with self.assertRaises(UnknownPerson):

@@ -94,6 +94,15 @@ export async function answer<Value>(
   return answerIn(await outcomeOf<Message>(connection, pathOf(id), signal));
 }
 
+/** Nobody can answer any more; what `Parley.withdrawQuestion` promises. */
+export async function withdrawQuestion(
+  connection: Connection,
+  id: string,
+  { reason, signal }: CallOptions & { reason?: string },
+): Promise<void> {
+  await request(connection, `${pathOf(id)}/cancel`, { reason }, signal);
+}
+
 /** @throws {NotAnswered} */
 function answerIn<Value>(message: Message): PersonAnswer<Value> {
   const { metadata, spec, status } = message;

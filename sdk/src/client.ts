@@ -15,6 +15,7 @@ import {
   askPerson,
   type PersonAnswer,
   type PersonQuestion,
+  withdrawQuestion,
 } from "./ask-person.ts";
 import { agentServer } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
@@ -277,7 +278,11 @@ export class Parley {
     return decision(this.#connection, id, options, this.#receiptKeys);
   }
 
-  /** Nobody can approve any more. @throws {ParleyError} `not_found`, `already_responded`, `expired` */
+  /**
+   * Nobody can approve any more; what `askPerson` asked is taken back by `withdrawQuestion`.
+   *
+   * @throws {ParleyError} `not_found`, `already_responded`, `expired`
+   */
   async withdraw(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
     return withdraw(this.#connection, id, options);
   }
@@ -303,7 +308,8 @@ export class Parley {
    * Asks one person, or a group whose first answer counts, and resolves with the answer: one of the `options`, a value
    * that fits the `schema`, or words.
    *
-   * What is approved must be bound to arguments: ask with `approve`. Else as there.
+   * What is approved must be bound to arguments: ask with `approve`. Else as there: an aborted `signal` ends the wait alone,
+   * `answer` takes it up again, and `withdrawQuestion` takes the question back.
    *
    * @throws {NotAnswered} `EXPIRED`, `CANCELLED`
    * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `schema_invalid`, `uid_conflict`, `unauthorized`, or the
@@ -323,6 +329,16 @@ export class Parley {
   /** Takes up the wait for what a person was asked before. @throws what `askPerson` does, and {ParleyError} `not_found` */
   async answer<Value = unknown>(id: string, options: CallOptions = {}): Promise<PersonAnswer<Value>> {
     return answer(this.#connection, id, options);
+  }
+
+  /**
+   * Takes back what a person was asked: it leaves the inbox, nobody can answer it any more, and whoever waits for it gets
+   * `NotAnswered`. The id is its idempotency key; taking it back again changes nothing.
+   *
+   * @throws {ParleyError} `not_found`, `already_responded`, `expired`, or the signal's reason
+   */
+  async withdrawQuestion(id: string, options: CallOptions & { reason?: string } = {}): Promise<void> {
+    return withdrawQuestion(this.#connection, id, options);
   }
 
   async #longPoll(question: Question, holdMs: number, signal: AbortSignal | undefined): Promise<Question> {

@@ -32,7 +32,7 @@ export function agentPlace(env: Environment = environment()): { url: string | un
 }
 
 /** Where an agent's server is when nothing says so, and so whom a key in the environment without an address is for. */
-const LOCAL_URL = "http://127.0.0.1:3415";
+export const LOCAL_URL = "http://127.0.0.1:3415";
 
 /**
  * Returns which server an agent asks, and the key for it: the one that was given, else that of the environment where the
@@ -44,7 +44,8 @@ export function agentServer(given: { url?: string; key?: string }): { url: strin
   return { url, key: given.key ?? (isSameAddress(url, known) ? key : undefined) };
 }
 
-function isSameAddress(one: string, other: string): boolean {
+/** Returns whether these are one address, however it is written. */
+export function isSameAddress(one: string, other: string): boolean {
   if (!URL.canParse(one) || !URL.canParse(other)) return false;
   const [first, second] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ""));
   return first === second;

@@ -5,7 +5,7 @@ import type { A2hErrorCode, ErrorCode } from "./error-wire.ts";
 export type LocalErrorCode =
   | "UNREACHABLE" // no reply: no network, no server, a cut connection
   | "TIMED_OUT" // no reply within the time this client gives one request
-  | "BAD_REPLY" // a reply that no Parley server sends, such as a proxy's error page
+  | "BAD_REPLY" // a reply that no Parley server sends, such as a proxy's error page or a redirect
   | "UNKNOWN_PERSON"; // nobody, or more than one person, is called as was said; nobody was asked
 
 /**
@@ -45,6 +45,6 @@ export class ParleyError extends Error {
 
   /** True when the same request may succeed later without being changed, and trying soon is welcome. */
   get isPassing(): boolean {
-    return this.status === 0 || this.status >= 500;
+    return (this.status === 0 && this.code !== "BAD_REPLY") || this.status >= 500;
   }
 }

@@ -1,11 +1,11 @@
-import { fromEnvironment } from "./environment.ts";
+import { fromEnvironment, isSameAddress, LOCAL_URL } from "./environment.ts";
 import { Connection } from "./http.ts";
 
 /** Which server, and as whom. What is left out is taken from the environment. */
 export interface RelayOptions {
   /** Else `PARLEY_URL`, else `ASK_ANSWER_ORIGIN`, else `http://127.0.0.1:3415`. */
   url?: string;
-  /** Else `PARLEY_KEY`. */
+  /** Else `PARLEY_KEY`, which only the server gets that the environment names. */
   key?: string;
   /** Replaces the platform's fetch. */
   fetch?: typeof globalThis.fetch;
@@ -20,20 +20,32 @@ export interface JobOptions extends RelayOptions {
   lease?: string;
 }
 
-/** Returns a connection that tries nothing twice by itself: `persist` does. */
+/**
+ * Returns a connection that tries nothing twice by itself: `persist` does.
+ *
+ * @throws {Error} a sentence, where the only key is that of the environment, and the server is another
+ */
 export function connect(options: JobOptions, onReply?: (reply: Response) => void): Connection {
-  const key = options.key ?? fromEnvironment("PARLEY_KEY");
+  const known = fromEnvironment("PARLEY_URL", "ASK_ANSWER_ORIGIN") ?? LOCAL_URL;
+  const url = options.url ?? known;
+  const key = options.key ?? keyFor(url, known);
   const lease = options.lease ?? (options.job_id === undefined ? fromEnvironment("PARLEY_LEASE") : undefined);
   const headers = { authorization: key === undefined ? undefined : `Bearer ${key}`, "parley-lease": lease };
   return new Connection(
     {
-      url: options.url ?? fromEnvironment("PARLEY_URL", "ASK_ANSWER_ORIGIN") ?? "http://127.0.0.1:3415",
+      url,
       retries: 0,
       ...(options.fetch && { fetch: options.fetch }),
     },
     () => headers,
     onReply,
   );
+}
+
+function keyFor(url: string, known: string): string | undefined {
+  const key = fromEnvironment("PARLEY_KEY");
+  if (key === undefined || isSameAddress(url, known)) return key;
+  throw new Error(`PARLEY_KEY is for the server at ${known}, and not for ${url}: give a key, or set PARLEY_URL to it.`);
 }
 
 /** Returns the path of the job that is meant. @throws {Error} a sentence, when none is named */

@@ -129,11 +129,15 @@ export class Connection {
         headers,
         body: call.bytes ?? (call.body === undefined ? null : JSON.stringify(call.body)),
         signal: call.signal ?? null,
+        // The server sends nobody on. Whoever does is somebody else, and gets neither key nor body.
+        redirect: "manual",
       });
+      if (isRedirect(reply)) throw redirected(reply);
       this.#onReply(reply);
       return reply;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
+      if (error instanceof ParleyError) throw error;
       throw new ParleyError("UNREACHABLE", "The server could not be reached.", {
         cause: error,
       });
@@ -161,6 +165,21 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       reject(signal?.reason);
     }
   });
+}
+
+/** True for a reply that leads elsewhere; a browser does not say where. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
+}
+
+function redirected(reply: Response): ParleyError {
+  const to = reply.headers.get("location");
+  const where = to === null ? "another address" : to;
+  return new ParleyError(
+    "BAD_REPLY",
+    `The server sends on to ${where}, which is not followed: give that server's own address as url, if it is yours.`,
+    { status: reply.status },
+  );
 }
 
 async function jsonOf(reply: Response): Promise<unknown> {

@@ -3,7 +3,7 @@ import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import { reachByMail } from "./enroll-human.ts";
 import { lockHumans } from "./store/humans.ts";
-import { insertPerson, listPeople as list, type Person, type Role } from "./store/people.ts";
+import { insertPerson, listPeople as list, type Person, type PersonRole } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
 
 /**
@@ -13,7 +13,7 @@ import { transact } from "../core/store/transact.ts";
  */
 export async function addPerson(
   ctx: Pick<Context, "db" | "wake">,
-  { name, role, email }: { name: string; role: Role; email?: string | undefined },
+  { name, role, email }: { name: string; role: PersonRole; email?: string | undefined },
   by?: Actor,
 ): Promise<Person> {
   if (!name.trim() || name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name)) {

@@ -2,7 +2,7 @@ import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import { revokeKeysOf } from "./store/keys.ts";
-import { findOperator, updateRole, type Person, type Role } from "./store/people.ts";
+import { findOperator, updateRole, type Person, type PersonRole } from "./store/people.ts";
 import { transact } from "../core/store/transact.ts";
 
 /**
@@ -12,7 +12,7 @@ import { transact } from "../core/store/transact.ts";
  */
 export async function changeRole(
   ctx: Pick<Context, "db" | "wake">,
-  { person: id, role }: { person: string; role: Role },
+  { person: id, role }: { person: string; role: PersonRole },
   by: Actor,
 ): Promise<Person> {
   return transact(ctx, async (tx) => {

@@ -21,7 +21,7 @@ const MOST_NAMED = 24;
 const LOOKED_AT = 1000;
 
 /** Whom an ask goes to, and whether that is whom somebody named. */
-export interface Asked {
+export interface ResolvedAudience {
   audience: Audience;
   /** The first name that nobody has, where one was given. */
   unknown: string | null;
@@ -35,7 +35,7 @@ export interface Asked {
 export async function relayAudience(
   ctx: Looking,
   { to, need }: { to: readonly (string | undefined)[]; need: number },
-): Promise<Asked> {
+): Promise<ResolvedAudience> {
   const name = to.find((one) => one !== undefined && one.trim() !== "");
   const called: Called = name === undefined ? { is: "nobody" } : await findCalled(ctx, name);
   const isKnown = called.is === "human" || called.is === "group";
@@ -57,7 +57,7 @@ export async function relayAudience(
 
 /** What is needed to put an ask to people. */
 export interface PeoplePlan {
-  asked: Asked;
+  asked: ResolvedAudience;
   input: PolicyInput;
   schema: ForeignSchema | null;
   stages: readonly StageRecord[];

@@ -11,6 +11,8 @@ export interface PinnedDefinition {
   name: string;
   description: string;
   inputSchema: Readonly<Record<string, unknown>>;
+  /** What else it says of itself, where that is looked at too. */
+  more?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -20,9 +22,9 @@ export interface PinnedDefinition {
 export async function checkPin(
   ctx: Pick<Context, "db">,
   tool: string,
-  { name, description, inputSchema }: PinnedDefinition,
+  { name, description, inputSchema, more }: PinnedDefinition,
 ): Promise<"same" | "changed"> {
-  const definition = { name, description, inputSchema };
+  const definition = { ...more, name, description, inputSchema };
   const hash = digestOf(definition);
   const text = JSON.stringify(definition);
   let pin = await findPin(ctx.db, tool);

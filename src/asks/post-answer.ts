@@ -36,7 +36,7 @@ export interface AnswerWish {
 }
 
 /** Who answers: a person, or a service. */
-export interface Answerer {
+export interface AskAnswerer {
   principal: string;
   name: string;
   person: string | null;
@@ -51,7 +51,7 @@ export interface Answerer {
  * @throws {Refusal} `request_not_found`, `answer_mismatch`, `self_response`, `person_needed`, `answer_misfit`,
  *   `unknown_option`, `already_decided`, `ask_settled`
  */
-export async function postAnswer(ctx: Context, who: Answerer, wish: AnswerWish): Promise<RelayAnswer | null> {
+export async function postAnswer(ctx: Context, who: AskAnswerer, wish: AnswerWish): Promise<RelayAnswer | null> {
   const found = await findRelayAsk(ctx.db, wish.askId);
   if (!found) throw new Refusal("request_not_found");
   const { ask } = found;
@@ -82,7 +82,7 @@ export async function postAnswer(ctx: Context, who: Answerer, wish: AnswerWish):
 /** What stands already is either the very same answer, or somebody else's, or nobody's because time ran out. */
 async function again(
   ctx: Context,
-  who: Answerer,
+  who: AskAnswerer,
   wish: AnswerWish,
   { held, answer, bodyHash }: { held: RelayAskAt; answer: RelayAnswer; bodyHash: string | null },
 ): Promise<RelayAnswer> {
@@ -156,7 +156,7 @@ async function schemaOf(ctx: Context, { meta, addressedId }: RelayAsk): Promise<
 
 async function decideByKey(
   ctx: Context,
-  who: Answerer & { person: string },
+  who: AskAnswerer & { person: string },
   wish: AnswerWish,
   ask: RelayAsk,
 ): Promise<RelayAnswer | null> {
@@ -213,7 +213,7 @@ function decisionOf(
   return { kind: "reply", ...(text !== undefined && { text }), ...beside };
 }
 
-async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
+async function settleByService(ctx: Context, who: AskAnswerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
   const settled = await transact(ctx, async (tx) => {
     // What is put to people is held first, as whoever decides it does.
     const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
@@ -239,7 +239,7 @@ async function settleByService(ctx: Context, who: Answerer, wish: AnswerWish, as
   return again(ctx, who, wish, { held, ...before });
 }
 
-function serviceAnswer(who: Answerer, { status, text, json, artifacts, askBack, error }: AnswerWish) {
+function serviceAnswer(who: AskAnswerer, { status, text, json, artifacts, askBack, error }: AnswerWish) {
   return {
     status,
     cacheable: false,

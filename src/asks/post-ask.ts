@@ -30,7 +30,7 @@ import { logOf, moveNote, recountIn, settleAskIn, statusOf } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 /** A checked ask, but for what the store gives it. */
-export type AskWish = Pick<
+export type AskInput = Pick<
   RelayAsk,
   | "jobId"
   | "stepId"
@@ -76,7 +76,7 @@ const DAY_MS = 86_400_000;
  * @throws {Refusal} `ref_taken`, `feature_disabled`, `job_not_found`, `job_closed`, `fenced`, `invalid_input`,
  *   `quota_exceeded`, and for the public `rate_limited`
  */
-export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: RelayAskAt; replayed: boolean }> {
+export async function postAsk(ctx: Context, wish: AskInput): Promise<{ held: RelayAskAt; replayed: boolean }> {
   if (ctx.relay.feature === false && !wish.isOwn) throw new Refusal("feature_disabled");
   const id = wish.id ?? `ask_${uuidV7(ctx.clock.now(), ctx.random)}`;
   const posted = await transact(ctx, async (tx) => {
@@ -132,7 +132,7 @@ export async function postAsk(ctx: Context, wish: AskWish): Promise<{ held: Rela
   return posted;
 }
 
-function replay(standing: RelayAskAt, wish: AskWish): { held: RelayAskAt; replayed: boolean } {
+function replay(standing: RelayAskAt, wish: AskInput): { held: RelayAskAt; replayed: boolean } {
   if (standing.ask.principal !== wish.principal || standing.bodyHash !== wish.bodyHash) {
     throw new Refusal("ref_taken", { ask_id: standing.ask.id });
   }
@@ -140,7 +140,7 @@ function replay(standing: RelayAskAt, wish: AskWish): { held: RelayAskAt; replay
 }
 
 /** Holds the job of an ask, which is registered with its first one where that is allowed. */
-async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]): Promise<JobAt> {
+async function holdJob(ctx: Context, tx: Tx, wish: AskInput, notes: AuditNote[]): Promise<JobAt> {
   const { principal, jobId } = wish;
   const known = await lockJob(tx, jobId);
   if (known) return checkJob(ctx, tx, known, wish);
@@ -170,7 +170,7 @@ async function holdJob(ctx: Context, tx: Tx, wish: AskWish, notes: AuditNote[]):
   return made;
 }
 
-async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = false }: AskWish): Promise<JobAt> {
+async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = false }: AskInput): Promise<JobAt> {
   const { id, owner, holder, state, labels, external, ttlUntil } = held.job;
   if (owner !== principal && holder !== principal) {
     // Whoever held it once learns that it does no longer; to anybody else there is no such job.
@@ -195,7 +195,7 @@ async function checkJob(ctx: Context, tx: Tx, held: JobAt, { principal, isOwn = 
 function checkPublic(
   { relay, addressed: { groups } }: Pick<Context, "relay" | "addressed">,
   { job }: JobAt,
-  wish: AskWish,
+  wish: AskInput,
   options: readonly ChoiceOption[],
 ): void {
   const isAllowed = relay.people?.public === true && repoOfKind(job.kind) === null;
@@ -203,7 +203,7 @@ function checkPublic(
   if (problems.length > 0) throw refuseFields(problems);
 }
 
-async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): Promise<void> {
+async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskInput): Promise<void> {
   const { pendingPerJob, pendingPerAgent } = ctx.relay;
   const { ofJob, ofPrincipal } = await countPending(tx, jobId, principal);
   const over = ofJob >= pendingPerJob ? [pendingPerJob, ofJob] : [pendingPerAgent, ofPrincipal];
@@ -215,7 +215,7 @@ async function checkQuota(ctx: Context, tx: Tx, { jobId, principal }: AskWish): 
 async function findEarlier(
   tx: Tx,
   { job }: JobAt,
-  wish: AskWish,
+  wish: AskInput,
 ): Promise<{ ask: RelayAsk; answer?: RelayAnswer } | null> {
   if (job.epoch === 0) return null;
   const earlier = await findSameOfEarlierEpoch(tx, job.id, job.epoch, sameAskHash(wish));

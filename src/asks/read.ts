@@ -6,7 +6,7 @@ import { Refusal } from "../refusals.ts";
 import { findJob, lockJob } from "./store/jobs.ts";
 import { findAnswer, findAnswers, noteDelivered } from "./store/answers.ts";
 import * as store from "./store/asks.ts";
-import type { AskPlace, RelayAskAt } from "./store/asks.ts";
+import type { AskPosition, RelayAskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
 import { relayTopic, watch } from "../core/store/wake.ts";
 import { expireAddressed } from "../requests/end.ts";
@@ -144,8 +144,8 @@ export async function listHistory(
   ctx: Context,
   jobId: string,
   reader: Reader,
-  page: { after?: AskPlace; limit: number },
-): Promise<{ asks: { ask: RelayAsk; answer: RelayAnswer | null }[]; next: AskPlace | null }> {
+  page: { after?: AskPosition; limit: number },
+): Promise<{ asks: { ask: RelayAsk; answer: RelayAnswer | null }[]; next: AskPosition | null }> {
   const job = await findJob(ctx.db, jobId);
   const isOwn = job && (reader.readsAll || [job.job.owner, job.job.holder].includes(reader.principal));
   if (!isOwn) throw new Refusal("job_not_found");
@@ -174,8 +174,8 @@ const OF_SERVICES: readonly AskType[] = ["CLARIFICATION", "CHOICE", "RESOURCE_FE
 export async function listAnswerable(
   ctx: Context,
   who: { person: string | null; principal: string },
-  page: { type?: AskType; after?: AskPlace; limit: number },
-): Promise<{ asks: RelayAsk[]; next: AskPlace | null }> {
+  page: { type?: AskType; after?: AskPosition; limit: number },
+): Promise<{ asks: RelayAsk[]; next: AskPosition | null }> {
   const all = who.person === null ? OF_SERVICES : ASK_TYPES;
   const found = await store.listPendingAsks(ctx.db, {
     types: all.filter((type) => page.type === undefined || type === page.type),

@@ -1,7 +1,7 @@
 import { tellFact } from "./tell-fact.ts";
 import type { Context } from "../context.ts";
 import { seedKey } from "./model/decision-key.ts";
-import type { Verdict } from "../policy/model/policy.ts";
+import type { PolicyVerdict } from "../policy/model/policy.ts";
 import { repoOfKind } from "../core/model/attempt-kind.ts";
 import type { Job, RelayAsk, Stage, StageRecord } from "./model/ask.ts";
 import { storeNow } from "../core/store/db.ts";
@@ -22,7 +22,7 @@ import { transact } from "../core/store/transact.ts";
 import { noteSpared } from "../policy/grants.ts";
 import { askPeopleIn, type PeoplePlan } from "./people.ts";
 import { askPublicIn, type PublicPlan } from "./public.ts";
-import { settleAskIn, type EndedIn, type GivenAnswer } from "./settle.ts";
+import { settleAskIn, type EndedIn, type NewAskAnswer } from "./settle.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 export type { RelayAskAt } from "./store/asks.ts";
@@ -56,7 +56,7 @@ export interface Keep {
 /** How an ask ends before people are asked. */
 export interface MachineEnd extends EndedIn {
   /** What policy said, which is counted where it spared people a question. */
-  verdict: Verdict | null;
+  verdict: PolicyVerdict | null;
   /** The answer is kept for asks that are the same. */
   keep?: Keep | null;
   /** It is the repetition of this decision. */
@@ -67,7 +67,12 @@ export interface MachineEnd extends EndedIn {
  * Ends an ask with what a machine answered, unless it is over. Returns false where a grant that allowed it was revoked
  * meanwhile: then nothing has happened, and it has to be judged again.
  */
-export async function endByMachine(ctx: Context, ask: RelayAsk, given: GivenAnswer, end: MachineEnd): Promise<boolean> {
+export async function endByMachine(
+  ctx: Context,
+  ask: RelayAsk,
+  given: NewAskAnswer,
+  end: MachineEnd,
+): Promise<boolean> {
   return transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
     const held = await lockRelayAsk(tx, ask.id);
@@ -108,7 +113,7 @@ export async function handToPeople(
   ctx: Context,
   ask: RelayAsk,
   plan: Omit<PeoplePlan, "asker" | "before">,
-  { verdict }: { verdict: Verdict },
+  { verdict }: { verdict: PolicyVerdict },
 ): Promise<void> {
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, ask.jobId);
@@ -158,7 +163,7 @@ export async function readDecision(ctx: Context, key: string): Promise<CachedDec
 }
 
 /** What was asked and answered before, in a chain of follow-ups; oldest first. */
-export interface Round {
+export interface FollowUpRound {
   prompt: string;
   askBack?: string;
   text?: string;
@@ -168,7 +173,7 @@ export interface Round {
 const MOST_ROUNDS = 10;
 
 /** Returns the rounds before a follow-up; only the asker's own count. */
-export async function readRounds(ctx: Context, ask: RelayAsk): Promise<Round[]> {
+export async function readRounds(ctx: Context, ask: RelayAsk): Promise<FollowUpRound[]> {
   const chain: RelayAsk[] = [];
   let before = ask.meta["in_reply_to"];
   while (typeof before === "string" && chain.length < MOST_ROUNDS) {

@@ -18,7 +18,7 @@ import { endRelayAsk, freeJoined, listJoined, listPendingOfJob, type RelayAskAt 
 import { CLAIMS_TOPIC, INBOX_TOPIC, relayTopic } from "../core/store/wake.ts";
 
 /** An answer, but for what follows from its ask. */
-export type GivenAnswer = Omit<RelayAnswer, "askId" | "jobId" | "stepId" | "createdAt">;
+export type NewAskAnswer = Omit<RelayAnswer, "askId" | "jobId" | "stepId" | "createdAt">;
 
 /** How an ask ended: its last stage, and what each stage did. */
 export interface EndedIn {
@@ -40,7 +40,7 @@ export interface EndedIn {
 export async function settleAskIn(
   tx: Tx,
   held: { job: JobAt; ask: RelayAskAt },
-  given: GivenAnswer,
+  given: NewAskAnswer,
   ended: EndedIn,
 ): Promise<{ answer: RelayAnswer; job: JobAt; notes: AuditNote[] }> {
   const { ask } = held.ask;

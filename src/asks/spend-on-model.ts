@@ -1,30 +1,14 @@
 import type { Context } from "../context.ts";
+import type { ModelBudget, Tokens } from "./model/model-budget.ts";
 import { type Account, readMonth, readSpent, reserveSpending, settleSpending } from "./store/runner-budget.ts";
 import { transact } from "../core/store/transact.ts";
 import { tellAdminsIn } from "../requests/tell-admins.ts";
-
-export interface Tokens {
-  input: number;
-  output: number;
-}
 
 /** What a model may cost in a calendar month (UTC). */
 export interface SpendingRules {
   /** In USD for a million tokens; absent: tokens are counted instead of money. */
   prices?: Tokens | undefined;
   budgetUsdMonth: number;
-}
-
-/** Nothing is spent that was not reserved before, so that the limit holds whatever dies in between. */
-export interface ModelBudget {
-  isLeft(): Promise<boolean>;
-  /** Null where there is not that much left. */
-  reserve(most: Tokens): Promise<Reservation | null>;
-}
-
-export interface Reservation {
-  /** Gives back what was not used; null where nobody knows what was. */
-  settle(used: Tokens | null): Promise<void>;
 }
 
 const TOKENS_A_MONTH = 2_000_000;

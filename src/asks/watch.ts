@@ -42,7 +42,7 @@ export async function listAllJobs(
 const placeOf = ({ createdAt: at, id }: { createdAt: number; id: string }): ListPlace => ({ at, id });
 
 /** The whole life of one ask. */
-export interface WholeAsk {
+export interface AskHistory {
   ask: RelayAsk;
   /** When it ended is the time of its answer; null while it is pending. */
   answer: RelayAnswer | null;
@@ -82,7 +82,7 @@ export async function listSharedBy(
  *
  * @throws {Refusal} `request_not_found`
  */
-export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<WholeAsk> {
+export async function readWholeAsk(ctx: Context, id: string, limit: number): Promise<AskHistory> {
   const { ask } = await readRelayAsk(ctx, id, { principal: "", readsAll: true });
   const [answer, late, sharedBy] = await Promise.all([
     findAnswer(ctx.db, id),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";
-import { bytesOf, type Member, NotTar, readTar } from "../lib/tar.ts";
+import { bytesOf, type TarEntry, NotTar, readTar } from "../lib/tar.ts";
 import {
   ARTIFACTS_FOLDER,
   DESCRIPTION,
@@ -17,7 +17,7 @@ import {
 export interface OpenBackup {
   description: Description;
   /** What goes into the folder, by its name there. */
-  members: ReadonlyMap<string, Member & { sha256: string }>;
+  members: ReadonlyMap<string, TarEntry & { sha256: string }>;
   /** Of all members together. */
   bytes: number;
   file: FileHandle;
@@ -89,7 +89,7 @@ async function readMembers(
   { onProgress, signal }: Reader,
 ): Promise<Pick<OpenBackup, "members" | "bytes">> {
   const { size: length } = await file.stat();
-  const found = new Map<string, Member & { sha256: string }>();
+  const found = new Map<string, TarEntry & { sha256: string }>();
   let sums: Map<string, string> | null = null;
   for await (const member of readTar(file)) {
     if (sums) throw damaged(path, "something follows its end");
@@ -113,10 +113,10 @@ async function readMembers(
 
 function judgeMembers(
   path: string,
-  found: ReadonlyMap<string, Member & { sha256: string }>,
+  found: ReadonlyMap<string, TarEntry & { sha256: string }>,
   sums: ReadonlyMap<string, string>,
 ): Pick<OpenBackup, "members" | "bytes"> {
-  const members = new Map<string, Member & { sha256: string }>();
+  const members = new Map<string, TarEntry & { sha256: string }>();
   let bytes = 0;
   for (const [name, sha256] of sums) {
     const member = found.get(name);
@@ -133,7 +133,7 @@ function judgeMembers(
   return { members, bytes };
 }
 
-async function textOf(file: FileHandle, member: Member): Promise<Buffer> {
+async function textOf(file: FileHandle, member: TarEntry): Promise<Buffer> {
   if (member.size > LONGEST_TEXT) throw new NotTar("its digests are too long");
   const chunks: Buffer[] = [];
   for await (const chunk of bytesOf(file, member)) chunks.push(chunk);

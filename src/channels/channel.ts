@@ -1,8 +1,8 @@
 import type { Via } from "../requests/model/request.ts";
 import type { AskView } from "../requests/model/view.ts";
-import type { Heard, Verdict } from "../requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../requests/model/heard.ts";
 
-export type { Choice, Heard, Said, Talk, Verdict } from "../requests/model/heard.ts";
+export type { Choice, InboundMessage, ReplyContent, Talk, InboundResult } from "../requests/model/heard.ts";
 
 export type ChannelName = "push" | "slack" | "email" | "sms" | "whatsapp" | "webhook";
 
@@ -72,7 +72,7 @@ export class DeliveryError extends Error {
 }
 
 /** Hands something heard to the core. Resolves after what it changed is on disk. */
-export type Receive = (heard: Heard) => Promise<Verdict>;
+export type Receive = (heard: InboundMessage) => Promise<InboundResult>;
 
 /** A request as its bytes came; nothing of it has been checked. */
 export interface RawRequest {

@@ -12,7 +12,7 @@ import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
 import { printable, printableJson, printableLines } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
-import type { Answerer } from "./participant.ts";
+import type { ParticipantSession } from "./participant.ts";
 import { type Picked, pickAtTerminal } from "./pick.ts";
 import { talliedLines } from "./questions.ts";
 import { table } from "./table.ts";
@@ -25,7 +25,7 @@ const COMMANDS = "/skip, /report, /next, /list, /quit";
 type Move = "next" | "list" | "quit";
 
 /** A terminal, the person before it, and the server. */
-interface Desk extends Answerer {
+interface Desk extends ParticipantSession {
   io: Io;
   json: boolean;
   /** Null when they are done. */
@@ -34,7 +34,7 @@ interface Desk extends Answerer {
 
 /** Shows the feed, or the one question, and sends what the person at the terminal says. Returns the exit code. */
 export async function answerAtTerminal(
-  answerer: Answerer,
+  answerer: ParticipantSession,
   id: string | undefined,
   io: Io,
   json: boolean,

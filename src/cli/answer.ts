@@ -4,7 +4,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import type { HumanQuestion, NewAnswer } from "@parley/sdk/wire";
 import { answerAtTerminal, receiptText } from "./answer-session.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, WrongUsage } from "./command.ts";
-import { openAnswerer, type Answerer } from "./participant.ts";
+import { openParticipantSession, type ParticipantSession } from "./participant.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 const KEY_WANTED =
@@ -44,7 +44,7 @@ export const answer: Command = {
     const sure = confidence === undefined ? undefined : wholeNumber("--confidence", confidence, 1, 5);
     if (!isSaid && !io.prompt) throw new WrongUsage("without a terminal, ID and --option or --text say the answer");
 
-    const answerer = await openAnswerer(serverUrl(values.url, io.env), values["data-dir"], io);
+    const answerer = await openParticipantSession(serverUrl(values.url, io.env), values["data-dir"], io);
     try {
       if (!isSaid) return await answerAtTerminal(answerer, id, io, json);
       const said = { id: id ?? "", option, text, confidence: sure };
@@ -56,7 +56,7 @@ export const answer: Command = {
 };
 
 async function answerOnce(
-  { people, keep }: Answerer,
+  { people, keep }: ParticipantSession,
   {
     id,
     option,

@@ -5,7 +5,7 @@ import { printable, printableJson } from "../lib/printable.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 import { followTask } from "./task-follow.ts";
-import { isOver, openTasks, type NewTask, type Tasks, type WireTask } from "./task-requests.ts";
+import { isOver, openTasks, type TaskBody, type Tasks, type WireTask } from "./task-requests.ts";
 import { eventLines, resultLines, standText } from "./task-view.ts";
 
 const NEW_ID_LENGTH = 12;
@@ -43,7 +43,7 @@ export const assign: Command = {
       },
     });
     const prompt = await promptOf(onlyArgument(positionals, "PROMPT"));
-    const task: NewTask = {
+    const task: TaskBody = {
       id: values.id ?? newKey().slice(0, NEW_ID_LENGTH),
       prompt,
       ...(values.after && { dependencies: namesIn(values.after) }),

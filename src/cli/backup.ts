@@ -25,7 +25,7 @@ export const backup: Command = {
       );
       return EXIT.refused;
     }
-    const report = await writeBackup(file, storeSource(config, sources), {
+    const report = await writeBackup(file, await storeSource(config, sources), {
       clock: systemClock,
       version: VERSION,
       onProgress: io.progress,

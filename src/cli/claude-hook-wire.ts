@@ -9,7 +9,7 @@ export interface HookInput {
 }
 
 /** What is said to Claude Code: yes or no with a reason, or nothing, so that it asks at its own terminal. */
-export type Verdict =
+export type HookDecision =
   | { is: "allow"; because: string; updatedInput?: object }
   | { is: "deny"; because: string }
   | { is: "undecided"; because: string };
@@ -37,7 +37,10 @@ export function readHookInput(value: unknown): HookInput | null {
  * Returns what Claude Code reads on standard output. Undecided is said in the way in which each event leaves the decision
  * to whoever sits at the terminal, and never to a rule that allows.
  */
-export function verdictJson({ hook_event_name: event }: Pick<HookInput, "hook_event_name">, verdict: Verdict): string {
+export function verdictJson(
+  { hook_event_name: event }: Pick<HookInput, "hook_event_name">,
+  verdict: HookDecision,
+): string {
   const { is, because } = verdict;
   const updated = verdict.is === "allow" && verdict.updatedInput ? { updatedInput: verdict.updatedInput } : {};
   if (event === "PreToolUse") {

@@ -85,6 +85,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       does: "speak MCP over standard input and output, for clients that start their servers themselves",
       load: async () => (await import("./mcp.ts")).mcp,
     },
+    gate: {
+      does: "stand in front of an MCP server, and let its tools be called once people or a rule have approved it",
+      load: async () => (await import("./gate.ts")).gate,
+    },
     "hook install": {
       does: "let people decide Claude Code's permission prompts and answer its questions; shows the change first",
       load: async () => (await import("./hook-install.ts")).hookInstall,
@@ -188,6 +192,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
     "keys revoke": {
       does: "make a key worthless from the next request on",
       load: async () => (await import("./keys.ts")).keysRevoke,
+    },
+    "keys rotate-installation": {
+      does: "give the store a new installation key while no server runs; what ends with the old one is said first",
+      load: async () => (await import("./keys-rotate.ts")).keysRotate,
     },
   },
   "Reach people and programs": {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { findFile, listSettings, readConfig } from "../config/config.ts";
-import type { Given, Setting } from "../config/setting.ts";
+import type { SourcedValue, Setting } from "../config/setting.ts";
 import { printable } from "../lib/printable.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
 import { type Command, EXIT, STORE_FLAGS, WrongUsage } from "./command.ts";
@@ -29,7 +29,7 @@ export const configCheck: Command = {
   },
 };
 
-function valueText({ secret }: Setting, { value }: Given): string {
+function valueText({ secret }: Setting, { value }: SourcedValue): string {
   if (secret) return "[secret]";
   return printable(typeof value === "string" ? value : JSON.stringify(value));
 }

@@ -3,7 +3,7 @@ import { readKeyText } from "../lib/key-text.ts";
 import { printable } from "../lib/printable.ts";
 import { WAIT_TOOL } from "../protocols/mcp/tools.ts";
 import type { Finding } from "../doctor/store/checks.ts";
-import { serverSays, type Client, type Said } from "./doctor-wire.ts";
+import { serverSays, type Client, type ServerReply } from "./doctor-wire.ts";
 
 const HOLD_S = 4;
 /** A hold may end so much early before it is called cut. */
@@ -70,13 +70,13 @@ export async function examineClient(client: Client): Promise<ClientReport> {
   return { findings, facts };
 }
 
-function readyProblems({ status, text }: Said): string[] {
+function readyProblems({ status, text }: ServerReply): string[] {
   if (status === 200 && text.trim() === "ready") return [];
   const isOurs = status === 503 && /^[\w .:-]{1,80}$/.test(text.trim());
   return [isOurs ? `it is not ready: ${text.trim()}` : `what answers there (${status}) is no Parley server`];
 }
 
-function keyProblems(said: Said, { key, keyVariable }: Client): string[] {
+function keyProblems(said: ServerReply, { key, keyVariable }: Client): string[] {
   if (said.cut !== undefined || ![200, 401].includes(said.status)) return [reasonOf(said)];
   if (said.status === 200) return [];
   if (key === undefined) {
@@ -122,7 +122,7 @@ async function examineMcp(client: Client, id: string): Promise<Finding[] | null>
   return [first, { check: "stream", promise, offenders: streamProblems(said) }];
 }
 
-function streamProblems(said: Said): string[] {
+function streamProblems(said: ServerReply): string[] {
   if (said.status !== 200) return [reasonOf(said)];
   if (!said.isStream) return ["it was answered without a stream: something on the way does not pass the Accept header"];
   const messages = said.text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
@@ -142,7 +142,7 @@ function streamProblems(said: Said): string[] {
 }
 
 /** Says in a line why a reply is not what was wanted. */
-function reasonOf({ status, json, cut, tookMs, retryAfterS }: Said): string {
+function reasonOf({ status, json, cut, tookMs, retryAfterS }: ServerReply): string {
   if (cut !== undefined) return `the connection was cut after ${secondsText(tookMs)}: ${cut}`;
   const { error } = json as { error?: { code?: unknown; message?: unknown } };
   const again = retryAfterS === undefined ? "" : ` (again in ${retryAfterS} s)`;
@@ -150,7 +150,7 @@ function reasonOf({ status, json, cut, tookMs, retryAfterS }: Said): string {
   return `${printable(`${String(error.code)}: ${error.message}`)}${again}`;
 }
 
-function leftText({ limit }: Said): string {
+function leftText({ limit }: ServerReply): string {
   if (!limit) return "unknown";
   return `${limit.remaining} of ${limit.limit}, full again at ${localTime(limit.resetS * 1000)}`;
 }

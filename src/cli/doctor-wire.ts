@@ -12,7 +12,7 @@ export interface Client {
 }
 
 /** What came back, and when. */
-export interface Said {
+export interface ServerReply {
   /** 0 when nothing did. */
   status: number;
   text: string;
@@ -37,12 +37,12 @@ export async function serverSays(
   method: string,
   path: string,
   { body, holdMs = 0 }: { body?: object; holdMs?: number } = {},
-): Promise<Said> {
+): Promise<ServerReply> {
   const start = clock.monotonic();
   const over = new AbortController();
   const late = new AbortController();
   void clock.sleep(holdMs + PATIENCE_MS, over.signal).then(() => late.abort());
-  const said: Said = { status: 0, text: "", json: {}, isStream: false, firstMs: 0, tookMs: 0 };
+  const said: ServerReply = { status: 0, text: "", json: {}, isStream: false, firstMs: 0, tookMs: 0 };
   try {
     const reply = await fetch(url + path, {
       method,
@@ -73,7 +73,7 @@ export async function serverSays(
   return said;
 }
 
-function readHeaders(headers: Headers, said: Said): void {
+function readHeaders(headers: Headers, said: ServerReply): void {
   const number = (name: string) => Number(headers.get(name) ?? Number.NaN);
   const [limit, remaining, resetS] = [
     number("x-ratelimit-limit"),

@@ -4,7 +4,7 @@ import { parseDurationMs } from "../lib/duration.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { CannotStart, runJob } from "./exec-job.ts";
-import { serverUrl } from "./questions.ts";
+import { ownKey, serverUrl } from "./questions.ts";
 
 export const exec: Command = {
   usage: "[--kind K] [--lease 15s] [--worker NAME] [--once] [--url URL] -- COMMAND [ARGUMENT...]",
@@ -33,7 +33,7 @@ export const exec: Command = {
     const [program, ...args] = positionals;
     if (program === undefined || !argv.includes("--")) throw new WrongUsage("the command is missing, after --");
     const url = serverUrl(values.url, io.env);
-    const key = io.env["PARLEY_KEY"] || undefined;
+    const key = ownKey(url, io.env);
     const options = {
       url,
       fetch: toldWhenAway(url, io),

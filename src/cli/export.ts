@@ -20,7 +20,7 @@ export const exportCommand: Command = {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const file = resolve(onlyArgument(positionals, "FILE"));
     const sources = { flags: { "data-dir": values["data-dir"] }, env: io.env, file: values.config };
-    const report = await exportStore(file, storeSource(loadConfig(sources), sources), {
+    const report = await exportStore(file, await storeSource(loadConfig(sources), sources), {
       clock: systemClock,
       version: VERSION,
       onProgress: io.progress,

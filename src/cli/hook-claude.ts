@@ -11,12 +11,12 @@ import {
   type HookInput,
   questionsOf,
   readHookInput,
-  type Verdict,
+  type HookDecision,
   verdictJson,
 } from "./claude-hook-wire.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
-import { askPeople, CouldNotAsk, type Ended, type Place } from "./people-requests.ts";
+import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
 import { agentKey, serverUrl } from "./questions.ts";
 
 const MOST_DEPTH = 64;
@@ -49,15 +49,12 @@ export const hookClaude: Command = {
     const [there, over] = [new AbortController(), new AbortController()];
     const watching = watchTranscript(input, over.signal, () => there.abort());
     const url = serverUrl(values.url, io.env);
-    const place: Place = {
-      url,
-      key: agentKey(url, io.env),
-      clock: systemClock,
-      fetch: systemFetch,
-      signal: AbortSignal.any([io.interrupted, there.signal]),
+    const signal = AbortSignal.any([io.interrupted, there.signal]);
+    const ask = async (): Promise<HookDecision> => {
+      const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
+      return decided(place, input, { to: values.to, timeoutSeconds });
     };
-    const how = { to: values.to, timeoutSeconds };
-    const verdict = await decided(place, input, how).catch((error: unknown) => undecided(error, place.signal, io));
+    const verdict = await ask().catch((error: unknown) => undecided(error, signal, io));
     over.abort();
     await watching;
     if (io.interrupted.aborted) return EXIT.interrupted;
@@ -87,13 +84,13 @@ interface How {
   timeoutSeconds: number;
 }
 
-function decided(place: Place, input: HookInput, how: How): Promise<Verdict> {
+function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
   const questions = input.tool_name === ASKING_TOOL ? questionsOf(input) : null;
   return questions ? answered(place, input, how, questions) : permitted(place, input, how);
 }
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
-async function permitted(place: Place, input: HookInput, how: How): Promise<Verdict> {
+async function permitted(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
   const { tool_name: fn, tool_input: kwargs } = input;
   const ended = await askPeople(place, "function_calls", {
     ...namesOf(input),
@@ -113,11 +110,11 @@ async function permitted(place: Place, input: HookInput, how: How): Promise<Verd
 
 /** Asks what Claude Code asks its user, all questions at once. @throws {CouldNotAsk} */
 async function answered(
-  place: Place,
+  place: ServerAccess,
   input: HookInput,
   how: How,
   questions: NonNullable<ReturnType<typeof questionsOf>>,
-): Promise<Verdict> {
+): Promise<HookDecision> {
   const names = namesOf(input);
   const ends = await Promise.all(
     questions.map(({ question, header, options }, i) =>
@@ -173,7 +170,9 @@ function oneLine(text: string, most: number): string {
 }
 
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
-function undecided(error: unknown, signal: AbortSignal, io: Io): Verdict {
+function undecided(error: unknown, signal: AbortSignal, io: Io): HookDecision {
+  if (error instanceof WrongUsage)
+    return { is: "undecided", because: `Parley could not ask anybody: ${error.message}.` };
   if (!(error instanceof CouldNotAsk) && !signal.aborted) {
     io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -32,7 +32,7 @@ export const hookInstall: Command = {
     });
     const change = changeOf({ positionals, file: values.file }, hooksFor(values, io.env), io);
     const done =
-      "Claude Code's permission prompts go to Parley in every session that starts from now on. It reads the key from PARLEY_KEY, where there is one: export that where you start it. To take it out: parley hook uninstall claude";
+      "Claude Code's permission prompts go to Parley in every session that starts from now on. It reads the key from PARLEY_KEY, where there is one, and shows it to the server of PARLEY_URL alone, else to this computer's: export them where you start it. To take it out: parley hook uninstall claude";
     return makeChange(change, values, { done, already: `${change.file} holds it already.` }, io);
   },
 };

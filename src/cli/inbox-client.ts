@@ -2,9 +2,10 @@ import { ParleyError } from "@parley/sdk/errors";
 import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
+import { ownKey } from "./questions.ts";
 
 /** An ask as the list of the inbox has it. */
-export interface ListedAsk {
+export interface InboxRequest {
   id: string;
   kind: "approval" | "reply" | "value";
   title: string;
@@ -20,7 +21,7 @@ export interface ListedAsk {
 
 /** One page of what waits. */
 export interface ListedPage {
-  asks: ListedAsk[];
+  asks: InboxRequest[];
   /** What the next page goes on behind; null after the last. */
   next: string | null;
   /** With the first page: how many wait in all. */
@@ -28,7 +29,7 @@ export interface ListedPage {
 }
 
 /** An ask with everything that its reader may see. */
-export interface WholeAsk extends ListedAsk {
+export interface InboxRequestDetail extends InboxRequest {
   run: string | null;
   words: string;
   arguments: { name: string; text: string; secret: boolean }[] | null;
@@ -42,7 +43,7 @@ export interface WholeAsk extends ListedAsk {
   decisions: { by: { name: string | null }; mine: boolean; approved: boolean | null; comment: string | null }[];
 }
 
-export interface Decision {
+export interface DecisionBody {
   approved?: boolean;
   comment?: string;
   option?: string;
@@ -68,22 +69,22 @@ const KEY_WANTED =
 export interface Inbox {
   list(before?: string): Promise<ListedPage>;
   /** Every page, one after another. */
-  listAll(): Promise<ListedAsk[]>;
-  read(id: string): Promise<WholeAsk>;
+  listAll(): Promise<InboxRequest[]>;
+  read(id: string): Promise<InboxRequestDetail>;
   /** @throws {Declined} */
-  decide(id: string, decision: Decision): Promise<WholeAsk>;
+  decide(id: string, decision: DecisionBody): Promise<InboxRequestDetail>;
 }
 
 /** Returns the inbox of the person whose answer key is in `PARLEY_KEY`. @throws {Error} one sentence */
 export function openInbox(url: string, io: Io): Inbox {
-  const key = io.env["PARLEY_KEY"];
+  const key = ownKey(url, io.env);
   if (!key) throw new Error(KEY_WANTED);
   const read = readKeyText(key);
   if (read.is === "key" && read.scope !== "answer") {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; ${KEY_WANTED}`);
   }
 
-  async function call<T>(method: "GET" | "POST", path: string, body?: Decision): Promise<T> {
+  async function call<T>(method: "GET" | "POST", path: string, body?: DecisionBody): Promise<T> {
     let reply: Response;
     try {
       reply = await systemFetch(`${url}/people/me${path}`, {
@@ -108,7 +109,7 @@ export function openInbox(url: string, io: Io): Inbox {
   return {
     list,
     async listAll() {
-      const asks: ListedAsk[] = [];
+      const asks: InboxRequest[] = [];
       for (let before: string | undefined; ;) {
         const page = await list(before);
         asks.push(...page.asks);

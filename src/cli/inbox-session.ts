@@ -1,6 +1,6 @@
 import { printable, printableExactly, printableJson } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
-import { type Decision, Declined, type Inbox, type WholeAsk } from "./inbox-client.ts";
+import { type DecisionBody, Declined, type Inbox, type InboxRequestDetail } from "./inbox-client.ts";
 import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { type Picked, pickAtTerminal } from "./pick.ts";
 
@@ -60,7 +60,7 @@ function pick(desk: Desk, count: number, next: string | null): Promise<Picked> {
 }
 
 /** Returns the ask as it is now, or nothing when others have decided it meanwhile. */
-async function stillThere({ inbox }: Desk, id: string): Promise<WholeAsk | undefined> {
+async function stillThere({ inbox }: Desk, id: string): Promise<InboxRequestDetail | undefined> {
   try {
     const ask = await inbox.read(id);
     return ask.state === "open" ? ask : undefined;
@@ -71,7 +71,7 @@ async function stillThere({ inbox }: Desk, id: string): Promise<WholeAsk | undef
 }
 
 /** Shows one ask and does what the person says, until it is decided or left. */
-async function present(desk: Desk, ask: WholeAsk): Promise<Move> {
+async function present(desk: Desk, ask: InboxRequestDetail): Promise<Move> {
   const { io } = desk;
   io.tell("");
   for (const line of wholeLines(ask, false)) io.tell(line);
@@ -100,7 +100,7 @@ async function present(desk: Desk, ask: WholeAsk): Promise<Move> {
   }
 }
 
-function howTo({ kind, options, schema, may_decide: may }: WholeAsk): string | null {
+function howTo({ kind, options, schema, may_decide: may }: InboxRequestDetail): string | null {
   if (!may) return null;
   if (kind === "approval") return "approve, or reject";
   if (schema !== null)
@@ -109,7 +109,7 @@ function howTo({ kind, options, schema, may_decide: may }: WholeAsk): string | n
 }
 
 /** Returns what is to be sent once it was confirmed, nothing to be asked again, or that they are done. */
-async function decisionOf(desk: Desk, ask: WholeAsk, word: string): Promise<Decision | null | "quit"> {
+async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Promise<DecisionBody | null | "quit"> {
   if (ask.kind === "approval") {
     if (/^(a|approve|yes)$/i.test(word)) return approval(desk, ask);
     return /^(r|reject|no)$/i.test(word) ? rejection(desk, ask) : null;
@@ -123,7 +123,7 @@ async function decisionOf(desk: Desk, ask: WholeAsk, word: string): Promise<Deci
 }
 
 /** An approval is confirmed in a word of its own: Enter alone approves nothing. */
-async function approval({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decision | null | "quit"> {
+async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<DecisionBody | null | "quit"> {
   const comment = await prompt("A comment for the agent? Enter for none: ");
   if (comment === null) return "quit";
   const sure = await prompt(
@@ -137,7 +137,7 @@ async function approval({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decis
   return { approved: true, ...(ask.digest !== null && { digest: ask.digest }), ...(comment !== "" && { comment }) };
 }
 
-async function rejection({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Decision | null | "quit"> {
+async function rejection({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<DecisionBody | null | "quit"> {
   const numbers = ask.options.length > 0 ? `1-${ask.options.length}, or in your words` : "In your words";
   const why = await prompt(`Why? ${numbers}; Enter for no reason; /back: `);
   if (why === null) return "quit";
@@ -149,7 +149,7 @@ async function rejection({ ask: prompt, io }: Desk, ask: WholeAsk): Promise<Deci
   return { approved: false, ...(option ? { option: option.name } : why !== "" && { comment: why }) };
 }
 
-function replyOf({ options, schema }: WholeAsk, word: string): Decision {
+function replyOf({ options, schema }: InboxRequestDetail, word: string): DecisionBody {
   // The server reads what fits the schema from words, as it does everywhere else.
   if (schema !== null) return { text: word };
   const option = /^\d+$/.test(word) ? options[Number(word) - 1] : undefined;
@@ -159,8 +159,8 @@ function replyOf({ options, schema }: WholeAsk, word: string): Decision {
 /** Sends a decision, again if it has to be, and says what became of it; saying the same twice changes nothing. */
 async function send(
   { ask: prompt, io, inbox, json }: Desk,
-  { id }: WholeAsk,
-  decision: Decision,
+  { id }: InboxRequestDetail,
+  decision: DecisionBody,
 ): Promise<Move | "again"> {
   for (;;) {
     try {

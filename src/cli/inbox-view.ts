@@ -1,7 +1,7 @@
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
 import { printable, printableExactly, printableLines, printableLinesExactly } from "../lib/printable.ts";
-import type { ListedAsk, WholeAsk } from "./inbox-client.ts";
+import type { InboxRequest, InboxRequestDetail } from "./inbox-client.ts";
 import { table } from "./table.ts";
 
 const LISTED_LENGTH = 60;
@@ -9,7 +9,7 @@ const RULE = "─".repeat(40);
 const KINDS = { approval: "approve?", reply: "answer", value: "answer" } as const;
 
 /** Returns a numbered line for each ask, of which `before` came on earlier pages. */
-export function listLines(asks: readonly ListedAsk[], before = 0): string[] {
+export function listLines(asks: readonly InboxRequest[], before = 0): string[] {
   const rows = asks.map((ask, i) => {
     const line = ask.sentence ?? ask.title;
     const sentence = ask.kind === "approval" ? printableExactly(line) : printable(line);
@@ -21,12 +21,12 @@ export function listLines(asks: readonly ListedAsk[], before = 0): string[] {
   return table(["", "WHAT", "TITLE", "FROM", "LEFT", "ID"], rows);
 }
 
-function leftText({ expires_at: at }: Pick<ListedAsk, "expires_at">): string {
+function leftText({ expires_at: at }: Pick<InboxRequest, "expires_at">): string {
   return at === null ? "-" : clockText(Date.parse(at) - systemClock.now());
 }
 
 /** Returns everything there is to see of an ask, its arguments whole and in full, those that hold a secret with `secrets`. */
-export function wholeLines(ask: WholeAsk, secrets: boolean): string[] {
+export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] {
   const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
   return [
     ask.kind === "approval" ? `${from} wants to run ${printableExactly(ask.fn ?? ask.title)}` : `${from} asks:`,
@@ -43,7 +43,7 @@ export function wholeLines(ask: WholeAsk, secrets: boolean): string[] {
 }
 
 /** The arguments are exactly what is hashed; a line break within a text begins a new line here. */
-function argumentLines({ arguments: rows, digest }: WholeAsk, secrets: boolean): string[] {
+function argumentLines({ arguments: rows, digest }: InboxRequestDetail, secrets: boolean): string[] {
   if (rows === null) return [];
   const lines = rows.flatMap(({ name, text, secret }) => {
     if (secret && !secrets) return [`  ${printableExactly(name)}: (holds a secret)`];
@@ -53,23 +53,23 @@ function argumentLines({ arguments: rows, digest }: WholeAsk, secrets: boolean):
   return [...(lines.length > 0 ? lines : ["  (no arguments)"]), `  ${printable(digest ?? "")}`];
 }
 
-function wordLines({ kind, words, agent }: WholeAsk): string[] {
+function wordLines({ kind, words, agent }: InboxRequestDetail): string[] {
   if (words.trim() === "") return [];
   const lines = printableLines(words).map((line) => `| ${line}`);
   return kind === "approval" ? [RULE, `${printable(agent)} says, which is not part of what runs:`, ...lines] : lines;
 }
 
-function schemaLines({ schema, options }: WholeAsk): string[] {
+function schemaLines({ schema, options }: InboxRequestDetail): string[] {
   if (schema === null || options.length > 0) return [];
   return ["The answer fits this schema:", ...printableLines(JSON.stringify(schema, null, 2))];
 }
 
-function optionLines({ title, description }: WholeAsk["options"][number], i: number): string[] {
+function optionLines({ title, description }: InboxRequestDetail["options"][number], i: number): string[] {
   const about = description === null ? [] : printableLines(description).map((line) => `       | ${line}`);
   return [`  ${i + 1}  ${printable(title)}`, ...about];
 }
 
-function stateLines(ask: WholeAsk): string[] {
+function stateLines(ask: InboxRequestDetail): string[] {
   if (ask.state !== "open") return [outcomeText(ask)];
   const many = ask.needs.least > 1 ? [`${ask.needs.least} of ${ask.needs.of} have to agree.`] : [];
   const left = ask.expires_at === null ? [] : [`${leftText(ask)} left.`];
@@ -77,7 +77,7 @@ function stateLines(ask: WholeAsk): string[] {
 }
 
 /** Returns in one line what became of an ask. */
-export function outcomeText({ state, kind, outcome }: WholeAsk): string {
+export function outcomeText({ state, kind, outcome }: InboxRequestDetail): string {
   if (state === "open") return "Counted; more people have to agree.";
   if (state !== "answered")
     return state === "expired" ? "It is over: nobody decided in time." : "Its agent withdrew it.";

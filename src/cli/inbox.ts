@@ -1,7 +1,7 @@
 import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
 import { type Command, CLIENT_FLAGS, EXIT, WrongUsage } from "./command.ts";
-import { type Decision, Declined, openInbox } from "./inbox-client.ts";
+import { type DecisionBody, Declined, openInbox } from "./inbox-client.ts";
 import { decideAtTerminal } from "./inbox-session.ts";
 import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
@@ -76,7 +76,7 @@ interface Said {
 }
 
 /** Returns what the flags decide; nothing where they decide nothing. @throws {WrongUsage} */
-function decisionOf({ approve, reject, option, text, value, comment }: Said): Decision | null {
+function decisionOf({ approve, reject, option, text, value, comment }: Said): DecisionBody | null {
   const isReply = option !== undefined || text !== undefined;
   const ways = [approve !== undefined, reject === true, isReply && !reject, value !== undefined];
   if (ways.filter(Boolean).length > 1)

@@ -3,7 +3,7 @@ import { ownCommand } from "../lib/own-program.ts";
 import type { Io } from "./command.ts";
 
 /** What a client is told of the server. */
-export interface Told {
+export interface McpServerAddress {
   /** The address of the MCP door. */
   url: string;
   key: string | undefined;
@@ -15,7 +15,7 @@ export interface McpClient {
   /** Its configuration file. */
   file: (env: Io["env"]) => string;
   /** What the file holds: a place in a JSON file, or a table in a TOML one. */
-  entry: (told: Told) => JsonEntry | TomlEntry;
+  entry: (told: McpServerAddress) => JsonEntry | TomlEntry;
   /** Where its key is; nothing is said of it where there is none. */
   keyHint: string;
 }
@@ -83,7 +83,7 @@ export const MCP_CLIENTS: Readonly<Record<string, McpClient>> = {
 };
 
 /** Returns what to know about the key. */
-export function keySentence({ keyHint }: McpClient, { key }: Told): string {
+export function keySentence({ keyHint }: McpClient, { key }: McpServerAddress): string {
   return key === undefined ? "PARLEY_KEY is not set, so it will ask without a key." : keyHint;
 }
 

@@ -5,8 +5,8 @@ import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
 import { editTomlTable, TomlInTheWay } from "../lib/toml-table.ts";
 import { type Command, EXIT, onlyArgument, WrongUsage } from "./command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "./config-file.ts";
-import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type Told } from "./mcp-clients.ts";
-import { serverUrl } from "./questions.ts";
+import { blockOf, keySentence, MCP_CLIENTS, type McpClient, stdioEntry, type McpServerAddress } from "./mcp-clients.ts";
+import { ownKey, serverUrl } from "./questions.ts";
 
 const NAMES = Object.keys(MCP_CLIENTS);
 const URL_FLAG = { "--url URL": "the server, else PARLEY_URL, else the one that runs on this computer" } as const;
@@ -24,7 +24,7 @@ export const mcpConfig: Command = {
     });
     const name = onlyArgument(positionals, "CLIENT");
     const url = serverUrl(values.url, io.env);
-    const key = io.env["PARLEY_KEY"] || undefined;
+    const key = ownKey(url, io.env);
     if (name === "stdio") {
       io.out(JSON.stringify(stdioEntry(url, key), null, 2));
       return EXIT.done;
@@ -52,7 +52,8 @@ export const mcpInstall: Command = {
     });
     const name = onlyArgument(positionals, "CLIENT");
     const client = clientNamed(name, NAMES);
-    const told = { url: `${serverUrl(values.url, io.env)}/mcp`, key: io.env["PARLEY_KEY"] || undefined };
+    const url = serverUrl(values.url, io.env);
+    const told = { url: `${url}/mcp`, key: ownKey(url, io.env) };
     const change = changeOf(client, values.file ?? client.file(io.env), told);
     const undo = `To take it out: parley mcp uninstall ${name}`;
     const done = `${client.title} will find Parley. ${keySentence(client, told)} ${undo}`;
@@ -75,7 +76,7 @@ export const mcpUninstall: Command = {
 };
 
 /** Returns how a client's configuration becomes one with Parley in it, or without it where nothing is told. */
-function changeOf(client: McpClient, path: string, told: Told | undefined): Change {
+function changeOf(client: McpClient, path: string, told: McpServerAddress | undefined): Change {
   const file = resolve(path);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const after = edited(client, before, file, told);
@@ -89,7 +90,7 @@ function clientNamed(name: string, names: readonly string[]): McpClient {
 }
 
 /** Returns the file with Parley in it, or without it where nothing is told. @throws {Error} one sentence */
-function edited(client: McpClient, text: string, file: string, told: Told | undefined): string {
+function edited(client: McpClient, text: string, file: string, told: McpServerAddress | undefined): string {
   const entry = client.entry(told ?? { url: "", key: undefined });
   try {
     return entry.kind === "json"

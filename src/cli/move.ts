@@ -37,7 +37,7 @@ export const move: Command = {
     const config = loadConfig(sources);
     const target = targetOf(to);
     if ("dataDir" in target) judgeFolder(target.dataDir);
-    const report = await moveStore(storeSource(config, sources), target, {
+    const report = await moveStore(await storeSource(config, sources), target, {
       onProgress: io.progress,
       signal: io.interrupted,
     });

@@ -6,6 +6,7 @@ import { loadConfig } from "../config/config.ts";
 import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
+import { ownKey } from "./questions.ts";
 
 const FILE = "participants.json";
 
@@ -17,7 +18,7 @@ interface Credential {
 }
 
 /** Somebody who answers, and how they stay the same one. */
-export interface Answerer {
+export interface ParticipantSession {
   people: People;
   /** What the server has issued is on disk, for the next run. */
   keep(): Promise<void>;
@@ -31,9 +32,13 @@ export interface Answerer {
  *
  * @throws {Error} a sentence, when the key is for something else or the file cannot be used
  */
-export async function openAnswerer(url: string, dataDir: string | undefined, io: Io): Promise<Answerer> {
+export async function openParticipantSession(
+  url: string,
+  dataDir: string | undefined,
+  io: Io,
+): Promise<ParticipantSession> {
   const common = { url, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
-  const key = io.env["PARLEY_KEY"];
+  const key = ownKey(url, io.env);
   if (key) {
     const read = readKeyText(key);
     if (read.is === "key" && read.scope !== "answer") {

@@ -16,7 +16,7 @@ export interface Ended {
 /** Nobody could be asked, or nobody heard what was answered: whatever is decided then, it is not yes. */
 export class CouldNotAsk extends Error {}
 
-export interface Place {
+export interface ServerAccess {
   url: string;
   key: string | undefined;
   clock: Clock;
@@ -47,7 +47,7 @@ const MOST_DEPTH = 64;
  * @throws {CouldNotAsk} in one sentence
  */
 export async function askPeople(
-  place: Place,
+  place: ServerAccess,
   kind: Kind,
   request: { run_id: string; call_id: string; spec: Record<string, unknown> & { timeout_seconds: number } },
 ): Promise<Ended> {
@@ -69,13 +69,18 @@ export async function askPeople(
 }
 
 /** What nobody waits for any more leaves the inboxes. */
-async function withdraw({ signal: _, ...place }: Place, path: string): Promise<void> {
+async function withdraw({ signal: _, ...place }: ServerAccess, path: string): Promise<void> {
   const body = JSON.stringify({ reason: "Nobody waits for it any more." });
   using soon = endingAfter(place.clock, WITHDRAWN_WITHIN_MS);
   await send({ ...place, signal: soon.signal }, "POST", `/agent${path}/cancel`, body).catch(() => undefined);
 }
 
-async function tried(place: Place, method: string, path: string, body?: string): Promise<Record<string, unknown>> {
+async function tried(
+  place: ServerAccess,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Record<string, unknown>> {
   const { clock, signal } = place;
   const start = clock.monotonic();
   for (;;) {
@@ -90,7 +95,12 @@ async function tried(place: Place, method: string, path: string, body?: string):
   }
 }
 
-async function send(place: Place, method: string, path: string, body?: string): Promise<Record<string, unknown>> {
+async function send(
+  place: ServerAccess,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Record<string, unknown>> {
   const { url, key, fetch, signal } = place;
   using late = endingAfter(place.clock, HOLD_S * 1000 + REPLY_MS);
   const reply = await fetch(`${url}${BASE}${path}`, {

@@ -7,7 +7,7 @@ import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
-import { evaluate, nameOf, type Policy, policyInput, type Verdict } from "../policy/model/policy.ts";
+import { evaluate, nameOf, type Policy, policyInput, type PolicyVerdict } from "../policy/model/policy.ts";
 import { pathText } from "../policy/model/check.ts";
 import { explainVerdict } from "../policy/model/explain.ts";
 import { lintPolicy } from "../policy/model/lint.ts";
@@ -177,7 +177,7 @@ function runCases(policy: Policy, file: string, io: Io): number {
   return failed > 0 ? EXIT.refused : EXIT.done;
 }
 
-function decidedBy(policy: Policy, { trace }: Verdict): string {
+function decidedBy(policy: Policy, { trace }: PolicyVerdict): string {
   const rule = trace.rule_index === undefined ? undefined : policy.rules[trace.rule_index];
   return rule ? nameOf(rule) : "default";
 }

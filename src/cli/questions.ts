@@ -1,9 +1,9 @@
 import { Parley } from "@parley/sdk";
-import { agentPlace } from "@parley/sdk/environment";
+import { agentPlace, isSameAddress } from "@parley/sdk/environment";
 import type { Question } from "@parley/sdk/wire";
 import { localTime } from "../lib/local-time.ts";
 import { printable, printableLines } from "../lib/printable.ts";
-import type { Io } from "./command.ts";
+import { type Io, WrongUsage } from "./command.ts";
 import { localServerUrl } from "./local-server.ts";
 
 export const CLIENT_OPTIONS = { url: { type: "string" }, json: { type: "boolean" } } as const;
@@ -19,12 +19,28 @@ export function serverUrl(flag: string | undefined, env: Io["env"]): string {
 }
 
 /**
- * Returns the key that an agent shows to this server: `PARLEY_KEY`, else `A2H_API_KEY`, which only the server gets that
- * the environment names beside it, and never one that a flag names instead.
+ * Returns the key in `PARLEY_KEY`, which is for one server alone: that of the environment, else this computer's own.
+ *
+ * @throws {WrongUsage} for a server that only a flag names
+ */
+export function ownKey(url: string, env: Io["env"]): string | undefined {
+  const key = env["PARLEY_KEY"] || undefined;
+  const known = serverUrl(undefined, env);
+  if (key === undefined || isSameAddress(url, known)) return key;
+  throw new WrongUsage(
+    `PARLEY_KEY is for the server at ${known}, and not for ${url}: set PARLEY_URL to ${url} if the key is that server's, else unset PARLEY_KEY`,
+  );
+}
+
+/**
+ * Returns the key that an agent shows to this server: `PARLEY_KEY`, else `A2H_API_KEY`, which is passed over for a
+ * server that only a flag names.
+ *
+ * @throws {WrongUsage} as `ownKey` does
  */
 export function agentKey(url: string, env: Io["env"]): string | undefined {
-  const isNamedThere = url === serverUrl(undefined, env);
-  return env["PARLEY_KEY"] || (isNamedThere ? agentPlace(env).key : undefined);
+  const isNamedThere = isSameAddress(url, serverUrl(undefined, env));
+  return ownKey(url, env) ?? (isNamedThere ? agentPlace(env).key : undefined);
 }
 
 /** Returns the client of that server, with the agent's key of the environment. */

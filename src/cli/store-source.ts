@@ -5,9 +5,12 @@ import { KEY_NAME, PROMPTS_FOLDER, SETTINGS_NAME } from "../backup/model/members
 import { type Config, type ConfigSources } from "../config/config.ts";
 import { settingsWithoutSecrets } from "../config/without-secrets.ts";
 import { judgeFile } from "../core/store/damage.ts";
-import { DATABASE_FILE, HIGHWATER_FILE, openInstallationKey, refuseUnfinished } from "../core/store/data-dir.ts";
+import { DATABASE_FILE, HIGHWATER_FILE, refuseUnfinished } from "../core/store/data-dir.ts";
+import { openToExamine } from "../core/store/open-store.ts";
+import { finishKeyChange, nextKeyFile, openInstallationKey } from "../core/store/installation-key.ts";
 import { readHighwater } from "../core/store/highwater.ts";
 import { openContainedFiles } from "../lib/contained-files.ts";
+import { systemClock } from "../lib/clock.ts";
 import { openKeyring } from "../lib/keyring.ts";
 import { systemRandom } from "../lib/random.ts";
 import type { Io } from "./command.ts";
@@ -24,7 +27,7 @@ export function tellOfDamaged(damaged: readonly string[], where: string, io: Io)
  *
  * @throws {Error} one sentence for the operator, when there is none
  */
-export function storeSource(config: Config, sources: ConfigSources): StoreSource {
+export async function storeSource(config: Config, sources: ConfigSources): Promise<StoreSource> {
   const { dataDir, keyFile, relay } = config;
   refuseUnfinished(dataDir);
   const isOnSqlite = config.databaseUrl === undefined;
@@ -34,6 +37,7 @@ export function storeSource(config: Config, sources: ConfigSources): StoreSource
   if (!existsSync(keyFile)) {
     throw new Error(`There is no installation key at ${keyFile}; name the one of this database with PARLEY_KEY_FILE.`);
   }
+  if (existsSync(nextKeyFile(keyFile))) await finishChange(config);
   const settings = settingsWithoutSecrets(sources);
   return {
     dataDir,
@@ -51,6 +55,15 @@ export function storeSource(config: Config, sources: ConfigSources): StoreSource
       ...promptsIn(relay.promptsDir),
     ],
   };
+}
+
+async function finishChange(config: Config): Promise<void> {
+  const db = await openToExamine(config, systemClock);
+  try {
+    await finishKeyChange(db, config.keyFile);
+  } finally {
+    await db.close();
+  }
 }
 
 function readIfThere(name: string, path: string): { name: string; bytes: Uint8Array }[] {

@@ -5,6 +5,7 @@ import { follow } from "../../sdk/src/sse.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
+import { ownKey } from "./questions.ts";
 
 /** A task as the server says it is (spec/assignment 2). */
 export interface WireTask {
@@ -60,7 +61,7 @@ export interface WireTaskEvent {
   [more: string]: unknown;
 }
 
-export interface NewTask {
+export interface TaskBody {
   id: string;
   prompt: string;
   dependencies?: string[];
@@ -81,7 +82,7 @@ export interface NewReview {
 
 /** The tasks of one repository of one server. */
 export interface Tasks {
-  submit(task: NewTask): Promise<WireTask>;
+  submit(task: TaskBody): Promise<WireTask>;
   list(): Promise<{ serverName: string; tasks: WireTask[] }>;
   read(id: string): Promise<WholeWireTask>;
   cancel(id: string): Promise<WireTask>;
@@ -107,7 +108,7 @@ export const isOver = ({ state }: Pick<WireTask, "state">): boolean => OVER.has(
 
 /** Returns the way to a server's tasks, with the key of the environment. @throws {Error} one sentence, without a key */
 export function openTasks(url: string, repo: string | undefined, io: Io): Tasks {
-  const key = io.env["PARLEY_KEY"];
+  const key = ownKey(url, io.env);
   if (!key) throw new Error(`work is given with a key: ${KEY_WANTED}`);
   const read = readKeyText(key);
   if (read.is === "key" && read.scope !== "assign" && read.scope !== "admin") {

@@ -9,7 +9,7 @@ import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
 import { attemptKind, repoOfKind } from "../core/model/attempt-kind.ts";
-import { folderOf, type Given } from "../workshop/commission.ts";
+import { folderOf, type AttemptSpec } from "../workshop/commission.ts";
 import { AttemptLost } from "../workshop/desk.ts";
 import { bundle, takeBundle } from "../workshop/git/bundle.ts";
 import { diff } from "../workshop/git/read.ts";
@@ -17,8 +17,8 @@ import { RepositoryTrouble } from "../workshop/git/repository.ts";
 import { openWorkshop } from "../workshop/open-workshop.ts";
 import { makeFolder, writeWhole } from "../lib/durable-files.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
-import { serverUrl } from "./questions.ts";
-import { KeyRefused, openRemoteDesk, type Hold, type Place, type RemoteDesk } from "../worker/desk.ts";
+import { ownKey, serverUrl } from "./questions.ts";
+import { KeyRefused, openRemoteDesk, type WorkerJob, type ServerAddress, type RemoteDesk } from "../worker/desk.ts";
 import { openUpkeep, type Upkeep } from "../worker/upkeep.ts";
 
 const CLAIM_WAIT_S = 20;
@@ -35,7 +35,7 @@ export const work: Command = {
       "the server, else PARLEY_URL, else the one that runs on this computer; its executor key is in PARLEY_KEY",
     "--data-dir DIR": "where settings of agents are read (parley.yaml) and work is kept, else PARLEY_DATA_DIR",
   },
-  example: "parley work --url https://parley.example.com --repo shop=~/src/shop",
+  example: "parley work --repo shop=~/src/shop",
   async run(argv, io) {
     const { values } = parseArgs({
       args: [...argv],
@@ -52,14 +52,15 @@ export const work: Command = {
     if (!Number.isInteger(parallel) || parallel < 1 || parallel > 64) {
       throw new WrongUsage("--parallel must be a whole number between 1 and 64");
     }
-    const key = io.env["PARLEY_KEY"];
-    if (!key) {
+    const url = serverUrl(values.url, io.env);
+    const key = ownKey(url, io.env);
+    if (key === undefined) {
       throw new WrongUsage("PARLEY_KEY is missing; on the server, parley keys create NAME --scope executor makes one");
     }
     const dataDir = values["data-dir"];
     const config = loadConfig({ env: io.env, ...(dataDir !== undefined && { flags: { "data-dir": dataDir } }) });
     const rules = { ...config.assignment, repos, workDir: join(config.dataDir, "worker") };
-    const place = { url: serverUrl(values.url, io.env), key };
+    const place = { url, key };
     return run({ rules, dataDir: config.dataDir, place, parallel }, io);
   },
 };
@@ -88,15 +89,15 @@ function repoFrom(text: string, io: Io): RepoRules {
 interface Worker {
   rules: AssignmentRules;
   dataDir: string;
-  place: Place;
+  place: ServerAddress;
   parallel: number;
 }
 
 /** What a worker writes down of a job, to find it again: also what it began, once it knows that. */
-type Kept = Hold & { commission?: Given };
+type Kept = WorkerJob & { commission?: AttemptSpec };
 
 /** An attempt that is to end where it stands. */
-function toEnd(commission: Given): Given {
+function toEnd(commission: AttemptSpec): AttemptSpec {
   return { ...commission, attempt: { ...commission.attempt, state: "ending" } };
 }
 
@@ -292,7 +293,7 @@ async function fetchMissing(
   { workshop }: Site,
   { hold, folder }: KeptJob,
   desk: RemoteDesk,
-  { task, dependencies, changes }: Given,
+  { task, dependencies, changes }: AttemptSpec,
 ): Promise<void> {
   const builtOn = [...dependencies, ...(changes ? [{ id: task.id, commit: changes.commit }] : [])];
   const repo = await workshop.repository(hold.repo);
@@ -308,7 +309,11 @@ async function fetchMissing(
 }
 
 /** Returns the next job of these repositories, once there is one; nothing where none came, or no server answers. */
-async function claim(place: Place, repos: readonly RepoRules[], signal: AbortSignal): Promise<Hold | null> {
+async function claim(
+  place: ServerAddress,
+  repos: readonly RepoRules[],
+  signal: AbortSignal,
+): Promise<WorkerJob | null> {
   const kinds = repos.map(({ name }) => attemptKind(name));
   const reply = await systemFetch(new URL("/jobs/claim", place.url), {
     method: "POST",
@@ -326,7 +331,7 @@ async function claim(place: Place, repos: readonly RepoRules[], signal: AbortSig
 }
 
 /** Returns whether a job came to its end with a result, as its worker may not have heard. */
-async function hasSucceeded(place: Place, jobId: string): Promise<boolean> {
+async function hasSucceeded(place: ServerAddress, jobId: string): Promise<boolean> {
   const reply = await systemFetch(new URL(`/jobs/${encodeURIComponent(jobId)}`, place.url), {
     headers: { authorization: `Bearer ${place.key}` },
   });

@@ -4,7 +4,7 @@ import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml"
 import { z } from "zod";
 import { dataDirOf, expandHome, usualDataDir } from "./data-dir.ts";
 import { idleSettings, suggest, unknownVariables } from "./idle-settings.ts";
-import { type Given, type Setting, settingNotes } from "./setting.ts";
+import { type SourcedValue, type Setting, settingNotes } from "./setting.ts";
 import { ConfigSchema, Settings } from "./settings.ts";
 
 export type Config = z.infer<typeof ConfigSchema>;
@@ -30,7 +30,7 @@ export class ConfigMistake extends Error {
 /** The settings in force, and those that something other than a default says, by name. */
 export interface ReadConfig {
   config: Config;
-  given: ReadonlyMap<string, Given>;
+  given: ReadonlyMap<string, SourcedValue>;
 }
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -64,7 +64,7 @@ export function loadConfig(sources: ConfigSources): Config {
 export function readConfig({ flags = {}, env, file, refuseIdle = false }: ConfigSources): ReadConfig {
   const settings = listSettings();
   const mistakes: string[] = [];
-  const given = new Map<string, Given>();
+  const given = new Map<string, SourcedValue>();
 
   const path = findFile({ flags, env, file });
   if (path !== undefined) readFile(path, settings, given, mistakes);
@@ -109,7 +109,12 @@ function withoutHome(): never {
   throw new ConfigMistake(["HOME is not set; name a folder with PARLEY_DATA_DIR or --data-dir."]);
 }
 
-function readFile(path: string, settings: readonly Setting[], given: Map<string, Given>, mistakes: string[]): void {
+function readFile(
+  path: string,
+  settings: readonly Setting[],
+  given: Map<string, SourcedValue>,
+  mistakes: string[],
+): void {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -150,7 +155,7 @@ function readFile(path: string, settings: readonly Setting[], given: Map<string,
   }
 }
 
-function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: string[]): Given | undefined {
+function readEnvironment(setting: Setting, env: ConfigSources["env"], mistakes: string[]): SourcedValue | undefined {
   for (const variable of [setting.variable, ...(setting.aliases ?? [])]) {
     const value = env[variable];
     if (value) return { value: convert(setting, value), where: variable };
@@ -181,7 +186,7 @@ function innermost(schema: unknown): unknown {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? innermost(schema.unwrap()) : schema;
 }
 
-function nest(settings: readonly Setting[], given: ReadonlyMap<string, Given>): Record<string, unknown> {
+function nest(settings: readonly Setting[], given: ReadonlyMap<string, SourcedValue>): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const { path, name } of settings) {
     let block = whole;
@@ -192,7 +197,11 @@ function nest(settings: readonly Setting[], given: ReadonlyMap<string, Given>): 
   return whole;
 }
 
-function sentenceOf(issue: z.core.$ZodIssue, settings: readonly Setting[], given: ReadonlyMap<string, Given>): string {
+function sentenceOf(
+  issue: z.core.$ZodIssue,
+  settings: readonly Setting[],
+  given: ReadonlyMap<string, SourcedValue>,
+): string {
   const setting = settings.find(({ path }) => path.every((key, i) => issue.path[i] === key));
   if (!setting) throw new Error(`no setting at ${issue.path.join(".")}`);
   const found = given.get(setting.name);
@@ -204,7 +213,7 @@ function sentenceOf(issue: z.core.$ZodIssue, settings: readonly Setting[], given
   return `${found?.where ?? "the settings"}: ${what} must be ${issue.message}${instead}.`;
 }
 
-function contradictions(given: ReadonlyMap<string, Given>): string[] {
+function contradictions(given: ReadonlyMap<string, SourcedValue>): string[] {
   const [one, other] = [given.get("crowd.public"), given.get("ask_a_human.crowd.public")];
   if (!one || !other || one.value === other.value) return [];
   return [

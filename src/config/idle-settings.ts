@@ -1,5 +1,5 @@
 import { nearest } from "../lib/nearest.ts";
-import type { Given, Setting } from "./setting.ts";
+import type { SourcedValue, Setting } from "./setting.ts";
 
 /** One setting that others need; a list is one of which any will do. */
 type Needed = string | readonly string[];
@@ -75,7 +75,7 @@ const OTHER_VARIABLES = [
 /** Returns a sentence for each variable `PARLEY_*` that nothing reads. Those that a setting names are read. */
 export function unknownVariables(
   settings: readonly Setting[],
-  given: ReadonlyMap<string, Given>,
+  given: ReadonlyMap<string, SourcedValue>,
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const known = settings.flatMap(({ variable, aliases = [], secret }) =>
@@ -96,7 +96,7 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 /** Returns a sentence for each setting that does nothing because another is missing; one that says its default is none. */
-export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<string, Given>): string[] {
+export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<string, SourcedValue>): string[] {
   const set = new Set(settings.filter((one) => saysMore(one, given.get(one.name))).map(({ name }) => name));
   return settings.flatMap(({ name }) => {
     const needed = NEEDED_BY[name];
@@ -110,7 +110,7 @@ export function idleSettings(settings: readonly Setting[], given: ReadonlyMap<st
 }
 
 /** Whether a setting is given, and not only as it is without that. */
-function saysMore({ schema }: Setting, given: Given | undefined): boolean {
+function saysMore({ schema }: Setting, given: SourcedValue | undefined): boolean {
   const usual = schema.safeParse(undefined);
   return given !== undefined && !(usual.success && JSON.stringify(usual.data) === JSON.stringify(given.value));
 }

@@ -24,7 +24,7 @@ export interface Setting extends SettingNote {
 }
 
 /** A value and the place it came from, in words. */
-export interface Given {
+export interface SourcedValue {
   value: unknown;
   where: string;
 }

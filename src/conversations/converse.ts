@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { entryAt, type EntryPoint } from "./model/entry-point.ts";
-import type { Heard, Talk, Verdict } from "../requests/model/heard.ts";
+import type { InboundMessage, Talk, InboundResult } from "../requests/model/heard.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import {
   findConversation,
@@ -28,7 +28,7 @@ export interface Talking {
 }
 
 /** Returns what a conversation takes of something heard; nothing where it can only answer. */
-export async function talkingOf(on: Queryable, heard: Heard): Promise<Talking | null> {
+export async function talkingOf(on: Queryable, heard: InboundMessage): Promise<Talking | null> {
   const { talk, match, sender, said } = heard;
   if (!talk || !("text" in said)) return null;
   const named = "token" in match || "delivery" in match ? await namedDelivery(on, match) : undefined;
@@ -48,7 +48,7 @@ async function namedDelivery(
 }
 
 /** A mail goes on only with what its author began; whoever stands in a Slack thread may speak in it. */
-function isTheirs({ opener, channel }: Conversation, sender: Heard["sender"]): boolean {
+function isTheirs({ opener, channel }: Conversation, sender: InboundMessage["sender"]): boolean {
   return channel === "slack" || opener?.value === sender.id;
 }
 
@@ -56,7 +56,7 @@ function isTheirs({ opener, channel }: Conversation, sender: Heard["sender"]): b
  * Passes words on to the agent of their entry point: as the beginning of a conversation, or as one more word in it.
  * Returns nothing where they belong to no entry point, and so can only have been an answer.
  */
-export async function converse(ctx: Context, heard: Heard, talking: Talking): Promise<Verdict | null> {
+export async function converse(ctx: Context, heard: InboundMessage, talking: Talking): Promise<InboundResult | null> {
   const { talk, going, isReply } = talking;
   const { sender, said } = heard;
   if (!("text" in said) || sender.kind === "human") return null;
@@ -94,7 +94,7 @@ export async function converse(ctx: Context, heard: Heard, talking: Talking): Pr
   return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;
 }
 
-const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
+const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
 
 /** Where a thread was begun decides, as long as that is still open; else where it was said. */
 function entryFor(points: readonly EntryPoint[], { talk, going }: Talking): EntryPoint | undefined {

@@ -5,14 +5,14 @@ import {
   type AddressedAsk,
   type Decision,
   type RefusedAnswer,
-  type Responder,
+  type Decider,
   type Via,
 } from "../requests/model/request.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { inQuotes } from "../requests/model/agent-words.ts";
 import { viewInMessage } from "../requests/model/view.ts";
 import { isAsked } from "../requests/model/audience.ts";
-import type { Heard, Verdict } from "../requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../requests/model/heard.ts";
 import { heardDecision } from "../requests/model/heard-decision.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../requests/store/requests.ts";
@@ -36,7 +36,7 @@ const TELLS_PER_HOUR = 3;
  * decides. What it changes is one transaction with the mark that it was heard, so that a provider that repeats itself
  * changes nothing twice (spec/channels 1.4). Resolves with what to tell whoever said it.
  */
-export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promise<Verdict> {
+export async function hear(ctx: Context, publicUrl: string, heard: InboundMessage): Promise<InboundResult> {
   const talking = await talkingOf(ctx.db, heard);
   if (talking?.isKept) return REPEATED;
   const found = await matchHeard(ctx, heard, talking);
@@ -60,11 +60,11 @@ export async function hear(ctx: Context, publicUrl: string, heard: Heard): Promi
   return verdict;
 }
 
-const REPEATED: Verdict = { is: "repeated", says: "This was heard before." };
-const NOTHING: Verdict = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
+const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
 
 /** Asks somebody which of several requests is meant. */
-function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): Verdict {
+function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): InboundResult {
   const list = all.map(({ ask, delivery }) => {
     return `${tokensOf(ctx, delivery.id).code}: ${inQuotes(viewInMessage(ask, publicUrl).title)}`;
   });
@@ -75,11 +75,16 @@ function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): Verdi
   };
 }
 
-async function isRepeat(ctx: Context, heard: Heard): Promise<boolean> {
+async function isRepeat(ctx: Context, heard: InboundMessage): Promise<boolean> {
   return !(await transact(ctx, (tx) => insertHeardIfNew(tx, heard.provider, heard.id)));
 }
 
-async function answer(ctx: Context, { delivery, ask }: Matched, heard: Heard, link: string): Promise<Verdict> {
+async function answer(
+  ctx: Context,
+  { delivery, ask }: Matched,
+  heard: InboundMessage,
+  link: string,
+): Promise<InboundResult> {
   const responder = await responderFor(ctx, delivery, heard);
   if (!responder) {
     if (await isRepeat(ctx, heard)) return REPEATED;
@@ -118,8 +123,8 @@ export async function knownBy(
   on: Queryable,
   via: Via,
   proved: Identity,
-  more: Pick<Responder, "slackMember"> = {},
-): Promise<Responder> {
+  more: Pick<Decider, "slackMember"> = {},
+): Promise<Decider> {
   const human = await findHumanByIdentity(on, proved);
   const identities = human ? await listIdentities(on, human.person) : [proved];
   return {
@@ -133,7 +138,7 @@ export async function knownBy(
 }
 
 /** Returns who is speaking, if it is somebody the message was sent to, or who is known by what the provider proved. */
-async function responderFor(ctx: Context, delivery: Delivery, heard: Heard): Promise<Responder | null> {
+async function responderFor(ctx: Context, delivery: Delivery, heard: InboundMessage): Promise<Decider | null> {
   const on = ctx.db;
   const { sender } = heard;
   const { target } = delivery;
@@ -160,7 +165,7 @@ async function responderFor(ctx: Context, delivery: Delivery, heard: Heard): Pro
 }
 
 /** Returns the address that something came from; none where a program speaks for somebody. */
-function identityOf({ sender: { kind, id } }: Heard): Identity | null {
+function identityOf({ sender: { kind, id } }: InboundMessage): Identity | null {
   return kind === "human" ? null : { kind, value: id };
 }
 
@@ -172,9 +177,9 @@ function viaOf({ channel }: Delivery): Via {
 async function meaningOf(
   ctx: Context,
   { ask, delivery }: Matched,
-  heard: Heard,
+  heard: InboundMessage,
   link: string,
-): Promise<{ decision: Decision } | Verdict> {
+): Promise<{ decision: Decision } | InboundResult> {
   const decision = heardDecision(ask, heard, tokensOf(ctx, delivery.id).code);
   if (!decision) {
     const says =
@@ -185,7 +190,7 @@ async function meaningOf(
   }
   if (decision.kind === "approve") {
     const isPress = "choice" in heard.said;
-    const onPage = (says: string, reason?: RefusedAnswer["reason"]): Verdict => ({
+    const onPage = (says: string, reason?: RefusedAnswer["reason"]): InboundResult => ({
       is: "needs_page",
       says,
       link,
@@ -214,13 +219,13 @@ async function meaningOf(
 }
 
 /** Nothing that somebody says who was not asked reaches the agent (spec/a2h 5.5). */
-async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Responder, "via">): Promise<Verdict> {
+async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Decider, "via">): Promise<InboundResult> {
   const reason = "responder_not_allowed";
   await noteRefusedAnswer(ctx, askId, { via, responder: "unknown", reason });
   return { is: "not_allowed", says: "You were not asked.", reason };
 }
 
-async function wasAsked(on: Queryable, askId: string, responder: Responder): Promise<boolean> {
+async function wasAsked(on: Queryable, askId: string, responder: Decider): Promise<boolean> {
   const found = await findAddressed(on, askId);
   if (!found) return false;
   const { ask, now } = found;
@@ -228,9 +233,9 @@ async function wasAsked(on: Queryable, askId: string, responder: Responder): Pro
 }
 
 function refusedBy(
-  responder: Responder,
+  responder: Decider,
   reason: RefusedAnswer["reason"],
-  { said }: Heard,
+  { said }: InboundMessage,
 ): Omit<RefusedAnswer, "at" | "attempts"> {
   const isQuoted = reason === "unparseable" && "text" in said;
   return {
@@ -243,9 +248,9 @@ function refusedBy(
 
 async function refusalVerdict(
   ctx: Context,
-  { ask, responder, heard, link }: { ask: AddressedAsk; responder: Responder; heard: Heard; link: string },
+  { ask, responder, heard, link }: { ask: AddressedAsk; responder: Decider; heard: InboundMessage; link: string },
   refusal: Refusal,
-): Promise<Verdict> {
+): Promise<InboundResult> {
   const { code } = refusal;
   if (code === "already_decided" || code === "request_expired" || code === "request_cancelled") {
     const now = await findAddressed(ctx.db, ask.id);
@@ -280,7 +285,7 @@ async function refusalVerdict(
 }
 
 /** Returns how an ask that is over ended, in words for somebody who comes late. */
-async function standingVerdict(on: Queryable, ask: AddressedAsk): Promise<Verdict> {
+async function standingVerdict(on: Queryable, ask: AddressedAsk): Promise<InboundResult> {
   return { is: "already_decided", says: `This is over: ${await closingSentence(on, ask)}` };
 }
 
@@ -293,14 +298,14 @@ function acceptedSentence(ask: AddressedAsk, decision: Decision): string {
 const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
 
 /** Of a stranger who used somebody's address that somebody hears nothing, and of what was taken neither. */
-const CONCERNS_RECIPIENT: ReadonlySet<Verdict["is"]> = new Set([
+const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
   "not_understood",
   "needs_page",
   "already_decided",
   "locked",
 ]);
 
-async function tellLater(ctx: Context, delivery: Delivery, verdict: Verdict): Promise<void> {
+async function tellLater(ctx: Context, delivery: Delivery, verdict: InboundResult): Promise<void> {
   if (!TOLD_LATER.has(delivery.channel) || !CONCERNS_RECIPIENT.has(verdict.is)) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.

@@ -1,6 +1,7 @@
 import { nextChannelNumber } from "../access/store/channel-numbers.ts";
 import type { Context } from "../context.ts";
 import type { Target, Via } from "../requests/model/request.ts";
+import { sealedFor } from "./model/sealed-key.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { principalOfEntry, type EntryPoint } from "./model/entry-point.ts";
 import { eventsOf, keyedFormat, wantsEvent } from "../notices/model/webhook-events.ts";
@@ -29,7 +30,7 @@ const SAID_PER_HOUR = 120;
 const MOST_WORDS = 40_000;
 
 /** Something that a person says to an agent, and that answers nothing. */
-export interface Said {
+export interface ConversationInput {
   entry: EntryPoint;
   channel: ConversationChannel;
   /** The conversation it goes on with; a new one is opened where there is none. */
@@ -58,7 +59,7 @@ type Keeping = Pick<Context, "newId" | "random" | "keyring">;
 export async function keepSaid(
   ctx: Keeping,
   tx: Tx,
-  said: Said,
+  said: ConversationInput,
 ): Promise<{ conversation: Conversation; message: ConversationMessage } | null> {
   const { entry, channel, opener, person } = said;
   const speaker = opener === null ? `person:${String(person)}` : `${opener.kind}:${opener.value}`;
@@ -94,7 +95,7 @@ export async function keepSaid(
 
   async function goOnOrOpen(
     on: Tx,
-    { goesOnWith, thread }: Said,
+    { goesOnWith, thread }: ConversationInput,
   ): Promise<{ conversation: Conversation; isNew: boolean }> {
     const known = goesOnWith === null ? undefined : await goOn(on, goesOnWith);
     if (known) return { conversation: known, isNew: false };
@@ -156,5 +157,3 @@ async function bindKey(ctx: Keeping, tx: Tx, { number, agent, sealedKey }: Conve
 export function boundKeyOf({ keyring }: Pick<Context, "keyring">, { number, sealedKey }: Conversation): string | null {
   return sealedKey === null ? null : keyring.open(sealedKey, sealedFor(number));
 }
-
-const sealedFor = (number: number): string => `conversation:${number}`;

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
-import type { Heard } from "../requests/model/heard.ts";
+import type { InboundMessage } from "../requests/model/heard.ts";
 import { takeCode } from "../requests/model/reply-grammar.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import type { Conversation } from "./store/conversations.ts";
@@ -30,7 +30,7 @@ export type Found =
   | { is: "nothing" };
 
 /** Finds what something heard answers: by its code, by what it names, or as the only request that waits there. */
-export async function matchHeard(ctx: Context, heard: Heard, talking: Talking | null): Promise<Found> {
+export async function matchHeard(ctx: Context, heard: InboundMessage, talking: Talking | null): Promise<Found> {
   const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, heard));
   const waiting = talking ? await waitingIn(ctx.db, heard, talking) : [];
   const code = codeOf(heard);
@@ -47,7 +47,7 @@ export async function matchHeard(ctx: Context, heard: Heard, talking: Talking | 
  * True for words that stand where something was asked that is over, and that do not name it by its code. Whoever answers
  * a message outside of any conversation means that message, and begins nothing.
  */
-export function isOver(ctx: Context, found: Found, heard: Heard, { going }: Talking): boolean {
+export function isOver(ctx: Context, found: Found, heard: InboundMessage, { going }: Talking): boolean {
   if (found.is !== "one" || found.matched.ask.state === "open") return false;
   if (!going && !("thread" in heard.match) && !("pair" in heard.match)) return false;
   return codeOf(heard) !== tokensOf(ctx, found.matched.delivery.id).code;
@@ -57,7 +57,11 @@ export function isOver(ctx: Context, found: Found, heard: Heard, { going }: Talk
  * Returns what waits in the conversation that words belong to. Whoever answers a message that is over means no approval
  * of something else by it, and an unproved author answers nothing but what was sent to him.
  */
-async function waitingIn(on: Queryable, { match: by }: Heard, { talk, isReply, going }: Talking): Promise<Matched[]> {
+async function waitingIn(
+  on: Queryable,
+  { match: by }: InboundMessage,
+  { talk, isReply, going }: Talking,
+): Promise<Matched[]> {
   if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
   const here = (await findDeliveriesInConversation(on, going.number)).filter(({ target }) => isSame(target, going));
   const named = "token" in by || "delivery" in by;
@@ -85,7 +89,7 @@ function distinct(matched: readonly Matched[]): Matched[] {
   return [...byAsk.values()];
 }
 
-async function candidatesOf(on: Queryable, { match: by }: Heard): Promise<Delivery[]> {
+async function candidatesOf(on: Queryable, { match: by }: InboundMessage): Promise<Delivery[]> {
   if ("delivery" in by) return present(await findDelivery(on, by.delivery));
   if ("token" in by) return present(await findDeliveryByHash(on, sha256Hex(by.token)));
   return findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
@@ -94,6 +98,6 @@ async function candidatesOf(on: Queryable, { match: by }: Heard): Promise<Delive
 const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
 
 /** Returns the code that stands in what was said. */
-export function codeOf({ code, said }: Heard): string | undefined {
+export function codeOf({ code, said }: InboundMessage): string | undefined {
   return code?.toUpperCase() ?? ("text" in said ? takeCode(said.text).code?.toUpperCase() : undefined);
 }

@@ -17,7 +17,7 @@ export interface Hearer {
 }
 
 /** Something that was said, with where and what its agent is told of it. */
-export interface Told {
+export interface ConversationEntry {
   message: ConversationMessage;
   conversation: Conversation;
   /** Nothing where its entry point is written down no longer. */
@@ -36,7 +36,7 @@ export async function readSaid(
   ctx: Context,
   of: Hearer,
   page: { after?: string; all: boolean; limit: number; waitMs: number; signal: AbortSignal },
-): Promise<{ items: Told[]; hasMore: boolean }> {
+): Promise<{ items: ConversationEntry[]; hasMore: boolean }> {
   const { all, limit, signal } = page;
   const afterSeq = page.after === undefined ? 0 : store.seqIn(page.after);
   if (afterSeq === undefined) {
@@ -48,7 +48,7 @@ export async function readSaid(
     const found = await store.listMessages(ctx.db, of, { afterSeq, all, limit: limit + 1 });
     const leftMs = until - ctx.clock.monotonic();
     if (found.length > 0 || leftMs <= 0 || ctx.stopping.aborted || signal.aborted) {
-      const items: Told[] = [];
+      const items: ConversationEntry[] = [];
       for (const message of found.slice(0, limit)) items.push(await toldOf(ctx, message));
       return { items, hasMore: found.length > limit };
     }
@@ -62,14 +62,21 @@ function isOf({ agent, conversation }: ConversationMessage, of: Hearer): boolean
 }
 
 /** Returns one thing that was said to an agent. @throws {Refusal} `request_not_found` also for another's */
-export async function readOneSaid(ctx: Pick<Context, "db" | "conversations">, of: Hearer, uid: string): Promise<Told> {
+export async function readOneSaid(
+  ctx: Pick<Context, "db" | "conversations">,
+  of: Hearer,
+  uid: string,
+): Promise<ConversationEntry> {
   const message = await store.findMessage(ctx.db, uid);
   if (!message || !isOf(message, of)) throw new Refusal("request_not_found");
   return toldOf(ctx, message);
 }
 
 /** Returns what an agent is told of something that was said; nothing where it is kept no longer. */
-export async function findTold(ctx: Pick<Context, "db" | "conversations">, uid: string): Promise<Told | undefined> {
+export async function findTold(
+  ctx: Pick<Context, "db" | "conversations">,
+  uid: string,
+): Promise<ConversationEntry | undefined> {
   const message = await store.findMessage(ctx.db, uid);
   return message && toldOf(ctx, message);
 }
@@ -77,7 +84,7 @@ export async function findTold(ctx: Pick<Context, "db" | "conversations">, uid: 
 async function toldOf(
   { db, conversations }: Pick<Context, "db" | "conversations">,
   message: ConversationMessage,
-): Promise<Told> {
+): Promise<ConversationEntry> {
   const conversation = await store.findConversation(db, message.conversation);
   if (!conversation) throw new Error("a message without its conversation");
   return { message, conversation, entry: conversations.entryPoints.find(({ name }) => name === conversation.entry) };

@@ -20,7 +20,7 @@ import {
 import { insertHeardIfNew } from "../requests/store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { decideIn, judged, responderOf } from "../requests/decide.ts";
-import { keepSaid, type Said } from "./keep-said.ts";
+import { keepSaid, type ConversationInput } from "./keep-said.ts";
 
 const WAITING = "Something waits for your decision in this conversation: open it, and decide there.";
 /** Of what waits in a conversation: one can be answered by words, several cannot. */
@@ -29,7 +29,7 @@ const WAITING_MOST = 2;
 export type { ConversationPlace, SaidPlace } from "./store/conversations.ts";
 
 /** Words as a browser sends them: `id` is the same when it sends them again. */
-export interface Words {
+export interface TypedMessage {
   words: string;
   id: string;
 }
@@ -45,7 +45,12 @@ export function inboxEntries({ conversations }: Pick<Context, "conversations">):
  *
  * @throws {Refusal} `request_not_found` for an unknown entry point, `rate_limited`
  */
-export async function beginInInbox(ctx: Context, person: string, entryName: string, said: Words): Promise<number> {
+export async function beginInInbox(
+  ctx: Context,
+  person: string,
+  entryName: string,
+  said: TypedMessage,
+): Promise<number> {
   const entry = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: entryName });
   if (!entry) throw new Refusal("request_not_found");
   const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, saidBy(person, entry, null, said)));
@@ -55,9 +60,9 @@ export async function beginInInbox(ctx: Context, person: string, entryName: stri
   return number;
 }
 
-const sourceOf = (person: string, { id }: Words): string => `inbox ${person} ${id}`;
+const sourceOf = (person: string, { id }: TypedMessage): string => `inbox ${person} ${id}`;
 
-function saidBy(person: string, entry: EntryPoint, goesOnWith: number | null, said: Words): Said {
+function saidBy(person: string, entry: EntryPoint, goesOnWith: number | null, said: TypedMessage): ConversationInput {
   return {
     entry,
     goesOnWith,
@@ -79,7 +84,7 @@ function saidBy(person: string, entry: EntryPoint, goesOnWith: number | null, sa
  *
  * @throws {Refusal} `request_not_found`, `wrong_decision`, `answer_misfit`, `rate_limited`
  */
-export async function goOnInInbox(ctx: Context, person: string, number: number, said: Words): Promise<void> {
+export async function goOnInInbox(ctx: Context, person: string, number: number, said: TypedMessage): Promise<void> {
   const { entry } = await findOwn(ctx, person, number);
   const [only, ...others] = await waitingIn(ctx, number);
   if (!only) {
@@ -96,7 +101,7 @@ export async function goOnInInbox(ctx: Context, person: string, number: number, 
   await answer(ctx, person, only, said);
 }
 
-async function answer(ctx: Context, person: string, ask: AddressedAsk, said: Words): Promise<void> {
+async function answer(ctx: Context, person: string, ask: AddressedAsk, said: TypedMessage): Promise<void> {
   const heard = heardDecision(ask, { said: { text: said.words } }, "");
   if (!heard) throw new Refusal("wrong_decision");
   const responder = await responderOf(ctx.db, person, "web");

@@ -4,6 +4,9 @@
  */
 export const MOST_VALUES = 10_000;
 
+/** An object as JSON has it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 export interface JsonLimits {
   maxDepth: number;
   /** How many values it may hold, itself and those within it; left out, any number. */

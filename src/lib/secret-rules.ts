@@ -1,7 +1,7 @@
 import { SCOPES } from "./key-text.ts";
 
 /** Where in a text something stands, in UTF-16 units, and the rule that found it. */
-export interface Span {
+export interface SecretMatch {
   rule: string;
   from: number;
   to: number;
@@ -80,11 +80,11 @@ export function mayHold(text: string, name?: string): boolean {
 }
 
 /** Returns what the rules of our own find; finds may overlap. */
-export function findByOwnRules(text: string, name?: string): Span[] {
+export function findByOwnRules(text: string, name?: string): SecretMatch[] {
   const finds = TOKENS.flatMap(([rule, pattern]) =>
     [...text.matchAll(pattern)]
       .filter(([token]) => rule !== "api-key" || looksRandom(token.slice(3)))
-      .map(({ 0: token, index }): Span => ({ rule, from: index, to: index + token.length })),
+      .map(({ 0: token, index }): SecretMatch => ({ rule, from: index, to: index + token.length })),
   );
   for (const { 0: whole, 1: body = "", index } of text.matchAll(PRIVATE_KEY)) {
     if (isKeyBody(body)) finds.push({ rule: "private-key", from: index, to: index + whole.trimEnd().length });
@@ -105,11 +105,12 @@ export function findByOwnRules(text: string, name?: string): Span[] {
 }
 
 /** Returns the finds that are worth telling: none that only stands in a secret's place, and one for each place. */
-export function settleFinds(text: string, finds: readonly Span[]): Span[] {
+export function settleFinds(text: string, finds: readonly SecretMatch[]): SecretMatch[] {
   const references = [...text.matchAll(SECRET_REFERENCE)];
-  const isReference = ({ from, to }: Span) =>
+  const isReference = ({ from, to }: SecretMatch) =>
     references.some(({ 0: { length }, index }) => index <= from && to <= index + length);
-  const isPlaceholder = ({ rule, from, to }: Span) => rule !== "private-key" && PLACEHOLDER.test(text.slice(from, to));
+  const isPlaceholder = ({ rule, from, to }: SecretMatch) =>
+    rule !== "private-key" && PLACEHOLDER.test(text.slice(from, to));
   return mergeSpans(finds.filter((find) => !isReference(find) && !isPlaceholder(find)));
 }
 
@@ -117,8 +118,8 @@ export function settleFinds(text: string, finds: readonly Span[]): Span[] {
 const TELLING = ["assigned-secret", "", "canary"];
 
 /** Returns spans of which no two have a character in common, from first to last. */
-export function mergeSpans(spans: readonly Span[]): Span[] {
-  const merged: Span[] = [];
+export function mergeSpans(spans: readonly SecretMatch[]): SecretMatch[] {
+  const merged: SecretMatch[] = [];
   for (const span of spans.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
     const before = merged.at(-1);
     if (before && span.from < before.to) {
@@ -131,12 +132,12 @@ export function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-function weightOf({ rule }: Span): number {
+function weightOf({ rule }: SecretMatch): number {
   return TELLING.includes(rule) ? TELLING.indexOf(rule) : 1;
 }
 
-function findAssigned(text: string, pattern: RegExp): Span[] {
-  const finds: Span[] = [];
+function findAssigned(text: string, pattern: RegExp): SecretMatch[] {
+  const finds: SecretMatch[] = [];
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const word = match[1] ?? "";

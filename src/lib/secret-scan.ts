@@ -1,5 +1,5 @@
 import { openBoundedThread } from "./bounded-thread.ts";
-import { mayHold, mergeSpans, type Span } from "./secret-rules.ts";
+import { mayHold, mergeSpans, type SecretMatch } from "./secret-rules.ts";
 import type { SecretJob } from "./secret-worker.ts";
 
 /** A text to look through, and how it is called in what is said of it. */
@@ -48,7 +48,7 @@ const NOTHING: Scan = { finds: [], timedOut: false };
  * texts cannot, and cost the caller next to nothing.
  */
 export function openSecretScan({ canaries }: { canaries: readonly string[] }): SecretScan {
-  const thread = openBoundedThread<SecretJob, readonly (readonly Span[])[]>(
+  const thread = openBoundedThread<SecretJob, readonly (readonly SecretMatch[])[]>(
     new URL("./secret-worker.ts", import.meta.url),
     LIMITS,
   );
@@ -85,9 +85,9 @@ export function redact(text: string, finds: readonly Omit<Find, "path">[]): stri
   return kept + text.slice(end);
 }
 
-function findCanaries(text: string, canaries: readonly string[]): Span[] {
+function findCanaries(text: string, canaries: readonly string[]): SecretMatch[] {
   return canaries.flatMap((canary) => {
-    const spans: Span[] = [];
+    const spans: SecretMatch[] = [];
     for (let from = text.indexOf(canary); from >= 0; from = text.indexOf(canary, from + canary.length)) {
       spans.push({ rule: "canary", from, to: from + canary.length });
     }
@@ -96,7 +96,7 @@ function findCanaries(text: string, canaries: readonly string[]): Span[] {
 }
 
 /** The spans are in order and have nothing in common, so one walk through the text is enough for all of them. */
-function inCharacters({ path, text }: SecretText, spans: readonly Span[]): Find[] {
+function inCharacters({ path, text }: SecretText, spans: readonly SecretMatch[]): Find[] {
   let [units, characters] = [0, 0];
   const count = (to: number): number => {
     for (; units < to; characters += 1) units += unitsAt(text, units);

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { rules as preset } from "@secretlint/secretlint-rule-preset-recommend";
-import { findByOwnRules, settleFinds, type Span } from "./secret-rules.ts";
+import { findByOwnRules, settleFinds, type SecretMatch } from "./secret-rules.ts";
 
 /** What is looked through in one go. */
 export type SecretJob = readonly { text: string; name?: string | undefined }[];
@@ -48,7 +48,7 @@ parentPort?.on("message", (job: SecretJob) => {
 // The first message says that everything is loaded.
 parentPort?.postMessage([]);
 
-function findByPreset(text: string): Span[] {
+function findByPreset(text: string): SecretMatch[] {
   reports = [];
   for (const rule of rules) void rule.file({ content: text, filePath: "", ext: "", contentType: "text" });
   return reports

@@ -16,7 +16,7 @@ const RECORDS_TYPE = "x";
 const AT = { name: 0, mode: 100, uid: 108, gid: 116, size: 124, mtime: 136, sum: 148, type: 156, magic: 257 } as const;
 
 /** A file in an archive, and where its bytes begin there. */
-export interface Member {
+export interface TarEntry {
   name: string;
   size: number;
   at: number;
@@ -60,7 +60,7 @@ export function openTarWriter(file: FileHandle, mtimeMs: number): TarWriter {
 }
 
 /** Yields the files of an archive in their order. @throws {NotTar} */
-export async function* readTar(file: FileHandle): AsyncGenerator<Member> {
+export async function* readTar(file: FileHandle): AsyncGenerator<TarEntry> {
   const { size: length } = await file.stat();
   let at = 0;
   let records: ReadonlyMap<string, string> = new Map();
@@ -85,7 +85,7 @@ export async function* readTar(file: FileHandle): AsyncGenerator<Member> {
 }
 
 /** Yields the bytes of one file of an archive. @throws {NotTar} when the archive ends before */
-export async function* bytesOf(file: FileHandle, { at, size }: Pick<Member, "at" | "size">): AsyncGenerator<Buffer> {
+export async function* bytesOf(file: FileHandle, { at, size }: Pick<TarEntry, "at" | "size">): AsyncGenerator<Buffer> {
   for (let done = 0; done < size;) {
     const chunk = await readAt(file, at + done, Math.min(CHUNK, size - done));
     yield chunk;

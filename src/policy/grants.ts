@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { mayStand, type PolicyInput, policyClassOf, type Verdict } from "./model/policy.ts";
+import { mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
@@ -60,7 +60,7 @@ export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: stri
  * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
  * grant has ended since it was read: then nothing is counted, and the ask has to be judged again.
  */
-export async function noteSpared(tx: Tx, { countedAs, trace }: Verdict): Promise<boolean> {
+export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyVerdict): Promise<boolean> {
   if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
   if (countedAs) await countSaved(tx, countedAs.rule, trace.policy_version);
   return true;

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { asOf, type Answer, type Ask } from "./model/question.ts";
-import { checkAnswer, type GivenAnswer } from "./model/check-answer.ts";
-import type { Caller, Identity } from "./model/participant.ts";
+import { checkAnswer, type UncheckedAnswer } from "./model/check-answer.ts";
+import type { Caller, AnsweringIdentity } from "./model/participant.ts";
 import { CROWD } from "./model/participant.ts";
 import type { JudgedText } from "../owner.ts";
 import { Refusal } from "../refusals.ts";
@@ -21,7 +21,7 @@ import { writeNotes } from "../core/store/audit.ts";
 export interface AnswerInput {
   askId: string;
   caller: Caller;
-  given: GivenAnswer;
+  given: UncheckedAnswer;
   /** What the request claims to be: with an agent's key it is no person at all, and the asker by any name is refused. */
   asAgent: { withKey: boolean; names: readonly string[] };
   idempotency?: { key: string; bodyHash: string };
@@ -32,7 +32,7 @@ export interface AnswerReceipt extends Credit {
   responseId: string;
 }
 
-export interface Answered {
+export interface RecordedAnswer {
   receipt: AnswerReceipt;
   replayed: boolean;
   /** Who answered, for the caller's limits. */
@@ -52,7 +52,7 @@ export interface Answered {
  * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
  *   `invalid_input`, `rate_limited`
  */
-export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Answered> {
+export async function answerAsk(ctx: Context, input: AnswerInput): Promise<RecordedAnswer> {
   const judged = await judgedText(ctx, input);
   return transact(ctx, async (tx) => {
     const found = await findAsk(tx, input.askId);
@@ -110,7 +110,7 @@ async function judgedText(ctx: Context, { askId, given }: AnswerInput): Promise<
 
 interface CountedResponse {
   id: string;
-  identity: Identity;
+  identity: AnsweringIdentity;
   network: Caller["network"];
   answer: Answer;
   value: unknown;
@@ -164,11 +164,15 @@ async function isAsker(tx: Tx, asker: string, { asAgent, caller }: AnswerInput):
   return caller.byKey === true && caller.person !== undefined && (await ownsKeyOf(tx, caller.person, asker));
 }
 
-function claimOf(identity: Identity, responseId: string, given: { key: string; bodyHash: string }): IdempotencyClaim {
+function claimOf(
+  identity: AnsweringIdentity,
+  responseId: string,
+  given: { key: string; bodyHash: string },
+): IdempotencyClaim {
   return { principal: `person:${identity.person}`, verb: "answer", objectId: responseId, ...given };
 }
 
-async function refuseIfAnswered(tx: Tx, askId: string, identity: Identity): Promise<void> {
+async function refuseIfAnswered(tx: Tx, askId: string, identity: AnsweringIdentity): Promise<void> {
   const responseId = await findResponseOf(tx, askId, identity.names);
   if (responseId) throw new Refusal("already_answered", { question_id: askId, response_id: responseId });
 }

@@ -21,7 +21,7 @@ export interface Created {
 }
 
 /** A new ask, but for what the store gives it. */
-export type AskWish = Omit<NewAsk, "id"> & {
+export type QuestionInput = Omit<NewAsk, "id"> & {
   /** Whom to ask, and when, if nobody of the crowd has answered by then. */
   fallback?: { human: number; afterMs: number };
 };
@@ -43,7 +43,7 @@ export interface Sameness {
  * @throws {Refusal} `idempotency_mismatch`, `rate_limited`, `quota_exceeded`, `invalid_input` for a fallback that nobody
  *   is or that comes after the deadline
  */
-export async function createAsk(ctx: Context, input: AskWish, sameness?: Sameness): Promise<Created> {
+export async function createAsk(ctx: Context, input: QuestionInput, sameness?: Sameness): Promise<Created> {
   const id = ctx.newId("q");
   const created = await transact(ctx, async (tx) => {
     const standing = sameness && (await claimOrFind(tx, input.asker, id, sameness));
@@ -61,7 +61,11 @@ export async function createAsk(ctx: Context, input: AskWish, sameness?: Samenes
   return { ask: await settleIfDue(ctx, found), replayed: true, reading: null };
 }
 
-async function planFallback(tx: Tx, ask: Ask, { human, afterMs }: NonNullable<AskWish["fallback"]>): Promise<void> {
+async function planFallback(
+  tx: Tx,
+  ask: Ask,
+  { human, afterMs }: NonNullable<QuestionInput["fallback"]>,
+): Promise<void> {
   const found = await findHumanByNumber(tx, human);
   if (!found) {
     throw refuseFields([

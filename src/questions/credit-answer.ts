@@ -2,7 +2,7 @@ import { findToldAt } from "./store/told.ts";
 import type { Context } from "../context.ts";
 import { categoryOf, type Answer, type Ask } from "./model/question.ts";
 import { EARLY_BIRD_MS, newBadges, NIGHT_ENDS_HOUR, SPEED_DEMON_MS } from "./model/badges.ts";
-import type { Identity } from "./model/participant.ts";
+import type { AnsweringIdentity } from "./model/participant.ts";
 import { pointsFor, utcDayStart, type PointEntries } from "./model/points.ts";
 import { continueStreak, localDay, localHour, streakOn } from "./model/streak.ts";
 import { findFirstView } from "./store/marks.ts";
@@ -35,7 +35,7 @@ export interface Credit {
 export async function creditAnswer(
   ctx: Context,
   tx: Tx,
-  given: { ask: Ask; identity: Identity; answer: Answer; at: number },
+  given: { ask: Ask; identity: AnsweringIdentity; answer: Answer; at: number },
 ): Promise<Credit> {
   const { ask, answer, at } = given;
   const { person, names, timeZone } = given.identity;

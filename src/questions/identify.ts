@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { TIME_ZONE_STANDS_MS, type Caller, type Identity } from "./model/participant.ts";
+import { TIME_ZONE_STANDS_MS, type Caller, type AnsweringIdentity } from "./model/participant.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import {
   bindFingerprint,
@@ -20,7 +20,7 @@ const SIGHTING_MS = 86_400_000;
 
 /** Who answered, and the participant whose credential the reply should carry, if any. */
 export interface Identified {
-  identity: Identity;
+  identity: AnsweringIdentity;
   issue: string | null;
   /** Nobody knew this participant before. */
   isNew: boolean;
@@ -75,7 +75,7 @@ export async function welcome(ctx: Context, tx: Tx, caller: Caller): Promise<Ide
  * Returns who is reading, or nothing for somebody unknown. Creates nobody; that a credential was shown is kept, so that
  * its participant cannot be taken over by a fingerprint.
  */
-export async function identifyForRead(ctx: Context, caller: Caller): Promise<Identity | null> {
+export async function identifyForRead(ctx: Context, caller: Caller): Promise<AnsweringIdentity | null> {
   if (caller.person !== undefined) {
     const found = await findParticipant(ctx.db, caller.person);
     const names = [caller.person, ...(await listNamesOf(ctx.db, caller.person))];
@@ -100,7 +100,11 @@ function isSightingDue({ now, seenAt }: Participant): boolean {
   return now - seenAt > SIGHTING_MS;
 }
 
-async function identityOf(on: Queryable, participant: Participant, tier: Identity["tier"]): Promise<Identity> {
+async function identityOf(
+  on: Queryable,
+  participant: Participant,
+  tier: AnsweringIdentity["tier"],
+): Promise<AnsweringIdentity> {
   const timeZone = participant.timeZone ?? "UTC";
   if (participant.person === null) return { person: participant.id, names: [participant.id], tier, timeZone };
   const names = new Set([participant.person, participant.id, ...(await listNamesOf(on, participant.person))]);

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import type { Ask, Tag } from "./model/question.ts";
 import { pageOf, settleCrowded, type FeedPosition } from "./model/feed.ts";
-import type { Identity } from "./model/participant.ts";
+import type { AnsweringIdentity } from "./model/participant.ts";
 import { findAsks, listFeedEntries, newestAskAt } from "./store/questions.ts";
 import { storeNow } from "../core/store/db.ts";
 
@@ -29,7 +29,7 @@ const BOOKMARK_LASTS_MS = 3_600_000;
  */
 export async function readFeed(
   ctx: Context,
-  identity: Identity | null,
+  identity: AnsweringIdentity | null,
   options: { viewer: string; tags: readonly Tag[]; limit: number; from?: FeedBookmark },
 ): Promise<FeedPage | null> {
   const now = await storeNow(ctx.db);

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { badgeName, badgeProgress, compareEarned } from "./model/badges.ts";
-import type { Identity } from "./model/participant.ts";
+import type { AnsweringIdentity } from "./model/participant.ts";
 import { utcDayStart, type Period } from "./model/points.ts";
 import { localDay, streakOn } from "./model/streak.ts";
 import { findLastStreak, listBadges, readFacts, sumSince } from "./store/ledger.ts";
@@ -30,7 +30,7 @@ const NOTHING_YET = {
 };
 
 /** Returns what a person's ledger adds up to; zeros for somebody unknown. */
-export async function readStats(ctx: Context, identity: Identity | null): Promise<PersonStats> {
+export async function readStats(ctx: Context, identity: AnsweringIdentity | null): Promise<PersonStats> {
   if (!identity) {
     return {
       totalPoints: 0,
@@ -63,7 +63,7 @@ export async function readStats(ctx: Context, identity: Identity | null): Promis
 /** Returns the best of a period and the caller's own standing in it. */
 export async function readLeaderboard(
   ctx: Context,
-  identity: Identity | null,
+  identity: AnsweringIdentity | null,
   period: Period,
   limit: number,
 ): Promise<{ top: readonly Standing[]; own: Standing | null }> {

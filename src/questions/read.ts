@@ -1,12 +1,12 @@
 import type { Context } from "../context.ts";
 import { atVersion, type Ask, type Response } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
-import { findAsk, findAsks, listAsksOf, type AskAt, type AskPlace } from "./store/questions.ts";
+import { findAsk, findAsks, listAsksOf, type AskAt, type QuestionPosition } from "./store/questions.ts";
 import { listResponses } from "./store/responses.ts";
 import { askTopic, watch } from "../core/store/wake.ts";
 import { settleIfDue } from "./expire.ts";
 
-export type { AskPlace } from "./store/questions.ts";
+export type { QuestionPosition } from "./store/questions.ts";
 
 /** An ask with exactly the responses it counts. */
 export interface AskReading {
@@ -40,7 +40,7 @@ export async function listOwnAsks(
   ctx: Context,
   asker: string,
   { limit, ...options }: Parameters<typeof listAsksOf>[2],
-): Promise<{ readings: AskReading[]; next: AskPlace | null }> {
+): Promise<{ readings: AskReading[]; next: QuestionPosition | null }> {
   const found = await listAsksOf(ctx.db, asker, { ...options, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return {

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Ask } from "./model/question.ts";
-import type { Identity } from "./model/participant.ts";
+import type { AnsweringIdentity } from "./model/participant.ts";
 import { Refusal } from "../refusals.ts";
 import { findAsk } from "./store/questions.ts";
 import { findFirstView, insertFirstView } from "./store/marks.ts";
@@ -17,7 +17,7 @@ import type { AskReading } from "./read.ts";
 export async function viewQuestion(
   ctx: Context,
   askId: string,
-  identity: Identity | null,
+  identity: AnsweringIdentity | null,
   viewer: string,
 ): Promise<{ ask: Ask; answered: boolean }> {
   const found = await findAsk(ctx.db, askId);
@@ -42,7 +42,11 @@ export async function viewQuestion(
  *
  * @throws {Refusal} `ask_not_found`, `answer_first`
  */
-export async function readResults(ctx: Context, askId: string, identity: Identity | null): Promise<AskReading> {
+export async function readResults(
+  ctx: Context,
+  askId: string,
+  identity: AnsweringIdentity | null,
+): Promise<AskReading> {
   const found = await findAsk(ctx.db, askId);
   if (!found) throw new Refusal("ask_not_found", { question_id: askId });
   const answered = identity !== null && (await findResponseOf(ctx.db, askId, identity.names)) !== undefined;

@@ -17,14 +17,14 @@ export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   /** When everybody who was told is told once more; null for never. */
   remindAfterMs: number | null;
   /** More people, asked later if nobody answered by then, with words that stand first. */
-  rounds?: readonly Round[];
+  rounds?: readonly EscalationRound[];
   /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
   inboxOnly?: boolean;
   /** It counts towards no limit of the asker: another was kept already. */
   uncharged?: boolean;
 };
 
-export interface Round {
+export interface EscalationRound {
   afterMs: number;
   audience: Audience;
   words: string;
@@ -127,7 +127,7 @@ export async function noteCreated(tx: Tx, ask: AddressedAsk): Promise<void> {
 }
 
 /** Each round adds people, any of whom may answer from then on. */
-function withRounds(audience: Audience | null, rounds: readonly Round[]): Audience {
+function withRounds(audience: Audience | null, rounds: readonly EscalationRound[]): Audience {
   if (audience && rounds.length === 0) return audience;
   const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
   return { is: "any", of: [...(audience ? [{ afterMs: 0, node: audience }] : []), ...later] };

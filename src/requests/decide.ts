@@ -7,7 +7,7 @@ import type {
   Decision,
   Outcome,
   RefusedAnswer,
-  Responder,
+  Decider,
   Via,
 } from "./model/request.ts";
 import type { Pressed } from "../core/model/pressed.ts";
@@ -35,7 +35,7 @@ import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./en
 
 export interface DecisionInput {
   askId: string;
-  responder: Responder;
+  responder: Decider;
   decision: Decision;
   /** What was pressed or answered, where it was not the inbox. */
   pressed?: Pressed;
@@ -50,7 +50,7 @@ export interface Decided {
 }
 
 /** Returns an enrolled person as somebody who answers. */
-export async function responderOf(on: Queryable, person: string, via: Via): Promise<Responder> {
+export async function responderOf(on: Queryable, person: string, via: Via): Promise<Decider> {
   const human = await findHuman(on, person);
   return {
     via,
@@ -303,7 +303,7 @@ export async function noteRefusedAnswer(
   });
 }
 
-function decidedBy(responder: Responder, ask: AddressedAsk): DecidedBy {
+function decidedBy(responder: Decider, ask: AddressedAsk): DecidedBy {
   const { via } = responder;
   if (responder.self) return { kind: "agent", id: ask.asker, via };
   if (responder.person !== null) return { kind: "person", id: responder.person, via };

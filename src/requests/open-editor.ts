@@ -1,6 +1,6 @@
 import { closingSentence } from "./closing-sentence.ts";
 import type { Context } from "../context.ts";
-import type { Responder } from "./model/request.ts";
+import type { Decider } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
 import { isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
@@ -15,7 +15,7 @@ import { Refusal } from "../refusals.ts";
 export async function openEditor(
   ctx: Context,
   deliveryId: string,
-  responder: Responder,
+  responder: Decider,
 ): Promise<{ view: AskView } | { refused: string }> {
   const delivery = await findDelivery(ctx.db, deliveryId);
   if (!delivery) return { refused: "This request is not here any more." };

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
-import { VIAS, type AddressedAsk, type Decision, type Responder } from "./model/request.ts";
+import { VIAS, type AddressedAsk, type Decision, type Decider } from "./model/request.ts";
 import { identityAt } from "../access/model/identity.ts";
 import { Refusal } from "../refusals.ts";
 import { storeNow } from "../core/store/db.ts";
@@ -65,7 +65,7 @@ export async function decideByLink(
 }
 
 /** Returns whoever a message was sent to, as somebody who answers; `via` is the channel that carried the link. */
-async function recipientOf(ctx: Context, { target, person, channel }: Delivery): Promise<Responder> {
+async function recipientOf(ctx: Context, { target, person, channel }: Delivery): Promise<Decider> {
   const via = VIAS.find((one) => one === channel) ?? "web";
   if (person !== null) return responderOf(ctx.db, person, via);
   const identity = identityAt(target);

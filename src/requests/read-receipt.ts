@@ -8,7 +8,7 @@ import { findSecret, insertSecretIfNew } from "../core/store/sealed-secrets.ts";
 import { transact } from "../core/store/transact.ts";
 
 /** The name under which the keys that sign receipts are sealed: private JWKs, the one in use first. */
-const SIGNING_SECRET = "receipts";
+export const SIGNING_SECRET = "receipts";
 
 type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
 

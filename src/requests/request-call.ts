@@ -12,7 +12,11 @@ import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteSpared, readGrants } from "../policy/grants.ts";
 
 /** A function call that wants to run. */
-export type CallWish = AddressedWish & PolicyCall;
+export type CallWish = AddressedWish &
+  PolicyCall & {
+    /** What policy allows, people decide all the same. */
+    forPeople?: boolean;
+  };
 
 /**
  * Asks whether a function call may run: a rule that names the function decides it, or what a person allowed for good for
@@ -71,7 +75,7 @@ async function ruleOn(tx: Tx, policy: Policy, call: CallWish): Promise<Ruled | n
   for (;;) {
     const verdict = evaluate(policy, grants, input);
     const { decision, trace, because, countedAs } = verdict;
-    if (decision === "ESCALATE" || !countedAs) return null;
+    if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && call.forPeople)) return null;
     const grant = grants.find(({ id }) => id === trace.grant);
     if (await noteSpared(tx, verdict)) {
       const by: DecidedBy =

@@ -2,7 +2,7 @@ import type { AnswerStatus, Attestation, ChoiceOption, ErrorCode, Job, RelayAsk 
 import type { PolicyTrace } from "../policy/model/trace.ts";
 
 /** What a responder is given: the ask, its job, and what was settled before it was offered. */
-export interface Offer {
+export interface AskOffer {
   ask: RelayAsk;
   job: Job;
   /** Of a CHOICE with listed options; else empty. */
@@ -16,7 +16,7 @@ export interface Offer {
 }
 
 /** A final answer. Ids, status of anything but the words, trace and time come from the server. */
-export interface Answered {
+export interface ResponderAnswer {
   is: "answer";
   status: AnswerStatus;
   text?: string;
@@ -32,7 +32,7 @@ export interface Answered {
 }
 
 /** No answer from this one: the next stage is offered the ask. */
-export interface Passed {
+export interface ResponderPass {
   is: "pass";
   because: string;
   /** A question to the executor, shown to people beside the ask. */
@@ -49,5 +49,5 @@ export interface Passed {
  */
 export interface Responder {
   name: "policy" | "cache" | "runner";
-  respond(offer: Offer, signal: AbortSignal): Promise<Answered | Passed>;
+  respond(offer: AskOffer, signal: AbortSignal): Promise<ResponderAnswer | ResponderPass>;
 }

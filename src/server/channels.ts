@@ -15,7 +15,7 @@ import { phoneMemory } from "../requests/phone-memory.ts";
 type OnFailed = (deliveryId: string, code: string) => Promise<void>;
 
 /** The ways to reach people, and what sends by them. */
-export interface Delivery {
+export interface OpenedDelivery {
   /** By name, in the order in which they were opened. */
   channels: ReadonlyMap<string, Channel>;
   deliver: Deliver;
@@ -24,7 +24,11 @@ export interface Delivery {
 }
 
 /** Opens every channel that is configured, and the `others`. `settings` is read again each time: it settles late. */
-export async function openDelivery(ctx: Context, settings: Config, others: readonly Channel[]): Promise<Delivery> {
+export async function openDelivery(
+  ctx: Context,
+  settings: Config,
+  others: readonly Channel[],
+): Promise<OpenedDelivery> {
   const channels = new Map<string, Channel>();
   const deliver = openDeliver(ctx, { channels, publicUrl: () => settings.publicUrl });
   const guardedFetch = openGuardedFetch(() => ({

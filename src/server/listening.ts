@@ -54,7 +54,7 @@ export interface Listening {
 }
 
 /** Where to listen: at the inherited sockets, where there are any. */
-export interface Place {
+export interface ListenOptions {
   host: string;
   port: number;
   inherited: readonly InheritedSocket[];
@@ -65,7 +65,7 @@ export interface Place {
  *
  * @throws {Error} one sentence for the operator
  */
-export async function openListening(app: FastifyInstance, ctx: Context, place: Place): Promise<Listening> {
+export async function openListening(app: FastifyInstance, ctx: Context, place: ListenOptions): Promise<Listening> {
   const { port, inherited } = place;
   const host = place.host === "localhost" ? "127.0.0.1" : place.host;
   const servers: Server[] = [];

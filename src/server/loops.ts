@@ -3,6 +3,7 @@ import { expireDueAsks } from "../questions/loops/expire.ts";
 import { expireDueAddressed } from "../requests/loops/expire.ts";
 import { openExpireJobs } from "../asks/loops/expire-jobs.ts";
 import { fallBack } from "../questions/loops/fall-back.ts";
+import { giveUpLapsed } from "../gate/loops/give-up.ts";
 import { loopErrors } from "../core/loops/errors.ts";
 import type { StoreProbe } from "../core/loops/probe-store.ts";
 import { openRecheck } from "./loops/recheck.ts";
@@ -14,7 +15,7 @@ import { printEvent } from "../protocols/a2h/events.ts";
 import type { DoorContext } from "../protocols/http/door.ts";
 import type { RelayCounters } from "../protocols/ops/relay-metrics.ts";
 import { receiverOf } from "../protocols/hooks/hooks.ts";
-import type { Delivery } from "./channels.ts";
+import type { OpenedDelivery } from "./channels.ts";
 import { sealRecord } from "../core/seal-record.ts";
 import type { WebhookEndpoint, WebhookEvent } from "../notices/webhook-endpoints.ts";
 
@@ -26,6 +27,7 @@ const LISTEN_AGAIN_MS = 5000;
 const MERGE_EVERY_MS = 1000;
 const TELL_EVERY_MS = 1000;
 const RECHECK_EVERY_MS = 1000;
+const GIVE_UP_EVERY_MS = 1000;
 const PROBE_EVERY_MS = 5000;
 /** An entry of the record is in the chain within a second. */
 const SEAL_EVERY_MS = 500;
@@ -34,7 +36,7 @@ const SWEEP_EVERY_MS = 60_000;
 /** Starts what happens without a request, until each loop is stopped. */
 export function startLoops(
   door: DoorContext,
-  { channels, deliver, guardedFetch }: Delivery,
+  { channels, deliver, guardedFetch }: OpenedDelivery,
   { counters, probe }: { counters: RelayCounters; probe: StoreProbe },
 ): Loop[] {
   const { ctx, readLimits } = door;
@@ -65,6 +67,7 @@ export function startLoops(
     loop("merge limits", MERGE_EVERY_MS, () => readLimits.merge()),
     loop("recheck", RECHECK_EVERY_MS, openRecheck(ctx)),
     loop("expire jobs", EXPIRE_EVERY_MS, openExpireJobs(ctx, { onLost: counters.leaseLost })),
+    loop("give up calls", GIVE_UP_EVERY_MS, (signal) => giveUpLapsed(ctx, signal)),
     loop("probe store", PROBE_EVERY_MS, probe.step),
     loop("seal", SEAL_EVERY_MS, () => sealRecord(ctx)),
     loop("sweep", SWEEP_EVERY_MS, () => sweep(ctx)),

@@ -4,6 +4,8 @@ import { WEBHOOK_DOOR } from "../notices/model/webhook-events.ts";
 import { agentOwner, type OwningAgent } from "../tasks/agent-owner.ts";
 import { assignmentOwner, type OwningTasks } from "../tasks/owner.ts";
 import { taskOfJob } from "../tasks/task-of-job.ts";
+import { GATE_DOOR } from "../gate/model/gate-call.ts";
+import { gateOwner } from "../gate/owner.ts";
 import { relayOwner, type OwningAsks } from "../asks/owner.ts";
 import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner.ts";
 
@@ -14,7 +16,12 @@ import { relayQuestionOwner, type OwningQuestions } from "../asks/question-owner
  * own messages, and any that this version does not know, because a later one wrote the row.
  */
 export function openOwners(ctx: OwningAgent & OwningTasks & OwningAsks & OwningQuestions): Owners {
-  const owners = [a2hOwner(agentOwner(ctx, WEBHOOK_DOOR)), relayOwner(ctx, taskOfJob), assignmentOwner(ctx)];
+  const owners = [
+    a2hOwner(agentOwner(ctx, WEBHOOK_DOOR)),
+    gateOwner(agentOwner(ctx, GATE_DOOR)),
+    relayOwner(ctx, taskOfJob),
+    assignmentOwner(ctx),
+  ];
   const ofRequests = byDoor(owners);
   const ofQuestions = byDoor([relayQuestionOwner(ctx)]);
   return {

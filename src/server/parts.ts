@@ -10,7 +10,7 @@ import { openParked } from "../protocols/http/parked.ts";
 import { openMetrics, type Metrics } from "../protocols/ops/metrics.ts";
 import { openRelayCounters, type RelayCounters } from "../protocols/ops/relay-metrics.ts";
 import type { PolicyFile } from "../responders/policy/policy-file.ts";
-import { catalogueOf, openDelivery, type Delivery } from "./channels.ts";
+import { catalogueOf, openDelivery, type OpenedDelivery } from "./channels.ts";
 import { openContext } from "./context.ts";
 import { urlOf } from "./listening.ts";
 import type { Outside } from "./outside.ts";
@@ -36,7 +36,7 @@ export interface Parts {
   groups: Map<string, readonly string[]>;
   trail: Trail;
   probe: StoreProbe;
-  delivery: Delivery;
+  delivery: OpenedDelivery;
   policy: PolicyFile;
   /** What gives coding agents work; null where the settings name no repository. */
   workshop: ServerWorkshop | null;

@@ -22,7 +22,7 @@ import { consentText } from "../requests/model/consent.ts";
 import type { RelayAnswer } from "../asks/model/ask.ts";
 import { Refusal } from "../refusals.ts";
 import { findRelayAsk } from "../asks/store/asks.ts";
-import { postAsk, type AskWish } from "../asks/post-ask.ts";
+import { postAsk, type AskInput } from "../asks/post-ask.ts";
 import { waitForAnswer } from "../asks/read.ts";
 import { callOf } from "../asks/people.ts";
 
@@ -85,7 +85,7 @@ export async function askForAttempt(
   return { askId: id };
 }
 
-type Asked = Pick<AskWish, "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
+type Asked = Pick<AskInput, "type" | "prompt" | "contextHash" | "meta" | "warnings" | "call">;
 
 async function permissionAsk(ctx: Context, who: AskingAttempt, wish: PermissionWish): Promise<Asked> {
   const { agent } = who;

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk, Outcome } from "../requests/model/request.ts";
-import type { LineComment, Task, Verdict } from "./model/task.ts";
+import type { LineComment, Task, ReviewVerdict } from "./model/task.ts";
 import type { Counted } from "../requests/model/settle.ts";
 import { Refusal } from "../refusals.ts";
 import { upsertDecision } from "../requests/store/requests.ts";
@@ -15,7 +15,7 @@ import { closeTaskAskIn } from "./ask-people.ts";
 /** What a person says of the work of a task's newest attempt. */
 export interface ReviewWish extends Pick<Task, "repo" | "id"> {
   attempt: number;
-  verdict: Verdict;
+  verdict: ReviewVerdict;
   comment: string | null;
   comments: readonly LineComment[];
   /** Always a person: programs do not review. */

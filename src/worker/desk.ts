@@ -6,17 +6,17 @@ import { ARTIFACT_LIMITS } from "../asks/model/artifact-rules.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
 import { sizedEvent } from "../tasks/model/event-size.ts";
 import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
-import type { Given } from "../workshop/commission.ts";
+import type { AttemptSpec } from "../workshop/commission.ts";
 import { AttemptLost, type Desk, type Result } from "../workshop/desk.ts";
 
 /** Where a worker's server is, and by which key it speaks. */
-export interface Place {
+export interface ServerAddress {
   url: string;
   key: string;
 }
 
 /** A job that this worker holds, and what proves it. */
-export interface Hold {
+export interface WorkerJob {
   jobId: string;
   repo: string;
   lease: string;
@@ -25,7 +25,7 @@ export interface Hold {
 /** The desk of an attempt whose server is elsewhere. */
 export interface RemoteDesk extends Desk {
   /** Takes the attempt up; said again it is the same. */
-  claimed(): Promise<{ commission: Given; repo: RepoRules }>;
+  claimed(): Promise<{ commission: AttemptSpec; repo: RepoRules }>;
   /** Holds the lease on. */
   keep(): Promise<void>;
   /** Writes the commits of a task that the attempt is built on into a file. */
@@ -33,11 +33,11 @@ export interface RemoteDesk extends Desk {
 }
 
 export interface RemoteDeskOptions {
-  place: Place;
-  hold: Hold;
+  place: ServerAddress;
+  hold: WorkerJob;
   leaving: AbortSignal;
   /** Told of every new lease, before it is used. */
-  onLease: (hold: Hold) => Promise<void>;
+  onLease: (hold: WorkerJob) => Promise<void>;
   /** Makes the bundle and the patch of a result. */
   wrap: (result: Result, into: { bundle: string; patch: string }) => Promise<void>;
   /** A folder for what is on its way to the server. */
@@ -80,7 +80,7 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
     interrupting: new AbortController().signal,
     leaving,
     async claimed() {
-      const told = await say<{ commission: Given; repo: RepoRules }>({ say: "claimed" });
+      const told = await say<{ commission: AttemptSpec; repo: RepoRules }>({ say: "claimed" });
       if (!told) throw new Error("the server gave no work");
       return told;
     },
@@ -124,8 +124,8 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
 /** What a worker says to its server of one job. */
 interface Line {
   /** The lease that what follows is said by. */
-  hold(): Hold;
-  heldBy(hold: Hold): void;
+  hold(): WorkerJob;
+  heldBy(hold: WorkerJob): void;
   /** Aborted when the job is lost. */
   ending: AbortSignal;
   /** Where the server takes what is said of the work, and of the job. */

@@ -7,7 +7,7 @@ import type { RepoRules } from "../tasks/model/rules.ts";
 import type { SubmissionFolder } from "../workshop/commission.ts";
 import type { openWorkshop } from "../workshop/open-workshop.ts";
 import type { SettledWork } from "../tasks/settle-review.ts";
-import type { Place } from "./desk.ts";
+import type { ServerAddress } from "./desk.ts";
 
 const SETTLE_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 3_600_000;
@@ -23,7 +23,7 @@ interface Reviewed {
 }
 
 export interface UpkeepOptions {
-  place: Place;
+  place: ServerAddress;
   /** Repositories that are here, by name. */
   names: readonly string[];
   workshop: ReturnType<typeof openWorkshop>;
@@ -109,7 +109,12 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
 }
 
 /** Returns what the server says of a repository's reviews, or to what `body` says was done; nothing where that is nothing. */
-async function reviewsOf({ url, key }: Place, repo: string, signal: AbortSignal, body?: object): Promise<string> {
+async function reviewsOf(
+  { url, key }: ServerAddress,
+  repo: string,
+  signal: AbortSignal,
+  body?: object,
+): Promise<string> {
   using deadline = openDeadline(systemClock, REPLY_WITHIN_MS, signal);
   const reply = await systemFetch(new URL(`/assignment/${encodeURIComponent(repo)}/reviewed`, url), {
     signal: deadline.signal,

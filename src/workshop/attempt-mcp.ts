@@ -1,6 +1,7 @@
+import type { JsonObject } from "../lib/json-body.ts";
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isObject, objectOf, objectsOf, readObject, type Json } from "./agents/json-lines.ts";
+import { isObject, objectOf, objectsOf, readObject } from "./agents/json-lines.ts";
 import { callTool, isWaitingTool, type ToolCall } from "./mcp-calls.ts";
 import { askServer, type McpUpstream } from "./mcp-upstream.ts";
 
@@ -158,7 +159,7 @@ function errorText(id: unknown, code: number, message: string): string {
 }
 
 /** What a model can read; `resultType` is asked for by newer clients and passed over by others. */
-function refusalText({ id }: Json, message: string): string {
+function refusalText({ id }: JsonObject, message: string): string {
   const structuredContent = { error: { code: "FORBIDDEN", message } };
   const content = [{ type: "text", text: JSON.stringify(structuredContent) }];
   return JSON.stringify({

@@ -5,7 +5,7 @@ import type { Attempt, LineComment, Task } from "../tasks/model/task.ts";
 import type { Work } from "./desk.ts";
 
 /** An attempt, with everything its work goes by, as whoever gives it out knows it. */
-export interface Given {
+export interface AttemptSpec {
   task: Task;
   attempt: Attempt;
   dependencies: readonly { id: string; commit: string }[];
@@ -47,7 +47,7 @@ export async function listFolders(workDir: string): Promise<SubmissionFolder[]> 
 }
 
 /** Returns an attempt as a workshop takes it up that keeps its work in this folder. */
-export function workOf(workDir: string, repo: RepoRules, given: Given): Work {
+export function workOf(workDir: string, repo: RepoRules, given: AttemptSpec): Work {
   const { task, attempt, dependencies, changes, publishedSha } = given;
   const { generation } = attempt;
   return {

@@ -1,9 +1,10 @@
-import { objectOf, readObject, type Json } from "./agents/json-lines.ts";
+import type { JsonObject } from "../lib/json-body.ts";
+import { objectOf, readObject } from "./agents/json-lines.ts";
 import { askServer, type McpUpstream, type UpstreamReply } from "./mcp-upstream.ts";
 
 /** A tool call as the agent made it. */
 export interface ToolCall {
-  rpc: Json;
+  rpc: JsonObject;
   /** What of its headers is the server's to read. */
   headers: Readonly<Record<string, string>>;
 }
@@ -36,7 +37,7 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
   const params = objectOf(call.rpc["params"]);
   const { name } = params;
   const given = objectOf(params["arguments"]);
-  const ask = (tool: unknown, args: Json) =>
+  const ask = (tool: unknown, args: JsonObject) =>
     askServer(upstream, message(call, tool, args), { ...options, onAway: options.onWaiting });
   if (!isWaitingTool(name)) return ask(name, given);
 
@@ -60,7 +61,7 @@ export async function callTool(upstream: McpUpstream, call: ToolCall, options: C
 }
 
 /** Returns what a wait found while it is not over. */
-function pendingOf({ text }: UpstreamReply): Json | null {
+function pendingOf({ text }: UpstreamReply): JsonObject | null {
   const result = objectOf(readObject(text)?.["result"]);
   const found = objectOf(result["structuredContent"]);
   return result["isError"] !== true && found["settled"] === false ? found : null;
@@ -85,7 +86,7 @@ function withWaited(reply: UpstreamReply, seconds: number): UpstreamReply {
 function message(
   { rpc, headers }: ToolCall,
   tool: unknown,
-  args: Json,
+  args: JsonObject,
 ): { body: string; headers: Record<string, string> } {
   const params = objectOf(rpc["params"]);
   const { progressToken: _, [CAPABILITIES]: given, ...rest } = objectOf(params["_meta"]);

@@ -7,7 +7,7 @@ import type { OldRefs } from "../tasks/model/keep-work.ts";
 import { findAgents, type FoundAgent } from "./agents/find-agents.ts";
 import { runAttempt } from "./attempt.ts";
 import { storeOf, type Bench } from "./bench.ts";
-import { folderOf, listFolders, workOf, type Given } from "./commission.ts";
+import { folderOf, listFolders, workOf, type AttemptSpec } from "./commission.ts";
 import type { Desk } from "./desk.ts";
 import { approveInto, type ApproveWish } from "./git/approve.ts";
 import { resolveBase } from "./git/base.ts";
@@ -214,7 +214,7 @@ function overRepositories(rules: AssignmentRules, repository: Repositories["repo
 function overAttempts(bench: Bench) {
   const { rules } = bench;
   return {
-    run(given: Given, desk: Desk): Promise<void> {
+    run(given: AttemptSpec, desk: Desk): Promise<void> {
       const { task, attempt } = given;
       const repo = rules.repos.find(({ name }) => name === task.repo);
       if (repo) return runAttempt(bench, workOf(rules.workDir, repo, given), desk);

@@ -6,7 +6,7 @@ import { base62 } from "../lib/id.ts";
 import type { Random } from "../lib/random.ts";
 import type { AttemptUsage } from "../tasks/model/task.ts";
 import { openAgentPipes } from "./agent-pipes.ts";
-import type { Agent, AgentEnd, AgentPipes, Launch, PermissionWish, Told } from "./agents/agent.ts";
+import type { Agent, AgentEnd, AgentPipes, Launch, PermissionWish, AgentCallbacks } from "./agents/agent.ts";
 import { openAttemptMcp } from "./attempt-mcp.ts";
 import { listen, openDoorsOut } from "./doors-out.ts";
 import { watchFolder } from "./folder-gone.ts";
@@ -268,7 +268,7 @@ function toldOf(
     examine: (wish: PermissionWish) => ReturnType<typeof examineWish>;
     onUsage: (usage: AttemptUsage) => void;
   },
-): Told {
+): AgentCallbacks {
   return {
     session: (session, agentVersion) => {
       append({ type: "session", session, ...(agentVersion !== undefined && { agentVersion }) });

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 
-export interface Limits {
+export interface AttemptLimits {
   /** Milliseconds of work, waiting for people not counted. */
   workMs: number;
   /** Milliseconds without a word from the agent, waiting not counted either. */
@@ -24,7 +24,7 @@ export interface WorkLimits {
 const LOOK_EVERY_MS = 1000;
 
 /** Returns the watch, which calls `onOver` once, with a sentence, when a limit is passed. */
-export function openWorkLimits(clock: Clock, limits: Limits, onOver: (why: string) => void): WorkLimits {
+export function openWorkLimits(clock: Clock, limits: AttemptLimits, onOver: (why: string) => void): WorkLimits {
   const closed = new AbortController();
   let worked = 0;
   let silent = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Audience, Responder, Target } from "../../src/requests/model/request.ts";
+import type { Audience, Decider, Target } from "../../src/requests/model/request.ts";
 import { isAsked, isNamed, isSatisfied, leavesOf, readersOf } from "../../src/requests/model/audience.ts";
 
 const person = (name: string): Audience => ({ is: "leaf", target: { via: "person", person: name } });
@@ -9,7 +9,7 @@ const inbox: Audience = { is: "leaf", target: { via: "inbox" } };
 const all = (...of: Audience[]): Audience => ({ is: "all", of });
 const any = (...of: Audience[]): Audience => ({ is: "any", of: of.map((node) => ({ afterMs: 0, node })) });
 const quorum = (min: number, ...of: Audience[]): Audience => ({ is: "quorum", min, of });
-const who = (name: string, more: Partial<Responder> = {}): Responder => ({
+const who = (name: string, more: Partial<Decider> = {}): Decider => ({
   via: "web",
   person: name,
   identities: [],
@@ -110,7 +110,7 @@ describe("an audience", () => {
 
   it("lets only enrolled full members decide a call in a Slack channel, and any full member answer", () => {
     const channel: Target = { via: "slack", to: "C12", settings: {} };
-    const member: Partial<Responder> = {
+    const member: Partial<Decider> = {
       slackMember: { channel: "C12", mayApprove: false },
       identities: [{ kind: "slack", value: "U1" }],
     };
@@ -131,7 +131,7 @@ describe("an audience", () => {
 });
 
 /** Tries every way to give each approver one leaf or none, and looks whether the filled leaves satisfy the tree. */
-function byTryingAll(audience: Audience, approvers: readonly Responder[]): boolean {
+function byTryingAll(audience: Audience, approvers: readonly Decider[]): boolean {
   const leaves = leavesOf(audience);
   const places = leaves.map((_, i) => i);
   const isEnough = (filled: ReadonlySet<number>): boolean => {

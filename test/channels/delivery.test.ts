@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
-import type { Heard } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/heard.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { hear } from "../../src/conversations/hear.ts";
@@ -157,7 +157,8 @@ for (const on of DATABASES) {
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       await scene.settle(async () => (await states(scene, ask.id))[0] === "slack sent");
 
-      const say = (more: Partial<Heard>) => hear(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
+      const say = (more: Partial<InboundMessage>) =>
+        hear(ctx, "http://parley.test", { ...press(slack, "approve"), ...more });
       const from = (id: string, member = true) =>
         ({ sender: { kind: "slack", id, team: "T1", member, channel: "D1" } }) as const;
       assert.equal((await say({ id: "1", ...from("U9") })).is, "not_allowed");
@@ -193,7 +194,7 @@ for (const on of DATABASES) {
       const ask = await askPeople(ctx, { audience: toPerson(ana) });
       await scene.settle(async () => (await states(scene, ask.id))[0] === "email sent");
       const { replyToken = "" } = email.sent[0] ?? {};
-      const say = (id: string, text: string, more: Partial<Heard> = {}) =>
+      const say = (id: string, text: string, more: Partial<InboundMessage> = {}) =>
         hear(ctx, "http://parley.test", {
           provider: "email",
           id,
@@ -287,7 +288,7 @@ for (const on of DATABASES) {
 }
 
 /** A press of a button under the first message, by the person it was sent to. */
-function press(slack: Provider, is: "approve" | "reject"): Heard {
+function press(slack: Provider, is: "approve" | "reject"): InboundMessage {
   return {
     provider: "slack",
     id: "press",

@@ -3,7 +3,7 @@ import { after, before, describe } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { ImapFlow } from "imapflow";
 import { pino } from "pino";
-import type { Heard, Receive } from "../../src/channels/channel.ts";
+import type { InboundMessage, Receive } from "../../src/channels/channel.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { heldClock } from "../support/held-clock.ts";
 import { canUse, itWith } from "../support/parts.ts";
@@ -67,7 +67,7 @@ describe("a mailbox read by IMAP", () => {
 
   it("keeps a mail that the core could not take, and gives it again with the next look", async () => {
     const clock = heldClock();
-    const heard: Heard[] = [];
+    const heard: InboundMessage[] = [];
     let failures = 0;
     const receive: Receive = async (one) => {
       if (failures === 0) throw new Error(`no database ${(failures += 1)}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Decision } from "../../src/requests/model/request.ts";
-import type { Heard, Verdict } from "../../src/requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../../src/requests/model/heard.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { hear } from "../../src/conversations/hear.ts";
@@ -49,16 +49,19 @@ for (const on of DATABASES) {
         };
         const [onSlack, byMail, byText] = [noticeOf(slack), noticeOf(email), noticeOf(sms)];
         const says = round % 2 === 0 ? "approve" : "reject";
-        const heard = (provider: string, more: Pick<Heard, "match" | "sender" | "said">): Promise<Verdict> =>
+        const heard = (
+          provider: string,
+          more: Pick<InboundMessage, "match" | "sender" | "said">,
+        ): Promise<InboundResult> =>
           hear(ctx, PUBLIC, { provider, id: `${provider} ${round}`, at: 0, trust: "verified", ...more });
-        const won = (decided: Promise<unknown>): Promise<Verdict["is"]> =>
+        const won = (decided: Promise<unknown>): Promise<InboundResult["is"]> =>
           decided.then(
             () => "accepted",
             (error: unknown) =>
               error instanceof Refusal && error.code === "already_decided" ? "already_decided" : "not_allowed",
           );
         const decision: Decision = { kind: says };
-        const isIn = async (verdict: Promise<Verdict>) => (await verdict).is;
+        const isIn = async (verdict: Promise<InboundResult>) => (await verdict).is;
 
         const verdicts = {
           slack: isIn(

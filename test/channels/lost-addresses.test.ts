@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Context } from "../../src/context.ts";
 import type { Target } from "../../src/requests/model/request.ts";
-import type { Heard } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/heard.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { changeHuman, enrollHuman, type Human, type HumanChannel } from "../../src/access/enroll-human.ts";
@@ -93,7 +93,7 @@ async function sentTo(scene: Scene, kind: Kind, to: unknown) {
 }
 
 /** What the address says next, as its provider proves it. */
-function saidBy([channel]: Kind, to: string, delivery: string, more: { code: string; number: number }): Heard {
+function saidBy([channel]: Kind, to: string, delivery: string, more: { code: string; number: number }): InboundMessage {
   const heard = { provider: channel, id: fresh("heard"), at: 0, match: { delivery }, trust: "verified" } as const;
   const said = { choice: { is: "approve" } } as const;
   switch (channel) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import type { Heard, Notice, Receive } from "../../src/channels/channel.ts";
+import type { InboundMessage, Notice, Receive } from "../../src/channels/channel.ts";
 import { emailChannel, type EmailOutside, type EmailSettings } from "../../src/channels/email/email.ts";
 import { parseEmail, type EmailTarget } from "../../src/channels/email/target.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -94,8 +94,8 @@ export function openChannel(settings: Partial<EmailSettings>, outside: Partial<E
 }
 
 /** Keeps what is heard, and accepts it. */
-export function openEars(): { heard: Heard[]; receive: Receive } {
-  const heard: Heard[] = [];
+export function openEars(): { heard: InboundMessage[]; receive: Receive } {
+  const heard: InboundMessage[] = [];
   return {
     heard,
     receive: async (one) => {

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { sweep } from "../../src/server/loops/sweep.ts";
 import type { Audience } from "../../src/requests/model/request.ts";
 import type { Identity } from "../../src/access/model/identity.ts";
-import type { Heard } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/heard.ts";
 import { findBrokenAudit, type AuditEntry } from "../../src/core/store/audit.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { raw, sql } from "../../src/core/store/sql.ts";
@@ -67,7 +67,7 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
     await decideByLink(ctx, link.split("/r/")[1] ?? "", { decision: { kind: "approve" }, code });
     return delivery;
   }
-  const said = (sender: Heard["sender"], more: Pick<Heard, "said">): Heard => ({
+  const said = (sender: InboundMessage["sender"], more: Pick<InboundMessage, "said">): InboundMessage => ({
     provider: name,
     id: `heard ${delivery}`,
     at: 0,

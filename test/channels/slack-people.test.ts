@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Heard } from "../../src/channels/channel.ts";
+import type { InboundMessage } from "../../src/channels/channel.ts";
 import type { HeldClock } from "../support/held-clock.ts";
 import { TEAM } from "./slack-double.ts";
 import {
@@ -54,7 +54,7 @@ describe("a press on Slack", () => {
     view: ReturnType<typeof aView>,
     fill: string | undefined,
     text: string | null,
-    said: Heard["said"],
+    said: InboundMessage["said"],
   ][] = [
     ["parley:reject", aView(), undefined, "Too much", { choice: { is: "reject", comment: "Too much" } }],
     ["parley:reject", aView(), undefined, null, { choice: { is: "reject" } }],

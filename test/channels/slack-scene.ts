@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import type { Channel, Heard, Notice, Verdict } from "../../src/channels/channel.ts";
+import type { Channel, InboundMessage, Notice, InboundResult } from "../../src/channels/channel.ts";
 import type { SlackOutside, SlackSettings } from "../../src/channels/slack/settings.ts";
 import { slackChannel } from "../../src/channels/slack/slack.ts";
 import type { SlackTarget } from "../../src/channels/slack/target.ts";
@@ -33,17 +33,17 @@ export interface SlackScene extends AsyncDisposable {
   slack: SlackDouble;
   channel: Channel<SlackTarget>;
   /** Everything that was heard, in order. */
-  heard: Heard[];
+  heard: InboundMessage[];
   /** What the core says of what is heard next. */
-  verdict: Verdict;
+  verdict: InboundResult;
   /** What an editor is filled from. */
   opened: { view: AskView } | { refused: string };
   clock: Clock;
   /** Every line that was logged. */
   logged: string[];
-  receive(heard: Heard): Promise<Verdict>;
+  receive(heard: InboundMessage): Promise<InboundResult>;
   /** Resolves with what is heard next. */
-  nextHeard(): Promise<Heard>;
+  nextHeard(): Promise<InboundMessage>;
   /** Posts to a hook over HTTP, as it stands; or to somebody else's, at another port. */
   post(path: string, body: string, headers: Readonly<Record<string, string | string[]>>, at?: number): Promise<Reply>;
   /** Posts a payload signed as Slack signs it. */
@@ -59,7 +59,7 @@ export async function openSlackScene(
   const clock = outside.clock ?? heldClock(Date.UTC(2026, 10, 20, 12));
   const logged: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
-  const waiting: ((heard: Heard) => void)[] = [];
+  const waiting: ((heard: InboundMessage) => void)[] = [];
   const channel = slackChannel(
     { botToken: BOT_TOKEN, signingSecret: SECRET, apps: [], apiUrl: slack.url, ...settings },
     { clock, fetch, log, openFor: async () => scene.opened, ...outside },
@@ -257,7 +257,7 @@ export function aReply(text: string, more: Readonly<Record<string, unknown>> = {
 }
 
 /** Sends a payload and waits until all that it led to is over. */
-export async function say(scene: SlackScene, payload: { type: string }): Promise<Heard | undefined> {
+export async function say(scene: SlackScene, payload: { type: string }): Promise<InboundMessage | undefined> {
   const before = scene.heard.length;
   const path = payload.type === "event_callback" ? EVENTS : INTERACTIONS;
   assert.equal((await scene.signed(path, payload)).status, 200);

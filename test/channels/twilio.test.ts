@@ -4,10 +4,10 @@ import twilio from "twilio";
 import {
   DeliveryError,
   type Channel,
-  type Heard,
+  type InboundMessage,
   type HookReply,
   type Notice,
-  type Verdict,
+  type InboundResult,
 } from "../../src/channels/channel.ts";
 import type { TwilioOutside, TwilioSettings } from "../../src/channels/twilio/settings.ts";
 import { twilioChannels, type PhoneTarget } from "../../src/channels/twilio/twilio.ts";
@@ -34,9 +34,9 @@ const nextSid = () => `SM${String((sids += 1)).padStart(32, "f")}`;
 describe("text messages and WhatsApp", () => {
   let world: World;
   let double: TwilioDouble;
-  let heard: Heard[];
+  let heard: InboundMessage[];
   let failed: [delivery: string, code: string][];
-  let verdict: Verdict;
+  let verdict: InboundResult;
   before(async () => {
     double = await openTwilioDouble();
   });

@@ -4,7 +4,7 @@ import type { Io } from "../../src/cli/command.ts";
 import { openInbox } from "../../src/cli/inbox-client.ts";
 import { decideAtTerminal } from "../../src/cli/inbox-session.ts";
 import type { AddressedAsk, Audience, Target } from "../../src/requests/model/request.ts";
-import type { Heard } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/heard.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { hear } from "../../src/conversations/hear.ts";
@@ -118,7 +118,7 @@ async function waysOf(world: World): Promise<Record<string, Way>> {
     (await readDetails(ctx, await askPeople(ctx, { audience: toPerson(ana) }))).humans.get(ana)?.number,
   );
   const heard =
-    (provider: string, sender: Heard["sender"]) =>
+    (provider: string, sender: InboundMessage["sender"]) =>
     async ({ delivery, says }: Asked) =>
       hear(ctx, "http://parley.test", {
         provider,
@@ -173,7 +173,7 @@ async function terminalOf(world: World, { id: person }: Decider): Promise<Way["s
   return async ({ ask, says }) => {
     const typed = [says, "", "/quit"];
     const io: Io = {
-      env: { PARLEY_KEY: key },
+      env: { PARLEY_URL: world.url, PARLEY_KEY: key },
       out: () => {},
       tell: () => {},
       progress: () => {},

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Heard } from "../../src/requests/model/heard.ts";
+import type { InboundMessage } from "../../src/requests/model/heard.ts";
 import { viewOf } from "../../src/requests/model/view.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { hear } from "../../src/conversations/hear.ts";
@@ -150,7 +150,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const valueOf = async (world: World, id: string): Promise<unknown> =>
   JSON.parse((await readAddressed(world.server.ctx, id)).outcome?.value ?? '"nothing"');
 
-async function bySlack(world: World, schema: Schema, said: Heard["said"]): Promise<unknown> {
+async function bySlack(world: World, schema: Schema, said: InboundMessage["said"]): Promise<unknown> {
   const { ctx } = world.server;
   const audience = leaf({ via: "slack", to: "U1", settings: {} });
   const ask = await askPeople(ctx, { ref: fresh("m"), digest: null, form: { kind: "value", schema }, audience });

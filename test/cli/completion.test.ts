@@ -20,7 +20,7 @@ describe("the words that are offered", () => {
   it("are the commands, word by word, and what each of them does", async () => {
     const first = new Set([...COMMANDS.keys()].map((name) => name.split(" ")[0]));
     assert.deepEqual(new Set(await offered("")), new Set([...first, "help"]));
-    assert.deepEqual(await offered("keys", ""), ["create", "list", "revoke"]);
+    assert.deepEqual(await offered("keys", ""), ["create", "list", "revoke", "rotate-installation"]);
     assert.deepEqual(await offered("keys", "cr"), ["create"]);
     assert.deepEqual(await offered("help", "keys", "re"), ["revoke"]);
     const [create] = await offeredWords(["keys", "cr"], COMMANDS);

@@ -48,7 +48,10 @@ describe("parley help", () => {
     }
     assert.deepEqual(namesIn((await parley(["help", "mcp"])).out), ["mcp install", "mcp uninstall", "mcp config"]);
     const keys = await parley(["help", "keys"]);
-    assert.deepEqual([keys.code, namesIn(keys.out)], [0, ["keys create", "keys list", "keys revoke"]]);
+    assert.deepEqual(
+      [keys.code, namesIn(keys.out)],
+      [0, ["keys create", "keys list", "keys revoke", "keys rotate-installation"]],
+    );
   });
 });
 

@@ -69,7 +69,10 @@ describe("parley mcp config", () => {
       const { code, out } = await parley(["mcp", "config", client], { PARLEY_KEY: KEY });
       assert.deepEqual([code, JSON.parse(out)], [0, block], client);
     }
-    const codex = await parley(["mcp", "config", "codex", "--url", "https://parley.example/"], { PARLEY_KEY: KEY });
+    const codex = await parley(["mcp", "config", "codex", "--url", "https://parley.example/"], {
+      PARLEY_URL: "https://parley.example",
+      PARLEY_KEY: KEY,
+    });
     assert.equal(
       codex.out,
       `[mcp_servers.parley]

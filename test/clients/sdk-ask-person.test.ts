@@ -90,6 +90,27 @@ describe("a person who is asked by the SDK", () => {
     for (const error of await Promise.all(both)) assert.ok(error instanceof NotAnswered && error.code === "CANCELLED");
   });
 
+  it("is asked no more what was taken back, which ends the wait of whoever asked", async () => {
+    const ana = await somebody();
+    const id = fresh("ship");
+    const waiting = failure(parley.askPerson({ to: ana.name, message: "Ship build 412?", idempotencyKey: id }));
+    await until(async () => (await ana.inbox()).length === 1);
+    await parley.withdrawQuestion(id, { reason: "Nobody ships it any more" });
+    assert.equal((await ana.inbox()).length, 0);
+    const error = await waiting;
+    assert.ok(error instanceof NotAnswered && error.code === "CANCELLED" && error.id === id, String(error));
+    await parley.withdrawQuestion(id);
+
+    const answered = parley.askPerson({ to: ana.name, message: "And build 413?" });
+    await ana.decides({ text: "Yes" });
+    const late = await failure(parley.withdrawQuestion((await answered).id));
+    assert.ok(late instanceof ParleyError && late.code === "already_responded", String(late));
+    const never = await failure(parley.withdrawQuestion(fresh("never")));
+    assert.ok(never instanceof ParleyError && never.code === "not_found", String(never));
+    const gone = AbortSignal.abort(new Error("gone"));
+    await assert.rejects(parley.withdrawQuestion(id, { signal: gone }), /gone/);
+  });
+
   it("is not asked what cannot be answered", async () => {
     const ana = await somebody();
     const both = { options: ["a"], schema: { type: "string" } };

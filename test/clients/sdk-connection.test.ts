@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { Parley, ParleyError } from "@parley/sdk";
+import { jobs } from "@parley/sdk/executor";
 import { People } from "@parley/sdk/people";
 import fc from "fast-check";
 import { readEvents } from "../../sdk/src/sse.ts";
@@ -70,6 +74,39 @@ describe("the SDK on a bad connection", () => {
     assert.deepEqual([...new Set(await listening)], ["OPEN", "CLOSED"]);
   });
 
+  it("follows nobody who sends it on, and shows them neither key nor body", async () => {
+    const heard: string[] = [];
+    await using other = await listening((request, reply) => {
+      heard.push(`${request.method} ${request.url}`);
+      reply.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      let keys: (string | undefined)[] = [];
+      await using first = await listening((request, reply) => {
+        keys.push(request.headers.authorization);
+        reply.writeHead(status, { location: `${other.url}${request.url}` }).end();
+      });
+      const parley = new Parley({ url: first.url, key: "parley_agent_x" });
+      const tries = [
+        () => parley.check("q_1"),
+        () => parley.ask({ prompt: "Who hears this?" }),
+        () => parley.approve({ fn: "refund", args: { amount: 1 } }),
+        () => parley.events("q_1").next(),
+        () => jobs.claim({ url: first.url, key: "parley_agent_x", kinds: ["build"] }, () => undefined),
+      ];
+      for (const one of tries) {
+        keys = [];
+        await assert.rejects(one, (error: unknown) => {
+          assert.ok(error instanceof ParleyError, String(error));
+          assert.deepEqual([error.code, error.status, error.isPassing], ["BAD_REPLY", status, false]);
+          return error.message.includes(other.url);
+        });
+        assert.deepEqual(keys, ["Bearer parley_agent_x"]);
+      }
+    }
+    assert.deepEqual(heard, []);
+  });
+
   it("says that nobody is there, and gives up when it is told to", async () => {
     const nobody = new Parley({ url: "http://127.0.0.1:1", retries: 0 });
     await assert.rejects(
@@ -118,4 +155,18 @@ describe("the SDK on a bad connection", () => {
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Answers on a port of this computer until it is disposed of. */
+async function listening(answer: RequestListener): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

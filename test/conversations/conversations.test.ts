@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { sql } from "../../src/core/store/sql.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { hear } from "../../src/conversations/hear.ts";
-import type { Heard, Verdict } from "../../src/requests/model/heard.ts";
+import type { InboundMessage, InboundResult } from "../../src/requests/model/heard.ts";
 import { accepted, callBody, contactBody, messageBody } from "../support/a2h.ts";
 import { openAgentServer, openTalking, seen, type Talking } from "../support/conversations.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
@@ -20,7 +20,7 @@ a2h:
 
 let ids = 0;
 /** Words in a Slack thread of their own, as the channel hands them over. */
-function words(text: string, more: { thread?: string; user?: string; app?: string; id?: string } = {}): Heard {
+function words(text: string, more: { thread?: string; user?: string; app?: string; id?: string } = {}): InboundMessage {
   const { thread = `C1/${(ids += 1)}.1`, user = "U0ANA", app = null, id = `say ${(ids += 1)}` } = more;
   const [channel = "", ts = ""] = thread.split("/");
   return {
@@ -45,7 +45,7 @@ function words(text: string, more: { thread?: string; user?: string; app?: strin
   };
 }
 
-const say = (scene: Talking, heard: Heard): Promise<Verdict> =>
+const say = (scene: Talking, heard: InboundMessage): Promise<InboundResult> =>
   hear(scene.world.server.ctx, "http://parley.test", heard);
 
 /** Somebody who is signed in, in the inbox. */

@@ -12,7 +12,7 @@ import { systemRandom } from "../../src/lib/random.ts";
 import { makeFolder, replaceFile, writeWhole } from "../../src/lib/durable-files.ts";
 import { changeFile } from "../../src/cli/config-file.ts";
 import type { Io } from "../../src/cli/command.ts";
-import { openAnswerer } from "../../src/cli/participant.ts";
+import { openParticipantSession } from "../../src/cli/participant.ts";
 import { openStore } from "../../src/core/store/open-store.ts";
 import { resolveBase } from "../../src/workshop/git/base.ts";
 import { publish } from "../../src/workshop/git/publish.ts";
@@ -138,7 +138,7 @@ describe("what is written for good survives a loss of power by name", () => {
   it("who answers at this terminal, and the settings of another program that were changed", async () => {
     const home = fs.mkdtempSync(join(ROOT, "home-"));
     const io = { env: { HOME: home, PARLEY_DATA_DIR: join(home, "data") } } as unknown as Io;
-    await openAnswerer("http://127.0.0.1:1", undefined, io);
+    await openParticipantSession("http://127.0.0.1:1", undefined, io);
     const kept = join(home, "data", "participants.json");
     for (const path of [kept, dirname(kept), home]) assert.ok(isSynced(path), path);
     const settings = join(home, ".claude", "settings.json");

@@ -158,7 +158,7 @@ describe("the installation key", () => {
     const kept = readFileSync(place.keyFile);
 
     writeFileSync(place.keyFile, `${randomBytes(32).toString("base64url")}\n`);
-    await assert.rejects(open(place), /is not the installation key this database was made with/);
+    await assert.rejects(open(place), /is not the installation key of this database/);
     writeFileSync(place.keyFile, "short\n");
     await assert.rejects(open(place), /holds no installation key/);
     writeFileSync(place.keyFile, kept);
@@ -286,7 +286,7 @@ describe("a store on PostgreSQL", () => {
     await Promise.all([one.close(), other.close()]);
 
     const stranger = { ...newPlace(), databaseUrl: place.databaseUrl };
-    await assert.rejects(open(stranger), /is not the installation key this database was made with/);
+    await assert.rejects(open(stranger), /is not the installation key of this database/);
     const elsewhere = { ...newPlace(), databaseUrl: place.databaseUrl };
     const command = await open(elsewhere, { exclusive: false });
     await commit(command, "ana");
@@ -309,7 +309,7 @@ describe("a store on PostgreSQL", () => {
       await Promise.all(starts.map((start) => start.status === "fulfilled" && start.value.stop()));
       const said = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
       assert.equal(said.length, 1, said.join("\n"));
-      assert.match(said[0] ?? "", /^Error: .* is not the installation key this database was made with; put that one/);
+      assert.match(said[0] ?? "", /^Error: .* is not the installation key of this database; put that one/);
     }
   });
 

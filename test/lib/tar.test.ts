@@ -5,15 +5,15 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bytesOf, headersOf, type Member, NotTar, openTarWriter, readTar } from "../../src/lib/tar.ts";
+import { bytesOf, headersOf, type TarEntry, NotTar, openTarWriter, readTar } from "../../src/lib/tar.ts";
 
 const ROOT = mkdtempSync(join(tmpdir(), "parley-tar-"));
 after(() => rmSync(ROOT, { recursive: true }));
 
-async function membersOf(path: string): Promise<(Member & { text: string })[]> {
+async function membersOf(path: string): Promise<(TarEntry & { text: string })[]> {
   const file = await open(path);
   try {
-    const members: (Member & { text: string })[] = [];
+    const members: (TarEntry & { text: string })[] = [];
     for await (const member of readTar(file)) {
       let text = "";
       for await (const chunk of bytesOf(file, { ...member, size: Math.min(member.size, 1000) }))

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openFollowPolicy } from "../../src/policy/loops/follow.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
-import { evaluate, policyInput, type PolicyWords, type Verdict } from "../../src/policy/model/policy.ts";
+import { evaluate, policyInput, type PolicyWords, type PolicyVerdict } from "../../src/policy/model/policy.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { countApprovals } from "../../src/policy/store/learning.ts";
@@ -39,7 +39,7 @@ function fileOf(text: string) {
   };
 }
 
-async function judge({ server: { ctx } }: World, words: PolicyWords, policy = POLICY): Promise<Verdict> {
+async function judge({ server: { ctx } }: World, words: PolicyWords, policy = POLICY): Promise<PolicyVerdict> {
   const input = policyInput(words);
   return evaluate(policy, await readGrants(ctx.db, input), input);
 }

@@ -53,7 +53,9 @@ describe("architecture", () => {
   });
 
   it(`keeps every source file within ${MOST_LINES} lines`, () => {
-    const files = filesOf("{src,sdk/src,adapters,web,test,bench,scripts,bin}/**/*.{ts,tsx,mjs,css}").filter(isSource);
+    const files = filesOf("{src,sdk/src,adapters,web,test,bench,scripts,bin,site}/**/*.{ts,tsx,mjs,css}").filter(
+      isSource,
+    );
     const long = files.map((path) => [path, read(path).trimEnd().split("\n").length] as const);
     assert.deepEqual(
       long.filter(([, lines]) => lines > MOST_LINES),
@@ -72,9 +74,28 @@ describe("architecture", () => {
     assert.deepEqual(unused, []);
   });
 
+  it("gives no two types that are exported one name", () => {
+    const places = new Map<string, string[]>();
+    for (const path of filesOf("src/**/*.ts")) {
+      for (const [, name = ""] of read(path).matchAll(/^export (?:type|interface) (\w+)/gm)) {
+        places.set(name, [...(places.get(name) ?? []), path]);
+      }
+    }
+    assert.ok(places.size > 500);
+    assert.deepEqual(
+      [...places].filter(([, paths]) => paths.length > 1),
+      [],
+    );
+  });
+
   it("locks packages without saying where one machine fetched them", () => {
-    const addresses = Object.values(locked).flatMap(({ resolved }) => (resolved?.includes("://") ? [resolved] : []));
-    assert.deepEqual(addresses, []);
+    for (const lock of filesOf("package-lock.json", "{site,test/agents}/package-lock.json")) {
+      const { packages } = JSON.parse(read(lock)) as { packages: Record<string, LockedPackage> };
+      const addresses = Object.values(packages).flatMap(({ resolved }) =>
+        resolved?.includes("://") ? [resolved] : [],
+      );
+      assert.deepEqual(addresses, [], lock);
+    }
   });
 
   it("locks what each package.json asks for, and nothing else", () => {

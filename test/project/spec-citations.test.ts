@@ -13,7 +13,7 @@ const FILES = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .filter((file) => file !== "" && !file.startsWith("test/agents/node_modules"));
 const SOURCES = FILES.filter(
   (file) =>
-    /^(?:src|web|sdk|sdk-python|adapters|bench|test|scripts|bin)\//.test(file) &&
+    /^(?:src|web|sdk|sdk-python|adapters|bench|test|scripts|bin|site)\//.test(file) &&
     /\.(?:tsx?|mjs|js|py|css)$/.test(file),
 );
 const DOCUMENTS = FILES.filter((file) => /^(?:docs\/.*|[^/]+|sdk\/README|sdk-python\/README)\.md$/.test(file));
@@ -70,6 +70,7 @@ const ENDS = new Set(FILES.flatMap((file) => file.split("/").map((_, i, parts) =
 
 /** Paths that are no files of this repository, by where they are named, and what they are. */
 const ELSEWHERE: readonly { file: string; path: string; is: string }[] = [
+  { file: "docs/reference/commands.md", path: "src/vat.ts", is: "an example of a path" },
   { file: "src/tasks/model/action.ts", path: "src/a.ts", is: "an example of a path" },
   { file: "test/browser/prompt-pad.test.ts", path: "docs/post-message-mode.md", is: "a page of Prompt Pad" },
   { file: "test/proof/prove.ts", path: "proof-report.md", is: "what a long run writes" },

@@ -76,6 +76,24 @@ describe("a run of the tests", () => {
     assert.match(command, /whole\.test\.ts --test-name-pattern='\^a file with a race races \\\(sometimes\\\)\$'$/);
   });
 
+  it("runs files together in one process, and is failed by one that ends it for those after it", async () => {
+    const says = (name: string, text: string) => {
+      const file = join(folder, `${name}.test.ts`);
+      writeFileSync(file, `import { it } from "node:test"; it("is ${name}", () => { ${text} });`);
+      return file;
+    };
+    const first = says("first", `globalThis.left = process.pid;`);
+    const second = says("second", `if (globalThis.left !== process.pid) throw new Error("another process");`);
+    assert.equal((await run("test.mjs", first, second)).code, 0);
+
+    const quits = says("quits", `process.exit(0);`);
+    const { code, out } = await run("test.mjs", first, quits, second);
+    assert.equal(code, 1);
+    const [, command = ""] = /not all of which came to their end\n +(npm test -- .*)\n$/.exec(out) ?? assert.fail(out);
+    // What the process said last, and with it the end of the first file, may be lost with it.
+    assert.deepEqual(command.match(/\w+(?=\.test\.ts)/g)?.slice(-2), ["quits", "second"]);
+  });
+
   it("says why a test failed as soon as it has, and ends a file that leaves something open", async () => {
     const file = join(folder, "open.test.ts");
     writeFileSync(

@@ -1,18 +1,7 @@
-/** A bug on purpose: its harness must notice it (spec/invariants 5). */
-export interface Plant {
-  /** What is wrong with it, as a developer might have written it. */
-  bug: string;
-  file: string;
-  /** Stands exactly once in the file. */
-  find: string;
-  put: string;
-  harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock";
-  /** Runs with every change; the others with `--long`. */
-  fast?: boolean;
-  /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */
-  says: RegExp;
-}
+import type { Plant } from "./plant-bug.ts";
+import { PLANTS_AT_THE_EDGE } from "./plant-list-edge.ts";
 
+/** The number of a bug in this list is its seed. */
 export const PLANTS: readonly Plant[] = [
   {
     bug: "quorum by read, then write",
@@ -331,63 +320,5 @@ export const PLANTS: readonly Plant[] = [
     harness: "freeze",
     says: /^X5: /,
   },
-  {
-    bug: "deadlines go by the wall clock",
-    file: "src/core/store/store-clock.ts",
-    find: "return (given = Math.max(given, Math.floor(zeroMs + uptime)));",
-    put: "return (given = Math.max(0, Math.floor(clock.now())));",
-    harness: "clock",
-    fast: true,
-    says: /^sqlite: T3: .* ended (early|late)/,
-  },
-  {
-    bug: "a lease ends by the wall clock of the server that gave it",
-    file: "src/asks/store/jobs.ts",
-    find: "parley_now() + ${leaseMs},\n        updated_at = parley_now(), reason = NULL\n      WHERE job_id = (SELECT",
-    put: "parley_now() * 0 + ${Date.now()} + ${leaseMs},\n        updated_at = parley_now(), reason = NULL\n      WHERE job_id = (SELECT",
-    harness: "clock",
-    fast: true,
-    says: /T3: a lease ended (early|late)/,
-  },
-  {
-    bug: "a computer that slept loses its leases",
-    file: "src/asks/loops/expire-jobs.ts",
-    find: "if (jumpedMs > JUMP_MS)",
-    put: "if (jumpedMs > JUMP_MS && unseenMs === Number.MAX_SAFE_INTEGER)",
-    harness: "clock",
-    says: /T3: a lease ended although its holder said that it lives/,
-  },
-  {
-    bug: "whether leases were held while the machine slept is asked of its wall clock",
-    file: "src/asks/loops/expire-jobs.ts",
-    find: "store: await readClock(ctx)",
-    put: "store: ctx.clock.now()",
-    harness: "clock",
-    fast: true,
-    says: /T3: a lease ended although its holder said that it lives/,
-  },
-  {
-    bug: "a start goes by the wall clock, whatever the machine's uptime says",
-    file: "src/core/store/store-clock.ts",
-    find: "const isKnown = kept.boot !== null && ",
-    put: "const isKnown = kept.boot === null && ",
-    harness: "clock",
-    says: /^sqlite: T3: (the start was to say|the server did not start|the deadline)/,
-  },
-  {
-    bug: "a time of the future that was stored is taken for good",
-    file: "src/core/store/store-clock.ts",
-    find: "      given = Math.floor(clock.now());\n",
-    put: "      given = Math.max(given, Math.floor(clock.now()));\n",
-    harness: "clock",
-    says: /^sqlite: T3: /,
-  },
-  {
-    bug: "what was given under a clock that was ahead keeps its date when another is accepted",
-    file: "src/core/store/check-clock.ts",
-    find: "(tx) => moveDeadlines(tx, { wrongMs: lastMs, nowMs }));",
-    put: "() => Promise.resolve(0));",
-    harness: "clock",
-    says: /T3: a \w+ ended late/,
-  },
+  ...PLANTS_AT_THE_EDGE,
 ];

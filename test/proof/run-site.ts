@@ -222,11 +222,12 @@ function newWorker(of: {
   const dataDir = join(home, name);
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
-  const args = ["work", "--url", url, "--repo", `far=${clone}`, "--data-dir", dataDir, "--parallel", String(PARALLEL)];
+  const args = ["work", "--repo", `far=${clone}`, "--data-dir", dataDir, "--parallel", String(PARALLEL)];
   const env = {
     PATH: process.env["PATH"],
     HOME: home,
     TMPDIR: join(home, "tmp"),
+    PARLEY_URL: url,
     PARLEY_KEY: key,
     ...plantedEnvironment(),
   };

@@ -1,4 +1,4 @@
-import type { Ask, Form, Response, Tag } from "../../src/questions/model/question.ts";
+import type { Ask, QuestionForm, Response, Tag } from "../../src/questions/model/question.ts";
 import { pollBody } from "../../src/protocols/http/question.ts";
 import type { AskReading } from "../../src/questions/read.ts";
 import type { AnswerReceipt } from "../../src/questions/answer.ts";
@@ -11,7 +11,7 @@ import { undisturbed, type SimWorld } from "./sim-world.ts";
 export interface AskIntent {
   asker: string;
   prompt: string;
-  form: Form;
+  form: QuestionForm;
   audience: readonly Tag[];
   need: number;
   timeoutSeconds: number;

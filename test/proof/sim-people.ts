@@ -3,7 +3,7 @@ import type { Caller } from "../../src/questions/model/participant.ts";
 import { one } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import type { Refusal } from "../../src/refusals.ts";
-import { type Answered, answerAsk } from "../../src/questions/answer.ts";
+import { type RecordedAnswer, answerAsk } from "../../src/questions/answer.ts";
 import { identifyForRead } from "../../src/questions/identify.ts";
 import { REPORT_REASONS, reportQuestion, skipQuestion } from "../../src/questions/mark.ts";
 import { type FeedBookmark, readFeed } from "../../src/questions/read-feed.ts";
@@ -124,7 +124,7 @@ export async function tryAnswer(
   person: Person,
   entry: AskEntry,
   given: AnswerIntent,
-): Promise<Told<Answered>> {
+): Promise<Told<RecordedAnswer>> {
   const storeNow = world.store.now();
   given.sent += 1;
   person.touched.add(entry.id);

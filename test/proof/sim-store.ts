@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/lib/clock.ts";
 import { Refusal } from "../../src/refusals.ts";
-import type { Committed, Db, Tx } from "../../src/core/store/db.ts";
+import type { CommitResult, Db, Tx } from "../../src/core/store/db.ts";
 import { migrate } from "../../src/core/store/migrate.ts";
 import type { Sql } from "../../src/core/store/sql.ts";
 import { openSqlite } from "../../src/core/store/sqlite.ts";
@@ -123,7 +123,7 @@ export async function openSimStore(options: SimStoreOptions): Promise<SimStore> 
       link.onHurt(what);
       throw new Refusal("store_unavailable");
     }
-    async function put<T>(work: (tx: Tx) => Promise<T>): Promise<Committed<T>> {
+    async function put<T>(work: (tx: Tx) => Promise<T>): Promise<CommitResult<T>> {
       underWay += 1;
       return truth.transact(work).finally(() => (underWay -= 1));
     }

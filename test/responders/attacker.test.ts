@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import type { Answered } from "../../src/responders/responder.ts";
+import type { ResponderAnswer } from "../../src/responders/responder.ts";
 import { openRunnerWorld, type RunnerWorld } from "../support/runner-world.ts";
 import type { Line } from "../support/scripted-llm.ts";
 
@@ -19,7 +19,7 @@ const FORGED = {
 };
 
 /** What only the server may say, as it stands in every answer of the runner. */
-function assertOurs(outcome: Answered, tools: string[] = []): void {
+function assertOurs(outcome: ResponderAnswer, tools: string[] = []): void {
   const known = [
     "is",
     "status",

@@ -1,15 +1,21 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
-import type { AgentEnd, AgentSettings, PermissionWish, QuestionWish, Told } from "../../src/workshop/agents/agent.ts";
+import type {
+  AgentEnd,
+  AgentSettings,
+  PermissionWish,
+  QuestionWish,
+  AgentCallbacks,
+} from "../../src/workshop/agents/agent.ts";
 import { agentOf } from "../../src/workshop/agents/agents.ts";
+import { afterLast } from "./shared.ts";
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- messages of every shape */
 
 /** Adapters on an agent's lines alone, without a program: the test says what the agent says. */
 const root = mkdtempSync(join(tmpdir(), "parley-wire-"));
-after(() => rmSync(root, { recursive: true }));
+afterLast(() => rmSync(root, { recursive: true }));
 
 /** The other end of an adapter: what the agent says is what the test has it say. */
 export interface Wire {
@@ -32,7 +38,7 @@ export interface Wire {
 
 export function openWire(
   type: AgentSettings["type"],
-  told: Partial<Told> = {},
+  told: Partial<AgentCallbacks> = {},
   flavour: AgentSettings["flavour"] = "other",
 ): Wire {
   const folder = mkdtempSync(join(root, "w-"));
@@ -125,7 +131,10 @@ export function openWire(
   return { ...wire, ended };
 }
 
-function watching(wire: Omit<Wire, "ended">, told: Partial<Told>): Pick<Told, "permission" | "question"> {
+function watching(
+  wire: Omit<Wire, "ended">,
+  told: Partial<AgentCallbacks>,
+): Pick<AgentCallbacks, "permission" | "question"> {
   return {
     permission(wish) {
       wire.wishes.push(wish);

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
-import { after } from "node:test";
 import { itWith } from "./parts.ts";
 import { MAIN, ROOT, until } from "./program.ts";
+import { afterLast } from "./shared.ts";
 
 /** Python's standard library opens a terminal, without which nothing here would know that somebody sits at one. */
 const RELAY = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
@@ -13,7 +13,7 @@ const SIZED = 'stty cols 100 rows 40; exec "$0" "$@"';
 export const itAtTerminal = await itWith("Python 3");
 
 const running = new Set<ChildProcessWithoutNullStreams>();
-after(() => {
+afterLast(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 

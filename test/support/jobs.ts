@@ -4,7 +4,7 @@ import { lockJob } from "../../src/asks/store/jobs.ts";
 import { lockRelayAsk } from "../../src/asks/store/asks.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { createKey, type KeyWish } from "../../src/access/create-key.ts";
-import { postAsk, type AskWish } from "../../src/asks/post-ask.ts";
+import { postAsk, type AskInput } from "../../src/asks/post-ask.ts";
 import { settleAskIn } from "../../src/asks/settle.ts";
 import { writeNotes } from "../../src/core/store/audit.ts";
 import { openWorld, type DatabaseName, type Node, type Reply, type World, type WorldOptions } from "./world.ts";
@@ -138,7 +138,7 @@ export const assertClosed = (reply: Reply, id: string, state: string): void =>
 
 let asks = 0;
 /** Asks something in the name of a job; nobody answers it by itself. */
-export async function pendingAsk(scene: JobScene, jobId: string, by: Program, more: Partial<AskWish> = {}) {
+export async function pendingAsk(scene: JobScene, jobId: string, by: Program, more: Partial<AskInput> = {}) {
   asks += 1;
   const { held } = await postAsk(scene.world.server.ctx, {
     id: `ask-${asks}`,

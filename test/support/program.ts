@@ -4,19 +4,19 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
 import { isAlive } from "../../src/workshop/processes.ts";
 import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";
+import { afterLast } from "./shared.ts";
 
 export const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 /** Everything of these tests stands in here, and goes with it. */
 export const ROOT = mkdtempSync(join(tmpdir(), "parley-cli-"));
 const running = new Set<ChildProcessWithoutNullStreams>();
-after(() => {
+afterLast(() => {
   for (const child of running) child.kill("SIGKILL");
   for (const name of readdirSync(ROOT)) endServerOf(join(ROOT, name));
   rmSync(ROOT, { recursive: true });
@@ -80,7 +80,7 @@ export function start(args: readonly string[], env: Record<string, string> = {})
 }
 
 /** They read the standard input, are ended by signals, or start programs: each is a process of its own. */
-const PROCESSES = new Set(["serve", "mcp", "hook", "exec", "work", "forward"]);
+const PROCESSES = new Set(["serve", "mcp", "gate", "hook", "exec", "work", "forward"]);
 
 /**
  * Runs a command to its end, as the program does. Most of them run in this process, which has their modules already: a

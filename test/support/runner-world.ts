@@ -14,7 +14,7 @@ import type { Job, RelayAsk } from "../../src/asks/model/ask.ts";
 import type { PolicyTrace } from "../../src/policy/model/trace.ts";
 import type { RunnerDeps, RunnerEvent, ServerSettings, ToolSettings } from "../../src/responders/answer-runner/deps.ts";
 import { openRunner, type Runner } from "../../src/responders/answer-runner/runner.ts";
-import type { Answered, Offer, Passed } from "../../src/responders/responder.ts";
+import type { ResponderAnswer, AskOffer, ResponderPass } from "../../src/responders/responder.ts";
 import { defaultRoleOf } from "../../src/responders/roles/role.ts";
 import { openRoles } from "../../src/responders/roles/role-catalogue.ts";
 import { SHIPPED_PROMPTS } from "../../src/responders/roles/shipped-prompts.ts";
@@ -51,8 +51,8 @@ export interface AskWish {
   envelope?: RelayAsk["envelope"];
   decisionKey?: string;
   leftMs?: number;
-  options?: Offer["options"];
-  rounds?: Offer["rounds"];
+  options?: AskOffer["options"];
+  rounds?: AskOffer["rounds"];
   signal?: AbortSignal;
 }
 
@@ -61,10 +61,10 @@ export interface RunnerWorld extends AsyncDisposable {
   runner: Runner;
   llm: ScriptedLlm;
   store: Store;
-  ask(wish?: AskWish): Promise<Answered | Passed>;
+  ask(wish?: AskWish): Promise<ResponderAnswer | ResponderPass>;
   /** As `ask`; fails where it is passed on. */
-  answer(wish?: AskWish): Promise<Answered>;
-  pass(wish?: AskWish): Promise<Passed>;
+  answer(wish?: AskWish): Promise<ResponderAnswer>;
+  pass(wish?: AskWish): Promise<ResponderPass>;
   events: RunnerEvent[];
   /** What was written to the log. */
   logged: string[];
@@ -173,9 +173,9 @@ export async function openRunnerWorld(wish: RunnerWish): Promise<RunnerWorld> {
   });
 
   let asked = 0;
-  async function ask(one: AskWish = {}): Promise<Answered | Passed> {
+  async function ask(one: AskWish = {}): Promise<ResponderAnswer | ResponderPass> {
     asked += 1;
-    const offer: Offer = {
+    const offer: AskOffer = {
       ask: {
         id: `ask-${asked}`,
         jobId: JOB.id,

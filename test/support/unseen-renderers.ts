@@ -3,7 +3,7 @@ import { composeNotice } from "../../src/channels/email/compose.ts";
 import type { Notice } from "../../src/channels/channel.ts";
 import { askMessage, closedMessage } from "../../src/channels/slack/message.ts";
 import { templateVariables, textOf } from "../../src/channels/twilio/message.ts";
-import type { WholeAsk } from "../../src/cli/inbox-client.ts";
+import type { InboxRequestDetail } from "../../src/cli/inbox-client.ts";
 import { listLines, wholeLines } from "../../src/cli/inbox-view.ts";
 import { requestLines } from "../../src/cli/asked-people.ts";
 import { sha256Digest, canonicalExact } from "../../src/lib/exact-json.ts";
@@ -63,10 +63,10 @@ const SLACK = (plain: boolean) => ({ via: "slack" as const, to: "U1", settings: 
 const EMAIL = { via: "email" as const, to: "ana@example.com", informed: false, settings: { to: [], cc: [] } };
 const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false };
 
-const wireOf = (ask: AddressedAsk): WholeAsk => {
+const wireOf = (ask: AddressedAsk): InboxRequestDetail => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
-  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0) as WholeAsk;
+  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0) as InboxRequestDetail;
 };
 
 /** The texts that messages consist of, as whoever reads them sees them. */
@@ -88,7 +88,7 @@ export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> 
   ...MESSAGES,
   "the page of a link": (ask) => askMarkup(ask).text,
   "the inbox": (ask) => {
-    const { title, fn, arguments: rows, kwargs } = wireOf(ask) as WholeAsk & { kwargs: string };
+    const { title, fn, arguments: rows, kwargs } = wireOf(ask) as InboxRequestDetail & { kwargs: string };
     return [title, fn, ...(rows ?? []).flatMap(({ name, text }) => [name, text]), kwargs].join("\n");
   },
   "the inbox, drawn": (ask) => {

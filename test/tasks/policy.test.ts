@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PermissionAction } from "../../src/tasks/model/action.ts";
 import { actionFacts, commandClass } from "../../src/tasks/model/policy.ts";
-import { evaluate, type PolicyInput, type Verdict } from "../../src/policy/model/policy.ts";
+import { evaluate, type PolicyInput, type PolicyVerdict } from "../../src/policy/model/policy.ts";
 import { explainVerdict } from "../../src/policy/model/explain.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { shippedPolicy } from "../../src/policy/shipped.ts";
@@ -32,7 +32,7 @@ function inputOf({ sandbox = "none", ...wish }: Wish): PolicyInput {
   return policyInputOf(ask, { id: "J-1", kind: "aa/shop", env: null, repo: null });
 }
 
-function judged(wish: Wish, policy = USUAL): Verdict {
+function judged(wish: Wish, policy = USUAL): PolicyVerdict {
   const input = inputOf(wish);
   return withPreset(evaluate(policy, [], input), PRESET, input);
 }

@@ -53,7 +53,8 @@ async function openScene(rules: object, script = 'echo "$PARLEY_TASK" > "$PARLEY
     folder: (id: keyof typeof SLUG) => join(dataDir, `worker/work/far/${SLUG[id]}.1`),
     /** Starts the worker, which is the same one each time. */
     work(): Run {
-      const run = start(["work", "--url", world.url, "--repo", `far=${clone}`, "--data-dir", dataDir], {
+      const run = start(["work", "--repo", `far=${clone}`, "--data-dir", dataDir], {
+        PARLEY_URL: world.url,
         PARLEY_KEY: key,
       });
       workers.push(run);

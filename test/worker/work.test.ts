@@ -82,9 +82,9 @@ async function openScene(): Promise<Scene> {
       mkdirSync(dataDir);
       const agents = { script: { type: "command", command: ["/bin/sh", "-c", script] } };
       writeFileSync(join(dataDir, "parley.yaml"), JSON.stringify({ agents, assignment: { sandbox: "off" } }));
-      const args = ["work", "--url", world.url, "--repo", `far=${clone}`, "--data-dir", dataDir, ...options];
+      const args = ["work", "--repo", `far=${clone}`, "--data-dir", dataDir, ...options];
       const again = (): Run => {
-        const run = start(args, { PARLEY_KEY: key });
+        const run = start(args, { PARLEY_URL: world.url, PARLEY_KEY: key });
         workers.push(run);
         return run;
       };

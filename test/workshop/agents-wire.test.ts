@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { AgentSettings, Told } from "../../src/workshop/agents/agent.ts";
+import type { AgentSettings, AgentCallbacks } from "../../src/workshop/agents/agent.ts";
 import { openWire, type Wire } from "../support/agent-wire.ts";
 
 describe("questions of Claude Code", () => {
@@ -82,7 +82,7 @@ describe("calls of Claude Code", () => {
 
 describe("requests of Codex", () => {
   /** Brings the conversation to where a turn is under way. */
-  async function working(told: Partial<Told> = {}): Promise<Wire> {
+  async function working(told: Partial<AgentCallbacks> = {}): Promise<Wire> {
     const wire = openWire("codex", told);
     for (const [method, result] of [
       ["initialize", { userAgent: "parley/0.169.0 (x)" }],
@@ -211,7 +211,7 @@ describe("requests of Codex", () => {
 });
 
 describe("requests of an ACP agent", () => {
-  async function working(told: Partial<Told> = {}, flavour?: AgentSettings["flavour"]): Promise<Wire> {
+  async function working(told: Partial<AgentCallbacks> = {}, flavour?: AgentSettings["flavour"]): Promise<Wire> {
     const wire = openWire("acp", told, flavour);
     const agentCapabilities = { loadSession: true, mcpCapabilities: { http: true } };
     for (const [method, result] of [

@@ -63,6 +63,11 @@ def read_answer(connection: Connection, uid: str) -> Steps[PersonAnswer]:
     return _answer_in((yield from outcome(connection, _path(uid))))
 
 
+def withdraw_question(connection: Connection, uid: str, reason: Optional[str]) -> Steps[None]:
+    """Nobody can answer any more; what `Parley.withdraw_question` promises."""
+    yield from request(connection, f"{_path(uid)}/cancel", {"reason": reason})
+
+
 def _answer_in(message: Mapping[str, Any]) -> PersonAnswer:
     """Raises NotAnswered where nobody has."""
     status: Mapping[str, Any] = message["status"]

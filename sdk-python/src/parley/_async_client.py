@@ -8,7 +8,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, S
 
 from . import _questions
 from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
-from ._ask_person import PersonAnswer, ask_person, read_answer
+from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._asyncio import run
 from ._place import connect
 from ._wire import Question, Response
@@ -163,6 +163,10 @@ class AsyncParley:
     async def answer(self, request_id: str) -> PersonAnswer:
         """As `Parley.answer`."""
         return await run(read_answer(self._connection, request_id))
+
+    async def withdraw_question(self, request_id: str, *, reason: Optional[str] = None) -> None:
+        """As `Parley.withdraw_question`."""
+        await run(withdraw_question(self._connection, request_id, reason))
 
     async def approve(
         self,

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar
 
 from . import _questions
 from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
-from ._ask_person import PersonAnswer, ask_person, read_answer
+from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._blocking import run
 from ._place import connect
 from ._wire import Question, Response
@@ -185,6 +185,13 @@ class Parley:
         Raises what `ask_person` does, and NotFound.
         """
         return run(read_answer(self._connection, request_id))
+
+    def withdraw_question(self, request_id: str, *, reason: Optional[str] = None) -> None:
+        """Takes back what a person was asked: nobody can answer it any more, and whoever waits for it gets NotAnswered.
+
+        The id is its idempotency key; taking it back again changes nothing. Raises NotFound, and Conflict when it is over.
+        """
+        run(withdraw_question(self._connection, request_id, reason))
 
     def approve(
         self,

@@ -2,14 +2,14 @@ import { nextChannelNumber } from "./channel-numbers.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
 
-export type Role = "admin" | "member";
+export type PersonRole = "admin" | "member";
 
 /** Somebody with a name here: signs in, and decides what is addressed to them. */
 export interface Person {
   /** The number that every door shows, as text: a person has no other id. */
   id: string;
   name: string;
-  role: Role;
+  role: PersonRole;
   /** What the record calls them in entries from before numbers were the only ids. */
   formerId?: string;
 }
@@ -17,7 +17,7 @@ export interface Person {
 interface PersonRow {
   person_id: string;
   name: string;
-  role: Role;
+  role: PersonRole;
   former_id?: string | null;
 }
 
@@ -78,7 +78,7 @@ export async function isFormerId(on: Queryable, id: string, former: string): Pro
 }
 
 /** The person has this role from now on; returns nothing for somebody unknown. */
-export async function updateRole(tx: Tx, id: string, role: Role): Promise<Person | undefined> {
+export async function updateRole(tx: Tx, id: string, role: PersonRole): Promise<Person | undefined> {
   const row = await first<PersonRow>(
     tx,
     sql`UPDATE people SET role = ${role}, updated_at = (SELECT parley_now())

@@ -1,7 +1,7 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 import type { RoleFacts } from "../model/decision-key.ts";
-import type { Policy, Verdict } from "../../policy/model/policy.ts";
+import type { Policy, PolicyVerdict } from "../../policy/model/policy.ts";
 import type { Job, RelayAsk, Stage } from "../model/ask.ts";
 import type { Responder } from "../../responders/responder.ts";
 
@@ -30,6 +30,6 @@ export interface Machine {
 
 /** What happened on the way, for whoever counts. */
 export type MachineEvent =
-  | { is: "policy"; decision: Verdict["decision"]; defaulted: boolean }
+  | { is: "policy"; decision: PolicyVerdict["decision"]; defaulted: boolean }
   | { is: "cache"; result: "hit" | "miss" | "bypass"; type: AskType }
   | { is: "stage"; stage: Stage; outcome: string; ask: RelayAsk; job: Job; ms: number };

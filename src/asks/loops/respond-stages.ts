@@ -4,18 +4,18 @@ import { withPreset } from "../../policy/model/policy.ts";
 import type { Context } from "../../context.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 import { decisionText, isCacheable } from "../model/decision-key.ts";
-import { evaluate, type PolicyInput, type Verdict } from "../../policy/model/policy.ts";
+import { evaluate, type PolicyInput, type PolicyVerdict } from "../../policy/model/policy.ts";
 import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { isDecision, timeoutText } from "../model/people.ts";
 import { isForNamed, isForPublic } from "../model/public.ts";
 import { MACHINE_MS } from "../model/rules.ts";
-import type { Answered, Passed } from "../../responders/responder.ts";
+import type { ResponderAnswer, ResponderPass } from "../../responders/responder.ts";
 import { readGrants } from "../../policy/grants.ts";
 import { relayAudience } from "../people.ts";
-import type { GivenAnswer } from "../settle.ts";
+import type { NewAskAnswer } from "../settle.ts";
 import * as verbs from "../respond.ts";
-import type { JobAt, Keep, RelayAskAt, Round } from "../respond.ts";
+import type { JobAt, Keep, RelayAskAt, FollowUpRound } from "../respond.ts";
 import type { Machine, MachineRole } from "./machine.ts";
 
 /** A responder that was at it so often is not asked again. */
@@ -95,7 +95,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   const { trace, key } = await lookUp(ctx, way, goesOn);
   if (!key.found) return run(ctx, way, { ...goesOn, verdict: { ...verdict, trace } }, key.keep);
   const { text, json, attestation } = key.found;
-  const repeated: GivenAnswer = {
+  const repeated: NewAskAnswer = {
     status: "ANSWERED",
     cacheable: true,
     truncated: false,
@@ -112,7 +112,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
 }
 
 /** What policy alone makes of an ask, where it ends it (spec/relay 7). */
-function byPolicy(ask: RelayAsk, verdict: Verdict): GivenAnswer | null {
+function byPolicy(ask: RelayAsk, verdict: PolicyVerdict): NewAskAnswer | null {
   const base = { cacheable: false, truncated: false, source: "policy", principal: verdict.trace.policy } as const;
   if (verdict.decision === "DENY") {
     const error = { errorCode: "E_POLICY_DENY", error: errorText("E_POLICY_DENY", verdict.because) } as const;
@@ -157,7 +157,7 @@ async function lookUp(
 interface GoesOn {
   machine: Machine;
   input: PolicyInput;
-  verdict: Verdict;
+  verdict: PolicyVerdict;
   role: MachineRole | null;
 }
 
@@ -212,7 +212,7 @@ async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Keep | null): P
 }
 
 /** Whether a question back goes to people first; with too many rounds behind it, it always does (spec/relay 7). */
-function toldToPeople(ctx: Context, rounds: readonly Round[]): boolean {
+function toldToPeople(ctx: Context, rounds: readonly FollowUpRound[]): boolean {
   return (
     ctx.relay.people !== null && (ctx.relay.askBack === "people_first" || rounds.length > ctx.relay.maxAskBackRounds)
   );
@@ -220,13 +220,13 @@ function toldToPeople(ctx: Context, rounds: readonly Round[]): boolean {
 
 const askBackRemark = (askBack: string): string => `A model asks: ${askBack}`;
 
-function opinionRemarks(made: Answered | Passed): string[] {
+function opinionRemarks(made: ResponderAnswer | ResponderPass): string[] {
   return made.is === "pass" && made.opinion !== undefined
     ? [`Machine opinion, which decides nothing: ${made.opinion}`]
     : [];
 }
 
-function fromRunner(made: Answered, policyTrace: PolicyTrace): GivenAnswer {
+function fromRunner(made: ResponderAnswer, policyTrace: PolicyTrace): NewAskAnswer {
   const { status, text, json, artifacts, cacheable, askBack, error, attestation, truncated = false } = made;
   return {
     status,
@@ -248,13 +248,13 @@ function fromRunner(made: Answered, policyTrace: PolicyTrace): GivenAnswer {
 async function passedOn(
   ctx: Context,
   way: Way,
-  goesOn: GoesOn & { keep: Keep | null; rounds: readonly Round[] },
-  { askBack, error, because }: Passed,
+  goesOn: GoesOn & { keep: Keep | null; rounds: readonly FollowUpRound[] },
+  { askBack, error, because }: ResponderPass,
 ): Promise<boolean> {
   const { verdict, keep, rounds } = goesOn;
   const { trace: policyTrace } = verdict;
   if (askBack !== undefined && !toldToPeople(ctx, rounds)) {
-    const answer: GivenAnswer = {
+    const answer: NewAskAnswer = {
       status: "ANSWERED",
       cacheable: false,
       truncated: false,
@@ -339,7 +339,7 @@ async function toPeople(
 }
 
 /** Whom policy or the ask itself names is asked, and never the public instead; nor is the public ever asked to decide. */
-function goesToPublic({ relay }: Context, ask: RelayAsk, verdict: Verdict): boolean {
+function goesToPublic({ relay }: Context, ask: RelayAsk, verdict: PolicyVerdict): boolean {
   if (relay.people?.public !== true || !isForPublic(ask) || isDecision(ask)) return false;
   return verdict.decision !== "ESCALATE" && !isForNamed(ask);
 }
@@ -351,15 +351,15 @@ function peopleSchema(ask: RelayAsk, role: MachineRole | null): ForeignSchema | 
   return typeof wanted === "object" && wanted !== null ? (wanted as ForeignSchema) : null;
 }
 
-function failed(code: ErrorCode, text: string): GivenAnswer {
+function failed(code: ErrorCode, text: string): NewAskAnswer {
   const error = { errorCode: code, error: errorText(code, text) };
   return { ...error, status: "ERROR", cacheable: false, truncated: false, source: "server", principal: "" };
 }
 
 interface End {
   stage: Stage;
-  answer: GivenAnswer;
-  verdict: Verdict | null;
+  answer: NewAskAnswer;
+  verdict: PolicyVerdict | null;
   keep?: Keep | null;
   repeats?: string;
 }

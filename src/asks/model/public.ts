@@ -1,9 +1,9 @@
 import type { ForeignSchema } from "../../requests/model/request.ts";
-import type { Ask, Form } from "../../questions/model/question.ts";
+import type { Ask, QuestionForm } from "../../questions/model/question.ts";
 import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
 import { isDecision } from "./people.ts";
 import type { ChoiceOption, RelayAsk } from "./ask.ts";
-import { shapeOf, type Offer } from "../../requests/model/schema-shape.ts";
+import { shapeOf, type OfferedValue } from "../../requests/model/schema-shape.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** How whoever of the public answered is called: nobody is told who that was. */
@@ -55,7 +55,7 @@ export function publicProblems(
 /** What the public is shown of an ask. */
 interface PublicQuestion {
   prompt: string;
-  form: Form;
+  form: QuestionForm;
 }
 
 /**
@@ -74,7 +74,7 @@ export function publicQuestionOf(
 }
 
 /** Returns the values that a schema offers, where the public can choose among them. */
-export function offersIn(schema: ForeignSchema): readonly Offer[] | null {
+export function offersIn(schema: ForeignSchema): readonly OfferedValue[] | null {
   const shape = shapeOf(schema);
   if (shape.is !== "choice" || shape.offers.length < 2 || shape.offers.length > MOST_OPTIONS) return null;
   const isShort = shape.offers.every(({ label }) => label.trim() !== "" && lengthOf(label) <= MOST_LABEL);

@@ -252,7 +252,7 @@ export async function countPending(
 }
 
 /** A place between two pages of asks. */
-export interface AskPlace {
+export interface AskPosition {
   at: number;
   id: string;
 }
@@ -261,7 +261,7 @@ export interface AskPlace {
 export async function listAsksOfJob(
   on: Queryable,
   jobId: string,
-  { after, limit }: { after?: AskPlace; limit: number },
+  { after, limit }: { after?: AskPosition; limit: number },
 ): Promise<RelayAskAt[]> {
   const rows = await on.all<AskRow>(
     sql`SELECT *, (SELECT parley_now()) AS now FROM asks WHERE job_id = ${jobId}
@@ -274,7 +274,7 @@ export async function listAsksOfJob(
 /** Returns pending asks, the one that ends first first: of some types, or those that are in somebody's inbox. */
 export async function listPendingAsks(
   on: Queryable,
-  page: { types: readonly AskType[]; readers: readonly string[] | null; after?: AskPlace; limit: number },
+  page: { types: readonly AskType[]; readers: readonly string[] | null; after?: AskPosition; limit: number },
 ): Promise<RelayAskAt[]> {
   const { types, readers, after, limit } = page;
   if (types.length === 0 || readers?.length === 0) return [];

@@ -4,13 +4,13 @@ import { isExactNumber } from "../../lib/exact-json.ts";
 export type Values = Readonly<Record<string, unknown>>;
 
 /** What stands between the braces of a template. */
-export type Condition =
+export type TemplateExpression =
   | { is: "value"; value: string | number | boolean | null }
   | { is: "path"; steps: readonly (string | number)[] }
-  | { is: "json"; of: Condition; indent: number }
-  | { is: "not"; of: Condition }
-  | { is: "equal"; one: Condition; other: Condition; differs: boolean }
-  | { is: "or" | "and"; of: readonly Condition[] };
+  | { is: "json"; of: TemplateExpression; indent: number }
+  | { is: "not"; of: TemplateExpression }
+  | { is: "equal"; one: TemplateExpression; other: TemplateExpression; differs: boolean }
+  | { is: "or" | "and"; of: readonly TemplateExpression[] };
 
 const MOST_TOKENS = 200;
 const MOST_INDENT = 8;
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, boolean | null>> = {
 type Token = { is: "text" | "number" | "name" | "sign"; text: string };
 
 /** Reads what stands between the braces of a template, or says what is wrong with it. */
-export function readCondition(text: string): { condition: Condition } | { wrong: string } {
+export function readCondition(text: string): { condition: TemplateExpression } | { wrong: string } {
   const notUnderstood = `“${text.trim().slice(0, 60)}” is not understood`;
   const tokens = split(text);
   if (tokens === null) return { wrong: notUnderstood };
@@ -53,7 +53,7 @@ class ConditionParser {
   }
 
   /** @throws {Unexpected} where the tokens are no condition, or more than one */
-  whole(): Condition {
+  whole(): TemplateExpression {
     const condition = this.#either();
     if (this.#at < this.#tokens.length) throw new Unexpected();
     return condition;
@@ -81,29 +81,29 @@ class ConditionParser {
     return token;
   }
 
-  #either(): Condition {
+  #either(): TemplateExpression {
     return this.#joined("or", () => this.#joined("and", () => this.#negated()));
   }
 
-  #joined(word: "or" | "and", part: () => Condition): Condition {
+  #joined(word: "or" | "and", part: () => TemplateExpression): TemplateExpression {
     const of = [part()];
     while (this.#take(word)) of.push(part());
     const [only, ...more] = of;
     return only !== undefined && more.length === 0 ? only : { is: word, of };
   }
 
-  #negated(): Condition {
+  #negated(): TemplateExpression {
     return this.#take("not") ? { is: "not", of: this.#negated() } : this.#compared();
   }
 
-  #compared(): Condition {
+  #compared(): TemplateExpression {
     const one = this.#filtered();
     if (!this.#isNext("==", "!=")) return one;
     const differs = this.#next().text === "!=";
     return { is: "equal", one, other: this.#filtered(), differs };
   }
 
-  #filtered(): Condition {
+  #filtered(): TemplateExpression {
     let of = this.#single();
     while (this.#take("|")) {
       this.#require("tojson");
@@ -125,7 +125,7 @@ class ConditionParser {
     return indent;
   }
 
-  #single(): Condition {
+  #single(): TemplateExpression {
     const token = this.#next();
     if (token.is === "text") return { is: "value", value: token.text };
     if (token.is === "number") return { is: "value", value: Number(token.text) };
@@ -171,7 +171,7 @@ function split(text: string): Token[] | null {
 }
 
 /** Returns what a condition comes to. What is not there is nothing, and only what a value itself holds is there. */
-export function valueAt(condition: Condition, values: Values): unknown {
+export function valueAt(condition: TemplateExpression, values: Values): unknown {
   switch (condition.is) {
     case "value":
       return condition.value;

@@ -1,14 +1,14 @@
 import { indented } from "../../requests/model/view.ts";
 import { canonicalExact, isExactNumber } from "../../lib/exact-json.ts";
 import { escapedHtml } from "./html-text.ts";
-import { isTrue, readCondition, valueAt, type Condition, type Values } from "./template-condition.ts";
+import { isTrue, readCondition, valueAt, type TemplateExpression, type Values } from "./template-condition.ts";
 
 /** A piece of a template. */
 type Piece =
   | { is: "text"; text: string }
-  | { is: "print"; value: Condition }
-  | { is: "if"; branches: readonly { when: Condition | null; then: readonly Piece[] }[] }
-  | { is: "for"; names: readonly string[]; over: Condition; each: readonly Piece[] };
+  | { is: "print"; value: TemplateExpression }
+  | { is: "if"; branches: readonly { when: TemplateExpression | null; then: readonly Piece[] }[] }
+  | { is: "for"; names: readonly string[]; over: TemplateExpression; each: readonly Piece[] };
 
 export type Template = readonly Piece[];
 
@@ -72,8 +72,8 @@ export function parseTemplate(source: string): Template {
   }
 
   function ifPiece(first: string, line: number, depth: number): Piece {
-    const branches: { when: Condition | null; then: Piece[] }[] = [];
-    let when: Condition | null = condition(first, line);
+    const branches: { when: TemplateExpression | null; then: Piece[] }[] = [];
+    let when: TemplateExpression | null = condition(first, line);
     for (;;) {
       const ends = when === null ? ["endif"] : ["elif", "else", "endif"];
       const { pieces, end, rest } = piecesUntil(ends, depth + 1);
@@ -94,7 +94,7 @@ export function parseTemplate(source: string): Template {
     return { is: "for", names, over: list, each: pieces };
   }
 
-  function condition(text: string, line: number): Condition {
+  function condition(text: string, line: number): TemplateExpression {
     const read = readCondition(text);
     if ("wrong" in read) throw new TemplateError(read.wrong, line);
     return read.condition;
@@ -166,7 +166,7 @@ export function renderTemplate(template: Template, values: Values): string {
   return isOver() ? `${out.slice(0, MOST_CHARACTERS)}…` : out;
 }
 
-function printed(value: Condition, known: Values): string {
+function printed(value: TemplateExpression, known: Values): string {
   const found = valueAt(value, known);
   if (value.is === "json")
     return value.indent > 0 ? indented(canonicalExact(found), value.indent) : canonicalExact(found);

@@ -1,12 +1,12 @@
-import type { Heard, Receive, Talk, Verdict } from "../channel.ts";
+import type { InboundMessage, Receive, Talk, InboundResult } from "../channel.ts";
 import { escaped, section } from "./blocks.ts";
-import type { Members } from "./members.ts";
+import type { SlackMembers } from "./members.ts";
 import { modalFor } from "./modal.ts";
 import { openNoteLimit } from "./note-limit.ts";
 import type { By, Wanted } from "./payload.ts";
 import type { SlackApp, SlackOutside } from "./settings.ts";
 import { talkIn } from "./talk.ts";
-import { type Call, loggable } from "./web.ts";
+import { type SlackCall, loggable } from "./web.ts";
 
 const NO_ENTRY = "Answer a question by its buttons or in its thread. No agent takes new conversations here.";
 
@@ -24,13 +24,13 @@ interface Following<Want extends Wanted> {
   wanted: Want;
   /** Whether whoever wants it is a full member of the app's workspace. */
   member: boolean;
-  hear(match: Heard["match"], said: Heard["said"], talk?: Talk): Promise<Verdict>;
+  hear(match: InboundMessage["match"], said: InboundMessage["said"], talk?: Talk): Promise<InboundResult>;
   tell(says: string): Promise<void>;
-  tellVerdict(verdict: Verdict): Promise<void>;
+  tellVerdict(verdict: InboundResult): Promise<void>;
 }
 
 /** Opens what follows the wishes that payloads hold. */
-export function openFollower(call: Call, members: Members, outside: SlackOutside): Follower {
+export function openFollower(call: SlackCall, members: SlackMembers, outside: SlackOutside): Follower {
   const { clock, log } = outside;
   const isNoteLeft = openNoteLimit(clock);
 
@@ -103,7 +103,7 @@ async function followAddress(
 /** A press that says everything is heard; any other opens an editor, or tells why there is none. */
 async function followPress(
   { app, wanted, member, hear, tell, tellVerdict }: Of<"press">,
-  call: Call,
+  call: SlackCall,
   outside: Pick<SlackOutside, "openFor">,
 ): Promise<void> {
   const { by, delivery, does } = wanted;

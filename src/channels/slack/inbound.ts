@@ -1,11 +1,11 @@
 import { parseProviderJson } from "../../lib/json-body.ts";
 import type { Hook, Receive } from "../channel.ts";
 import { openFollower } from "./follow-wanted.ts";
-import type { Members } from "./members.ts";
+import type { SlackMembers } from "./members.ts";
 import { readPayload } from "./payload.ts";
 import type { SlackApp, SlackOutside } from "./settings.ts";
 import { findSigner } from "./signature.ts";
-import { type Call, loggable, textAt } from "./web.ts";
+import { type SlackCall, loggable, textAt } from "./web.ts";
 
 const MOST_BYTES = 1_048_576;
 /** The second is where apps made for the hosted service already send; they change only their host. */
@@ -24,7 +24,12 @@ export interface Inbound {
   settled(): Promise<void>;
 }
 
-export function openInbound(apps: readonly SlackApp[], call: Call, members: Members, outside: SlackOutside): Inbound {
+export function openInbound(
+  apps: readonly SlackApp[],
+  call: SlackCall,
+  members: SlackMembers,
+  outside: SlackOutside,
+): Inbound {
   const { clock, log } = outside;
   const signers = apps.flatMap((app) => (app.signingSecret ? [{ app, signingSecret: app.signingSecret }] : []));
   const underWay = new Set<Promise<boolean>>();

@@ -1,17 +1,17 @@
 import type { SlackApp, SlackOutside } from "./settings.ts";
-import { at, type Call, loggable, textAt } from "./web.ts";
+import { at, type SlackCall, loggable, textAt } from "./web.ts";
 
 const KEPT_MS = 600_000;
 const MOST_KEPT = 10_000;
 
 /** Says who is a full member of the workspace that an app is installed in. */
-export interface Members {
+export interface SlackMembers {
   /** False for bots, guests, people of other workspaces, and whoever Slack does not vouch for just now. */
   isMember(app: SlackApp, user: string, team: string): Promise<boolean>;
 }
 
 /** Opens a memory of who is a member; what Slack said is good for ten minutes, and silence is not kept. */
-export function openMembers(call: Call, { clock, log }: SlackOutside): Members {
+export function openMembers(call: SlackCall, { clock, log }: SlackOutside): SlackMembers {
   const teams = new Map<string, string>();
   const known = new Map<string, { isMember: boolean; until: number }>();
 

@@ -1,6 +1,6 @@
 import type { AskView } from "../../requests/model/view.ts";
 import type { Field } from "../../requests/model/schema-shape.ts";
-import type { Said } from "../channel.ts";
+import type { ReplyContent } from "../channel.ts";
 import { type Block, cut, MOST_BUTTON, plain, section } from "./blocks.ts";
 import { at, textAt } from "./web.ts";
 
@@ -87,7 +87,7 @@ function fieldBlock({ label, description, required, nullable, of }: Field, place
 export interface Entered {
   delivery: string;
   channel: string;
-  said: Said;
+  said: ReplyContent;
 }
 
 /** Returns what was entered, or nothing where the view is none of ours. */
@@ -122,7 +122,7 @@ export function purposeOf(name: string): Purpose | null {
   return name === "parley:answer" ? { is: "answer" } : null;
 }
 
-function saidBy(purpose: Purpose, text: string): Said {
+function saidBy(purpose: Purpose, text: string): ReplyContent {
   switch (purpose.is) {
     case "reject":
       return { choice: { is: "reject", ...(text !== "" && { comment: text }) } };

@@ -14,12 +14,12 @@ export interface By {
 export type Wanted =
   | { is: "press"; by: By; id: string; delivery: string; does: { is: "approve" } | Purpose; trigger: string }
   | { is: "enter"; by: By; id: string; entered: Entered }
-  | { is: "say"; by: By; id: string; thread: string; text: string; words: Words }
+  | { is: "say"; by: By; id: string; thread: string; text: string; words: SlackMessageText }
   /** Somebody speaks to the app: by a mention, or in a direct message. */
-  | { is: "address"; by: By; id: string; thread: string; text: string; words: Words };
+  | { is: "address"; by: By; id: string; thread: string; text: string; words: SlackMessageText };
 
 /** Words as they stand on Slack. */
-export interface Words {
+export interface SlackMessageText {
   ts: string;
   /** The first message of their thread, where they stand in one. */
   threadTs: string | null;
@@ -90,7 +90,7 @@ function readEvent(payload: unknown): Wanted | null {
   const text = readText(marked);
   if (threadTs === ts || text === "") return null;
   const direct = textAt(event, "channel_type") === "im";
-  const words: Words = { ts, threadTs: threadTs || null, direct, marked };
+  const words: SlackMessageText = { ts, threadTs: threadTs || null, direct, marked };
   const id = `event ${textAt(payload, "event_id") || `${channel} ${ts}`}`;
   const said = { by, id, thread: threadName(channel, threadTs || ts), text, words };
   if (type === "app_mention") return { is: "address", ...said };

@@ -8,7 +8,7 @@ import { threadName } from "./payload.ts";
 import type { SlackApp, SlackOutside, SlackSettings } from "./settings.ts";
 import { aborted, keepSocket } from "./socket.ts";
 import { FIELDS, parseTarget, type SlackTarget } from "./target.ts";
-import { at, type Call, checkInstalled, openCalls, textAt } from "./web.ts";
+import { at, type SlackCall, checkInstalled, openCalls, textAt } from "./web.ts";
 
 /** Nothing in a text is made into a link, a mention or a preview. */
 const AS_IT_IS = { unfurl_links: false, unfurl_media: false, parse: "none", link_names: false };
@@ -78,7 +78,7 @@ function openTokens(apps: readonly SlackApp[], outside: SlackOutside): Tokens {
 
 /** What the channel does with Slack's Web API: looking whether somebody can be asked, sending, closing and telling. */
 function openPosts(
-  call: Call,
+  call: SlackCall,
   { tokenFor, isHeard }: Tokens,
 ): Required<Pick<Channel<SlackTarget>, "check" | "send" | "close" | "tell">> {
   return {

@@ -57,7 +57,7 @@ export function checkInstalled(packages: readonly string[] = PACKAGES): void {
 }
 
 /** Calls one method of Slack's Web API, once. @throws {DeliveryError} */
-export type Call = (
+export type SlackCall = (
   token: string,
   method: string,
   args: Readonly<Record<string, unknown>>,
@@ -80,7 +80,7 @@ export function clientOptions({ apiUrl }: SlackSettings, { fetch }: SlackOutside
 }
 
 /** Returns a way to call Slack through its own client, which is loaded with the first call. */
-export function openCalls(settings: SlackSettings, outside: SlackOutside): Call {
+export function openCalls(settings: SlackSettings, outside: SlackOutside): SlackCall {
   return async (token, method, args, signal) => {
     const { WebClient } = await import("@slack/web-api");
     const client = new WebClient(token, { ...clientOptions(settings, outside, signal), logger: SILENT });

@@ -1,8 +1,8 @@
-import type { Choice, Heard, Talk } from "../../requests/model/heard.ts";
+import type { Choice, InboundMessage, Talk } from "../../requests/model/heard.ts";
 import { phoneCommand } from "../../requests/model/reply-grammar.ts";
 import type { Hook, HookReply, RawRequest, Receive } from "../channel.ts";
 import type { PhoneKind, TwilioAccount, TwilioOutside } from "./settings.ts";
-import { fieldOf, verifiedForm, type Form } from "./signature.ts";
+import { fieldOf, verifiedForm, type FormFields } from "./signature.ts";
 
 const MESSAGE_PATH = "/hooks/twilio/message";
 export const STATUS_PATH = "/hooks/twilio/status";
@@ -30,7 +30,7 @@ export function twilioHooks(
   { now, memory, onFailed }: Pick<TwilioOutside, "now" | "memory" | "onFailed">,
   sendWords: SendWords,
 ): Hook[] {
-  const verified = (request: RawRequest, path: string): Form | undefined => {
+  const verified = (request: RawRequest, path: string): FormFields | undefined => {
     const form = verifiedForm(request, `${account.publicUrl}${path}`, account.authToken);
     return form && fieldOf(form, "AccountSid") === account.accountSid ? form : undefined;
   };
@@ -53,7 +53,7 @@ export function twilioHooks(
     }
     await memory.heardFrom(kind, number);
     const press = pressOf(fieldOf(form, "ButtonPayload"));
-    const heard: Heard = {
+    const heard: InboundMessage = {
       provider: "twilio",
       id: sid,
       at: now(),
@@ -105,7 +105,7 @@ function talkOf(from: Party, to: Party, sid: string, countries: readonly string[
   };
 }
 
-function partyOf(form: Form, name: "From" | "To"): Party | undefined {
+function partyOf(form: FormFields, name: "From" | "To"): Party | undefined {
   const address = fieldOf(form, name) ?? "";
   const found = /^(whatsapp:)?(\+[1-9]\d{6,14})$/.exec(address);
   return found?.[2] === undefined ? undefined : { kind: found[1] ? "whatsapp" : "sms", number: found[2], address };

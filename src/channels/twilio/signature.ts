@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { RawRequest } from "../channel.ts";
 
 /** Fields of a form, each with every value it was given. */
-export type Form = ReadonlyMap<string, readonly string[]>;
+export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Returns the fields of a request that Twilio signed for this address, or nothing for any other request: HMAC-SHA1 over
@@ -10,7 +10,7 @@ export type Form = ReadonlyMap<string, readonly string[]>;
  *
  * Twilio signs no time, so whoever calls this drops the message ids it has seen (spec/channels 4).
  */
-export function verifiedForm(request: RawRequest, url: string, authToken: string): Form | undefined {
+export function verifiedForm(request: RawRequest, url: string, authToken: string): FormFields | undefined {
   const signature = onlyHeader(request.rawHeaders, "x-twilio-signature");
   if (signature === undefined) return undefined;
   const full = request.query === "" ? url : `${url}?${request.query}`;
@@ -30,7 +30,7 @@ export function verifiedForm(request: RawRequest, url: string, authToken: string
 }
 
 /** Returns the only value of a field. */
-export function fieldOf(form: Form, name: string): string | undefined {
+export function fieldOf(form: FormFields, name: string): string | undefined {
   const values = form.get(name) ?? [];
   return values.length === 1 ? values[0] : undefined;
 }
@@ -48,7 +48,7 @@ function sha256(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-function formOf(body: string): Form {
+function formOf(body: string): FormFields {
   const form = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(body)) {
     const values = form.get(name);
@@ -58,7 +58,7 @@ function formOf(body: string): Form {
   return form;
 }
 
-function formOfJson(body: Buffer): Form | undefined {
+function formOfJson(body: Buffer): FormFields | undefined {
   try {
     const given: unknown = JSON.parse(body.toString("utf8"));
     if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;

@@ -1,7 +1,7 @@
 import type { WebhookDestination } from "./destination.ts";
 import { parseProviderJson } from "../../lib/json-body.ts";
 import { verifiedWebhookId } from "../../lib/standard-webhooks.ts";
-import type { Choice, Heard, Verdict } from "../../requests/model/heard.ts";
+import type { Choice, InboundMessage, InboundResult } from "../../requests/model/heard.ts";
 import type { Hook, HookReply } from "../channel.ts";
 
 const MAX_BYTES = 1_048_576;
@@ -29,7 +29,7 @@ export function callbackHook(known: ReadonlyMap<string, WebhookDestination>, now
       const given = readCallback(request.body);
       if (typeof given === "string") return refusal(422, "validation_failed", given);
       const { delivery, responder, said, digest } = given;
-      const heard: Heard = {
+      const heard: InboundMessage = {
         provider: `webhook:${name}`,
         id,
         at,
@@ -53,9 +53,9 @@ const REFUSALS = {
   no_match: [404, "not_found"],
   locked: [403, "responder_not_allowed"],
   passed_on: [404, "not_found"],
-} as const satisfies Record<Exclude<Verdict["is"], "accepted" | "repeated">, readonly [number, string]>;
+} as const satisfies Record<Exclude<InboundResult["is"], "accepted" | "repeated">, readonly [number, string]>;
 
-function replyOf({ is, says, reason, options }: Verdict): HookReply {
+function replyOf({ is, says, reason, options }: InboundResult): HookReply {
   if (is === "accepted" || is === "repeated") return json(200, { status: "accepted" });
   if (reason === "digest_mismatch") return refusal(409, reason, says);
   if (reason === "unknown_option") return refusal(422, reason, says, { options });
@@ -74,7 +74,7 @@ function json(status: number, body: object): HookReply {
 interface Callback {
   delivery: string;
   responder: string;
-  said: Heard["said"];
+  said: InboundMessage["said"];
   digest?: string;
 }
 
@@ -97,7 +97,7 @@ function readCallback(bytes: Buffer): Callback | string {
   return { delivery, responder: String(id), said, ...(digest !== undefined && { digest }) };
 }
 
-function saidIn(body: Record<string, unknown>, digest: string | undefined): Heard["said"] | string {
+function saidIn(body: Record<string, unknown>, digest: string | undefined): InboundMessage["said"] | string {
   const { approved, comment, response } = body;
   const option = body["response_option_name"] ?? body["reject_option_name"];
   if (comment !== undefined && typeof comment !== "string") return "comment must be a string";

@@ -1,4 +1,4 @@
-import type { Place } from "../../requests/model/heard.ts";
+import type { InboundPlace } from "../../requests/model/heard.ts";
 import type { ForeignSchema } from "../../requests/model/request.ts";
 
 /** Where people may begin a conversation with an agent, as the operator wrote it down. */
@@ -22,7 +22,7 @@ export interface EntryPoint {
 }
 
 /** Returns the entry point at a place. */
-export function entryAt(points: readonly EntryPoint[], place: Place): EntryPoint | undefined {
+export function entryAt(points: readonly EntryPoint[], place: InboundPlace): EntryPoint | undefined {
   return points.find((point) => {
     switch (place.channel) {
       case "slack":

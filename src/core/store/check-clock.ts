@@ -1,4 +1,4 @@
-import { type Db, first, one } from "./db.ts";
+import { type Db, type Queryable, first, one } from "./db.ts";
 import { moveDeadlines } from "./move-deadlines.ts";
 import { raw, sql } from "./sql.ts";
 import type { ClockMark, StoreClock } from "./store-clock.ts";
@@ -11,7 +11,7 @@ const LONGEST_AWAY_MS = 90 * DAY_MS;
 const WORTH_A_WORD_MS = 60_000;
 
 /** Returns what a SQLite database remembers of its clock; null while it has no tables. */
-export async function readClockMark(db: Db): Promise<ClockMark | null> {
+export async function readClockMark(db: Queryable): Promise<ClockMark | null> {
   const columns = await db.all<{ name: string }>(raw("SELECT name FROM pragma_table_info('meta')"));
   if (columns.length === 0) return null;
   if (!columns.some(({ name }) => name === "clock_boot")) {

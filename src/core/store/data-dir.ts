@@ -4,19 +4,13 @@ import {
   closeSync,
   constants,
   existsSync,
-  fsyncSync,
-  linkSync,
   openSync,
   readdirSync,
-  readFileSync,
-  rmSync,
   statfsSync,
   statSync,
-  writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { makeFolder, syncFolder } from "../../lib/durable-files.ts";
-import type { Random } from "../../lib/random.ts";
 
 export const DATABASE_FILE = "parley.db";
 export const LOCK_FILE = "parley.lock";
@@ -34,10 +28,10 @@ const OURS = [
   LOCK_FILE,
   HIGHWATER_FILE,
   "installation.key",
+  "installation.key.next",
   "parley.yaml",
   "server.json",
 ];
-const KEY_BYTES = 32;
 const STICKY = 0o1000;
 
 /** What statfs says of file systems whose locks or syncs cannot be relied on. 9p is left out: small machines boot from it. */
@@ -107,46 +101,6 @@ export function networkFileSystem(type: number): string | null {
   return NETWORK_FILE_SYSTEMS[type] ?? null;
 }
 
-/**
- * Returns the 32-byte installation key, making the file when there is none. Of two servers that make it at once, both
- * return the one that stands.
- *
- * @throws {Error} one sentence for the operator
- */
-export function openInstallationKey(path: string, random: Random): Uint8Array {
-  try {
-    if (!existsSync(path)) makeKeyFile(path, random(KEY_BYTES));
-    const key = Buffer.from(readFileSync(path, "utf8").trim(), "base64url");
-    if (key.length === KEY_BYTES) return key;
-  } catch (error) {
-    const reason = REASONS[codeOf(error)];
-    if (!reason) throw error;
-    throw new Error(`The installation key ${path} cannot be used: ${reason}; set PARLEY_KEY_FILE to one that can.`);
-  }
-  throw new Error(`${path} holds no installation key; restore it from where it was copied to.`);
-}
-
-function makeKeyFile(path: string, key: Uint8Array): void {
-  const folder = dirname(path);
-  makeFolder(folder, FOLDER_MODE);
-  // Written in full beside its place and linked there, so that nobody ever reads half a key or replaces one.
-  const draft = join(folder, `.${basename(path)}.${process.pid}`);
-  const descriptor = openSync(draft, "wx", FILE_MODE);
-  try {
-    writeSync(descriptor, `${Buffer.from(key).toString("base64url")}\n`);
-    fsyncSync(descriptor);
-    // point: first-start-key-written
-    linkSync(draft, path);
-    // point: first-start-key-linked
-  } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
-  } finally {
-    closeSync(descriptor);
-    rmSync(draft);
-  }
-  syncFolder(folder);
-}
-
 function correctMode(path: string, mode: number, before: () => void = () => {}): string[] {
   const found = statSync(path).mode & 0o777;
   if (found === mode) return [];
@@ -167,7 +121,8 @@ function refuseForeignFolder(path: string, sentence: (reason: string) => Error):
   if (names.length > 0 && !names.some((name) => OURS.includes(name))) throw sentence("it holds other files");
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+/** Why a file cannot be used, by the code of the error. */
+export const REASONS: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "it is on a read-only disk",
@@ -179,6 +134,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "there is a folder of that name",
 };
 
-function codeOf(error: unknown): string {
+/** Returns the code of an error of the file system; empty where there is none. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

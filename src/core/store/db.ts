@@ -23,7 +23,7 @@ export interface Tx extends Queryable {
 }
 
 /** What a transaction left behind once it had committed. */
-export interface Committed<T> {
+export interface CommitResult<T> {
   value: T;
   topics: ReadonlySet<string>;
   told: readonly Fact[];
@@ -46,7 +46,7 @@ export interface Db extends Queryable {
    *
    * @throws {Refusal} `store_unavailable` when the database is away or held up, `store_full` when its disk is full
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, options?: { isLong?: boolean }): Promise<Committed<T>>;
+  transact<T>(work: (tx: Tx) => Promise<T>, options?: { isLong?: boolean }): Promise<CommitResult<T>>;
   /**
    * Runs `work`, whose statements may take many seconds, beside everything else: on SQLite on a thread of its own, where
    * it sees committed rows only. It must not write.

@@ -27,6 +27,7 @@ import { conflicts } from "./migrations/0025-conflicts.ts";
 import { kindOfAsk } from "./migrations/0026-kind-of-ask.ts";
 import { oneId } from "./migrations/0027-one-id.ts";
 import { publicAsks } from "./migrations/0028-public-asks.ts";
+import { gate } from "./migrations/0029-gate.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -59,6 +60,7 @@ const MIGRATIONS: readonly Migration[] = [
   kindOfAsk,
   oneId,
   publicAsks,
+  gate,
 ];
 
 /** The schema this program reads and writes. */

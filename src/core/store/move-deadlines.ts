@@ -32,6 +32,9 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
       WHERE created_at > ${nowMs}`,
     sql`UPDATE keys SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
     sql`UPDATE policy_grants SET expires_at = expires_at - ${by} WHERE created_at > ${nowMs}`,
+    sql`UPDATE gate_calls SET held_until = held_until - ${by} WHERE held_until > ${wrongMs}`,
+    // The approval is bound to the moment until which it is good, so it is asked for again instead.
+    sql`UPDATE gate_calls SET state = 'dropped' WHERE state = 'asked' AND good_until > ${nowMs}`,
     sql`UPDATE participants SET recovery_expires_at = recovery_expires_at - ${by}
       WHERE recovery_expires_at > ${wrongMs}`,
     sql`UPDATE deliveries SET due_at = due_at - ${by} WHERE due_at > ${wrongMs}`,

@@ -6,20 +6,13 @@ import { startLoop } from "../../lib/loop.ts";
 import type { Random } from "../../lib/random.ts";
 import { Refusal } from "../../refusals.ts";
 import { acceptClock, clockNotes, judgeClock, readClockMark, readLastMoment } from "./check-clock.ts";
-import {
-  DATABASE_FILE,
-  HIGHWATER_FILE,
-  LOCK_FILE,
-  openInstallationKey,
-  prepareDataDir,
-  refuseUnfinished,
-} from "./data-dir.ts";
+import { DATABASE_FILE, HIGHWATER_FILE, LOCK_FILE, prepareDataDir, refuseUnfinished } from "./data-dir.ts";
 import { inSentence, judgeFile, RESTORE } from "./damage.ts";
-import { type Db, first, one, storeNow } from "./db.ts";
+import { type Db, one, type Queryable, storeNow } from "./db.ts";
 import { watchFiles } from "./files-in-place.ts";
+import { checkedKeyring, finishKeyChange, isSealedWith, openInstallationKey } from "./installation-key.ts";
 import { openHighwater, readHighwater, writeHighwater } from "./highwater.ts";
 import { migrate } from "./migrate.ts";
-import { insertSecretIfNew } from "./sealed-secrets.ts";
 import { lockForServer, takeAlone } from "./server-lock.ts";
 import { openSqlite, PlaceLost } from "./sqlite.ts";
 import { raw, sql } from "./sql.ts";
@@ -85,7 +78,8 @@ async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<S
   const lastCommit = readHighwater(join(place.dataDir, HIGHWATER_FILE)) ?? 0;
   judgeFile(join(place.dataDir, DATABASE_FILE), options.acceptLoss ? 0 : lastCommit);
   const notes = prepareDataDir(place.dataDir);
-  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
+  // The file is there before the database is: one that cannot be made is heard of before anything else is made.
+  if (options.exclusive) openInstallationKey(place.keyFile, random);
   const closers: (() => unknown)[] = [];
   const close = async () => {
     for (const closeOne of closers.splice(0).reverse()) await closeOne();
@@ -126,11 +120,11 @@ async function openOnSqlite(place: StorePlace, options: StoreOptions): Promise<S
       closers.splice(-1, 0, () => highwater.close());
       await migrate(db);
       notes.push(...(await begin()), ...clockNotes(storeClock));
-      await checkInstallationKey(db, keyring, place.keyFile);
     } else {
       await goOn(db, storeClock, { ...options, acceptClock: false });
       await migrate(db);
     }
+    const keyring = await keyringOf(db, place, options);
     return { db, wake: openWake(), keyring, notes, probe: () => probeSqlite(db, storeClock), close };
   } catch (error) {
     await close();
@@ -210,14 +204,16 @@ async function openOnPostgres(place: StorePlace, url: string, options: StoreOpti
   const [{ openNotify }, { openPostgres }, { judgePostgresAddress }] = await loadPostgres();
   const warning = await judgePostgresAddress(url);
   const notes = warning === null ? [] : [warning];
-  const keyring = options.exclusive ? openKeyringOf(place, random) : keyringWhenWanted(place, random);
+  if (options.exclusive) openInstallationKey(place.keyFile, random);
   const onError = (error: unknown) => options.log.warn({ err: error }, "a connection to PostgreSQL broke");
   const { databaseWaitMs: waitMs = USUAL_WAIT_MS } = place;
-  const db = await openPostgres({ url, onError, waitMs });
+  let judge: (on: Queryable) => Promise<void> = () => Promise.resolve();
+  const db = await openPostgres({ url, onError, waitMs, judge: (on) => judge(on) });
 
   try {
     await migrate(db);
-    if (options.exclusive) await checkInstallationKey(db, keyring, place.keyFile);
+    const keyring = await keyringOf(db, place, options);
+    if (options.exclusive) judge = keyJudge(keyring, options.onFatal);
     // The time of the last commit is noted here and now: at each, every transaction would wait for one row.
     const probe = async () => void (await db.transact((tx) => tx.all(sql`UPDATE meta SET last_ms = parley_now()`)));
     if (!options.exclusive) return { db, wake: openWake(), keyring, notes, probe, close: () => db.close() };
@@ -240,19 +236,33 @@ async function openOnPostgres(place: StorePlace, url: string, options: StoreOpti
   }
 }
 
-function openKeyringOf({ keyFile }: StorePlace, random: Random): Keyring {
-  return openKeyring(openInstallationKey(keyFile, random), random);
-}
-
 /** A command may run where the installation key is not, as long as it does without. */
-function keyringWhenWanted(place: StorePlace, random: Random): Keyring {
+async function keyringOf(db: Db, { keyFile }: StorePlace, { exclusive, random }: StoreOptions): Promise<Keyring> {
+  if (exclusive) return checkedKeyring(db, keyFile, random);
+  await finishKeyChange(db, keyFile);
   let opened: Keyring | undefined;
-  const keyring = () => (opened ??= openKeyringOf(place, random));
+  const keyring = () => (opened ??= openKeyring(openInstallationKey(keyFile, random), random));
   return {
     mac: (label, text) => keyring().mac(label, text),
     decisionMac: (text) => keyring().decisionMac(text),
     seal: (text, rowId) => keyring().seal(text, rowId),
     open: (sealed, rowId) => keyring().open(sealed, rowId),
+  };
+}
+
+/**
+ * Returns what ends a server whose key was changed while it was cut off from the database, and so was not seen to run:
+ * each of its new connections looks, before anything is written on it under the old key.
+ */
+function keyJudge(keyring: Keyring, onFatal: StoreOptions["onFatal"]): (on: Queryable) => Promise<void> {
+  return async (on) => {
+    if (await isSealedWith(on, keyring)) return;
+    onFatal(
+      new Error(
+        "The installation key was changed while this server was cut off from its database, so it ends; put the new key in its key file and start it again.",
+      ),
+    );
+    throw new Refusal("store_unavailable");
   };
 }
 
@@ -267,33 +277,6 @@ async function checkHistory(db: Db, dataDir: string, acceptLoss: boolean): Promi
       ? `${join(dataDir, HIGHWATER_FILE)} is damaged, so whether the database is whole cannot be told`
       : `The database in ${dataDir} ends at commit ${commitNo}, but commit ${highest} was once on disk`;
   throw new Error(`${what}; ${RESTORE}, or go on without: parley serve --accept-loss`);
-}
-
-/** What a server seals before anything else, so that of several that start at once on nothing, one settles the key. */
-const KEY_MARK = "installation_key";
-
-/**
- * The database is this installation key's from now on. One opened with another key would take every person and every
- * agent for a stranger.
- *
- * @throws {Error} when it is another key's, also when that one's server is first starting on it at this very moment
- */
-async function checkInstallationKey(db: Db, keyring: Keyring, keyFile: string): Promise<void> {
-  const find = () => first<{ name: string; sealed: string }>(db, sql`SELECT name, sealed FROM sealed_secrets LIMIT 1`);
-  let row = await find();
-  if (!row) {
-    // On PostgreSQL this waits for the row of another server that does the same, and leaves that one.
-    await db.transact((tx) => insertSecretIfNew(tx, keyring, KEY_MARK, KEY_MARK));
-    row = await find();
-  }
-  if (!row) throw new Error("what was sealed is gone");
-  try {
-    keyring.open(row.sealed, row.name);
-  } catch {
-    throw new Error(
-      `${keyFile} is not the installation key this database was made with; put that one in its place, or name it with PARLEY_KEY_FILE.`,
-    );
-  }
 }
 
 async function hasTables(db: Db): Promise<boolean> {

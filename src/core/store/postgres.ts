@@ -1,7 +1,7 @@
 import pg from "pg";
 import { systemClock } from "../../lib/clock.ts";
 import { Refusal } from "../../refusals.ts";
-import type { Committed, Db, Fact, Tx } from "./db.ts";
+import type { CommitResult, Db, Fact, Queryable, Tx } from "./db.ts";
 import { BEGIN_LONG, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./postgres-connection.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
@@ -12,6 +12,8 @@ export interface PostgresOptions {
   poolSizes?: PoolSizes;
   /** How long a transaction or a read may take, its wait for a connection included. */
   waitMs: number;
+  /** Whether a new connection may be used, asked on it before anything else; throws where it may not. */
+  judge?: (on: Queryable) => Promise<void>;
 }
 
 /** How many connections there are at most, for each kind of work. */
@@ -53,6 +55,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     throw error;
   });
   const query = openQuery();
+  const judge = openJudge(options, query);
 
   return {
     dialect: "postgres",
@@ -60,7 +63,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     async all<Row>(statement: Sql) {
       const left = startWait(waitMs);
       try {
-        return await onClient(pools.reading, (client) => query<Row>(client, statement, left()));
+        return await onClient(pools.reading, async (client) => {
+          await judge(client, left);
+          return query<Row>(client, statement, left());
+        });
       } catch (error) {
         throw translate(error);
       }
@@ -70,9 +76,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       const begin = isLong ? BEGIN_LONG : "BEGIN";
       for (let tries = 1; ; tries += 1) {
         try {
-          return await onClient(pools.writing, (client, drop) =>
-            runTransaction({ client, drop, query, left }, begin, work),
-          );
+          return await onClient(pools.writing, async (client, drop) => {
+            await judge(client, left);
+            return runTransaction({ client, drop, query, left }, begin, work);
+          });
         } catch (error) {
           // No pause: what it lost to holds the locks it wants, so it waits there.
           if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
@@ -98,6 +105,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       await Promise.race([ended, systemClock.sleep(waitMs, over.signal)]);
       pools.breakAll();
     },
+  };
+}
+
+/** Returns what asks of each connection once, before it is first used, whether it may be. */
+function openJudge({ judge }: PostgresOptions, query: Query): (client: pg.PoolClient, left: Left) => Promise<void> {
+  const judged = new WeakSet<pg.PoolClient>();
+  return async (client, left) => {
+    if (judged.has(client)) return;
+    await judge?.({ dialect: "postgres", all: (statement) => query(client, statement, left()) });
+    judged.add(client);
   };
 }
 
@@ -194,7 +211,7 @@ async function runTransaction<T>(
   { client, drop, query, left }: Lent,
   begin: string,
   work: (tx: Tx) => Promise<T>,
-): Promise<Committed<T>> {
+): Promise<CommitResult<T>> {
   const topics = new Set<string>();
   const told: Fact[] = [];
   const say = (text: string, withinMs: number) => client.query({ text, query_timeout: withinMs } as pg.QueryConfig);

@@ -3,7 +3,7 @@ import { nextTurn } from "../../lib/turn.ts";
 import { Refusal } from "../../refusals.ts";
 import { type Aside, openAside } from "./aside.ts";
 import { inSentence } from "./damage.ts";
-import type { Committed, Db, Fact, Tx } from "./db.ts";
+import type { CommitResult, Db, Fact, Tx } from "./db.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 import type { StoreClock } from "./store-clock.ts";
 
@@ -37,7 +37,7 @@ export class PlaceLost extends Error {}
 
 interface Passenger {
   work: (tx: Tx) => Promise<unknown>;
-  resolve: (result: Committed<unknown>) => void;
+  resolve: (result: CommitResult<unknown>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -77,7 +77,7 @@ export function openSqlite(options: SqliteOptions): Db {
     describes: `SQLite ${version}, ${inMemory ? "in memory" : "WAL, synchronous=FULL, checked"}`,
     all,
     transact<T>(work: (tx: Tx) => Promise<T>) {
-      return new Promise<Committed<T>>((resolve, reject) => {
+      return new Promise<CommitResult<T>>((resolve, reject) => {
         if (closed) return reject(new Refusal("store_unavailable"));
         line.join({ work, resolve: resolve as Passenger["resolve"], reject });
       });

@@ -4,6 +4,7 @@ import type { Queryable } from "../../core/store/db.ts";
 import { ADDRESSED_CHECKS } from "../../requests/store/checks.ts";
 import { ASSIGNMENT_CHECKS } from "../../tasks/store/checks.ts";
 import { CONVERSATION_CHECKS } from "../../conversations/store/checks.ts";
+import { GATE_CHECKS } from "../../gate/store/checks.ts";
 import { QUESTION_CHECKS } from "../../questions/store/checks.ts";
 import { RELAY_CHECKS } from "../../asks/store/checks.ts";
 
@@ -12,6 +13,7 @@ const CHECKS: readonly Check[] = [
   ...ADDRESSED_CHECKS,
   ...CONVERSATION_CHECKS,
   ...RELAY_CHECKS,
+  ...GATE_CHECKS,
   ...ASSIGNMENT_CHECKS,
 ];
 

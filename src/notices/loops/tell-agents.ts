@@ -16,13 +16,13 @@ import {
   type WebhookEvent,
 } from "../store/webhooks.ts";
 import { tellAdminsIn } from "../../requests/tell-admins.ts";
+import { SEALED_BODY, sealedBodyOf } from "../model/sealed-body.ts";
 import { secretsOf } from "../webhook-endpoints.ts";
 
 /** A claimed event is a rival's again after this. */
 const LEASE_MS = 60_000;
 const PER_ENDPOINT = 4;
 const AT_ONCE = 32;
-const SEALED = "sealed:";
 const SLOW_DOWN = new Set([429, 502, 503, 504]);
 
 /** Returns what an endpoint is told of an event, or nothing where there is nothing left to tell. */
@@ -64,7 +64,7 @@ async function tell(line: Line, due: WebhookEvent): Promise<void> {
     await transact(ctx, (tx) => updateEvent(tx, due, { ...NOTHING, state: "dead", error: "nothing is left to tell" }));
     return;
   }
-  const kept = printed.secret ? SEALED + ctx.keyring.seal(printed.body, due.id) : printed.body;
+  const kept = printed.secret ? SEALED_BODY + ctx.keyring.seal(printed.body, due.id) : printed.body;
   const event = await transact(ctx, (tx) => claimEvent(tx, due, kept, LEASE_MS));
   if (!event) return;
   const reply = await send(line, endpoint, event.id, opened(ctx, event.id, event.body ?? kept));
@@ -79,9 +79,9 @@ async function tell(line: Line, due: WebhookEvent): Promise<void> {
   });
 }
 
-/** Bodies are JSON objects: what begins in another way is one that is kept encrypted. */
 function opened(ctx: Context, id: string, body: string): string {
-  return body.startsWith(SEALED) ? ctx.keyring.open(body.slice(SEALED.length), id) : body;
+  const sealed = sealedBodyOf(body);
+  return sealed === null ? body : ctx.keyring.open(sealed, id);
 }
 
 /** Returns the reply, or the class of what went wrong; nothing where this server is stopping. */

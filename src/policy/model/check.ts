@@ -1,7 +1,7 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
-import type { Decision, Policy, PolicyRule } from "./policy.ts";
-import { patternOf, POLICY_INPUTS, type Condition, type Pattern } from "./match.ts";
+import type { PolicyDecision, Policy, PolicyRule } from "./policy.ts";
+import { patternOf, POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 
 /** Where in a policy something stands: keys and places in lists. */
 export type PolicyPath = readonly (string | number)[];
@@ -24,7 +24,7 @@ export class PolicyMistake extends Error {
   }
 }
 
-const DECISIONS: readonly Decision[] = ["ALLOW", "DENY", "ESCALATE"];
+const DECISIONS: readonly PolicyDecision[] = ["ALLOW", "DENY", "ESCALATE"];
 const MAX_RULES = 2000;
 const MAX_VALUES = 100;
 const MAX_VALUE_CHARS = 512;
@@ -171,12 +171,12 @@ function checkCallRule(
     say([...at("when"), "fn"], 'must say which functions: "*" would approve whatever is asked');
 }
 
-function readConditions(value: unknown, path: PolicyPath, say: Say): Condition[] {
+function readConditions(value: unknown, path: PolicyPath, say: Say): PolicyCondition[] {
   const block = readBlock(value, path, null, say);
   if (!block) return [];
   const entries = Object.entries(block);
   if (entries.length === 0) say(path, 'names nothing; write action: "*" for whatever there is');
-  return entries.flatMap(([input, given]): Condition[] => {
+  return entries.flatMap(([input, given]): PolicyCondition[] => {
     if (!isConditionInput(input)) {
       say(path, `has no "${input}"; it knows ${POLICY_INPUTS.join(", ")} and meta.<key>`);
       return [];
@@ -192,7 +192,7 @@ function readConditions(value: unknown, path: PolicyPath, say: Say): Condition[]
   });
 }
 
-function readValue(input: Condition["input"], value: unknown, path: PolicyPath, say: Say): Pattern {
+function readValue(input: PolicyCondition["input"], value: unknown, path: PolicyPath, say: Say): Pattern {
   if (value === null) {
     if (ALWAYS_THERE.has(input)) say(path, `must be a text: ${input} is never missing`);
     return null;
@@ -211,11 +211,11 @@ function readValue(input: Condition["input"], value: unknown, path: PolicyPath, 
   return patternOf(input, value);
 }
 
-function isConditionInput(name: string): name is Condition["input"] {
+function isConditionInput(name: string): name is PolicyCondition["input"] {
   return (POLICY_INPUTS as readonly string[]).includes(name) || /^meta\../s.test(name);
 }
 
-function readDecision(value: unknown, path: PolicyPath, say: Say): Decision {
+function readDecision(value: unknown, path: PolicyPath, say: Say): PolicyDecision {
   const known = DECISIONS.find((decision) => decision === value);
   if (!known) say(path, `must be ALLOW, DENY or ESCALATE${instead(value)}`);
   return known ?? "DENY";

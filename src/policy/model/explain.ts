@@ -10,15 +10,15 @@ import {
   type Policy,
   type PolicyInput,
   type PolicyRule,
-  type Verdict,
+  type PolicyVerdict,
 } from "./policy.ts";
-import { POLICY_INPUTS, type Condition, type Pattern } from "./match.ts";
+import { POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
 
 /**
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
  * agents want, for which the env is `agent`, also what the preset makes of it.
  */
-export function explainVerdict(policy: Policy, input: PolicyInput, verdict: Verdict, preset: Policy): string[] {
+export function explainVerdict(policy: Policy, input: PolicyInput, verdict: PolicyVerdict, preset: Policy): string[] {
   return [
     ...inputWords(input),
     "",
@@ -29,7 +29,7 @@ export function explainVerdict(policy: Policy, input: PolicyInput, verdict: Verd
   ];
 }
 
-function presetWords(verdict: Verdict, preset: Policy, input: PolicyInput): string[] {
+function presetWords(verdict: PolicyVerdict, preset: Policy, input: PolicyInput): string[] {
   const { decision, because } = withPreset(verdict, preset, input);
   const isAsked = verdict.trace.defaulted && verdict.decision !== "DENY";
   return isAsked
@@ -47,7 +47,7 @@ function inputWords(input: PolicyInput): string[] {
   return [`Asked about: ${[...named, ...meta].join(", ")}.`, ...claimed];
 }
 
-function decisionWords(policy: Policy, input: PolicyInput, verdict: Verdict): string[] {
+function decisionWords(policy: Policy, input: PolicyInput, verdict: PolicyVerdict): string[] {
   const { decision, trace, because, to, need = 1, standing } = verdict;
   const lines = [`${decision}: ${because}.`];
   if (trace.rule_index !== undefined) {
@@ -85,15 +85,15 @@ function ruleWords(rule: PolicyRule, input: PolicyInput): string {
 
 /** Returns what a rule is about, on one line. */
 export function conditionsText({ when, unless }: Pick<PolicyRule, "when" | "unless">): string {
-  const line = (conditions: readonly Condition[]) => conditions.map(conditionWords).join(", ");
+  const line = (conditions: readonly PolicyCondition[]) => conditions.map(conditionWords).join(", ");
   return unless.length === 0 ? line(when) : `${line(when)}, unless ${line(unless)}`;
 }
 
-function conditionWords(condition: Condition): string {
+function conditionWords(condition: PolicyCondition): string {
   return `${condition.input} is ${anyWords(condition)}`;
 }
 
-function anyWords({ any }: Condition): string {
+function anyWords({ any }: PolicyCondition): string {
   return any.map(patternWords).join(" or ");
 }
 

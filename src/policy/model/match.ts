@@ -20,7 +20,7 @@ export type PolicyInputName = (typeof POLICY_INPUTS)[number];
 export type Pattern = readonly string[] | null;
 
 /** One line of `when` or `unless`: an input, and what it may be. */
-export interface Condition {
+export interface PolicyCondition {
   input: PolicyInputName | `meta.${string}`;
   any: readonly Pattern[];
 }
@@ -77,7 +77,7 @@ export function covers(one: Pattern, other: Pattern): boolean {
 }
 
 /** Returns whether the conditions certainly hold wherever the others do. */
-export function allCover(some: readonly Condition[], others: readonly Condition[]): boolean {
+export function allCover(some: readonly PolicyCondition[], others: readonly PolicyCondition[]): boolean {
   return some.every(({ input, any }) => {
     const other = others.find((condition) => condition.input === input);
     return other?.any.every((narrow) => any.some((wide) => covers(wide, narrow))) ?? false;

@@ -1,8 +1,8 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import { fits, normalised, type Condition, type PolicyInputName } from "./match.ts";
+import { fits, normalised, type PolicyCondition, type PolicyInputName } from "./match.ts";
 import type { PolicyTrace } from "./trace.ts";
 
-export type Decision = PolicyTrace["decision"];
+export type PolicyDecision = PolicyTrace["decision"];
 
 /** One rule of the file, ready to be compared. */
 export interface PolicyRule {
@@ -11,10 +11,10 @@ export interface PolicyRule {
   id: string | null;
   /** What its uses are counted under: its id, or a digest of what it says. */
   key: string;
-  when: readonly Condition[];
+  when: readonly PolicyCondition[];
   /** Where these all hold the rule does not; empty for a rule without exception. */
-  unless: readonly Condition[];
-  decision: Decision;
+  unless: readonly PolicyCondition[];
+  decision: PolicyDecision;
   reason: string | null;
   /** Whom an ESCALATE asks; null for whoever is asked by default. */
   to: string | null;
@@ -31,7 +31,7 @@ export interface Policy {
   version: number;
   /** `1:227da1dce09c`: the version and the beginning of the digest of everything the file says. */
   policyVersion: string;
-  defaults: { read: Decision; other: Exclude<Decision, "ALLOW"> };
+  defaults: { read: PolicyDecision; other: Exclude<PolicyDecision, "ALLOW"> };
   rules: readonly PolicyRule[];
 }
 
@@ -65,8 +65,8 @@ export interface Grant extends PolicyClass {
 }
 
 /** What the policy says of an ask. */
-export interface Verdict {
-  decision: Decision;
+export interface PolicyVerdict {
+  decision: PolicyDecision;
   trace: PolicyTrace;
   /** A rule or a standing grant decided, not a default: only then does an ALLOW approve. */
   matchedRule: boolean;
@@ -157,7 +157,7 @@ export function mayStand({ action }: PolicyClass): boolean {
  * one rank the one that needs more people counts; of rules that are still equal the first is named. What no rule says of
  * a function call people decide, whatever the defaults say of executors.
  */
-export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): Verdict {
+export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyVerdict {
   const matched = policy.rules.filter((rule) => holds(rule, input));
   const denying = matched.find(({ decision }) => decision === "DENY");
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
@@ -219,18 +219,18 @@ export function holds({ when, unless }: Pick<PolicyRule, "when" | "unless">, inp
 }
 
 /** Returns whether one condition holds. */
-export function isMet({ input: name, any }: Condition, input: PolicyInput): boolean {
+export function isMet({ input: name, any }: PolicyCondition, input: PolicyInput): boolean {
   const value = valueOf(name, input);
   return any.some((pattern) => fits(pattern, value));
 }
 
 /** Returns one value of an input by the name rules know it by. */
-export function valueOf(name: Condition["input"], input: PolicyInput): string | null {
+export function valueOf(name: PolicyCondition["input"], input: PolicyInput): string | null {
   if (isPolicyInput(name)) return input[name];
   return input.meta.get(name.slice("meta.".length)) ?? null;
 }
 
-function isPolicyInput(name: Condition["input"]): name is PolicyInputName {
+function isPolicyInput(name: PolicyCondition["input"]): name is PolicyInputName {
   return !name.startsWith("meta.");
 }
 
@@ -259,7 +259,7 @@ function grantWords(policy: Policy, grant: Grant | undefined): string {
  * Returns what is decided of a permission that an agent wants: what the operator's policy and standing grants say, and
  * where none of their rules speaks of it the preset. What the operator denies by default stays denied.
  */
-export function withPreset(verdict: Verdict, preset: Policy, input: PolicyInput): Verdict {
+export function withPreset(verdict: PolicyVerdict, preset: Policy, input: PolicyInput): PolicyVerdict {
   if (!verdict.trace.defaulted || verdict.decision === "DENY") return verdict;
   return evaluate(preset, [], input);
 }

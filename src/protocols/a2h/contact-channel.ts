@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Target } from "../../requests/model/request.ts";
 import {
@@ -6,18 +7,7 @@ import {
   type OutsideChannel,
 } from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
-import {
-  complain,
-  dotted,
-  integer,
-  isJsonObject,
-  list,
-  text,
-  type JsonObject,
-  type Loc,
-  type Problem,
-  type Rule,
-} from "./fields.ts";
+import { complain, dotted, integer, isJsonObject, list, text, type Loc, type Problem, type Rule } from "./fields.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** Whom to ask, as it was written: people are not looked up yet. */

@@ -1,16 +1,7 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { AddressedAsk, Target } from "../../requests/model/request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
-import {
-  complain,
-  isJsonObject,
-  member,
-  object,
-  optional,
-  required,
-  text,
-  type JsonObject,
-  type Problem,
-} from "./fields.ts";
+import { complain, isJsonObject, member, object, optional, required, text, type Problem } from "./fields.ts";
 import { writtenOf } from "./written.ts";
 
 /** A mail that asks again, with whom it goes to. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
 
@@ -16,8 +17,6 @@ export interface Problem {
 
 /** Returns the value of a field, or nothing where it is wrong; what is wrong is added to the problems. */
 export type Rule<T> = (value: unknown, loc: Loc, problems: Problem[]) => T | undefined;
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns `spec.fn` for `["body", "spec", "fn"]`. */
 export function dotted(loc: Loc): string {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
 import {
   OUTSIDE_CHANNELS,
@@ -15,7 +16,6 @@ import {
   required,
   text,
   word,
-  type JsonObject,
   type Loc,
   type Problem,
   type Rule,

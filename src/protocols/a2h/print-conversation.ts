@@ -1,10 +1,10 @@
 import { agentName } from "../../requests/model/view.ts";
-import type { Told } from "../../conversations/read.ts";
+import type { ConversationEntry } from "../../conversations/read.ts";
 import { given } from "./fields.ts";
 import { API_VERSION } from "./specs.ts";
 
 /** Returns something that somebody said, as the agent is told (spec/a2h 5.6 and 14). */
-export function newConversation({ message, conversation, entry }: Told): object {
+export function newConversation({ message, conversation, entry }: ConversationEntry): object {
   const { uid, words, followUp } = message;
   return {
     apiVersion: API_VERSION,
@@ -22,7 +22,7 @@ export function newConversation({ message, conversation, entry }: Told): object 
 }
 
 /** Returns the event of format `v1beta3`, whose key is good for this conversation alone. */
-export function conversationCreated({ message, conversation }: Told, key: string | null): object {
+export function conversationCreated({ message, conversation }: ConversationEntry, key: string | null): object {
   return {
     is_test: false,
     type: "conversation.created",
@@ -37,6 +37,6 @@ export function conversationCreated({ message, conversation }: Told, key: string
 }
 
 /** Returns what came in, in the shape of its channel. */
-export function rawOf({ raw }: Told["message"]): object {
+export function rawOf({ raw }: ConversationEntry["message"]): object {
   return JSON.parse(raw) as object;
 }

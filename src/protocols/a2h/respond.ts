@@ -1,11 +1,12 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { Context } from "../../context.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
-import type { AddressedAsk, Decision, Responder } from "../../requests/model/request.ts";
+import type { AddressedAsk, Decision, Decider } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
-import { checked, complain, flag, given, member, object, optional, required, text, type JsonObject } from "./fields.ts";
+import { checked, complain, flag, given, member, object, optional, required, text } from "./fields.ts";
 
 const BODY = ["body"] as const;
 
@@ -24,7 +25,7 @@ export async function respond(
   // What an agent asked by a tool no key of its own answers (spec/mcp 9).
   if (caller.scope === "agent" && (!caller.selfRespond || ask.door === TOOL_DOOR)) throw new Refusal("self_response");
   const decision = ask.form.kind === "approval" ? callDecision(ask, body) : replyDecision(body);
-  const responder: Responder =
+  const responder: Decider =
     caller.scope === "agent"
       ? { via: "api", person: null, identities: [], seesAll: false, self: true }
       : await responderOf(ctx.db, caller.person, "api");

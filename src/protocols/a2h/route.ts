@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { RouteShorthandOptions } from "fastify";
 import { z } from "zod";
 import { parseExactJson } from "../../lib/exact-json.ts";
@@ -8,7 +9,7 @@ import { readJson } from "../http/body.ts";
 import { queryNumber as numberIn } from "../http/query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
 import { BODIES } from "./wire-schemas.ts";
-import { complain, isJsonObject, refuse, type JsonObject, type Problem } from "./fields.ts";
+import { complain, isJsonObject, refuse, type Problem } from "./fields.ts";
 
 const MOST_DEPTH = 64;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -28,7 +29,7 @@ export interface Mount {
 }
 
 /** What a route is, for its errors and for the reference. */
-export interface About {
+export interface A2hRouteInfo {
   noun: Noun;
   summary: string;
   /** It takes a JSON object. */
@@ -44,7 +45,7 @@ export interface About {
 /** Returns the options of a route. Reads are never limited, and go on while the server drains. */
 export function routeOptions(
   { documented }: Mount,
-  { noun, summary, body, bodyOptional, writes, replies }: About,
+  { noun, summary, body, bodyOptional, writes, replies }: A2hRouteInfo,
 ): RouteShorthandOptions {
   const response = replies ?? { 200: "As asked" };
   return {

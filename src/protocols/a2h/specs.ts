@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import { soundsApproving } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
@@ -14,7 +15,6 @@ import {
   required,
   text,
   word,
-  type JsonObject,
   type Loc,
   type Problem,
   type Rule,

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { addressProblem } from "../../lib/guarded-fetch.ts";
 import { agentName } from "../../requests/model/view.ts";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
@@ -18,14 +19,13 @@ import {
   required,
   text,
   word,
-  type JsonObject,
   type Loc,
   type Problem,
   type Rule,
 } from "./fields.ts";
 import { wireTime } from "./print.ts";
 import { placeOf, queryText } from "../http/query.ts";
-import { badQuery, bodyOf, queryNumber, routeOptions, type About, type Mount } from "./route.ts";
+import { badQuery, bodyOf, queryNumber, routeOptions, type A2hRouteInfo, type Mount } from "./route.ts";
 
 interface WithId {
   Params: { id: string; event: string };
@@ -37,13 +37,13 @@ const STATES = ["pending", "delivered", "dead"] as const;
 
 /** Where agents are told how their requests ended (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
-  const about = (summary: string, more: Partial<About> = {}) =>
+  const about = (summary: string, more: Partial<A2hRouteInfo> = {}) =>
     routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
   endpointRoutes(mount, about);
   deliveryRoutes(mount, about);
 }
 
-type AboutRoute = (summary: string, more?: Partial<About>) => ReturnType<typeof routeOptions>;
+type AboutRoute = (summary: string, more?: Partial<A2hRouteInfo>) => ReturnType<typeof routeOptions>;
 
 /** The endpoints themselves: making, looking at, changing and trying them. */
 function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {

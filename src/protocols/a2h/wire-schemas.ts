@@ -1,18 +1,18 @@
-type Json = Readonly<Record<string, unknown>>;
+import type { JsonObject } from "../../lib/json-body.ts";
 
-const text = (description: string, maxLength?: number): Json => ({
+const text = (description: string, maxLength?: number): JsonObject => ({
   type: "string",
   description,
   ...(maxLength !== undefined && { maxLength }),
 });
-const object = (properties: Json, required: readonly string[] = [], description?: string): Json => ({
+const object = (properties: JsonObject, required: readonly string[] = [], description?: string): JsonObject => ({
   type: "object",
   properties,
   required,
   ...(description !== undefined && { description }),
 });
 
-const channel: Json = {
+const channel: JsonObject = {
   type: "object",
   description: "Whom to ask: inbox, human, channel_id, slack, email, sms, whatsapp, webhook, or any_of, all_of, quorum",
 };
@@ -160,4 +160,4 @@ export const BODIES = {
     },
     ["name", "prioritizedContactChannels"],
   ),
-} as const satisfies Record<string, Json>;
+} as const satisfies Record<string, JsonObject>;

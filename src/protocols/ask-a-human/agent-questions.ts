@@ -3,7 +3,7 @@ import type { Ask } from "../../questions/model/question.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { createAsk } from "../../questions/create.ts";
 import { cancelAsk } from "../../questions/cancel.ts";
-import { listOwnAsks, readAsk, readAsks, waitForAsk, type AskPlace } from "../../questions/read.ts";
+import { listOwnAsks, readAsk, readAsks, waitForAsk, type QuestionPosition } from "../../questions/read.ts";
 import { principalOf, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
 import { askIdOf, isId } from "../http/ids.ts";
@@ -166,7 +166,7 @@ async function page({ ctx }: DoorContext, request: FastifyRequest): Promise<stri
   const expand = expandOf(request);
   const cursor = queryText(request.query, "cursor");
   const list = `own ${asker} ${states.toSorted().join()}`;
-  const before = cursor === undefined ? undefined : readCursor<AskPlace>(ctx.keyring, list, cursor);
+  const before = cursor === undefined ? undefined : readCursor<QuestionPosition>(ctx.keyring, list, cursor);
 
   const { readings, next } = await listOwnAsks(ctx, asker, {
     limit,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { identifyForRead } from "../../questions/identify.ts";
 import { chargeOnce, peekLimit } from "../../core/limits.ts";
-import type { Identity } from "../../questions/model/participant.ts";
+import type { AnsweringIdentity } from "../../questions/model/participant.ts";
 import { callerOf, type DoorContext } from "../http/door.ts";
 import { addressMac, humanCaller, participantCookie, participantToken } from "../http/principals.ts";
 
@@ -27,12 +27,12 @@ export async function knowHuman(door: DoorContext, request: FastifyRequest): Pro
 }
 
 /** Returns who reads, or nothing for somebody unknown. */
-export function readerOf(door: DoorContext, request: FastifyRequest): Promise<Identity | null> {
+export function readerOf(door: DoorContext, request: FastifyRequest): Promise<AnsweringIdentity | null> {
   return identifyForRead(door.ctx, callerOf(request));
 }
 
 /** Returns a name under which equals are spread over people: the person's, else that of the address. */
-export function viewerOf(door: DoorContext, request: FastifyRequest, identity: Identity | null): string {
+export function viewerOf(door: DoorContext, request: FastifyRequest, identity: AnsweringIdentity | null): string {
   return identity?.person ?? addressMac(door, request);
 }
 

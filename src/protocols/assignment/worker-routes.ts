@@ -29,7 +29,7 @@ import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "..
 import { keyHolder } from "../http/principals.ts";
 import { taskIdOf } from "../http/task-wish.ts";
 import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
-import { Saying, type Said, type SaidFacts } from "./worker-says.ts";
+import { Saying, type WorkerReport, type SaidFacts } from "./worker-says.ts";
 
 interface OfJob {
   Params: { repo: string; job: string };
@@ -86,7 +86,7 @@ interface Word {
   repo: string;
   job: string;
   by: Writer;
-  said: Said;
+  said: WorkerReport;
 }
 
 /** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
@@ -180,7 +180,7 @@ function refuseNoJob(id: string): void {
   if (!JOB_ID.test(id)) throw new Refusal("job_not_found");
 }
 
-function sayingOf(request: FastifyRequest): Said {
+function sayingOf(request: FastifyRequest): WorkerReport {
   const read = Saying.safeParse(bodyOf(request));
   if (!read.success) {
     const [problem] = read.error.issues;

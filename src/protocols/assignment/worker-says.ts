@@ -79,4 +79,4 @@ export const Settling = z.object({
   message: text(2000),
   command: text(2000).optional(),
 });
-export type Said = z.infer<typeof Saying>;
+export type WorkerReport = z.infer<typeof Saying>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TAGS, type Tag } from "../../questions/model/question.ts";
 import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
-import type { AskWish } from "../../questions/create.ts";
+import type { QuestionInput } from "../../questions/create.ts";
 import { integerField, laterField, optional, textField, wordField, wordsField } from "./fields.ts";
 
 export const QUESTION_TYPES = ["text", "multiple_choice"] as const;
@@ -90,7 +90,7 @@ export function meantBy(prompt: string, given: CheckedQuestion): MeantQuestion {
 }
 
 /** Returns the ask that a question becomes, but for what only its door knows. */
-export function askOf(meant: MeantQuestion): Omit<AskWish, "door" | "asker" | "wire"> {
+export function askOf(meant: MeantQuestion): Omit<QuestionInput, "door" | "asker" | "wire"> {
   return {
     prompt: meant.prompt,
     form: meant.options ? { kind: "choice", options: meant.options } : { kind: "text" },

@@ -8,5 +8,5 @@ export const toolRefOf = (callId: string): string => `${TOOL_DOOR}:${callId}`;
 
 /** Returns the handle under which the asker knows a request. */
 export function callIdOf({ ref }: Pick<AddressedAsk, "ref">): string {
-  return ref.slice(TOOL_DOOR.length + 1);
+  return ref.slice(ref.indexOf(":") + 1);
 }

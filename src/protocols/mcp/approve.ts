@@ -10,8 +10,8 @@ import { commentOf, deciderOf } from "./people-result.ts";
 import { holdForPeople, parkWait } from "./people-wait.ts";
 import { callIdOf } from "../http/tool-request.ts";
 import { askPermission } from "./people.ts";
-import type { Hold } from "./responses.ts";
-import { membersOf, type Said } from "./rpc.ts";
+import type { HeldWait } from "./responses.ts";
+import { membersOf, type RpcResult } from "./rpc.ts";
 
 /** A little more than the time that is left, so that the deadline itself ends the wait. */
 const MARGIN_MS = 5000;
@@ -20,7 +20,7 @@ const MARGIN_MS = 5000;
  * Answers a client's permission prompt: one text that allows or denies, held until somebody has decided or the deadline
  * has passed. Whatever goes wrong on the way denies: nothing is allowed without a stored decision (spec/mcp 4.4).
  */
-export async function approve(exchange: Exchange, given: object, hold: Hold): Promise<Said> {
+export async function approve(exchange: Exchange, given: object, hold: HeldWait): Promise<RpcResult> {
   const { door, principal, request } = exchange;
   try {
     using _place = parkWait(door, principal);
@@ -37,7 +37,7 @@ export async function approve(exchange: Exchange, given: object, hold: Hold): Pr
   }
 }
 
-async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<Said> {
+async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<RpcResult> {
   const id = callIdOf(ask);
   switch (ask.state) {
     case "open":
@@ -58,11 +58,11 @@ async function saidOf({ door, call }: Exchange, ask: AddressedAsk): Promise<Said
 }
 
 /** Returns the answer that Claude Code takes for no. */
-function denial(message: string, digest: string | null = null): Said {
+function denial(message: string, digest: string | null = null): RpcResult {
   return said({ behavior: "deny", message: withoutSteering(message) }, digest);
 }
 
-function said(decision: object, digest: string | null): Said {
+function said(decision: object, digest: string | null): RpcResult {
   const members = membersOf({ content: [{ type: "text", text: JSON.stringify(decision) }] });
   return digest === null ? members : { members, meta: { "parley/consent_digest": digest } };
 }

@@ -5,8 +5,8 @@ import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } 
 import { flagSecrets } from "../http/secrets.ts";
 import { pollUrl, wireStatus, wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
-import { clientOf, type Call } from "./message.ts";
-import type { Members } from "./rpc.ts";
+import { clientOf, type McpRequest } from "./message.ts";
+import type { JsonMembers } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
 
 const Question = fields({
@@ -33,7 +33,12 @@ const HOW_TO_GO_ON =
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
-export async function askHuman(door: DoorContext, principal: string, call: Call, given: object): Promise<Members> {
+export async function askHuman(
+  door: DoorContext,
+  principal: string,
+  call: McpRequest,
+  given: object,
+): Promise<JsonMembers> {
   const { ctx, config } = door;
   const checked = checkFields(Question, withType(given));
   if ("error" in checked) throw checked.error;

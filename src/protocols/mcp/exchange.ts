@@ -1,7 +1,7 @@
 import type { AddressedForm, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
-import type { Call } from "./message.ts";
+import type { McpRequest } from "./message.ts";
 import { RPC, RpcError } from "./rpc.ts";
 
 /** One request on its way to its reply. */
@@ -10,7 +10,7 @@ export interface Exchange {
   principal: string;
   /** Returns whom its requests ask that name nobody. */
   usualAudience: (decides: AddressedForm["kind"]) => Promise<Audience>;
-  call: Call;
+  call: McpRequest;
   request: FastifyRequest;
   reply: FastifyReply;
 }

@@ -14,6 +14,7 @@ import {
   type UsualAudience,
 } from "../http/door.ts";
 import { failureOf, type Exchange } from "./exchange.ts";
+import { gateRoutes } from "./gate-routes.ts";
 import { readMessage } from "./message.ts";
 import { resultOf } from "./methods.ts";
 import { requestRoutes } from "./request-routes.ts";
@@ -36,6 +37,7 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
   return async (app) => {
     app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
     requestRoutes(app, door);
+    gateRoutes(app, door, usual);
     app.post(
       "/mcp",
       {

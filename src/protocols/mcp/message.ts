@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { withEveryDigit } from "../../lib/exact-json.ts";
-import { BadJson, MOST_VALUES, parseJsonBody, TooManyValues } from "../../lib/json-body.ts";
+import { BadJson, MOST_VALUES, parseJsonBody, TooManyValues, type JsonObject } from "../../lib/json-body.ts";
 import { REFUSALS } from "../../refusals.ts";
 import { MODERN, SUPPORTED, UNSAID } from "./opening.ts";
 import { RPC, RpcError, type RpcId } from "./rpc.ts";
@@ -10,15 +10,13 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 
-export type Json = Readonly<Record<string, unknown>>;
-
 /** A request, told apart from everything else and checked as its revision asks. */
-export interface Call {
+export interface McpRequest {
   id: RpcId;
   method: string;
-  params: Json;
+  params: JsonObject;
   /** `params._meta`. */
-  meta: Json;
+  meta: JsonObject;
   /** The revision is 2026-07-28: each request carries its own version and capabilities. */
   isModern: boolean;
   /** The message as it came, for what must keep every digit. */
@@ -35,7 +33,7 @@ export interface Call {
  *
  * @throws {RpcError} with a status of 400 for what is no message, or lacks what its revision requires
  */
-export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): Call | null {
+export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): McpRequest | null {
   const body = parse(bytes);
   if (!isObject(body) || body["jsonrpc"] !== "2.0") throw notARequest();
   const { method, params } = body;
@@ -60,20 +58,20 @@ export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): Ca
 }
 
 /** Returns one argument of a tool as it came: with its nulls, and with every digit of its integers. */
-export function exactArgument({ bytes, params }: Call, name: string): unknown {
-  const { params: exact } = withEveryDigit(bytes, { params }) as { params: Json };
+export function exactArgument({ bytes, params }: McpRequest, name: string): unknown {
+  const { params: exact } = withEveryDigit(bytes, { params }) as { params: JsonObject };
   const given = exact["arguments"];
   return isObject(given) && Object.hasOwn(given, name) ? given[name] : undefined;
 }
 
 /** Returns the capabilities that a modern client declares with its request. */
-export function extensionsOf({ isModern, meta }: Call): Json {
+export function extensionsOf({ isModern, meta }: McpRequest): JsonObject {
   const capabilities = isModern ? meta[CAPABILITIES_KEY] : undefined;
   return isObject(capabilities) && isObject(capabilities["extensions"]) ? capabilities["extensions"] : {};
 }
 
 /** Returns what the client calls itself: shown to people, never used to decide. */
-export function clientOf({ meta }: Call): { name: string; version?: string } | undefined {
+export function clientOf({ meta }: McpRequest): { name: string; version?: string } | undefined {
   const client = meta[CLIENT_KEY];
   if (!isObject(client) || typeof client["name"] !== "string") return undefined;
   const cut = (text: string) => [...text.toWellFormed().replaceAll("\0", "")].slice(0, 100).join("");
@@ -82,12 +80,12 @@ export function clientOf({ meta }: Call): { name: string; version?: string } | u
 }
 
 /** Returns the token under which the client wants to hear of progress. */
-export function progressTokenOf({ meta }: Call): RpcId | undefined {
+export function progressTokenOf({ meta }: McpRequest): RpcId | undefined {
   const token = meta["progressToken"];
   return isId(token) ? token : undefined;
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -117,7 +115,7 @@ function isModern(version: string): boolean {
 }
 
 /** `initialize` names the revision it wants in its own way, so what else is said of one does not matter there. */
-function versionOf(method: string, meta: Json, headers: IncomingHttpHeaders, id: RpcId | undefined): string {
+function versionOf(method: string, meta: JsonObject, headers: IncomingHttpHeaders, id: RpcId | undefined): string {
   const claimed = meta[VERSION_KEY];
   if (claimed !== undefined && typeof claimed !== "string") throw missingMeta(id);
   if (method === "initialize" && claimed === undefined) return UNSAID;
@@ -138,7 +136,7 @@ function missingMeta(id: RpcId | undefined): RpcError {
 }
 
 /** Proxies route by headers, so these must say what the body says. */
-function checkModern({ id, method, params, meta }: Call, headers: IncomingHttpHeaders): void {
+function checkModern({ id, method, params, meta }: McpRequest, headers: IncomingHttpHeaders): void {
   if (typeof meta[VERSION_KEY] !== "string" || !isObject(meta[CAPABILITIES_KEY])) throw missingMeta(id);
   const mustEqual = (name: string, given: string | undefined, said: unknown) => {
     if (given === said) return;

@@ -17,16 +17,16 @@ import {
   readHandle,
   readWish,
   waitResult,
-  type Hold,
+  type HeldWait,
 } from "./responses.ts";
-import { membersOf, RPC, RpcError, type Said } from "./rpc.ts";
+import { membersOf, RPC, RpcError, type RpcResult } from "./rpc.ts";
 import { declaresTasks } from "./task-shape.ts";
 import { taskMethod, waitAsTask } from "./tasks.ts";
 import { refusedResult } from "./tool-result.ts";
 import { APPROVE_TOOL, TOOLS, type ToolName } from "./tools.ts";
 
 /** Returns what a request's result says. @throws {RpcError} */
-export async function resultOf(exchange: Exchange, hold: Hold): Promise<Said> {
+export async function resultOf(exchange: Exchange, hold: HeldWait): Promise<RpcResult> {
   const { call } = exchange;
   switch (call.isModern ? `modern ${call.method}` : call.method) {
     case "initialize":
@@ -53,7 +53,7 @@ export async function resultOf(exchange: Exchange, hold: Hold): Promise<Said> {
 }
 
 /** Returns a tool's result; what it declines is a result too, which the model reads. @throws {RpcError} */
-async function callTool(exchange: Exchange, hold: Hold): Promise<Said> {
+async function callTool(exchange: Exchange, hold: HeldWait): Promise<RpcResult> {
   const { name, arguments: given = {} } = exchange.call.params;
   const tool = TOOLS.find((one) => one.name === name)?.name;
   if (tool === undefined) throw new RpcError(RPC.invalidParams, "Unknown tool", { id: exchange.call.id });
@@ -75,8 +75,8 @@ async function runTool(
   exchange: Exchange,
   tool: Exclude<ToolName, typeof APPROVE_TOOL>,
   given: object,
-  hold: Hold,
-): Promise<Said> {
+  hold: HeldWait,
+): Promise<RpcResult> {
   const { door, principal, call } = exchange;
   switch (tool) {
     case "ask_human":

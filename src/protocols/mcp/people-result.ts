@@ -6,7 +6,7 @@ import { readDetails, type AddressedDetails } from "../../requests/read.ts";
 import { wireTime } from "../http/question.ts";
 import { callIdOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";
-import type { Members } from "./rpc.ts";
+import type { JsonMembers } from "./rpc.ts";
 import { toolResult, WORDS_ARE_DATA } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
 
@@ -17,7 +17,7 @@ const REJECTED =
   "This was not approved: do not run it, and do not ask for the same again. Weigh what was said and go on.";
 
 /** How long somebody waited for a result, and whether it reaches them. */
-export interface Heard {
+export interface ResultWait {
   waitedMs: number;
   signal: AbortSignal;
 }
@@ -26,7 +26,11 @@ export interface Heard {
  * Returns a request to people as a tool's result, with what a wait adds to it where there was one. Once an outcome is
  * told, the same call asks anew: a decided permission is spent (spec/mcp 4.3).
  */
-export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: Heard | null): Promise<Members> {
+export async function peopleResult(
+  door: DoorContext,
+  ask: AddressedAsk,
+  heard: ResultWait | null,
+): Promise<JsonMembers> {
   const details = await readDetails(door.ctx, ask);
   const isOver = ask.state !== "open";
   const { outcome } = ask;
@@ -42,7 +46,7 @@ export async function peopleResult(door: DoorContext, ask: AddressedAsk, heard: 
   return toolResult(JSON.stringify(body), notes.length > 0 ? notes.join(" ") : undefined);
 }
 
-function waited(ask: AddressedAsk, { waitedMs }: Heard): object {
+function waited(ask: AddressedAsk, { waitedMs }: ResultWait): object {
   const settled = ask.state !== "open";
   const next = { tool: WAIT_TOOL, arguments: { question_id: callIdOf(ask) } };
   return { settled, waited_seconds: Math.floor(waitedMs / 1000), ...(!settled && { next }) };

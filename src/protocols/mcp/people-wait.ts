@@ -10,9 +10,9 @@ import { wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
 import { peopleResult } from "./people-result.ts";
-import type { Asked } from "./people.ts";
-import { holdSecondsOf, type Hold } from "./responses.ts";
-import { membersOf, resultObject, type Members, type TaskCreated } from "./rpc.ts";
+import type { OpenedRequest } from "./people.ts";
+import { holdSecondsOf, type HeldWait } from "./responses.ts";
+import { membersOf, resultObject, type JsonMembers, type TaskCreated } from "./rpc.ts";
 import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
 
 /** Takes a place among the waits of one asker, before anything is asked. @throws {LimitRefusal} */
@@ -24,7 +24,7 @@ export function parkWait({ parked, config }: DoorContext, principal: string): Di
 export async function holdForPeople(
   { ctx }: DoorContext,
   { id }: AddressedAsk,
-  hold: Hold,
+  hold: HeldWait,
   holdSeconds: number,
 ): Promise<{ ask: AddressedAsk; waitedMs: number }> {
   const start = ctx.clock.monotonic();
@@ -39,10 +39,10 @@ export async function holdForPeople(
  */
 export async function resultOfPeople(
   { door, call }: Exchange,
-  { ask, maxWaitSeconds }: Asked,
-  hold: Hold,
+  { ask, maxWaitSeconds }: OpenedRequest,
+  hold: HeldWait,
   { ownsAsk }: { ownsAsk: boolean },
-): Promise<Members | TaskCreated> {
+): Promise<JsonMembers | TaskCreated> {
   const isTask = declaresTasks(call);
   const { onCount: _, ...silent } = hold;
   const seconds = isTask ? TASK_HOLD_SECONDS : holdSecondsOf({ maxWaitSeconds }, hold);
@@ -56,7 +56,7 @@ export async function resultOfPeople(
   return { task: taskHead(door, kept) };
 }
 
-function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: AddressedWaitReading): Members {
+function taskHead({ ctx }: DoorContext, { wait, ask, status, at }: AddressedWaitReading): JsonMembers {
   const waiting = ask.form.kind === "approval" ? "Waiting for a decision" : "Waiting for an answer";
   return membersOf({
     taskId: wait.id,
@@ -74,7 +74,7 @@ export async function peopleTask(
   door: DoorContext,
   reading: AddressedWaitReading,
   signal: AbortSignal,
-): Promise<Members> {
+): Promise<JsonMembers> {
   const head = taskHead(door, reading);
   if (reading.status !== "completed") return head;
   const waitedMs = Math.max(0, reading.at - reading.wait.createdAt);

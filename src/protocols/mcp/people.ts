@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { Context } from "../../context.ts";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { turnAfter } from "../../lib/turn.ts";
@@ -18,15 +19,15 @@ import { checkFields } from "../http/fields.ts";
 import { TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
-import { clientOf, exactArgument, type Call, type Json } from "./message.ts";
+import { clientOf, exactArgument, type McpRequest } from "./message.ts";
 import { AN_HOUR_S, Approval, Contact, optionsOf, People, Permission, usualTimeout } from "./people-fields.ts";
 import { chargeRead } from "./responses.ts";
-import type { Members } from "./rpc.ts";
+import type { JsonMembers } from "./rpc.ts";
 import { toolResult } from "./tool-result.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
 
 /** A request to people, whoever asked for it: the same one asked again finds the first. */
-export interface Asked {
+export interface OpenedRequest {
   ask: AddressedAsk;
   maxWaitSeconds: number | undefined;
 }
@@ -49,7 +50,7 @@ interface Wish {
  * @throws {Refusal} `invalid_input`, `schema_refused`, `human_unknown`, `idempotency_mismatch`, `rate_limited`,
  *   `quota_exceeded`
  */
-export async function contactHuman(exchange: Exchange, given: object): Promise<Asked> {
+export async function contactHuman(exchange: Exchange, given: object): Promise<OpenedRequest> {
   const { call, door } = exchange;
   const { schemas } = door.ctx;
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Contact, given);
@@ -82,7 +83,7 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<A
  *
  * @throws {Refusal} `invalid_input`, `human_unknown`, `idempotency_mismatch`, `rate_limited`, `quota_exceeded`
  */
-export async function requestApproval(exchange: Exchange, given: object): Promise<Asked> {
+export async function requestApproval(exchange: Exchange, given: object): Promise<OpenedRequest> {
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Approval, given);
   const { fn, reason = "", to, reject_options = [] } = rest;
   const { call } = exchange;
@@ -109,7 +110,7 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
  *
  * @throws {Refusal} `invalid_input`, `rate_limited`, `quota_exceeded`
  */
-export async function askPermission(exchange: Exchange, given: object): Promise<Asked> {
+export async function askPermission(exchange: Exchange, given: object): Promise<OpenedRequest> {
   const { tool_name: fn, tool_use_id: use } = checked(Permission, given);
   const { call } = exchange;
   const input = exactArgument(call, "input");
@@ -128,8 +129,8 @@ export async function askPermission(exchange: Exchange, given: object): Promise<
   return { ask, maxWaitSeconds: undefined };
 }
 
-function argumentsOf({ params }: Call): Json {
-  return params["arguments"] as Json;
+function argumentsOf({ params }: McpRequest): JsonObject {
+  return params["arguments"] as JsonObject;
 }
 
 function approvalForm(
@@ -195,7 +196,7 @@ async function audienceOfNamed(ctx: Context, to: string): Promise<Audience> {
 }
 
 /** Returns who can be asked, without any contact detail, and on the first page the groups. It counts as one read. @throws {Refusal} */
-export async function listPeople(door: DoorContext, asker: string, given: object): Promise<Members> {
+export async function listPeople(door: DoorContext, asker: string, given: object): Promise<JsonMembers> {
   const { query, limit = 50, cursor } = checked(People, given);
   await chargeRead(door, asker);
   const after = cursor === undefined ? 0 : wholeNumber(cursor, { min: 0, max: MOST_WHOLE });

@@ -2,7 +2,7 @@ import { isFinal, readAsk, waitForAsk, type AskReading } from "../../questions/r
 import { checkFields, fields, idField, integerField, optional } from "../http/fields.ts";
 import { askIdOf } from "../http/ids.ts";
 import type { DoorContext } from "../http/door.ts";
-import type { Members } from "./rpc.ts";
+import type { JsonMembers } from "./rpc.ts";
 import { responsesResult } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
 
@@ -20,7 +20,7 @@ const WAIT_AGAIN =
   "People have not finished answering. Go on with other work if you can, or call this tool again as `next` says.";
 
 /** How a wait is held, and who hears of it meanwhile. */
-export interface Hold {
+export interface HeldWait {
   /** The client takes a stream. */
   canStream: boolean;
   /** The client hears of progress. */
@@ -54,7 +54,7 @@ export function readHandle(given: object): string {
 }
 
 /** Returns the question and its answers so far. It counts as one read. @throws {Refusal} */
-export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<Members> {
+export async function checkResponses(door: DoorContext, principal: string, questionId: string): Promise<JsonMembers> {
   await chargeRead(door, principal);
   const reading = await readAsk(door.ctx, askIdOf(questionId), principal);
   return responsesResult(reading, {}, isFinal(reading.ask) ? undefined : CHECK_LATER);
@@ -77,7 +77,7 @@ export async function chargeRead({ ctx, readLimits }: DoorContext, principal: st
 /** Returns for how long a call is held (spec/mcp 5). */
 export function holdSecondsOf(
   { maxWaitSeconds }: Pick<WaitWish, "maxWaitSeconds">,
-  { canStream, hasToken }: Hold,
+  { canStream, hasToken }: HeldWait,
 ): number {
   if (!canStream) return Math.min(maxWaitSeconds ?? SHORTER_HOLD_S, SHORTER_HOLD_S);
   return maxWaitSeconds ?? (hasToken ? LONGER_HOLD_S : SHORTER_HOLD_S);
@@ -93,7 +93,7 @@ export async function holdForResponses(
   door: DoorContext,
   principal: string,
   wish: WaitWish,
-  hold: Pick<Hold, "signal" | "onCount"> & { seconds: number },
+  hold: Pick<HeldWait, "signal" | "onCount"> & { seconds: number },
 ): Promise<WaitEnd> {
   const { ctx, config, parked } = door;
   using _place = parked.park("mcp waits", principal, config.limits.longPolls);
@@ -122,7 +122,7 @@ export function wantedOf({ ask }: AskReading, { minResponses }: Pick<WaitWish, "
 export function waitResult(
   { reading, isSettled, waitedMs }: WaitEnd,
   { minResponses }: Pick<WaitWish, "minResponses">,
-): Members {
+): JsonMembers {
   const waited = { settled: isSettled, waited_seconds: Math.floor(waitedMs / 1000) };
   if (isSettled) return responsesResult(reading, waited);
   const next = {

@@ -37,33 +37,33 @@ export function errorJson({ code, message, data, id }: Pick<RpcError, "code" | "
 }
 
 /** What a result says beside its `resultType` and `_meta`: the text of JSON members, whose order and names are kept. */
-export type Members = string;
+export type JsonMembers = string;
 
 /** Returns the members of a plain object. */
-export function membersOf(value: object): Members {
+export function membersOf(value: object): JsonMembers {
   return JSON.stringify(value).slice(1, -1);
 }
 
 /** A task in place of a result. */
 export interface TaskCreated {
-  task: Members;
+  task: JsonMembers;
 }
 
 /** A result with something of its own in `_meta`. */
 export interface Annotated {
-  members: Members;
+  members: JsonMembers;
   meta: object;
 }
 
 /** Whatever a request can be answered with. */
-export type Said = Members | TaskCreated | Annotated;
+export type RpcResult = JsonMembers | TaskCreated | Annotated;
 
 /** Returns a result as JSON text, with what every result of its revision carries. */
-export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: Said): string {
+export function resultJson({ id, isModern }: { id: RpcId; isModern: boolean }, said: RpcResult): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultOfSaid(isModern, said)}}`;
 }
 
-function resultOfSaid(isModern: boolean, said: Said): string {
+function resultOfSaid(isModern: boolean, said: RpcResult): string {
   if (typeof said === "string") return resultObject(isModern, said);
   if ("task" in said) return resultObject(isModern, said.task, "task");
   return resultObject(isModern, said.members, "complete", said.meta);
@@ -72,7 +72,7 @@ function resultOfSaid(isModern: boolean, said: Said): string {
 /** Returns the result alone. */
 export function resultObject(
   isModern: boolean,
-  members: Members,
+  members: JsonMembers,
   resultType = "complete",
   more: object | null = null,
 ): string {

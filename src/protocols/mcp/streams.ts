@@ -9,8 +9,8 @@ import { isObject, progressTokenOf } from "./message.ts";
 import { limitAsError, resultOf } from "./methods.ts";
 import { RESULT_META } from "./opening.ts";
 import { peopleTask } from "./people-wait.ts";
-import type { Hold } from "./responses.ts";
-import { errorJson, membersOf, notificationJson, resultJson, RPC, RpcError, type Members } from "./rpc.ts";
+import type { HeldWait } from "./responses.ts";
+import { errorJson, membersOf, notificationJson, resultJson, RPC, RpcError, type JsonMembers } from "./rpc.ts";
 import { requireTasks, taskMembers } from "./tasks.ts";
 
 const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
@@ -19,7 +19,7 @@ const MOST_TASKS = 100;
 
 const say = (stream: EventStream, json: string): void => stream.write(`event: message\ndata: ${json}\n\n`);
 
-/** The head and a comment go out before anything is looked up, so that the client sees within 100 ms that it is heard. */
+/** The head and a comment go out before anything is looked up, so that the client sees at once that it is heard. */
 export async function answerByStream(exchange: Exchange): Promise<void> {
   const { door, call, reply } = exchange;
   const stream = openEventStream(reply, ": waiting\n\n");
@@ -31,7 +31,7 @@ export async function answerByStream(exchange: Exchange): Promise<void> {
           say(stream, notificationJson("notifications/progress", { progressToken: token, ...params }));
         });
   const beating = beat(door, stream.gone, () => (progress ? progress.tick() : stream.write(": still waiting\n\n")));
-  const hold: Hold = { canStream: true, hasToken: progress !== null, signal: stream.gone };
+  const hold: HeldWait = { canStream: true, hasToken: progress !== null, signal: stream.gone };
   if (progress) hold.onCount = progress.count;
   using _watch = endsWithKey(exchange, stream);
   try {
@@ -108,7 +108,7 @@ export async function listen(exchange: Exchange): Promise<void> {
   try {
     const honoured = ids.length > 0 ? { taskIds: ids } : {};
     say(stream, notificationJson("notifications/subscriptions/acknowledged", { notifications: honoured, _meta: meta }));
-    const tell = async (task: Members) => {
+    const tell = async (task: JsonMembers) => {
       if (!(await isStillGood(door, request))) throw keyEnded(exchange);
       const params = `{${task},${membersOf({ _meta: meta })}}`;
       say(stream, `{"jsonrpc":"2.0","method":"notifications/tasks","params":${params}}`);

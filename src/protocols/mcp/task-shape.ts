@@ -1,4 +1,4 @@
-import { extensionsOf, type Call } from "./message.ts";
+import { extensionsOf, type McpRequest } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
 
 /** What is settled within this time needs no task. */
@@ -9,7 +9,7 @@ const SELDOM_MS = 15_000;
 const OFTEN_FOR_MS = 300_000;
 
 /** True when the client says with this request that it understands tasks. */
-export function declaresTasks(call: Call): boolean {
+export function declaresTasks(call: McpRequest): boolean {
   return Object.hasOwn(extensionsOf(call), TASKS_EXTENSION);
 }
 

@@ -5,15 +5,15 @@ import { isId } from "../http/ids.ts";
 import { wireTime } from "../http/question.ts";
 import { goneSignal, type DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Call } from "./message.ts";
+import type { McpRequest } from "./message.ts";
 import { TASKS_EXTENSION } from "./opening.ts";
-import { chargeRead, holdForResponses, wantedOf, waitResult, type Hold, type WaitWish } from "./responses.ts";
+import { chargeRead, holdForResponses, wantedOf, waitResult, type HeldWait, type WaitWish } from "./responses.ts";
 import { cancelPeopleTask, findPeopleTask, peopleTask } from "./people-wait.ts";
-import { membersOf, resultObject, RPC, RpcError, type Members, type TaskCreated } from "./rpc.ts";
+import { membersOf, resultObject, RPC, RpcError, type JsonMembers, type TaskCreated } from "./rpc.ts";
 import { declaresTasks, pollIntervalMs, TASK_HOLD_SECONDS } from "./task-shape.ts";
 
 /** Refuses what only a client that declares tasks may ask. @throws {RpcError} */
-export function requireTasks(call: Call): void {
+export function requireTasks(call: McpRequest): void {
   if (declaresTasks(call)) return;
   throw new RpcError(RPC.missingCapability, "Missing required client capability", {
     status: 400,
@@ -32,8 +32,8 @@ export async function waitAsTask(
   door: DoorContext,
   principal: string,
   wish: WaitWish,
-  { signal }: Pick<Hold, "signal">,
-): Promise<Members | TaskCreated> {
+  { signal }: Pick<HeldWait, "signal">,
+): Promise<JsonMembers | TaskCreated> {
   const end = await holdForResponses(door, principal, wish, { signal, seconds: TASK_HOLD_SECONDS });
   if (end.isSettled) return waitResult(end, wish);
   const wanted = wantedOf(end.reading, wish);
@@ -49,7 +49,7 @@ export async function waitAsTask(
  *
  * @throws {RpcError} for a task that is unknown or somebody else's
  */
-export async function taskMethod({ door, principal, call, reply }: Exchange): Promise<Members> {
+export async function taskMethod({ door, principal, call, reply }: Exchange): Promise<JsonMembers> {
   requireTasks(call);
   const { taskId } = call.params;
   if (typeof taskId !== "string" || !isId(taskId)) throw noSuchTask(call);
@@ -68,7 +68,7 @@ export async function taskMethod({ door, principal, call, reply }: Exchange): Pr
   return isAsked ? peopleTask(door, forPeople, goneSignal(reply)) : "";
 }
 
-function noSuchTask({ id }: Call): RpcError {
+function noSuchTask({ id }: McpRequest): RpcError {
   return new RpcError(RPC.invalidParams, "Task not found", { id });
 }
 
@@ -77,7 +77,7 @@ export function taskMembers(
   { ctx }: DoorContext,
   { wait, state }: WaitReading,
   { withResult } = { withResult: true },
-): Members {
+): JsonMembers {
   const { status, ask, responses, at } = state;
   const members = membersOf({
     taskId: wait.id,

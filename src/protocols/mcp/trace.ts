@@ -1,7 +1,7 @@
 import { readTraceParent, type TraceParent } from "../../lib/traceparent.ts";
 import type { Tracer } from "../../lib/tracing.ts";
 import type { Context } from "../../context.ts";
-import type { Call } from "./message.ts";
+import type { McpRequest } from "./message.ts";
 import { TOOLS } from "./tools.ts";
 
 const SPAN_BYTES = 8;
@@ -13,7 +13,7 @@ const SPAN_BYTES = 8;
 export function underTrace<T>(
   ctx: Pick<Context, "clock" | "random">,
   tracer: Tracer,
-  call: Call,
+  call: McpRequest,
   answer: () => Promise<T>,
 ): Promise<T> {
   const parent = tracer.isOn ? readTraceParent(call.meta["traceparent"]) : null;
@@ -23,7 +23,7 @@ export function underTrace<T>(
 async function told<T>(
   { clock, random }: Pick<Context, "clock" | "random">,
   tracer: Tracer,
-  { method, params, parent }: Call & { parent: TraceParent },
+  { method, params, parent }: McpRequest & { parent: TraceParent },
   answer: () => Promise<T>,
 ): Promise<T> {
   const tool = method === "tools/call" ? TOOLS.find(({ name }) => name === params["name"])?.name : undefined;

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { z } from "zod";
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { stringsOf } from "../../lib/strings-of.ts";
@@ -14,8 +15,6 @@ import { isText, readId } from "./ask-fields.ts";
 import { enter } from "./job-requests.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 const STATUSES = ASK_STATUSES.filter((status) => status !== "PENDING");
 const MOST_JSON_BYTES = 65_536;
@@ -72,9 +71,9 @@ export function answerRoutes(app: Door, door: DoorContext): void {
 }
 
 /** @throws {Refusal} `invalid_input`, and `answer_misfit` for what is too long */
-function readAnswer(body: Json): AnswerWish {
+function readAnswer(body: JsonObject): AnswerWish {
   const problems: FieldProblem[] = [];
-  const say = (field: string, constraint: string, facts: Json = {}): void =>
+  const say = (field: string, constraint: string, facts: JsonObject = {}): void =>
     void problems.push({ message: "Request body is not valid", field, constraint, ...facts });
   if (body["type"] !== undefined && body["type"] !== "Answer") say("type", "enum", { allowed: ["Answer"] });
   const askId = readId(body, "ask_id", say);

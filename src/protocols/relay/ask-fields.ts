@@ -1,11 +1,10 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { ASK_TYPES, type AskType } from "../../core/model/ask-type.ts";
 import type { FieldProblem } from "../../core/model/field-problem.ts";
 import { lengthOf, refuseFields } from "../../core/model/field-problem.ts";
 import { type AskConstraints, type ContextEnvelope } from "../../asks/model/ask.ts";
 import { readOptions } from "../../asks/model/choice-options.ts";
 import { canonicalExact } from "../../lib/exact-json.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Ids of jobs, steps and asks (spec/relay 2). */
 export const ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -25,13 +24,13 @@ export interface AskFields {
   envelope: ContextEnvelope | null;
   constraints: AskConstraints;
   roleId: string | null;
-  meta: Json;
+  meta: JsonObject;
 }
 
 /** Reads the fields of a new ask, which may be for one of these groups. @throws {Refusal} `invalid_input`, with every problem in the order of the fields */
-export function readAskFields(body: Json, groups: Iterable<string>): AskFields {
+export function readAskFields(body: JsonObject, groups: Iterable<string>): AskFields {
   const problems: FieldProblem[] = [];
-  const say = (field: string, constraint: string, facts: Json = {}): void =>
+  const say = (field: string, constraint: string, facts: JsonObject = {}): void =>
     void problems.push({ message: "Request body is not valid", field, constraint, ...facts });
 
   if (given(body["type"]) && body["type"] !== "Ask") say("type", "enum", { allowed: ["Ask"] });
@@ -49,7 +48,7 @@ export function readAskFields(body: Json, groups: Iterable<string>): AskFields {
   return { id, jobId, stepId, type, prompt, contextHash, envelope, constraints, roleId, meta };
 }
 
-type Say = (field: string, constraint: string, facts?: Json) => void;
+type Say = (field: string, constraint: string, facts?: JsonObject) => void;
 
 function fallback<T>(say: Say, field: string, instead: T): T {
   say(field, "type");
@@ -57,7 +56,7 @@ function fallback<T>(say: Say, field: string, instead: T): T {
 }
 
 const given = (value: unknown): boolean => value !== undefined && value !== null;
-const isObject = (value: unknown): value is Json =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" &&
   value !== null &&
   !Array.isArray(value) &&
@@ -69,7 +68,7 @@ export function isText(value: string): boolean {
 }
 
 /** Reads an id. */
-export function readId(body: Json, field: string, say: Say): string {
+export function readId(body: JsonObject, field: string, say: Say): string {
   const value = body[field];
   if (!given(value)) say(field, "required");
   else if (typeof value !== "string") say(field, "type");
@@ -166,7 +165,7 @@ function readRole(value: unknown, say: Say): string | null {
   return value as string;
 }
 
-function readMeta(value: unknown, by: { type: AskType; audiences: readonly string[] }, say: Say): Json {
+function readMeta(value: unknown, by: { type: AskType; audiences: readonly string[] }, say: Say): JsonObject {
   const { type, audiences } = by;
   if (!given(value)) return {};
   if (!isObject(value)) return fallback(say, "meta", {});

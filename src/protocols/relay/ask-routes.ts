@@ -10,7 +10,7 @@ import { envelopeHash } from "../../asks/model/decision-key.ts";
 import { type RelayAsk } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../asks/hold-job.ts";
-import { postAsk, type AskWish } from "../../asks/post-ask.ts";
+import { postAsk, type AskInput } from "../../asks/post-ask.ts";
 import { withdrawAsk } from "../../asks/post-answer.ts";
 import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
@@ -187,7 +187,7 @@ async function wishOf(
   { ctx }: DoorContext,
   body: Readonly<Record<string, unknown>>,
   fields: AskFields,
-): Promise<Omit<AskWish, "principal" | "lease">> {
+): Promise<Omit<AskInput, "principal" | "lease">> {
   checkSchema(ctx, fields.meta);
   const hash = fields.envelope ? envelopeHash(fields.envelope) : null;
   const contextHash = fields.contextHash ?? hash;

@@ -12,7 +12,7 @@ import { RELAY_ID } from "./fields.ts";
 const MOST_DEPTH = 32;
 
 /** What a route says of itself. */
-export interface About {
+export interface RelayRouteInfo {
   summary: string;
   /** The schema of the JSON object it takes. */
   body?: z.ZodType;
@@ -24,7 +24,7 @@ export interface About {
 }
 
 /** Returns the options of a route; its body is checked by `bodyOf`, after the credentials. */
-export function routeOptions({ summary, body, bodyOptional, writes, replies }: About): RouteShorthandOptions {
+export function routeOptions({ summary, body, bodyOptional, writes, replies }: RelayRouteInfo): RouteShorthandOptions {
   const response = replies ?? { 200: "As asked" };
   return {
     ...(body && { bodyLimit: RELAY_BODY_BYTES }),

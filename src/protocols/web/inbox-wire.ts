@@ -6,7 +6,7 @@ import {
   type AddressedForm,
   type Audience,
   type DecidedBy,
-  type Responder,
+  type Decider,
   type Target,
 } from "../../requests/model/request.ts";
 import { agentName, askerName, indented, isGuarded, optionsOf, shownTitle, viewOf } from "../../requests/model/view.ts";
@@ -72,7 +72,7 @@ export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: Inbox
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export function wholeAsk(ask: Ask, details: AddressedDetails, who: Responder, now: number): object {
+export function wholeAsk(ask: Ask, details: AddressedDetails, who: Decider, now: number): object {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewOf(ask);
   const { form } = ask;
@@ -153,7 +153,7 @@ function byOf({ kind, id, via }: DecidedBy, names: Names): object {
   return { kind, name, via };
 }
 
-function asked(target: Target, names: Names, who: Responder): { name: string | null; channel: string; me: boolean }[] {
+function asked(target: Target, names: Names, who: Decider): { name: string | null; channel: string; me: boolean }[] {
   const person = (id: string, channel: string) => ({ name: names.get(id) ?? null, channel, me: id === who.person });
   if (target.via === "person") return [person(target.person, "inbox")];
   if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));

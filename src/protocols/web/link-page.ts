@@ -10,10 +10,11 @@ import { decideByLink, readLink, type LinkReading } from "../../requests/open-li
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";
 import { cookieName, cookieOf, fromOurPage } from "../http/principals.ts";
-import { html, type Markup } from "./html.ts";
+import { html } from "./html.ts";
 import * as view from "./link-view.ts";
 import { wholeNumber } from "../http/query.ts";
 import { openedCookie, openedProblem } from "./link-cookie.ts";
+import { sendStillPage, type StillPage } from "./still-page.ts";
 
 const BODY_BYTES = 262_144;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
@@ -35,18 +36,18 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
 
     app.get<OneLink>("/r/:token", { schema: { hide: true } }, async (request, reply) => {
       const { token } = request.params;
-      return send(door, reply, 200, await shown(ctx, token, await readLink(ctx, token), null));
+      return sendStillPage(door, reply, 200, await shown(ctx, token, await readLink(ctx, token), null));
     });
 
     app.post<OneLink>("/r/:token/open", { bodyLimit: BODY_BYTES, ...FORM }, async (request, reply) => {
       refuseForeign(request);
       const { token } = request.params;
       const reading = await readLink(ctx, token);
-      if (reading.ask.state !== "open") return send(door, reply, 200, await shown(ctx, token, reading, null));
+      if (reading.ask.state !== "open") return sendStillPage(door, reply, 200, await shown(ctx, token, reading, null));
       const nonce = Buffer.from(ctx.random(16)).toString("base64url");
       reply.header("set-cookie", openedCookie(door, token, nonce));
       const page = await decidable(door, request, { token, reading }, { nonce, said: {}, wrong: null });
-      return send(door, reply, 200, page);
+      return sendStillPage(door, reply, 200, page);
     });
 
     app.post<OneLink>("/r/:token/decide", { bodyLimit: BODY_BYTES, ...FORM }, async (request, reply) => {
@@ -57,11 +58,11 @@ export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
       const nonce = given.get("nonce") ?? "";
       if (reading.ask.state === "open") {
         const problem = openedProblem(door, request, token, nonce);
-        if (problem !== null) return send(door, reply, 403, await shown(ctx, token, reading, problem));
+        if (problem !== null) return sendStillPage(door, reply, 403, await shown(ctx, token, reading, problem));
         const wrong = await decide(door, request, { token, reading }, given);
         if (wrong !== null) {
           const form = { nonce, said: Object.fromEntries(given), wrong: wrong.says };
-          return send(door, reply, wrong.status, await decidable(door, request, { token, reading }, form));
+          return sendStillPage(door, reply, wrong.status, await decidable(door, request, { token, reading }, form));
         }
       }
       return reply.code(303).header("location", `/r/${token}`).send();
@@ -110,7 +111,7 @@ async function shown(
   token: string,
   { ask, locked }: LinkReading,
   wrong: string | null,
-): Promise<Page> {
+): Promise<StillPage> {
   const body = view.askMarkup(ask);
   if (ask.state !== "open") {
     const sentence = await closingSentence(db, ask);
@@ -130,47 +131,28 @@ async function decidable(
   request: FastifyRequest,
   { token, reading: { ask, delivery } }: FollowedLink,
   form: Pick<view.LinkForm, "nonce" | "said" | "wrong">,
-): Promise<Page> {
+): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
   const asksCode = ask.form.kind === "approval" && !isOwn;
   const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode });
   return { title: view.titleOf(ask), body: html`${view.askMarkup(ask)}${decision}` };
 }
 
-function send(door: DoorContext, reply: FastifyReply, status: number, { title, body }: Page): FastifyReply {
-  const styleNonce = Buffer.from(door.ctx.random(16)).toString("base64url");
-  return reply
-    .code(status)
-    .headers(headersWith(door, styleNonce))
-    .type("text/html; charset=utf-8")
-    .send(view.documentOf({ styleNonce, title, body }));
-}
-
 function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalFrom(error);
   if (!refusal) {
     logFailure(door.ctx, error, request);
-    return send(door, reply, 500, { title: "Error", body: view.noticeMarkup("Something went wrong", TRY_AGAIN) });
+    return sendStillPage(door, reply, 500, {
+      title: "Error",
+      body: view.noticeMarkup("Something went wrong", TRY_AGAIN),
+    });
   }
   setRefusalHeaders(reply, refusal);
   const says = refusal.code === "link_dead" ? DEAD : refusal.message;
-  return send(door, reply, statusOf(refusal), { title: "Parley", body: view.noticeMarkup(refusal.message, says) });
-}
-
-function headersWith(door: DoorContext, styleNonce: string): Record<string, string> {
-  return {
-    "content-security-policy": `default-src 'none'; style-src 'nonce-${styleNonce}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "x-robots-tag": "noindex",
-    "cross-origin-opener-policy": "same-origin",
-    ...(door.config.publicUrl.startsWith("https:") && { "strict-transport-security": "max-age=31536000" }),
-  };
-}
-
-interface Page {
-  title: string;
-  body: Markup;
+  return sendStillPage(door, reply, statusOf(refusal), {
+    title: "Parley",
+    body: view.noticeMarkup(refusal.message, says),
+  });
 }
 
 /** A page that tells nobody where it came from tells no origin either; the nonce proves more than that would. */

@@ -1,18 +1,24 @@
-import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { readAddressed } from "../../requests/read.ts";
 import { readReceipt, readReceiptKeys } from "../../requests/read-receipt.ts";
-import type { Door, DoorContext } from "../http/door.ts";
+import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { setRefusalHeaders, statusOf } from "../http/errors.ts";
 import { isId } from "../http/ids.ts";
 import { cookieName, cookieOf, keyHolder, personOfSession, signedInPerson } from "../http/principals.ts";
+import type { Markup } from "./html.ts";
+import { noticeMarkup } from "./link-view.ts";
+import { receiptPage } from "./receipt-page.ts";
+import { sendStillPage } from "./still-page.ts";
 
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
+type OneReceipt = FastifyRequest<{ Params: { id: string } }>;
+
 /** Signed receipts of decisions, and the keys to check them by (spec/security 4). */
 export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
-  const { ctx, config } = door;
+  const { ctx } = door;
 
   return async (app) => {
     app.get(
@@ -32,36 +38,68 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
       {
         schema: {
           tags: ["receipts"],
-          summary: "The signed receipt of a decision, as a compact JWS",
-          produces: ["application/jose"],
+          summary:
+            "The signed receipt of a decision, as a compact JWS; for a browser that asks for HTML a page that says it",
+          produces: ["application/jose", "text/html"],
           response: { 200: z.string(), 401: Refused, 404: Refused },
         },
       },
-      async (request, reply) => {
-        const { id } = request.params;
-        if (!isId(id)) throw new Refusal("request_not_found");
-        const mayRead = await readerOf(request);
-        const ask = await readAddressed(ctx, id);
-        if (!mayRead(ask)) throw new Refusal("request_not_found");
-        return reply.type("application/jose").send(await readReceipt(ctx, ask, config.publicUrl));
-      },
+      async (request, reply) => sendReceipt(door, request, reply),
     );
   };
+}
 
-  /** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
-  async function readerOf(request: FastifyRequest): Promise<(ask: AddressedAsk) => boolean> {
-    const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
-    if (bySession) {
-      const { person } = await signedInPerson(door, request);
-      if ((await personOfSession(door, request))?.role === "admin") return () => true;
-      return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person;
-    }
-    const holder = await keyHolder(door, request);
-    if ("open" in holder) return ({ asker }) => asker === holder.open;
-    if (holder.scope === "admin") return () => true;
-    if (holder.scope === "answer") {
-      return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === holder.person;
-    }
-    return ({ asker }) => asker === holder.principal;
+async function sendReceipt(door: DoorContext, request: OneReceipt, reply: FastifyReply): Promise<FastifyReply> {
+  // Whoever fetches the receipt by a program must not get a browser's page from a cache.
+  reply.header("vary", "Accept");
+  if (!wantsPage(request)) return reply.type("application/jose").send((await signedFor(door, request)).jws);
+  try {
+    const { ask, jws } = await signedFor(door, request);
+    const page = await receiptPage(door.ctx, ask, { jws, publicUrl: door.config.publicUrl });
+    return sendStillPage(door, reply, 200, page);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    setRefusalHeaders(reply, error);
+    return sendStillPage(door, reply, statusOf(error), { title: "Receipt", body: refusedMarkup(error) });
   }
+}
+
+/** Returns what was asked, and its receipt, for whoever may have it. @throws {Refusal} */
+async function signedFor(door: DoorContext, request: OneReceipt): Promise<{ ask: AddressedAsk; jws: string }> {
+  const { ctx, config } = door;
+  const { id } = request.params;
+  if (!isId(id)) throw new Refusal("request_not_found");
+  const mayRead = await readerOf(door, request);
+  const ask = await readAddressed(ctx, id);
+  if (!mayRead(ask)) throw new Refusal("request_not_found");
+  return { ask, jws: await readReceipt(ctx, ask, config.publicUrl) };
+}
+
+/** Returns what the caller may have receipts of: what it asked, what it decided, or as an admin anything. */
+async function readerOf(door: DoorContext, request: FastifyRequest): Promise<(ask: AddressedAsk) => boolean> {
+  const bySession = request.headers.authorization === undefined && cookieOf(request, cookieName(door, "parley"));
+  if (bySession) {
+    const { person } = await signedInPerson(door, request);
+    if ((await personOfSession(door, request))?.role === "admin") return () => true;
+    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === person;
+  }
+  const holder = await keyHolder(door, request);
+  if ("open" in holder) return ({ asker }) => asker === holder.open;
+  if (holder.scope === "admin") return () => true;
+  if (holder.scope === "answer") {
+    return ({ outcome }) => outcome?.by?.kind === "person" && outcome.by.id === holder.person;
+  }
+  return ({ asker }) => asker === holder.principal;
+}
+
+/** A browser names HTML; who names the receipt's own type gets that. */
+function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/jose\b/i.test(accept);
+}
+
+function refusedMarkup({ message }: Refusal): Markup {
+  return noticeMarkup(
+    message,
+    "A receipt is shown once the request is over, to who asked, to the person who decided, and to an admin. Sign in here first, and open its address again.",
+  );
 }

@@ -1,10 +1,10 @@
-import type { Answer, Form } from "./question.ts";
+import type { Answer, QuestionForm } from "./question.ts";
 import { integerProblem, refuseFields, textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
 
 const ANSWER_MAX = 5000;
 
 /** What somebody sent as an answer, before it is known to fit anything. */
-export interface GivenAnswer {
+export interface UncheckedAnswer {
   answer?: unknown;
   selectedOption?: unknown;
   confidence?: unknown;
@@ -15,7 +15,7 @@ export interface GivenAnswer {
  *
  * @throws {Refusal} `invalid_input` naming the field (spec/ask-a-human 4.4 and 10)
  */
-export function checkAnswer(form: Form, given: GivenAnswer): Answer {
+export function checkAnswer(form: QuestionForm, given: UncheckedAnswer): Answer {
   const problems: FieldProblem[] = [];
   const answer: Answer = {};
 

@@ -22,7 +22,7 @@ export interface Caller {
  * `person` is the name under which responses and points are kept. `names` holds it and every other name the same person
  * may have answered under.
  */
-export interface Identity {
+export interface AnsweringIdentity {
   person: string;
   names: readonly string[];
   tier: "anonymous" | "returning" | "named";

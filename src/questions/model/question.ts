@@ -3,7 +3,7 @@ export const TAGS = ["technical", "product", "ethics", "creative", "general"] as
 export type Tag = (typeof TAGS)[number];
 
 /** What a valid answer looks like. */
-export type Form = { kind: "text" } | { kind: "choice"; options: readonly string[] };
+export type QuestionForm = { kind: "text" } | { kind: "choice"; options: readonly string[] };
 
 /** Terminal is every state except `open`. */
 export type AskState = "open" | "answered" | "expired" | "cancelled";
@@ -16,7 +16,7 @@ export interface Ask {
   /** The principal who asked. */
   asker: string;
   prompt: string;
-  form: Form;
+  form: QuestionForm;
   /** In the asker's order; the first is the category. */
   audience: readonly Tag[];
   need: number;

@@ -1,4 +1,4 @@
-import type { Ask, AskState, Form, Tag } from "../model/question.ts";
+import type { Ask, AskState, QuestionForm, Tag } from "../model/question.ts";
 import type { FeedEntry } from "../model/feed.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
@@ -34,7 +34,7 @@ export interface AskAt {
 }
 
 /** Where an ask stands among those of its asker; a later one is greater. */
-export interface AskPlace {
+export interface QuestionPosition {
   createdAt: number;
   id: string;
 }
@@ -64,7 +64,7 @@ function secondOf(at: number): number {
   return at - (at % SECOND_MS);
 }
 
-function toForm(row: Pick<AskRow, "kind" | "options">): Form {
+function toForm(row: Pick<AskRow, "kind" | "options">): QuestionForm {
   return row.kind === "choice"
     ? { kind: "choice", options: JSON.parse(row.options ?? "[]") as string[] }
     : { kind: "text" };
@@ -76,7 +76,7 @@ export interface NewAsk {
   door: string;
   asker: string;
   prompt: string;
-  form: Form;
+  form: QuestionForm;
   audience: readonly Tag[];
   need: number;
   timeoutSeconds: number;
@@ -220,10 +220,10 @@ export async function listAsksOf(
   asker: string,
   options: {
     states?: readonly ("open" | "partial" | "closed" | "expired")[];
-    before?: AskPlace;
+    before?: QuestionPosition;
     limit: number;
   },
-): Promise<(AskAt & { place: AskPlace })[]> {
+): Promise<(AskAt & { place: QuestionPosition })[]> {
   const due = sql`expires_at <= (SELECT parley_now())`;
   const conditions = {
     open: sql`(state = 'open' AND n = 0 AND NOT ${due})`,

@@ -1,5 +1,5 @@
 /** One member of a call's arguments, as it stands in their canonical text. */
-export interface Member {
+export interface ArgumentMember {
   name: string;
   /** `"name":value`, character for character. */
   text: string;
@@ -50,7 +50,7 @@ export function namesIn(canonical: string): string[] {
 }
 
 /** Returns how much an argument matters to whoever approves: 4 what runs, 3 whom it touches, 2 how much, -1 what is said. */
-export function weightOf({ name, value }: Pick<Member, "name" | "value">): number {
+export function weightOf({ name, value }: Pick<ArgumentMember, "name" | "value">): number {
   const words = wordsOfName(name);
   const has = (kind: ReadonlySet<string>) => words.some((word) => kind.has(word));
   if (value === "null" || value === "false" || value === '""') return 0;
@@ -61,7 +61,7 @@ export function weightOf({ name, value }: Pick<Member, "name" | "value">): numbe
 }
 
 /** Returns whether an argument is what the agent says about the call, and changes nothing of what it does. */
-export function isSaidOnly(member: Pick<Member, "name" | "value">): boolean {
+export function isSaidOnly(member: Pick<ArgumentMember, "name" | "value">): boolean {
   return weightOf(member) < 0;
 }
 
@@ -79,8 +79,8 @@ export function wordsIn(...lines: string[]): ReadonlySet<string> {
 }
 
 /** Splits canonical JSON of an object at its top, without reading what is inside: every number keeps its digits. */
-export function membersOf(canonical: string): Member[] {
-  const members: Member[] = [];
+export function membersOf(canonical: string): ArgumentMember[] {
+  const members: ArgumentMember[] = [];
   let depth = 0;
   let from = 1;
   for (let i = 0; i < canonical.length; i += 1) {

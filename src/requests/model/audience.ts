@@ -1,5 +1,5 @@
 import { isSlackUser, type Identity } from "../../access/model/identity.ts";
-import type { Audience, AddressedForm, Responder, Target } from "./request.ts";
+import type { Audience, AddressedForm, Decider, Target } from "./request.ts";
 
 /** One place in an audience that one person can fill, and from when on. */
 export interface Leaf {
@@ -73,7 +73,7 @@ export function readerOf({ kind, value }: Identity): string {
  * True when somebody is among those a target names (spec/a2h 9). Approving asks for more than replying:
  * in a Slack channel without a list, only enrolled full members decide a call.
  */
-export function isNamed(target: Target, who: Responder, decides: AddressedForm["kind"]): boolean {
+export function isNamed(target: Target, who: Decider, decides: AddressedForm["kind"]): boolean {
   const isKnownAs = (kind: Identity["kind"], value: string) =>
     who.identities.some((identity) => identity.kind === kind && identity.value === value);
   switch (target.via) {
@@ -100,7 +100,7 @@ export function isNamed(target: Target, who: Responder, decides: AddressedForm["
 }
 
 /** True when somebody is asked, `sinceMs` after the ask was made. */
-export function isAsked(audience: Audience, who: Responder, decides: AddressedForm["kind"], sinceMs: number): boolean {
+export function isAsked(audience: Audience, who: Decider, decides: AddressedForm["kind"], sinceMs: number): boolean {
   return leavesOf(audience).some(({ target, afterMs }) => afterMs <= sinceMs && isNamed(target, who, decides));
 }
 
@@ -112,7 +112,7 @@ const MOST_STEPS = 50_000;
  *
  * Looks for an assignment by trying: the trees have at most 25 leaves, and whoever gives up after many steps says no.
  */
-export function isSatisfied(audience: Audience, approvers: readonly Responder[], sinceMs: number): boolean {
+export function isSatisfied(audience: Audience, approvers: readonly Decider[], sinceMs: number): boolean {
   let steps = 0;
   const free = (used: number): number[] => approvers.flatMap((_, i) => (used & (1 << i) ? [] : [i]));
 

@@ -1,12 +1,16 @@
 import type { AddressedAsk, Decision } from "./request.ts";
 import { offeredBy, optionsOf } from "./view.ts";
-import type { Choice, Heard } from "./heard.ts";
+import type { Choice, InboundMessage } from "./heard.ts";
 import { filledValue } from "./read-value.ts";
 import { readReply, takeCode } from "./reply-grammar.ts";
 import { shapeOf } from "./schema-shape.ts";
 
 /** Returns what somebody said as a decision, or nothing where it is none; never guesses (spec/channels 3.2). */
-export function heardDecision(ask: AddressedAsk, { said }: Pick<Heard, "said">, code: string): Decision | null {
+export function heardDecision(
+  ask: AddressedAsk,
+  { said }: Pick<InboundMessage, "said">,
+  code: string,
+): Decision | null {
   if ("choice" in said)
     return ask.form.kind === "value" ? pressedValue(ask, said.choice) : decisionOf(ask, said.choice);
   return "fields" in said ? filledIn(ask, said.fields) : decisionInWords(ask, said.text, code);

@@ -11,10 +11,10 @@ export type Choice =
   | { is: "option named"; name: string; text?: string };
 
 /** A press, words, or what was filled into the fields of a form, in their order. */
-export type Said = { choice: Choice } | { text: string } | { fields: readonly (string | null)[] };
+export type ReplyContent = { choice: Choice } | { text: string } | { fields: readonly (string | null)[] };
 
 /** Something that came in through a channel, verified as far as its provider allows. */
-export interface Heard {
+export interface InboundMessage {
   provider: string;
   /** Dropped when it was heard before. */
   id: string;
@@ -32,7 +32,7 @@ export interface Heard {
     | { kind: "human"; id: string; webhook: string };
   /** `weak` may reject and reply, never approve. */
   trust: "signed" | "verified" | "weak";
-  said: Said;
+  said: ReplyContent;
   code?: string;
   /** Of a webhook: the digest the decider was shown. */
   digest?: string;
@@ -43,7 +43,7 @@ export interface Heard {
 /** What it takes to begin a conversation with something heard, or to go on with one. */
 export interface Talk {
   /** Null for a mail that was sent to a reply address alone. */
-  at: Place | null;
+  at: InboundPlace | null;
   /** Somebody speaks to the agent, and not only where an agent once spoke. */
   begins: boolean;
   /** False for what is told a second time of words that stand in a thread: it may begin there, and nothing else. */
@@ -65,7 +65,7 @@ export interface Talk {
 }
 
 /** What became of it; each channel words it in its own way, with `says` as the sentence. */
-export interface Verdict {
+export interface InboundResult {
   is:
     | "accepted"
     | "repeated"
@@ -85,7 +85,7 @@ export interface Verdict {
 }
 
 /** Where something was said, as far as its channel knows. */
-export type Place =
+export type InboundPlace =
   | { channel: "slack"; app: string | null }
   /** Every address that a mail was for. */
   | { channel: "email"; addresses: readonly string[] }

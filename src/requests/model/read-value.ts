@@ -1,7 +1,7 @@
 import { parseExactJson } from "../../lib/exact-json.ts";
 import type { ForeignSchema } from "./request.ts";
 import { flat, readYesOrNo } from "./reply-grammar.ts";
-import { shapeOf, type Offer, type Shape } from "./schema-shape.ts";
+import { shapeOf, type OfferedValue, type Shape } from "./schema-shape.ts";
 
 const MAX_DEPTH = 32;
 
@@ -42,8 +42,8 @@ function jsonIn(words: string): unknown[] {
 }
 
 /** What two offers are called alike means neither, unless it is written exactly as one of them. */
-function offerCalled(words: string, offers: readonly Offer[]): unknown[] {
-  const ways: ((offer: Offer) => boolean)[] = [
+function offerCalled(words: string, offers: readonly OfferedValue[]): unknown[] {
+  const ways: ((offer: OfferedValue) => boolean)[] = [
     ({ label }) => label === words,
     ({ value }) => value === words,
     ({ label, value }) => flat(label) === flat(words) || (typeof value === "string" && flat(value) === flat(words)),

@@ -64,7 +64,7 @@ export type Audience =
   | { is: "quorum"; min: number; of: readonly Audience[] };
 
 /** Somebody who answers, as far as it was proved: by a session, a key, or a provider's signature. */
-export interface Responder {
+export interface Decider {
   via: Via;
   /** The enrolled person, if this is one. */
   person: string | null;

@@ -1,7 +1,7 @@
 import type { ForeignSchema } from "./request.ts";
 
 /** One of the values that a schema lets through, with what people call it. */
-export interface Offer {
+export interface OfferedValue {
   label: string;
   value: unknown;
 }
@@ -9,7 +9,7 @@ export interface Offer {
 /** What people are asked to give for one value. */
 export type FieldShape =
   /** One of these; a boolean is yes or no. */
-  { is: "choice"; offers: readonly Offer[] } | { is: "text"; says: string } | { is: "number"; says: string };
+  { is: "choice"; offers: readonly OfferedValue[] } | { is: "text"; says: string } | { is: "number"; says: string };
 
 /** One member of a flat object. */
 export interface Field {
@@ -59,13 +59,13 @@ function fieldShapeOf(schema: Members, root: Members): FieldShape | null {
   }
 }
 
-const YES_NO: readonly Offer[] = [
+const YES_NO: readonly OfferedValue[] = [
   { label: "Yes", value: true },
   { label: "No", value: false },
 ];
 
 /** The values of an enumeration, also of one written as alternatives that are one value each. */
-function offersOf(schema: Members, root: Members): readonly Offer[] | null {
+function offersOf(schema: Members, root: Members): readonly OfferedValue[] | null {
   const listed = schema["enum"];
   if (Array.isArray(listed)) {
     if (listed.length > MOST_OFFERS) return null;

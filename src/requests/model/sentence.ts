@@ -1,6 +1,6 @@
 import { printableExactly } from "../../lib/printable.ts";
 import { cutTo } from "../../core/model/title.ts";
-import { isSaidOnly, membersOf, weightOf, type Member } from "./argument-order.ts";
+import { isSaidOnly, membersOf, weightOf, type ArgumentMember } from "./argument-order.ts";
 import type { AddressedAsk } from "./request.ts";
 import { argumentsIn, lastPart, LONGEST_READ, looksGrave, MOST_LOOKED_AT } from "./risk.ts";
 import { holdsSecret, shownTitle } from "./view.ts";
@@ -35,7 +35,7 @@ export function sentenceOf(ask: Pick<AddressedAsk, "form" | "title" | "wire">): 
   return telling.length === 0 ? does : `${does} — ${telling.join(", ")}`;
 }
 
-function mostTelling(members: readonly Member[]): Member[] {
+function mostTelling(members: readonly ArgumentMember[]): ArgumentMember[] {
   const weighed = members
     .map((member) => ({ member, weight: isGrave(member) ? Infinity : weightOf(member) }))
     .filter(({ member, weight }) => weight === Infinity || !isNothing(member.value))
@@ -46,11 +46,11 @@ function mostTelling(members: readonly Member[]): Member[] {
 }
 
 /** The members of an object that is an argument count as arguments: relayed calls have all of theirs in one. */
-function leavesOf(member: Member): Member[] {
+function leavesOf(member: ArgumentMember): ArgumentMember[] {
   return member.value.startsWith("{") ? membersOf(member.value).flatMap(leavesOf) : [member];
 }
 
-function isGrave({ name, value }: Member): boolean {
+function isGrave({ name, value }: ArgumentMember): boolean {
   return argumentsIn(JSON.parse(value), name).some(looksGrave);
 }
 
@@ -58,7 +58,7 @@ function isNothing(value: string): boolean {
   return ["null", "false", '""', "[]"].includes(value);
 }
 
-function inShort({ name, value }: Member): string {
+function inShort({ name, value }: ArgumentMember): string {
   const inside = /^"(.*)"$/s.exec(value)?.[1];
   const text = inside === undefined || NEEDS_QUOTES.test(inside) ? value : inside;
   return `${short(LONGEST_NAME, name)}: ${short(LONGEST_VALUE, text)}`;

@@ -1,11 +1,11 @@
 import { Refusal } from "../../refusals.ts";
-import type { AddressedAsk, CountedDecision, Decision, Outcome, Responder } from "./request.ts";
+import type { AddressedAsk, CountedDecision, Decision, Outcome, Decider } from "./request.ts";
 import type { Pressed } from "../../core/model/pressed.ts";
 import { isAsked, isSatisfied } from "./audience.ts";
 
 /** A decision that was counted, with who it was by: what is needed to count the next one. */
 export interface Counted {
-  responder: Responder;
+  responder: Decider;
   decision: CountedDecision;
 }
 
@@ -18,7 +18,7 @@ export interface Settled {
 
 /** What is known of a decision by the time it is counted. */
 export interface Judged {
-  responder: Responder;
+  responder: Decider;
   by: CountedDecision["by"];
   pressed?: Pressed;
   decision: Decision;

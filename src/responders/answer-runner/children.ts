@@ -1,16 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { Tokens } from "../../asks/model/model-budget.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AS_NODE, nodeOptions } from "../../lib/own-program.ts";
-import {
-  type FailedTurn,
-  type FromChild,
-  lineOf,
-  type ModelAddress,
-  type ToChild,
-  type Tokens,
-  type Turn,
-} from "./wire.ts";
+import { type FailedTurn, type FromChild, lineOf, type ModelAddress, type ToChild, type Turn } from "./wire.ts";
 
 /** How a turn ended. `gone`: the child died, or was killed because it did not end by itself. */
 export type TurnEnd = { text: string } | { why: FailedTurn | "gone"; says: string };

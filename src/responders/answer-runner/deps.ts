@@ -2,9 +2,9 @@ import type { AskType } from "../../core/model/ask-type.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import type { Job, RelayAsk } from "../../asks/model/ask.ts";
-import type { Answered, Passed } from "../responder.ts";
+import type { ModelBudget, Tokens } from "../../asks/model/model-budget.ts";
+import type { ResponderAnswer, ResponderPass } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
-import type { Tokens } from "./wire.ts";
 
 /** The settings of the model (`runner`), as they stand in the settings file. */
 export interface RunnerSettings {
@@ -34,19 +34,6 @@ export interface ToolSettings {
   caps_args: Readonly<Record<string, string>>;
 }
 
-/** What the model may cost. Nothing is spent that was not reserved before. */
-export interface Budget {
-  /** True while this month has anything left. */
-  isLeft(): Promise<boolean>;
-  /** Takes this much from what is left of the month; null where there is not that much. */
-  reserve(most: Tokens): Promise<Reservation | null>;
-}
-
-export interface Reservation {
-  /** Gives back what was not used; null where nobody knows what was. */
-  settle(used: Tokens | null): Promise<void>;
-}
-
 /** What a server of tools says one of them is. */
 export interface ToolDefinition {
   name: string;
@@ -55,7 +42,7 @@ export interface ToolDefinition {
 }
 
 /** What became of a run that identical asks share. */
-export type RunOutcome = Answered | Passed;
+export type RunOutcome = ResponderAnswer | ResponderPass;
 
 /** What happened in a run, for whoever counts. */
 export type RunnerEvent =
@@ -78,7 +65,7 @@ export interface RunnerDeps {
   schemas: Pick<ForeignSchemas, "validate" | "examine">;
   log: { warn(details: object, message: string): void; info(details: object, message: string): void };
   roles: { find(roleId: string): Role | null; defaultOf(type: AskType): string | null };
-  budget: Budget;
+  budget: ModelBudget;
   /** Says whether a tool is what it was when it was first used, or last accepted. */
   pins: { check(tool: string, definition: ToolDefinition): Promise<"same" | "changed"> };
   /** Runs `run` for the first of identical asks; the others get what it gave. */

@@ -1,5 +1,5 @@
 import { errorText, type ChoiceOption } from "../../asks/model/ask.ts";
-import type { Answered, Passed } from "../responder.ts";
+import type { ResponderAnswer, ResponderPass } from "../responder.ts";
 import type { Role } from "../roles/role.ts";
 import { firstChars, type Reading } from "./reading.ts";
 
@@ -16,7 +16,7 @@ export function outcomeOf(
   reading: Reading,
   reply: string,
   asked: { role: Role | null; options: readonly ChoiceOption[] },
-): Answered | Passed {
+): ResponderAnswer | ResponderPass {
   const { text, json, artifacts, askBack, error, isUnsure, truncated, code } = reading;
   if (code !== undefined) return downgraded(code, reading, reply, asked);
   if (error !== undefined) {
@@ -47,7 +47,7 @@ function downgraded(
   { misfits: [misfit] }: Reading,
   reply: string,
   { role, options }: { role: Role | null; options: readonly ChoiceOption[] },
-): Answered | Passed {
+): ResponderAnswer | ResponderPass {
   const what = misfit ? `${misfit.path || "the reply"} ${misfit.message}` : "the reply cannot be used";
   const error = { code, text: what };
   const because = errorText(code, what);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
 import type { ChoiceOption, Job, RelayAsk } from "../../asks/model/ask.ts";
-import type { Offer } from "../responder.ts";
+import type { AskOffer } from "../responder.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { BASE_PROMPT } from "../roles/shipped-prompts.ts";
 
@@ -13,7 +13,7 @@ export interface PromptParts {
   options: readonly ChoiceOption[];
   /** Those that the model may call in this run. */
   toolNames: readonly string[];
-  rounds: Offer["rounds"];
+  rounds: AskOffer["rounds"];
   /** The effective one: `effectiveSchema`. */
   schema: JsonSchema | null;
   /** What did not fit in the reply before this one. */

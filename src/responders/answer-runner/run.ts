@@ -1,21 +1,21 @@
 import { type Deadline, openDeadline } from "../../lib/deadline.ts";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
 import type { Attestation, ErrorCode, Job } from "../../asks/model/ask.ts";
-import type { Answered, Offer, Passed } from "../responder.ts";
+import type { ResponderAnswer, AskOffer, ResponderPass } from "../responder.ts";
 import { type Role, roleName } from "../roles/role.ts";
 import type { Child, TurnEnd } from "./children.ts";
-import type { Reservation, RunnerDeps } from "./deps.ts";
+import type { Reservation, Tokens } from "../../asks/model/model-budget.ts";
+import type { RunnerDeps } from "./deps.ts";
 import { buildPrompt, MOST_INPUT_CHARS, type Prompt } from "./prompt.ts";
 import { outcomeOf } from "./outcome.ts";
 import { effectiveSchema, firstChars, type Reading, readAnswer } from "./reading.ts";
 import { openCalls, type ToolCalls } from "./tool-calls.ts";
 import type { PlannedTool } from "./tool-plan.ts";
 import { type OpenTools, openTools, ToolFailure } from "./tools.ts";
-import type { Tokens } from "./wire.ts";
 
 /** One run: what it answers, with whom, and for how long. */
 export interface RunOrder {
-  offer: Offer;
+  offer: AskOffer;
   role: Role | null;
   plan: readonly PlannedTool[];
   maxTokens: number;
@@ -48,9 +48,9 @@ interface Said {
 
 /** The run ended before there was a reply. */
 class Ended extends Error {
-  readonly outcome: Answered | Passed;
+  readonly outcome: ResponderAnswer | ResponderPass;
 
-  constructor(outcome: Answered | Passed) {
+  constructor(outcome: ResponderAnswer | ResponderPass) {
     super(outcome.because);
     this.outcome = outcome;
   }
@@ -60,7 +60,7 @@ class Ended extends Error {
  * Has the model answer one ask, once more with what did not fit where its first reply could not be used, and returns what
  * came of it (spec/relay 12). Never throws: a mistake of ours is `E_INTERNAL`, which goes on to people.
  */
-export async function runOnce(order: RunOrder, run: RunWith): Promise<Answered | Passed> {
+export async function runOnce(order: RunOrder, run: RunWith): Promise<ResponderAnswer | ResponderPass> {
   using deadline = openDeadline(run.deps.clock, order.limitMs, run.signal);
   const from = run.deps.clock.monotonic();
   let tools: OpenTools | null = null;
@@ -179,8 +179,8 @@ function spending({ deps, modelName }: RunWith, role: Role | null, job: Job) {
   };
 }
 
-function passFor(end: Exclude<TurnEnd, { text: string }>): Passed {
-  const failed = (code: ErrorCode): Passed => {
+function passFor(end: Exclude<TurnEnd, { text: string }>): ResponderPass {
+  const failed = (code: ErrorCode): ResponderPass => {
     return { is: "pass", because: `failed: ${end.says}`, error: { code, text: end.says } };
   };
   switch (end.why) {
@@ -198,7 +198,7 @@ function passFor(end: Exclude<TurnEnd, { text: string }>): Passed {
 function endedBy(
   error: unknown,
   { order, run, deadline }: { order: RunOrder; run: RunWith; deadline: Deadline },
-): Answered | Passed {
+): ResponderAnswer | ResponderPass {
   if (error instanceof Ended) return error.outcome;
   if (run.signal.aborted) return { is: "pass", because: "stopped" };
   if (deadline.signal.aborted) return passFor({ why: "time", says: `no answer in ${order.limitMs} ms` });
@@ -222,7 +222,7 @@ function finished(
   order: RunOrder,
   run: RunWith,
   calls: ToolCalls,
-): Answered | Passed {
+): ResponderAnswer | ResponderPass {
   const { ask, options, trace, rounds } = order.offer;
   const role = order.role;
   if (ask.type === "POLICY_DECISION") return { is: "pass", because: "an opinion", opinion: opinionIn(reading) };

@@ -1,5 +1,5 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import type { Answered, Offer, Passed, Responder } from "../responder.ts";
+import type { ResponderAnswer, AskOffer, ResponderPass, Responder } from "../responder.ts";
 import { inputProblems, type Role } from "../roles/role.ts";
 import { type Children, openChildren } from "./children.ts";
 import type { RunnerDeps, RunnerSettings } from "./deps.ts";
@@ -69,7 +69,7 @@ export function openRunner(deps: RunnerDeps): Runner {
 
   const running: Running = { deps, modelName, children, places, keepClosing };
 
-  async function respond(offer: Offer, signal: AbortSignal): Promise<Answered | Passed> {
+  async function respond(offer: AskOffer, signal: AbortSignal): Promise<ResponderAnswer | ResponderPass> {
     const from = deps.clock.monotonic();
     const order = await orderFor(offer, deps);
     if ("is" in order) return order;
@@ -115,7 +115,7 @@ async function takeTurn(
   order: OfferedOrder,
   from: number,
   signal: AbortSignal,
-): Promise<Answered | Passed> {
+): Promise<ResponderAnswer | ResponderPass> {
   const { places, deps } = running;
   const entered = await places.enter(signal);
   if (entered === null) return pass("saturated");
@@ -136,7 +136,7 @@ async function bounded(
   order: OfferedOrder,
   limitMs: number,
   signal: AbortSignal,
-): Promise<Answered | Passed> {
+): Promise<ResponderAnswer | ResponderPass> {
   const stop = new AbortController();
   const from = deps.clock.monotonic();
   const child = children.take();
@@ -145,7 +145,7 @@ async function bounded(
     { deps, child, modelName, signal: AbortSignal.any([signal, stop.signal]), closing: keepClosing },
   );
   const said = `no answer in ${limitMs} ms`;
-  const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): Passed => {
+  const late = deps.clock.sleep(limitMs + GRACE_MS, AbortSignal.any([signal, stop.signal])).then((): ResponderPass => {
     child.end();
     return signal.aborted ? pass("stopped") : pass(`failed: ${said}`, { code: "E_MODEL", text: said });
   });
@@ -166,10 +166,10 @@ interface Order {
   input?: unknown;
 }
 
-type OfferedOrder = Order & { offer: Offer };
+type OfferedOrder = Order & { offer: AskOffer };
 
 /** Returns what a run is to do, or why there is none. */
-async function orderFor({ ask }: Offer, deps: RunnerDeps): Promise<Order | Answered | Passed> {
+async function orderFor({ ask }: AskOffer, deps: RunnerDeps): Promise<Order | ResponderAnswer | ResponderPass> {
   if (ask.type === "APPROVAL") return pass("never asked for an approval");
   if (ask.type === "POLICY_DECISION" && !deps.policyAdvice) return pass("off for policy decisions");
   const role = roleOf(ask, deps);
@@ -206,11 +206,11 @@ function adviceInput(meta: Readonly<Record<string, unknown>>, { policyText }: Ru
   return { action: meta["action"] ?? "unknown", resource: meta["resource"] ?? "", policy_yaml: policyText() };
 }
 
-function pass(because: string, error?: Passed["error"]): Passed {
+function pass(because: string, error?: ResponderPass["error"]): ResponderPass {
   return { is: "pass", because, ...(error && { error }) };
 }
 
-function fail(code: "E_ROLE_NOT_FOUND" | "E_ROLE_INPUT" | "E_CAPS_VIOLATION", text: string): Answered {
+function fail(code: "E_ROLE_NOT_FOUND" | "E_ROLE_INPUT" | "E_CAPS_VIOLATION", text: string): ResponderAnswer {
   return { is: "answer", status: "ERROR", cacheable: false, error: { code, text }, because: `failed: ${code}` };
 }
 

@@ -1,7 +1,8 @@
 import { APICallError, generateText, jsonSchema, type LanguageModel, type ModelMessage, tool, type ToolSet } from "ai";
 import type { Clock } from "../../lib/clock.ts";
 import { systemRandom } from "../../lib/random.ts";
-import type { FailedTurn, Tokens, Turn } from "./wire.ts";
+import type { Tokens } from "../../asks/model/model-budget.ts";
+import type { FailedTurn, Turn } from "./wire.ts";
 
 /** The one with whom the conversation is, and how long. */
 export interface Speaker {

@@ -1,3 +1,5 @@
+import type { Tokens } from "../../asks/model/model-budget.ts";
+
 /** Which model the child speaks to; the key itself stands in the child's environment under `keyName`. */
 export interface ModelAddress {
   provider: "anthropic" | "openai" | "google" | "openai-compatible";
@@ -26,11 +28,6 @@ export interface Turn {
   /** What prompt and tool results may be long together; later results are cut. */
   maxInputChars: number;
   limitMs: number;
-}
-
-export interface Tokens {
-  input: number;
-  output: number;
 }
 
 /** What the parent says; one JSON text a line. */

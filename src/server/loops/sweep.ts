@@ -1,6 +1,7 @@
 import { sweepAsks } from "../../asks/loops/retention.ts";
 import { sweepConversations } from "../../conversations/loops/retention.ts";
 import { sweepCore, type Retention } from "../../core/loops/retention.ts";
+import { sweepGate } from "../../gate/loops/retention.ts";
 import { sweepNotices } from "../../notices/loops/retention.ts";
 import { sweepPolicy } from "../../policy/loops/retention.ts";
 import { sweepQuestions } from "../../questions/loops/retention.ts";
@@ -12,6 +13,7 @@ const ROOMS: readonly Retention[] = [
   sweepNotices,
   sweepPolicy,
   sweepAsks,
+  sweepGate,
   sweepConversations,
   sweepRequests,
 ];

@@ -1,7 +1,7 @@
 import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { OldRefs } from "../model/keep-work.ts";
 import type { Submission } from "../read-work-fates.ts";
-import type { Given } from "../../workshop/commission.ts";
+import type { AttemptSpec } from "../../workshop/commission.ts";
 import type { Desk } from "../../workshop/desk.ts";
 
 /** What runs attempts, as whoever starts them knows it. */
@@ -11,7 +11,7 @@ export interface Workshop {
   /** Resolves once it is known what this machine offers. */
   opened: Promise<void>;
   /** Takes an attempt to its end, or to where its desk is left. */
-  run(given: Given, desk: Desk): Promise<void>;
+  run(given: AttemptSpec, desk: Desk): Promise<void>;
   /** Does in git what a review leaves to be done, and returns what a person should know of it. */
   settleReview(work: {
     repo: string;

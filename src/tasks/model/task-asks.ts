@@ -1,6 +1,6 @@
 import type { AddressedForm, Outcome } from "../../requests/model/request.ts";
 import { titleOfPrompt } from "./names.ts";
-import type { Attempt, AttemptUsage, Diffstat, Task, Verdict } from "./task.ts";
+import type { Attempt, AttemptUsage, Diffstat, Task, ReviewVerdict } from "./task.ts";
 import { cutTo } from "../../core/model/title.ts";
 
 /** The door of what people are asked about tasks. */
@@ -43,7 +43,7 @@ export const CONFLICT_FORM: AddressedForm = {
 export function verdictOf({
   option,
   text,
-}: Pick<Outcome, "option" | "text">): { verdict: Verdict; comment: string | null } | null {
+}: Pick<Outcome, "option" | "text">): { verdict: ReviewVerdict; comment: string | null } | null {
   const named = [REVIEW_FORM, CONFLICT_FORM].flatMap((form) => (form.kind === "reply" ? form.options : []));
   const said = text?.trim() ?? "";
   // A choice that was written out is no comment.

@@ -196,7 +196,7 @@ export interface TaskEvent extends NewTaskEvent {
   attempt: number;
 }
 
-export type Verdict = "approve" | "request_changes" | "reject";
+export type ReviewVerdict = "approve" | "request_changes" | "reject";
 
 /** One remark about a line of the work. */
 export interface LineComment {
@@ -207,7 +207,7 @@ export interface LineComment {
 
 export interface Review {
   attempt: number;
-  verdict: Verdict;
+  verdict: ReviewVerdict;
   comment: string | null;
   comments: readonly LineComment[];
   principal: string;

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { AgentOrder, Launch } from "./agent.ts";
 import { writeHomeFile } from "./home-files.ts";
-import type { Json } from "./json-lines.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 
 /** What an ACP agent needs besides its command. */
@@ -19,7 +19,7 @@ export const FLAVOURS: Readonly<Record<AgentOrder["settings"]["flavour"], Flavou
     takesMissingAsEmpty: true,
     async prepare({ homeOutside, mcp }) {
       const headers = { Authorization: `Bearer ${mcp.token}` };
-      const settings: Json = {
+      const settings: JsonObject = {
         security: { auth: { selectedType: "gemini-api-key" } },
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
@@ -34,7 +34,7 @@ export const FLAVOURS: Readonly<Record<AgentOrder["settings"]["flavour"], Flavou
   opencode: {
     knowsParley: false,
     prepare({ home }) {
-      const config: Json = {
+      const config: JsonObject = {
         share: "disabled",
         autoupdate: false,
         permission: { edit: "ask", bash: "ask", webfetch: "ask" },

@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
-import { type Json, objectOf, objectsOf, textOf } from "./json-lines.ts";
+import { objectOf, objectsOf, textOf } from "./json-lines.ts";
 import { PARLEY_TOOLS } from "./parley-tools.ts";
 
 /** Names under which agents keep paths, lines and addresses in the input of their tools. */
@@ -8,7 +9,7 @@ const PATHS = ["path", "filePath", "file_path", "filepath", "abs_path", "absolut
 const ADDRESSES = /https?:\/\/[^\s"'<>)]+/gi;
 
 /** Returns the name of a tool, as far as the agent tells it: some put it into the call's id, some into its title. */
-export function toolOf(call: Json): string {
+export function toolOf(call: JsonObject): string {
   const named = /^([a-z][a-z0-9_]*?)(?:__|-)/.exec(textOf(call["toolCallId"]) ?? "")?.[1];
   const title = textOf(call["title"]);
   if (named !== undefined && !/^(call|toolu|fc|chatcmpl|tool)$/.test(named)) return named;
@@ -17,13 +18,13 @@ export function toolOf(call: Json): string {
 }
 
 /** Returns whether a call is one of Parley's own tools, by which the agent reaches people: asking whether it may ask is idle. */
-export function isParleyTool(call: Json): boolean {
+export function isParleyTool(call: JsonObject): boolean {
   const id = textOf(call["toolCallId"]) ?? "";
   return PARLEY_TOOLS.some((tool) => id.startsWith(`mcp_parley_${tool}__`));
 }
 
 /** Returns the paths and new texts that a call would write, as far as the agent shows them. */
-export function writesOf(call: Json): { path: string; text: string | undefined }[] {
+export function writesOf(call: JsonObject): { path: string; text: string | undefined }[] {
   return objectsOf(call["content"]).flatMap(({ type, path, newText }) =>
     type === "diff" && typeof path === "string" ? [{ path, text: textOf(newText) }] : [],
   );
@@ -33,7 +34,7 @@ export function writesOf(call: Json): { path: string; text: string | undefined }
  * Returns what was asked to be allowed, as people see it. Ids are left out, and so is what the agent said before: the same
  * call is the same wish after a resume.
  */
-export function inputOf(asked: Json): Json {
+export function inputOf(asked: JsonObject): JsonObject {
   const parts = ["title", "kind", "rawInput", "locations", "content"];
   const known = parts.filter((name) => asked[name] !== undefined && asked[name] !== null);
   return Object.fromEntries(known.map((name) => [name, asked[name]]));
@@ -43,7 +44,7 @@ export function inputOf(asked: Json): Json {
  * Returns what a call of a tool is, as an ACP agent describes it: one deed for each path or host, so that a rule about
  * one allows no other.
  */
-export function acpDeeds(call: Json, tool: string, tree: string): (Deed & { diff?: string })[] {
+export function acpDeeds(call: JsonObject, tool: string, tree: string): (Deed & { diff?: string })[] {
   const raw = objectOf(call["rawInput"]);
   const { kind } = call;
   const line = textOf(raw["command"]) ?? textOf(raw["cmd"]);
@@ -69,13 +70,13 @@ function fetchesOf(text: string, tool: string): Deed[] {
   return [...(hosts.size > 0 ? hosts : [tool])].map((resource) => ({ action: "network", resource }));
 }
 
-function pathsOf(call: Json, raw: Json): string[] {
+function pathsOf(call: JsonObject, raw: JsonObject): string[] {
   const named = PATHS.map((name) => textOf(raw[name]));
   const located = objectsOf(call["locations"]).map(({ path }) => textOf(path));
   return [...located, ...named].filter((path) => path !== undefined);
 }
 
-function diffOf(path: string, diffs: readonly Json[], raw: Json): { diff?: string } {
+function diffOf(path: string, diffs: readonly JsonObject[], raw: JsonObject): { diff?: string } {
   const own = diffs.find((one) => one["path"] === path);
   const diff = own
     ? lineDiff(textOf(own["oldText"]) ?? "", textOf(own["newText"]) ?? "").join("\n")

@@ -1,23 +1,24 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Told } from "./agent.ts";
+import type { AgentCallbacks } from "./agent.ts";
 import { toolOf } from "./acp-tools.ts";
-import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 
 const MOST_CALLS = 1000;
 const MOST_PENDING_CHARACTERS = 65_536;
 
 /** Hears what an ACP agent says of its work, in pieces, and tells it in whole messages. */
 export class AcpUpdates {
-  readonly #told: Told;
+  readonly #told: AgentCallbacks;
   /** Calls of tools that go on, with all that was said of them; their first words name the tool. */
-  readonly #calls = new Map<string, { name: string; call: Json }>();
+  readonly #calls = new Map<string, { name: string; call: JsonObject }>();
   #kind = "";
   #text = "";
   #lastWords = "";
   #usage: AttemptUsage = {};
   #isMuted = false;
 
-  constructor(told: Told) {
+  constructor(told: AgentCallbacks) {
     this.#told = told;
   }
 
@@ -30,7 +31,7 @@ export class AcpUpdates {
     this.#isMuted = false;
   }
 
-  take(update: Json): void {
+  take(update: JsonObject): void {
     if (this.#isMuted) return;
     const kind = textOf(update["sessionUpdate"]) ?? "";
     switch (kind) {
@@ -48,11 +49,11 @@ export class AcpUpdates {
   }
 
   /** Returns a call with all that was said of it before: agents do not repeat themselves. */
-  known(call: Json): { name: string; call: Json } {
+  known(call: JsonObject): { name: string; call: JsonObject } {
     const before = this.#calls.get(textOf(call["toolCallId"]) ?? "");
     if (!before) return { name: toolOf(call), call };
     const said = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
-    const merged: Json = { ...before.call, ...Object.fromEntries(said) };
+    const merged: JsonObject = { ...before.call, ...Object.fromEntries(said) };
     const rawInput = { ...objectOf(before.call["rawInput"]), ...objectOf(call["rawInput"]) };
     // "other" says nothing of what it is.
     const kind = call["kind"] === "other" ? before.call["kind"] : merged["kind"];
@@ -82,7 +83,7 @@ export class AcpUpdates {
     this.#text += text;
   }
 
-  #call(update: Json): void {
+  #call(update: JsonObject): void {
     this.flush();
     const id = textOf(update["toolCallId"]) ?? "";
     const isNew = !this.#calls.has(id);
@@ -108,13 +109,13 @@ export class AcpUpdates {
     this.#told.usage(this.#usage);
   }
 
-  #cost(cost: Json): void {
+  #cost(cost: JsonObject): void {
     const amount = countOf(cost["amount"]);
     if (amount !== undefined && cost["currency"] === "USD") this.#count({ costUsd: amount });
   }
 }
 
-function resultOf(call: Json): string {
+function resultOf(call: JsonObject): string {
   const parts = objectsOf(call["content"]).map(({ type, content, path }) =>
     type === "diff" ? (textOf(path) ?? "") : (textOf(objectOf(content)["text"]) ?? ""),
   );

@@ -1,11 +1,12 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import { pathFromTree, writing } from "../../tasks/model/action.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Told } from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, AgentCallbacks } from "./agent.ts";
 import { NOT_FOUND, openTreeFiles, type TreeFiles } from "./acp-files.ts";
 import { FLAVOURS, launchAcp } from "./acp-launch.ts";
 import { acpDeeds, inputOf, isParleyTool, writesOf } from "./acp-tools.ts";
 import { AcpUpdates } from "./acp-updates.ts";
-import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, Rpc, RpcError, RpcGone } from "./rpc.ts";
 
 const ACP_VERSION = 1;
@@ -23,7 +24,7 @@ export const acp: Agent = {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: Told;
+  readonly #told: AgentCallbacks;
   readonly #interrupt: AbortSignal;
   readonly #rpc: Rpc;
   readonly #files: TreeFiles;
@@ -34,14 +35,14 @@ class Conversation {
   #reasons: string[] = [];
   #session = "";
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal) {
+  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks, interrupt: AbortSignal) {
     this.#order = order;
     this.#pipes = pipes;
     this.#told = told;
     this.#interrupt = interrupt;
     this.#files = openTreeFiles(order.tree, order.treeOutside);
     this.#updates = new AcpUpdates(told);
-    const notice = (method: string, params: Json) => {
+    const notice = (method: string, params: JsonObject) => {
       if (method === "session/update") this.#updates.take(objectOf(params["update"]));
     };
     this.#rpc = new Rpc(
@@ -101,7 +102,7 @@ class Conversation {
   }
 
   /** Begins a session, or goes on with one; returns the end where it is not known any more. */
-  async #open(capabilities: Json): Promise<AgentEnd | null> {
+  async #open(capabilities: JsonObject): Promise<AgentEnd | null> {
     const { tree, resume } = this.#order;
     const where = { cwd: tree, mcpServers: this.#mcpServers(capabilities) };
     if (resume === null) {
@@ -123,7 +124,7 @@ class Conversation {
     return null;
   }
 
-  #mcpServers(capabilities: Json): Json[] {
+  #mcpServers(capabilities: JsonObject): JsonObject[] {
     const { mcp, settings } = this.#order;
     if (FLAVOURS[settings.flavour].knowsParley) return [];
     if (objectOf(capabilities["mcpCapabilities"])["http"] !== true) {
@@ -138,7 +139,7 @@ class Conversation {
     if (this.#session !== "") this.#rpc.notify("session/cancel", { sessionId: this.#session });
   }
 
-  #serve(method: string, params: Json): Promise<unknown> {
+  #serve(method: string, params: JsonObject): Promise<unknown> {
     switch (method) {
       case "session/request_permission":
         return this.#permission(params);
@@ -151,10 +152,10 @@ class Conversation {
     }
   }
 
-  async #permission(params: Json): Promise<Json> {
+  async #permission(params: JsonObject): Promise<JsonObject> {
     const { name, call } = this.#updates.known(objectOf(params["toolCall"]));
     const options = objectsOf(params["options"]);
-    const chosen = (kind: string): Json => {
+    const chosen = (kind: string): JsonObject => {
       // An "always" is never chosen: what may be done without asking is Parley's to remember.
       const optionId = textOf(options.find((one) => one["kind"] === kind)?.["optionId"]);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
@@ -174,7 +175,7 @@ class Conversation {
     return chosen("allow_once");
   }
 
-  async #read(params: Json): Promise<Json> {
+  async #read(params: JsonObject): Promise<JsonObject> {
     const [line, limit] = [countOf(params["line"]), countOf(params["limit"])];
     try {
       return { content: await this.#files.read(textOf(params["path"]) ?? "", { line, limit }) };
@@ -186,7 +187,7 @@ class Conversation {
   }
 
   /** Some agents write through us what was allowed before, some without asking first: that is asked here. */
-  async #write(params: Json): Promise<Json> {
+  async #write(params: JsonObject): Promise<JsonObject> {
     const [path, content] = [textOf(params["path"]) ?? "", textOf(params["content"]) ?? ""];
     const deed = writing(path, this.#order.tree);
     const isGranted = this.#granted.has(deed.resource) && (this.#granted.get(deed.resource) ?? content) === content;
@@ -201,7 +202,7 @@ class Conversation {
   }
 
   /** What other agents call usage here is that of their last word only. */
-  #count(done: Json): void {
+  #count(done: JsonObject): void {
     const tokens = objectOf(objectOf(objectOf(done["_meta"])["quota"])["token_count"]);
     const [inputTokens, outputTokens] = [countOf(tokens["input_tokens"]), countOf(tokens["output_tokens"])];
     if (inputTokens !== undefined && outputTokens !== undefined) this.#updates.addTokens(inputTokens, outputTokens);

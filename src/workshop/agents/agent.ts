@@ -31,7 +31,7 @@ export interface Agent {
    * words, and the supervisor sees to the rest. When the work is done it closes the agent's input and resolves; the
    * process may need a moment more to save its session and go.
    */
-  converse(order: AgentOrder, pipes: AgentPipes, told: Told, interrupt: AbortSignal): Promise<AgentEnd>;
+  converse(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks, interrupt: AbortSignal): Promise<AgentEnd>;
 }
 
 export type AgentType = "claude" | "codex" | "acp" | "command";
@@ -90,7 +90,7 @@ export interface AgentPipes {
 }
 
 /** What the adapter tells while the agent works. */
-export interface Told {
+export interface AgentCallbacks {
   session(id: string, agentVersion?: string): void;
   /** What the agent said, or thought aloud. */
   message(text: string): void;

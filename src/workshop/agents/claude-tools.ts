@@ -1,7 +1,8 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
 import { reaching, reading, writing, type Deed } from "../../tasks/model/action.ts";
 import type { PermissionWish } from "./agent.ts";
-import { objectOf, objectsOf, textOf, type Json } from "./json-lines.ts";
+import { objectOf, objectsOf, textOf } from "./json-lines.ts";
 
 /** The member of a tool's input that names the path it reads; without one it reads the tree. */
 const READS: Readonly<Record<string, string>> = {
@@ -20,12 +21,12 @@ const WRITES: Readonly<Record<string, string>> = {
 const EXECUTES = new Set(["Bash", "PowerShell", "Monitor"]);
 
 /** Returns what a call of one of Claude Code's tools is. */
-export function claudeWish(tool: string, input: Json, tree: string): PermissionWish {
+export function claudeWish(tool: string, input: JsonObject, tree: string): PermissionWish {
   const diff = WRITES[tool] === undefined ? undefined : diffOf(input);
   return { tool, input, ...deedOf(tool, input, tree), ...(diff !== undefined && { diff }) };
 }
 
-function deedOf(tool: string, input: Json, tree: string): Deed {
+function deedOf(tool: string, input: JsonObject, tree: string): Deed {
   const path = (member: string) => textOf(input[member]);
   const unknown: Deed = { action: "tool", resource: tool };
   if (READS[tool] !== undefined) return reading(path(READS[tool]) ?? ".", tree);
@@ -43,7 +44,7 @@ function deedOf(tool: string, input: Json, tree: string): Deed {
 }
 
 /** Returns what a write would change, or the new text where it says no more than that. */
-function diffOf(input: Json): string | undefined {
+function diffOf(input: JsonObject): string | undefined {
   const whole = textOf(input["content"]) ?? textOf(input["new_source"]);
   if (whole !== undefined) return whole;
   const edits = Array.isArray(input["edits"]) ? objectsOf(input["edits"]) : [input];

@@ -1,8 +1,9 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, Told } from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, AgentCallbacks } from "./agent.ts";
 import { claudeWish } from "./claude-tools.ts";
 import { writeHomeFile } from "./home-files.ts";
-import { countOf, type Json, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
+import { countOf, objectOf, objectsOf, readObject, shown, textOf } from "./json-lines.ts";
 import { PARLEY_TOOLS, TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 
 const MCP_FILE = ".parley-mcp.json";
@@ -67,7 +68,7 @@ async function launch(order: AgentOrder): Promise<Launch> {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: Told;
+  readonly #told: AgentCallbacks;
   /** Ids of the model's replies: each is a turn, however many lines it comes in. */
   readonly #turns = new Set<string>();
   /** Names of the tools whose results are awaited, by call. */
@@ -76,7 +77,7 @@ class Conversation {
   #pending = 0;
   #isOver = false;
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: Told) {
+  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
     this.#told = told;
@@ -134,13 +135,13 @@ class Conversation {
     this.#write({ type: "control_response", response });
   }
 
-  #system(said: Json): undefined {
+  #system(said: JsonObject): undefined {
     if (said["subtype"] !== "init") return;
     this.#hasBegun = true;
     this.#told.session(textOf(said["session_id"]) ?? this.#order.sessionId, textOf(said["claude_code_version"]));
   }
 
-  #assistant(said: Json): undefined {
+  #assistant(said: JsonObject): undefined {
     const message = objectOf(said["message"]);
     for (const part of objectsOf(message["content"])) {
       const text = textOf(part["text"]) ?? textOf(part["thinking"]);
@@ -158,7 +159,7 @@ class Conversation {
     this.#told.usage({ turns: this.#turns.size });
   }
 
-  #results(said: Json): undefined {
+  #results(said: JsonObject): undefined {
     for (const part of objectsOf(objectOf(said["message"])["content"])) {
       if (part["type"] !== "tool_result") continue;
       const { content } = part;
@@ -173,7 +174,7 @@ class Conversation {
     }
   }
 
-  #request(id: string, request: Json): undefined {
+  #request(id: string, request: JsonObject): undefined {
     const tool = textOf(request["tool_name"]);
     if (request["subtype"] !== "can_use_tool" || tool === undefined) {
       const response = { subtype: "error", request_id: id, error: "Parley does not know this request." };
@@ -183,14 +184,14 @@ class Conversation {
     void this.#decide(id, tool, objectOf(request["input"]));
   }
 
-  async #decide(id: string, tool: string, input: Json): Promise<void> {
+  async #decide(id: string, tool: string, input: JsonObject): Promise<void> {
     this.#pending += 1;
     const verdict = await this.#verdict(tool, input).catch((error: unknown) => denial(String(error)));
     this.#pending -= 1;
     this.#write({ type: "control_response", response: { subtype: "success", request_id: id, response: verdict } });
   }
 
-  async #verdict(tool: string, input: Json): Promise<Json> {
+  async #verdict(tool: string, input: JsonObject): Promise<JsonObject> {
     if (this.#pending > MOST_PENDING) return denial("Too many calls wait for a decision.");
     if (tool === ASKING_TOOL) return this.#answers(input);
     const decision = await this.#told.permission(claudeWish(tool, input, this.#order.tree));
@@ -198,7 +199,7 @@ class Conversation {
   }
 
   /** Asks each of the questions; the agent gets what was answered, and for the rest why nobody did. */
-  async #answers(input: Json): Promise<Json> {
+  async #answers(input: JsonObject): Promise<JsonObject> {
     const wishes = objectsOf(input["questions"]).map(questionWish);
     if (wishes.length === 0) return denial("The call holds no question.");
     const given = await Promise.all(wishes.map((wish) => this.#told.question(wish)));
@@ -209,7 +210,7 @@ class Conversation {
     return { behavior: "allow", updatedInput: { ...input, answers } };
   }
 
-  #result(said: Json): AgentEnd {
+  #result(said: JsonObject): AgentEnd {
     const usage = usageOf(said);
     this.#told.usage(usage);
     const summary = textOf(said["result"]);
@@ -223,18 +224,18 @@ class Conversation {
     return { is: "failed", error: shown(error), usage };
   }
 
-  #write(message: Json): void {
+  #write(message: JsonObject): void {
     if (!this.#isOver) this.#pipes.write(JSON.stringify(message));
   }
 }
 
-function request(id: string, what: Json): Json {
+function request(id: string, what: JsonObject): JsonObject {
   return { type: "control_request", request_id: id, request: what };
 }
 
-const denial = (message: string): Json => ({ behavior: "deny", message });
+const denial = (message: string): JsonObject => ({ behavior: "deny", message });
 
-function questionWish(question: Json): QuestionWish {
+function questionWish(question: JsonObject): QuestionWish {
   const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
     const text = textOf(description);
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
@@ -242,7 +243,7 @@ function questionWish(question: Json): QuestionWish {
   return { text: textOf(question["question"]) ?? "", options, multiple: question["multiSelect"] === true };
 }
 
-function usageOf(said: Json): AttemptUsage {
+function usageOf(said: JsonObject): AttemptUsage {
   const tokens = objectOf(said["usage"]);
   const inputs = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
   const inputTokens = inputs.reduce((sum, name) => sum + (countOf(tokens[name]) ?? 0), 0);

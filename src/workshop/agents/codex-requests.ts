@@ -1,6 +1,7 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { pathFromTree, isInTree, writing } from "../../tasks/model/action.ts";
-import type { PermissionWish, QuestionWish, Told } from "./agent.ts";
-import { type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import type { PermissionWish, QuestionWish, AgentCallbacks } from "./agent.ts";
+import { objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { METHOD_NOT_FOUND, RpcError } from "./rpc.ts";
 
 /** Shells by which Codex runs what its model wrote as a line. */
@@ -11,21 +12,21 @@ const MOST_CHANGES = 1000;
 
 /** What Codex wants to know of its client, in its words (spec/assignment 7). */
 export class CodexRequests {
-  readonly #told: Told;
+  readonly #told: AgentCallbacks;
   readonly #tree: string;
   readonly #explain: (why: string) => void;
   /** Changes of files that are being made, by the item they belong to: a request names the item alone. */
-  readonly #changes = new Map<string, Json[]>();
+  readonly #changes = new Map<string, JsonObject[]>();
 
   /** `explain` tells the model why something was denied: the answer itself has no room for it. */
-  constructor(told: Told, tree: string, explain: (why: string) => void) {
+  constructor(told: AgentCallbacks, tree: string, explain: (why: string) => void) {
     this.#told = told;
     this.#tree = tree;
     this.#explain = explain;
   }
 
   /** Knows from now on what an item would change. */
-  note(id: string, changes: Json[]): void {
+  note(id: string, changes: JsonObject[]): void {
     if (this.#changes.size >= MOST_CHANGES) this.#changes.clear();
     this.#changes.set(id, changes);
   }
@@ -35,7 +36,7 @@ export class CodexRequests {
   }
 
   /** Returns what Codex is answered. @throws {RpcError} for what it is not told */
-  async answer(method: string, params: Json): Promise<Json> {
+  async answer(method: string, params: JsonObject): Promise<JsonObject> {
     switch (method) {
       case "item/commandExecution/requestApproval":
         return this.#decision([commandWish(params, this.#tree)]);
@@ -53,7 +54,7 @@ export class CodexRequests {
   }
 
   /** What has several parts is allowed when each of them is. */
-  async #decision(wishes: readonly PermissionWish[]): Promise<Json> {
+  async #decision(wishes: readonly PermissionWish[]): Promise<JsonObject> {
     for (const wish of wishes) {
       const decision = await this.#told.permission(wish);
       if (decision.allow) continue;
@@ -63,7 +64,7 @@ export class CodexRequests {
     return { decision: wishes.length > 0 ? "accept" : "decline" };
   }
 
-  #fileWishes(params: Json): PermissionWish[] {
+  #fileWishes(params: JsonObject): PermissionWish[] {
     const changes = this.#changes.get(textOf(params["itemId"]) ?? "") ?? [];
     const root = textOf(params["grantRoot"]);
     // A root would be open for the rest of the session, which nobody can look at.
@@ -79,7 +80,7 @@ export class CodexRequests {
     });
   }
 
-  async #permissions(params: Json): Promise<Json> {
+  async #permissions(params: JsonObject): Promise<JsonObject> {
     const permissions = objectOf(params["permissions"]);
     const input = { permissions, ...reasonOf(params) };
     const wish: PermissionWish = {
@@ -93,7 +94,7 @@ export class CodexRequests {
     return { permissions: allow ? Object.fromEntries(asked) : {}, scope: "turn" };
   }
 
-  async #userInput(params: Json): Promise<Json> {
+  async #userInput(params: JsonObject): Promise<JsonObject> {
     const questions = objectsOf(params["questions"]);
     const given = await Promise.all(questions.map((question) => this.#told.question(questionWish(question))));
     const answers = questions.flatMap((question, i) => {
@@ -102,11 +103,11 @@ export class CodexRequests {
       if (!one || id === undefined) return [];
       return [[id, { answers: ["none" in one ? `(no answer: ${one.why})` : one.text] }]];
     });
-    return { answers: Object.fromEntries(answers) as Json };
+    return { answers: Object.fromEntries(answers) as JsonObject };
   }
 
   /** A form without fields wants a yes; one with fields wants each of them. */
-  async #elicitation(params: Json): Promise<Json> {
+  async #elicitation(params: JsonObject): Promise<JsonObject> {
     const [message, server] = [textOf(params["message"]) ?? "", textOf(params["serverName"]) ?? ""];
     if (params["mode"] !== "form") return { action: "decline", content: null, _meta: null };
     const fields = Object.entries(objectOf(objectOf(params["requestedSchema"])["properties"]));
@@ -128,7 +129,7 @@ export class CodexRequests {
 }
 
 /** Returns what a command is. Its input is without the ids of this run: the same command is the same wish after a resume. */
-export function commandWish(params: Json, tree: string): PermissionWish {
+export function commandWish(params: JsonObject, tree: string): PermissionWish {
   const [command, cwd] = [textOf(params["command"]) ?? "", textOf(params["cwd"])];
   const network = objectOf(params["networkApprovalContext"]);
   const host = textOf(network["host"]);
@@ -158,7 +159,7 @@ function unwrapped(command: string): string {
   return /^"([^"\\$`!]*)"$/.exec(quoted)?.[1] ?? command;
 }
 
-function questionWish(question: Json): QuestionWish {
+function questionWish(question: JsonObject): QuestionWish {
   const options = objectsOf(question["options"]).flatMap(({ label, description }) => {
     const text = textOf(description);
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
@@ -166,19 +167,19 @@ function questionWish(question: Json): QuestionWish {
   return { text: shown(textOf(question["question"]) ?? ""), options };
 }
 
-function fieldWish(message: string, name: string, field: Json): QuestionWish {
+function fieldWish(message: string, name: string, field: JsonObject): QuestionWish {
   const about = textOf(field["description"]) ?? textOf(field["title"]) ?? name;
   const labels = Array.isArray(field["enum"]) ? field["enum"].filter((one) => typeof one === "string") : [];
   const options = field["type"] === "boolean" ? ["true", "false"] : labels;
   return { text: shown(`${message}\n\n${about}`), options: options.map((label) => ({ label })) };
 }
 
-function valueOf(text: string, { type }: Json): unknown {
+function valueOf(text: string, { type }: JsonObject): unknown {
   if (type === "boolean") return text === "true";
   return type === "number" || type === "integer" ? Number(text) : text;
 }
 
-function reasonOf(params: Json): Json {
+function reasonOf(params: JsonObject): JsonObject {
   const reason = textOf(params["reason"]);
   return reason === undefined ? {} : { reason };
 }

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
-import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, Told } from "./agent.ts";
+import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, AgentCallbacks } from "./agent.ts";
 import { CodexRequests } from "./codex-requests.ts";
 import { writeHomeFile } from "./home-files.ts";
-import { countOf, type Json, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
+import { countOf, objectOf, objectsOf, shown, textOf } from "./json-lines.ts";
 import { TOOL_TIMEOUT_MS } from "./parley-tools.ts";
 import { Rpc, RpcError, RpcGone } from "./rpc.ts";
 
@@ -55,7 +56,7 @@ function configOf(env: AgentOrder["env"]): string {
 class Conversation {
   readonly #order: AgentOrder;
   readonly #pipes: AgentPipes;
-  readonly #told: Told;
+  readonly #told: AgentCallbacks;
   readonly #rpc: Rpc;
   readonly #requests: CodexRequests;
   #thread = "";
@@ -64,12 +65,12 @@ class Conversation {
   #lastWords: string | undefined;
   readonly #end = Promise.withResolvers<AgentEnd>();
 
-  constructor(order: AgentOrder, pipes: AgentPipes, told: Told) {
+  constructor(order: AgentOrder, pipes: AgentPipes, told: AgentCallbacks) {
     this.#order = order;
     this.#pipes = pipes;
     this.#told = told;
     this.#requests = new CodexRequests(told, order.tree, (why) => this.#explain(why));
-    const request = (method: string, params: Json) => this.#requests.answer(method, params);
+    const request = (method: string, params: JsonObject) => this.#requests.answer(method, params);
     this.#rpc = new Rpc(
       pipes,
       {},
@@ -136,7 +137,7 @@ class Conversation {
     void this.#rpc.request("turn/steer", params).catch(() => {});
   }
 
-  #notice(method: string, params: Json): void {
+  #notice(method: string, params: JsonObject): void {
     // Helpers of the agent have threads of their own.
     const thread = textOf(params["threadId"]);
     if (thread !== undefined && this.#thread !== "" && thread !== this.#thread) return;
@@ -153,7 +154,7 @@ class Conversation {
     }
   }
 
-  #started(item: Json): void {
+  #started(item: JsonObject): void {
     const id = textOf(item["id"]);
     if (item["type"] === "fileChange") this.#noteChanges(id, item["changes"]);
     const use = useOf(item);
@@ -164,7 +165,7 @@ class Conversation {
     if (id !== undefined) this.#requests.note(id, objectsOf(changes));
   }
 
-  #finished(item: Json): void {
+  #finished(item: JsonObject): void {
     this.#requests.forget(textOf(item["id"]) ?? "");
     const { type } = item;
     if (type === "agentMessage" || type === "reasoning") {
@@ -178,7 +179,7 @@ class Conversation {
     if (use) this.#told.tool({ name: use.name, ...resultOf(item) });
   }
 
-  #count(total: Json): void {
+  #count(total: JsonObject): void {
     const [inputTokens, outputTokens] = [countOf(total["inputTokens"]), countOf(total["outputTokens"])];
     this.#usage = {
       turns: (this.#usage.turns ?? 0) + 1,
@@ -188,7 +189,7 @@ class Conversation {
     this.#told.usage(this.#usage);
   }
 
-  #completed(turn: Json): void {
+  #completed(turn: JsonObject): void {
     if (this.#turn !== "" && textOf(turn["id"]) !== this.#turn) return;
     const usage = this.#usage;
     const { status } = turn;
@@ -223,14 +224,14 @@ function lostSession(error: unknown): never {
 
 const JAILED = { type: "externalSandbox", networkAccess: "restricted" } as const;
 
-function sandboxOf(tree: string): Json {
+function sandboxOf(tree: string): JsonObject {
   const temporary = { excludeTmpdirEnvVar: true, excludeSlashTmp: true };
   return { type: "workspaceWrite", writableRoots: [tree], networkAccess: false, ...temporary };
 }
 
-const input = (text: string): Json[] => [{ type: "text", text, text_elements: [] }];
+const input = (text: string): JsonObject[] => [{ type: "text", text, text_elements: [] }];
 
-function useOf(item: Json): { name: string; input: unknown } | null {
+function useOf(item: JsonObject): { name: string; input: unknown } | null {
   switch (item["type"]) {
     case "commandExecution":
       return { name: "commandExecution", input: { command: item["command"], cwd: item["cwd"] } };
@@ -245,7 +246,7 @@ function useOf(item: Json): { name: string; input: unknown } | null {
   }
 }
 
-function resultOf(item: Json): { result: string; isError: boolean } {
+function resultOf(item: JsonObject): { result: string; isError: boolean } {
   const [output, code] = [textOf(item["aggregatedOutput"]), item["exitCode"]];
   const { result, error, status } = item;
   const said =

@@ -1,4 +1,4 @@
-import type { Agent, AgentOrder, AgentPipes, Launch, Told } from "./agent.ts";
+import type { Agent, AgentOrder, AgentPipes, Launch, AgentCallbacks } from "./agent.ts";
 import { shown } from "./json-lines.ts";
 
 /** Stands for the first message among a command's arguments, and names it in its environment. */
@@ -45,6 +45,6 @@ function launch({ settings, message, env, mcp }: AgentOrder): Launch {
 
 const takesArgument = ({ settings }: AgentOrder): boolean => settings.command.slice(1).includes(PROMPT);
 
-async function tellLines({ lines }: AgentPipes, told: Told): Promise<void> {
+async function tellLines({ lines }: AgentPipes, told: AgentCallbacks): Promise<void> {
   for await (const line of lines) if (line.trim() !== "") told.message(shown(line));
 }

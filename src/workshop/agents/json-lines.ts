@@ -1,6 +1,5 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import { isExactNumber, readExactJson } from "../../lib/exact-json.ts";
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Nothing that agents say is nested so deep; what can be read can also be written again. */
 const MOST_LEVELS = 200;
@@ -10,7 +9,7 @@ const MOST_LINE_CHARACTERS = 1_048_576;
 const MOST_SHOWN = 65_536;
 
 /** Returns the object that a line of an agent's output holds, with every digit of its numbers; null for anything else. */
-export function readObject(line: string): Json | null {
+export function readObject(line: string): JsonObject | null {
   if (line.length > MOST_LINE_CHARACTERS) return null;
   try {
     const value = readExactJson(line);
@@ -20,17 +19,17 @@ export function readObject(line: string): Json | null {
   }
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /** Returns an object, empty where there is none. */
-export function objectOf(value: unknown): Json {
+export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
 /** Returns the objects of a list; what else is in it is passed over. */
-export function objectsOf(value: unknown): Json[] {
+export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 

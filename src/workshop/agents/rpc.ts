@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../lib/json-body.ts";
 import type { AgentPipes } from "./agent.ts";
-import { isObject, type Json, objectOf, readObject, textOf } from "./json-lines.ts";
+import { isObject, objectOf, readObject, textOf } from "./json-lines.ts";
 
 export const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -23,8 +24,8 @@ export class RpcGone extends Error {}
 /** What is done about what the other side says by itself. */
 export interface RpcListener {
   /** Returns the result of a request. @throws {RpcError} which is what it is answered with */
-  request(method: string, params: Json): Promise<unknown>;
-  notice(method: string, params: Json): void;
+  request(method: string, params: JsonObject): Promise<unknown>;
+  notice(method: string, params: JsonObject): void;
   /** A request was too long to be read, and is refused. */
   refused(): void;
 }
@@ -33,14 +34,14 @@ export interface RpcListener {
 export class Rpc {
   readonly #pipes: AgentPipes;
   /** What stands in every message: the version, or nothing where the other side leaves it out. */
-  readonly #mark: Json;
+  readonly #mark: JsonObject;
   readonly #listener: RpcListener;
-  readonly #waiting = new Map<number, { resolve: (result: Json) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<number, { resolve: (result: JsonObject) => void; reject: (error: Error) => void }>();
   #lastId = 0;
   #pending = 0;
   #isOver = false;
 
-  constructor(pipes: AgentPipes, mark: Json, listener: RpcListener) {
+  constructor(pipes: AgentPipes, mark: JsonObject, listener: RpcListener) {
     this.#pipes = pipes;
     this.#mark = mark;
     this.#listener = listener;
@@ -58,17 +59,17 @@ export class Rpc {
   }
 
   /** @throws {RpcError | RpcGone} */
-  request(method: string, params: Json): Promise<Json> {
+  request(method: string, params: JsonObject): Promise<JsonObject> {
     if (this.#isOver) return Promise.reject(new RpcGone());
     const id = (this.#lastId += 1);
-    const answered = new Promise<Json>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    const answered = new Promise<JsonObject>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     // Who asks may have stopped waiting by the time the other side goes.
     answered.catch(() => {});
     this.#write({ id, method, params });
     return answered;
   }
 
-  notify(method: string, params?: Json): void {
+  notify(method: string, params?: JsonObject): void {
     this.#write({ method, ...(params && { params }) });
   }
 
@@ -83,7 +84,7 @@ export class Rpc {
     else this.#listener.notice(method, params);
   }
 
-  #answered(id: unknown, said: Json): void {
+  #answered(id: unknown, said: JsonObject): void {
     const asker = typeof id === "number" ? this.#waiting.get(id) : undefined;
     if (!asker) return;
     this.#waiting.delete(id as number);
@@ -94,7 +95,7 @@ export class Rpc {
     asker.reject(new RpcError(code, details ?? textOf(error["message"]) ?? "it gave no reason"));
   }
 
-  async #serve(id: number | string, method: string, params: Json): Promise<void> {
+  async #serve(id: number | string, method: string, params: JsonObject): Promise<void> {
     this.#pending += 1;
     try {
       if (this.#pending > MOST_PENDING) throw new RpcError(INVALID_PARAMS, "Too many requests wait for an answer.");
@@ -119,7 +120,7 @@ export class Rpc {
     });
   }
 
-  #write(message: Json): void {
+  #write(message: JsonObject): void {
     if (!this.#isOver) this.#pipes.write(JSON.stringify({ ...this.#mark, ...message }));
   }
 }

@@ -7,7 +7,7 @@ import { type Repository, RepositoryTrouble, signed } from "./repository.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 import { parentsOnTopOf } from "./start.ts";
 import { submoduleWarnings } from "./submodules.ts";
-import { type Left, lfsWarnings, type Limits, markersLeft, stageTree } from "./staging.ts";
+import { type Left, lfsWarnings, type CommitLimits, markersLeft, stageTree } from "./staging.ts";
 
 export interface CommitWish extends Left {
   slug: string;
@@ -16,10 +16,10 @@ export interface CommitWish extends Left {
   message: string;
   /** Files that had conflict markers when the attempt started. */
   markersIn?: readonly string[];
-  limits?: Limits;
+  limits?: CommitLimits;
 }
 
-export interface Committed {
+export interface CommittedTree {
   commit: string;
   changed: boolean;
   diffstat: Diffstat;
@@ -33,7 +33,7 @@ export interface Committed {
  *
  * @throws {TreeRefused} beyond a limit, where a conflict marker is left, or when something cannot be read
  */
-export async function commitTree(repo: Repository, wish: CommitWish): Promise<Committed> {
+export async function commitTree(repo: Repository, wish: CommitWish): Promise<CommittedTree> {
   const ref = attemptRef(wish.slug, wish.n);
   const { tree, warnings } = await stageTree(repo, wish, { limits: wish.limits });
   const parents = await parentsOnTopOf(repo, wish.start);

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { git, GitFailure, gitText } from "./run.ts";
 
 /** Who a commit is by. */
-export interface Identity {
+export interface CommitIdentity {
   name: string;
   email: string;
 }
@@ -22,8 +22,8 @@ export interface Repository {
   /** The user's working tree, or bare repository. */
   readonly path: string | null;
   readonly branchPrefix: string;
-  readonly committer: Identity;
-  readonly author: Identity;
+  readonly committer: CommitIdentity;
+  readonly author: CommitIdentity;
   /** Digits of an object's name: 40, or 64 in a repository of SHA-256. */
   readonly digits: number;
   /** What its owner should know, as sentences. */
@@ -182,7 +182,7 @@ export async function keepShallow(from: string, to: string): Promise<void> {
   await writeWhole(join(to, "shallow"), `${[...all].sort().join("\n")}\n`);
 }
 
-function identityOf(text: string): Identity {
+function identityOf(text: string): CommitIdentity {
   const [, name = "", email = ""] = /^\s*([^<>\n]*?)\s*<([^<>\s]+)>\s*$/.exec(text) ?? [];
   if (/\p{Cc}/u.test(text) || !/[\p{L}\p{N}]/u.test(name)) {
     throw new RepositoryTrouble(`"${text}" is not of the form "Name <address>".`);

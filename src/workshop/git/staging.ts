@@ -19,17 +19,17 @@ export interface Staged {
 }
 
 /** What one commit may hold; ignored files do not count. */
-export interface Limits {
+export interface CommitLimits {
   treeBytes: number;
   fileBytes: number;
   files: number;
 }
-const LIMITS: Limits = { treeBytes: 5 * 1024 ** 3, fileBytes: 100 * 1024 ** 2, files: 200_000 };
+const LIMITS: CommitLimits = { treeBytes: 5 * 1024 ** 3, fileBytes: 100 * 1024 ** 2, files: 200_000 };
 
 interface StageOptions {
   /** Too much is left out with a warning instead of refused: for what is kept of an attempt that is over. */
   isPartial?: boolean;
-  limits?: Limits;
+  limits?: CommitLimits;
 }
 
 interface Entry {

@@ -185,7 +185,7 @@ describe("the bridge", () => {
 
   it("passes a refused key on as an answer to the request", async () => {
     const server = await serve(newFolder(), { PARLEY_OPEN: "false" });
-    const run = start(["mcp", "--url", server.url], { PARLEY_KEY: "parley_agent_wrong" });
+    const run = start(["mcp"], { PARLEY_URL: server.url, PARLEY_KEY: "parley_agent_wrong" });
     run.child.stdin.end(`${JSON.stringify(ask)}\n`);
     const { code, out } = await run.ended;
     const { id, error } = JSON.parse(out) as { id: number; error: { message: string } };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import pg from "pg";
 import { fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import {
   askByTool,
@@ -73,6 +74,24 @@ for (const on of DATABASES) {
     });
   });
 }
+
+describe("a wait on a database that does not reply", () => {
+  it("is heard before anything is looked up", async () => {
+    await using world = await openWorld({ on: "postgres" });
+    const id = await askByTool(world, question());
+    const other = new pg.Client({ connectionString: world.config.databaseUrl });
+    await other.connect();
+    await other.query("BEGIN");
+    await other.query("LOCK TABLE questions, waits IN ACCESS EXCLUSIVE MODE");
+    const opened = await wait(world, { question_id: id });
+    await until(async () => (await other.query("SELECT 1 FROM pg_locks WHERE NOT granted")).rowCount);
+
+    await other.query("ROLLBACK");
+    await other.end();
+    await world.person(fresh("p")).answer(id, "Heard you.");
+    assert.equal((await opened.message()).result.structuredContent.settled, true);
+  });
+});
 
 describe("a wait", () => {
   const world = sharedWorld({ on: "sqlite", env: ROOMY });

@@ -251,4 +251,9 @@ describe("the document of the API", () => {
     await send("GET /jobs/{id}/asks", { at: `/jobs/${id}/asks` });
     await send("POST /asks", { body: {} });
   });
+
+  it("says that a receipt is also a page", () => {
+    const { content } = document.paths["/receipts/{id}"]?.["get"]?.responses["200"] ?? {};
+    assert.deepEqual(Object.keys(content ?? {}), ["application/jose", "text/html"]);
+  });
 });

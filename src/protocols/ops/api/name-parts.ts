@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { named, type Operation, type Schema } from "./operation.ts";
+import { named, type Operation, type Schema, text } from "./operation.ts";
 import { OPERATIONS, PARTS } from "./operations.ts";
 import { PARAMETERS } from "./parameters.ts";
 import { PEOPLE_SCHEMAS } from "./people-schemas.ts";
@@ -57,7 +57,8 @@ export function nameParts<T extends object>(given: T): T {
 }
 
 /** Gives a route its name, and its schemas theirs. */
-function name(route: Described, { id, body, isPartial, reply, query = [] }: Operation, schemas: Map<string, Schema>) {
+function name(route: Described, operation: Operation, schemas: Map<string, Schema>) {
+  const { id, body, isPartial, reply, also, query = [] } = operation;
   route.operationId = id;
   const parameters = query.map((one) => {
     const { name = one, ...parameter } = PARAMETERS[one] ?? {};
@@ -66,6 +67,7 @@ function name(route: Described, { id, body, isPartial, reply, query = [] }: Oper
   if (parameters.length > 0) route.parameters = [...(route.parameters ?? []), ...parameters];
   if (body !== undefined) nameBody(route, { body, isPartial: isPartial ?? false }, schemas);
   nameReplies(route, reply, schemas);
+  if (also !== undefined) nameOtherType(route, also);
   nameRefusals(route, schemas);
 }
 
@@ -97,6 +99,12 @@ function nameReplies(route: Described, reply: string | undefined, schemas: Map<s
       response.content = { [JSON_TYPE]: { schema: named(reply) } };
     }
   }
+}
+
+/** Says that the reply is also sent in another type than JSON, as a text. */
+function nameOtherType(route: Described, type: string) {
+  const { content } = route.responses["200"] ?? {};
+  if (content) content[type] = { schema: text() };
 }
 
 function nameRefusals(route: Described, schemas: Map<string, Schema>) {

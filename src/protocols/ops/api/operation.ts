@@ -11,6 +11,8 @@ export interface Operation {
   isPartial?: true;
   /** What it replies with when all is well: the name of a schema, or the type of what is not JSON. */
   reply?: string;
+  /** Another type that the same reply is sent in, to whoever asks for it. */
+  also?: string;
   /** Fields of its query that it reads by itself, by name. */
   query?: readonly string[];
 }

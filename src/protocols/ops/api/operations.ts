@@ -111,6 +111,10 @@ const PEOPLE: Operations = {
   "POST /mcp": { id: "callMcp", body: "McpMessage", reply: "McpReply" },
   "GET /mcp/requests/{id}": { id: "readMcpRequest", reply: "McpRequest" },
   "DELETE /mcp/requests/{id}": { id: "cancelMcpRequest", reply: "McpRequest" },
+  "POST /gate/calls": { id: "askGateCall", body: "GateCallQuestion", reply: "GateAnswer" },
+  "POST /gate/calls/{id}/hold": { id: "holdGateCall", body: "GateCallHold", reply: "GateAnswer" },
+  "POST /gate/calls/{id}/end": { id: "endGateCall", body: "GateCallEnd", reply: "GateAnswer" },
+  "POST /gate/tools": { id: "tellGateTools", body: "GateTools", reply: "GateAnswer" },
 };
 
 const RELAY: Operations = {
@@ -163,7 +167,7 @@ const BROWSER: Operations = {
   "GET /session": { id: "readSession", reply: "SignedIn" },
   "DELETE /session": { id: "signOut" },
   "GET /.well-known/jwks.json": { id: "readReceiptKeys", reply: "ReceiptKeys" },
-  "GET /receipts/{id}": { id: "readReceipt", reply: "application/jose" },
+  "GET /receipts/{id}": { id: "readReceipt", reply: "application/jose", also: "text/html" },
   "GET /people/me/asks": { id: "listInbox", reply: "InboxPage" },
   "GET /people/me/asks/{id}": { id: "readInboxAsk", reply: "InboxAsk" },
   "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk", body: "InboxDecision", reply: "InboxAsk" },

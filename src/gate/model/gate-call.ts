@@ -1,0 +1,85 @@
+import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+
+/** The door of what a gate asks people. */
+export const GATE_DOOR = "gate";
+
+/** How a gate may be called; without a dot, so that the first one of `files.write_file` ends it. */
+export const GATE_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** Whoever asked stays away for so long before what was approved is good no more. */
+export const GOOD_AFTER_MS = 3_600_000;
+
+/** A call that runs is held for so long by each sign of life of its gate. */
+export const HELD_MS = 60_000;
+
+/** Returns what a gated tool is called wherever functions have names: in requests, in rules and in receipts. */
+export function functionOf({ gate, tool }: { gate: string; tool: string }): string {
+  return `${gate}.${tool}`;
+}
+
+/** Where a call stands; what was decided about it stands with its request (spec/gate 2). */
+export type CallState = "asked" | "dropped" | "started" | "ended" | "unknown" | "settled";
+
+/** One call of a tool behind a gate. */
+export interface GateCall {
+  /** The request that it is the run of. */
+  askId: string;
+  asker: string;
+  gate: string;
+  tool: string;
+  /** Of agent, gate, tool and arguments: the same call has the same. */
+  sameHash: string;
+  policyVersion: string;
+  /** It starts before this or not at all. */
+  goodUntil: number;
+  /** Of all that the approval is bound to, as `boundDigest` makes it. */
+  digest: string;
+  /** The tool says, and was accepted saying, that a second run changes nothing more. */
+  isRepeatable: boolean;
+  /** The call without a known end which this one runs again. */
+  againOf: string | null;
+  state: CallState;
+  /** Which attempt of a gate started it. */
+  run: string | null;
+  /** Of the arguments that ran. */
+  consentDigest: string | null;
+  startedAt: number | null;
+  heldUntil: number | null;
+  endedAt: number | null;
+  outcome: "result" | "error" | null;
+  resultDigest: string | null;
+}
+
+/** What of a call is known before people were asked. */
+export type NewGateCall = Pick<
+  GateCall,
+  | "askId"
+  | "asker"
+  | "gate"
+  | "tool"
+  | "sameHash"
+  | "policyVersion"
+  | "goodUntil"
+  | "digest"
+  | "isRepeatable"
+  | "againOf"
+>;
+
+/** Returns the digest of what makes two calls of an agent the same. `args` is canonical JSON. */
+export function sameHashOf({ asker, gate, tool, args }: Record<"asker" | "gate" | "tool" | "args", string>): string {
+  return sha256Digest(canonicalExact({ agent: asker, gate, tool, arguments: sha256Digest(args) }));
+}
+
+/** Returns the digest of what an approval is bound to (spec/gate 3). `consent` is the digest of function and arguments. */
+export function boundDigest({
+  asker,
+  gate,
+  tool,
+  consent,
+  policyVersion,
+  goodUntil,
+}: Pick<NewGateCall, "asker" | "gate" | "tool" | "policyVersion" | "goodUntil"> & { consent: string }): string {
+  return sha256Digest(
+    canonicalExact({ agent: asker, gate, tool, consent, policy_version: policyVersion, good_until: goodUntil }),
+  );
+}

@@ -1,0 +1,60 @@
+import type { Context } from "../context.ts";
+import { appendAudit, type AuditNote } from "../core/store/audit.ts";
+import { transact } from "../core/store/transact.ts";
+import { aboutAsk } from "../requests/address-ask.ts";
+import type { AddressedAsk } from "../requests/model/request.ts";
+import { HELD_MS, type GateCall } from "./model/gate-call.ts";
+import { digestFor } from "./owner.ts";
+import { findGateCall, settleUnknown, startIfAsked } from "./store/gate-calls.ts";
+
+/**
+ * The approval is used: the call may run, once, as this run. The same run is told the same again, so that a lost reply
+ * loses nothing. Returns nothing where the call may not run: another run has it, it came too late, the policy is another
+ * by now, or what is stored is not what was approved (spec/gate 3).
+ */
+export async function startCall(
+  ctx: Pick<Context, "db" | "wake">,
+  ask: AddressedAsk,
+  { run, policyVersion }: { run: string; policyVersion: string },
+): Promise<GateCall | null> {
+  const { outcome } = ask;
+  const consentDigest = outcome?.digest ?? ask.digest;
+  if (ask.state !== "answered" || outcome?.approved !== true || consentDigest === null) return null;
+  return transact(ctx, async (tx) => {
+    const call = await findGateCall(tx, ask.id);
+    if (!call || call.asker !== ask.asker || call.digest !== digestFor(ask, call)) return null;
+    if (call.run === run && call.state === "started") return call;
+    if (call.state !== "asked") return null;
+    const started = await startIfAsked(tx, { askId: ask.id, policyVersion }, { run, consentDigest, heldMs: HELD_MS });
+    if (!started) return null;
+    const settled = started.againOf === null ? undefined : await settleUnknown(tx, started.againOf);
+    await appendAudit(tx, {
+      ...noteOf(started, ask, "started"),
+      digest: consentDigest,
+      data: { ...toolOf(started), run, bound: started.digest, policy_version: policyVersion },
+    });
+    if (settled) {
+      await appendAudit(tx, {
+        actor: { kind: "agent", id: ask.asker },
+        action: "gate_call.run_again",
+        agent: ask.asker,
+        askId: settled.askId,
+        data: { ...toolOf(settled), as: ask.id },
+      });
+    }
+    return started;
+  });
+}
+
+/** Returns what an entry of the record says of a call, whatever happened to it. */
+export function noteOf(
+  { asker }: Pick<GateCall, "asker">,
+  ask: Pick<AddressedAsk, "id" | "form" | "asker" | "ref">,
+  what: string,
+): AuditNote {
+  return { actor: { kind: "agent", id: asker }, ...aboutAsk(ask, what), action: `gate_call.${what}` };
+}
+
+export function toolOf({ gate, tool }: Pick<GateCall, "gate" | "tool">): { gate: string; tool: string } {
+  return { gate, tool };
+}

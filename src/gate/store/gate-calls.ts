@@ -1,0 +1,170 @@
+import type { CallState, GateCall, NewGateCall } from "../model/gate-call.ts";
+import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { sql } from "../../core/store/sql.ts";
+
+interface GateCallRow {
+  ask_id: string;
+  asker: string;
+  gate: string;
+  tool: string;
+  same_hash: string;
+  policy_version: string;
+  good_until: number;
+  digest: string;
+  repeatable: number;
+  again_of: string | null;
+  state: CallState;
+  run: string | null;
+  consent_digest: string | null;
+  started_at: number | null;
+  held_until: number | null;
+  ended_at: number | null;
+  outcome: GateCall["outcome"];
+  result_digest: string | null;
+}
+
+function toCall(row: GateCallRow): GateCall {
+  return {
+    askId: row.ask_id,
+    asker: row.asker,
+    gate: row.gate,
+    tool: row.tool,
+    sameHash: row.same_hash,
+    policyVersion: row.policy_version,
+    goodUntil: row.good_until,
+    digest: row.digest,
+    isRepeatable: row.repeatable === 1,
+    againOf: row.again_of,
+    state: row.state,
+    run: row.run,
+    consentDigest: row.consent_digest,
+    startedAt: row.started_at,
+    heldUntil: row.held_until,
+    endedAt: row.ended_at,
+    outcome: row.outcome,
+    resultDigest: row.result_digest,
+  };
+}
+
+export async function insertGateCall(tx: Tx, call: NewGateCall): Promise<void> {
+  await tx.all(
+    sql`INSERT INTO gate_calls (ask_id, asker, gate, tool, same_hash, policy_version, good_until, digest, repeatable,
+        again_of, state)
+      VALUES (${call.askId}, ${call.asker}, ${call.gate}, ${call.tool}, ${call.sameHash}, ${call.policyVersion},
+        ${call.goodUntil}, ${call.digest}, ${call.isRepeatable ? 1 : 0}, ${call.againOf}, 'asked')`,
+  );
+}
+
+export async function findGateCall(on: Queryable, askId: string): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(on, sql`SELECT * FROM gate_calls WHERE ask_id = ${askId}`);
+  return row && toCall(row);
+}
+
+/** Returns the same calls of an agent that are neither over nor known to have ended, the newest first. */
+export async function findSameCalls(on: Queryable, asker: string, sameHash: string): Promise<GateCall[]> {
+  const rows = await on.all<GateCallRow>(
+    sql`SELECT c.* FROM gate_calls c LEFT JOIN addressed_asks a ON a.ask_id = c.ask_id
+      WHERE c.asker = ${asker} AND c.same_hash = ${sameHash} AND c.state IN ('asked', 'started', 'unknown')
+      ORDER BY coalesce(a.created_at, 0) DESC, c.ask_id LIMIT 100`,
+  );
+  return rows.map(toCall);
+}
+
+/**
+ * The approval is used, and the call is one run's, if nobody has used it before, it is still good, and the policy is the
+ * one under which it was asked. Of any number at once, on any server, one gets it.
+ */
+export async function startIfAsked(
+  tx: Tx,
+  { askId, policyVersion }: Pick<GateCall, "askId" | "policyVersion">,
+  { run, consentDigest, heldMs }: { run: string; consentDigest: string; heldMs: number },
+): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(
+    tx,
+    sql`UPDATE gate_calls SET state = 'started', run = ${run}, consent_digest = ${consentDigest},
+        started_at = (SELECT parley_now()), held_until = (SELECT parley_now()) + ${heldMs}
+      WHERE ask_id = ${askId} AND state = 'asked' AND policy_version = ${policyVersion}
+        AND good_until > (SELECT parley_now()) RETURNING *`,
+  );
+  return row && toCall(row);
+}
+
+/** The call will not run, unless it has started; true if it had not. */
+export async function dropIfAsked(tx: Tx, askId: string): Promise<boolean> {
+  const rows = await tx.all(
+    sql`UPDATE gate_calls SET state = 'dropped' WHERE ask_id = ${askId} AND state = 'asked' RETURNING ask_id`,
+  );
+  return rows.length > 0;
+}
+
+/** The gate of a running call has shown life; nothing where the call does not run, or is another run's. */
+export async function holdIfStarted(
+  tx: Tx,
+  { askId, run, heldMs }: { askId: string; run: string; heldMs: number },
+): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(
+    tx,
+    sql`UPDATE gate_calls SET held_until = (SELECT parley_now()) + ${heldMs}
+      WHERE ask_id = ${askId} AND run = ${run} AND state = 'started' RETURNING *`,
+  );
+  return row && toCall(row);
+}
+
+/** The call has ended, as its run says; also one that was given up for unknown before. */
+export async function endIfBegun(
+  tx: Tx,
+  { askId, run }: { askId: string; run: string },
+  { outcome, digest }: { outcome: "result" | "error"; digest: string },
+): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(
+    tx,
+    sql`UPDATE gate_calls SET state = 'ended', ended_at = (SELECT parley_now()), outcome = ${outcome},
+        result_digest = ${digest}
+      WHERE ask_id = ${askId} AND run = ${run} AND state IN ('started', 'unknown', 'settled') RETURNING *`,
+  );
+  return row && toCall(row);
+}
+
+/** Whether the call ran is not known: its gate says so itself, or has shown no life for too long. */
+export async function giveUpIfStarted(
+  tx: Tx,
+  { askId, run }: { askId: string; run: string | null },
+): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(
+    tx,
+    run === null
+      ? sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${askId} AND state = 'started'
+          AND held_until <= (SELECT parley_now()) RETURNING *`
+      : sql`UPDATE gate_calls SET state = 'unknown' WHERE ask_id = ${askId} AND state = 'started' AND run = ${run}
+          RETURNING *`,
+  );
+  return row && toCall(row);
+}
+
+/** A call without a known end is run again, and stands in nobody's way any more. */
+export async function settleUnknown(tx: Tx, askId: string): Promise<GateCall | undefined> {
+  const row = await first<GateCallRow>(
+    tx,
+    sql`UPDATE gate_calls SET state = 'settled' WHERE ask_id = ${askId} AND state = 'unknown' RETURNING *`,
+  );
+  return row && toCall(row);
+}
+
+/** Returns calls whose gates have shown no life for too long. */
+export async function findLapsed(on: Queryable, limit: number): Promise<string[]> {
+  const rows = await on.all<{ ask_id: string }>(
+    sql`SELECT ask_id FROM gate_calls WHERE state = 'started' AND held_until <= (SELECT parley_now())
+      ORDER BY held_until LIMIT ${limit}`,
+  );
+  return rows.map((row) => row.ask_id);
+}
+
+/** Deletes calls whose requests are gone; one without a known end stays, because it must not run again unnoticed. */
+export async function deleteForgottenCalls(tx: Tx, limit: number): Promise<boolean> {
+  const rows = await tx.all(
+    sql`DELETE FROM gate_calls WHERE ask_id IN (
+        SELECT c.ask_id FROM gate_calls c LEFT JOIN addressed_asks a ON a.ask_id = c.ask_id
+        WHERE a.ask_id IS NULL AND c.state NOT IN ('started', 'unknown') LIMIT ${limit}) RETURNING ask_id`,
+  );
+  return rows.length === limit;
+}

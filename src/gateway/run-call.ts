@@ -1,0 +1,190 @@
+import type { Clock } from "../lib/clock.ts";
+import { canonicalExact, membersOf, sha256Digest } from "../lib/exact-json.ts";
+import { functionOf } from "../gate/model/gate-call.ts";
+import { consentText } from "../requests/model/consent.ts";
+import { DeskAway, DeskRefused, type CallTold, type GateDesk, type SaidEnd } from "./desk.ts";
+import { errorLine, isRequest, progressTokenOf, toolErrorLine, type RpcMessage, type RpcIdentity } from "./messages.ts";
+import type { ToolList } from "./tool-list.ts";
+import { changedWords, deniedWords, editedWords, pendingWords } from "./words.ts";
+
+/** What one call of a tool needs of the gate that it is made through. */
+export interface CallDesk {
+  gate: string;
+  desk: GateDesk;
+  tools: ToolList;
+  clock: Clock;
+  /** Returns a text that no other run has. */
+  newRun: () => string;
+  /** For how long a client is held that hears of no progress. */
+  holdMs: number;
+  toClient(line: string): void;
+  /** Passes a request on, and resolves with the answer; null where the server ends without one. */
+  exchange(id: RpcIdentity, line: string): Promise<RpcMessage | null>;
+}
+
+const BEAT_MS = 10_000;
+const HOLD_AGAIN_MS = 20_000;
+const ASK_AGAIN_S = 25;
+/** The client waits so long for its result until the end of the run is stored; the rest goes on without it. */
+const END_MS = 5000;
+const INVALID_PARAMS = -32602;
+const INTERNAL = -32603;
+/** Above every other, so that progress of the tool itself, which begins anywhere, is never less. */
+const PROGRESS_OF_A_SECOND = 1e-6;
+
+type Started = CallTold & { state: "started" };
+
+/**
+ * Answers one `tools/call`: asks whether it may run, keeps the client alive meanwhile, has it run once, and says how it
+ * ended. `signal` says that nobody waits for the result any more: it ends the wait, and neither what was asked nor what
+ * runs.
+ */
+export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSignal): Promise<void> {
+  const { id } = call;
+  if (id === undefined || !isRequest(call)) return;
+  const say = (line: string) => {
+    if (!signal.aborted) on.toClient(line);
+  };
+  try {
+    const { name, arguments: args = {} } = call.params;
+    const tool = typeof name === "string" ? await on.tools.find(name, call, signal) : undefined;
+    if (!tool) return say(errorLine(id, INVALID_PARAMS, `Unknown tool: ${String(name)}`));
+    if (membersOf(args) !== args) return say(errorLine(id, INVALID_PARAMS, "arguments must be an object"));
+    const fn = functionOf({ gate: on.gate, tool: tool.name });
+    const run = on.newRun();
+    const told = await askedWith(on, call, signal, (waitSeconds) =>
+      on.desk.ask({ tool, args, run, waitSeconds }, signal),
+    );
+    if (told.state === "started") return await runStarted(on, { call, id, fn, run, told }, signal);
+    say(toolErrorLine(id, wordsOf(fn, told), stateOf(told)));
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof DeskAway || error instanceof DeskRefused) {
+      const why = error instanceof DeskAway ? "unreachable" : "refused";
+      return say(toolErrorLine(id, `The call did not run: ${error.message}`, { state: why }));
+    }
+    say(errorLine(id, INTERNAL, "The gate could not pass this on"));
+    throw error;
+  }
+}
+
+function wordsOf(fn: string, told: Exclude<CallTold, Started>): string {
+  switch (told.state) {
+    case "waiting":
+      return pendingWords(fn, told);
+    case "denied":
+      return deniedWords(fn, told);
+    case "changed":
+      return changedWords(fn);
+  }
+}
+
+function stateOf(told: Exclude<CallTold, Started>): object {
+  if (told.state === "changed") return { state: told.state, tool: told.tool };
+  return {
+    state: told.state === "waiting" ? "pending" : told.status,
+    call_id: told.call_id,
+    ...(told.state === "waiting" && { expires_at: told.expires_at }),
+    ...(told.comment !== undefined && { comment: told.comment }),
+    ...(told.decided_by && { decided_by: told.decided_by }),
+  };
+}
+
+/** Asks until there is a decision: as long as the client hears of progress, and else as long as clients wait. */
+async function askedWith(
+  { clock, toClient, holdMs }: CallDesk,
+  call: RpcMessage,
+  signal: AbortSignal,
+  ask: (waitSeconds: number) => Promise<CallTold>,
+): Promise<CallTold> {
+  const start = clock.monotonic();
+  const token = progressTokenOf(call);
+  const over = new AbortController();
+  const beat = async () => {
+    for (;;) {
+      await clock.sleep(BEAT_MS, over.signal);
+      if (over.signal.aborted || signal.aborted || token === undefined) return;
+      const progress = ((clock.monotonic() - start) / 1000) * PROGRESS_OF_A_SECOND;
+      const params = { progressToken: token, progress, message: "waiting for a person to decide" };
+      toClient(JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params }));
+    }
+  };
+  const beating = beat();
+  try {
+    for (;;) {
+      const leftS = token === undefined ? Math.ceil((holdMs - (clock.monotonic() - start)) / 1000) : ASK_AGAIN_S;
+      const told = await ask(Math.max(0, Math.min(ASK_AGAIN_S, leftS)));
+      const isHeld = token !== undefined || clock.monotonic() - start < holdMs;
+      if (told.state !== "waiting" || !isHeld || signal.aborted) return told;
+    }
+  } finally {
+    over.abort();
+    await beating;
+  }
+}
+
+interface Running {
+  call: RpcMessage;
+  id: RpcIdentity;
+  fn: string;
+  run: string;
+  told: Started;
+}
+
+/** Runs what was approved, and nothing else, and says how that ended before the client hears of it. */
+async function runStarted(on: CallDesk, { call, id, fn, run, told }: Running, signal: AbortSignal): Promise<void> {
+  const { arguments: args, edited, digest } = told;
+  const approved = canonicalExact(args);
+  if (sha256Digest(consentText(fn, approved)) !== digest) {
+    const nothing = "refused before it ran";
+    await on.desk.end(told.id, run, { outcome: "error", result_digest: sha256Digest(nothing) });
+    throw new Error(`${fn} was approved with a digest that is not of its arguments`);
+  }
+  const line = edited ? JSON.stringify({ ...call.json, params: { ...call.params, arguments: args } }) : call.line;
+  const over = new AbortController();
+  const holding = hold(on, told.id, run, [over.signal, signal]);
+  const answer = await on.exchange(id, line);
+  over.abort();
+  await holding;
+  const ended = on.desk.end(told.id, run, endOf(answer));
+  await Promise.race([ended, on.clock.sleep(END_MS)]);
+  if (signal.aborted) return;
+  if (!answer) {
+    const words = `${fn} was started, and its server ended without an answer: whether it ran is unknown.`;
+    return on.toClient(toolErrorLine(id, words, { state: "unknown", call_id: told.call_id }));
+  }
+  on.toClient(edited ? withEdited(answer, { fn, approved, told }) : answer.line);
+}
+
+/** Shows that the call runs, until it does not, or nobody waits for its result any more. */
+async function hold({ desk, clock }: CallDesk, id: string, run: string, over: readonly AbortSignal[]): Promise<void> {
+  const any = AbortSignal.any([...over]);
+  for (;;) {
+    await clock.sleep(HOLD_AGAIN_MS, any);
+    if (any.aborted) return;
+    await desk.hold(id, run);
+  }
+}
+
+/** Returns how a run ended, by the answer of its server; the digest is of the canonical JSON of its result or error. */
+function endOf(answer: RpcMessage | null): SaidEnd {
+  if (!answer) return { outcome: "lost" };
+  const { result, error } = answer.json;
+  const isError = result === undefined || membersOf(result)["isError"] === true;
+  return { outcome: isError ? "error" : "result", result_digest: sha256Digest(canonicalExact(result ?? error)) };
+}
+
+function withEdited(
+  { json, line }: RpcMessage,
+  { fn, approved, told }: { fn: string; approved: string; told: Started },
+): string {
+  const result = membersOf(json["result"]);
+  if (result !== json["result"]) return line;
+  const content = Array.isArray(result["content"]) ? (result["content"] as unknown[]) : [];
+  const text = editedWords(fn, approved, told.decided_by?.name ?? "a person");
+  const meta = { ...membersOf(result["_meta"]), "parley/gate": { state: "edited", arguments: told.arguments } };
+  return JSON.stringify({
+    ...json,
+    result: { ...result, content: [...content, { type: "text", text }], _meta: meta },
+  });
+}

@@ -1,0 +1,121 @@
+import { existsSync, rmSync } from "node:fs";
+import { forgetDecisions } from "../asks/store/decision-cache.ts";
+import { judgeSource } from "../backup/store/source-facts.ts";
+import { type Actor, appendAudit } from "../core/store/audit.ts";
+import type { Queryable, Tx } from "../core/store/db.ts";
+import {
+  finishKeyChange,
+  makeNextKey,
+  nextKeyFile,
+  openInstallationKey,
+  putKeyInPlace,
+} from "../core/store/installation-key.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Keyring, openKeyring } from "../lib/keyring.ts";
+import type { Random } from "../lib/random.ts";
+import { makeSigningKey, publicPart } from "../lib/receipt.ts";
+import { tokenHashes, tokensOf } from "../requests/delivery-tokens.ts";
+import { SIGNING_SECRET } from "../requests/read-receipt.ts";
+import { type AlonePlace, openAlone, type StoreAlone } from "./store/alone.ts";
+import { changeSealed, changeTokens, countDependents, type Dependents, SEALED_PLACES } from "./store/sealed-rows.ts";
+
+export interface KeyPlace extends AlonePlace {
+  keyFile: string;
+  /** A new file for the new key, where the old file is to stay as it is. */
+  into?: string | undefined;
+}
+
+interface KeyHow {
+  by: Actor;
+  clock: Clock;
+  random: Random;
+}
+
+/** What ended with the old key; and how many things were sealed with the new one. */
+export interface KeyChange extends Dependents {
+  sealed: number;
+}
+
+/** Returns what would end with the installation key, beside servers that run. @throws {Error} one sentence for the operator */
+export async function readDependents(on: Queryable, keyFile: string): Promise<Dependents> {
+  await judgeSource(on, { keyring: keyringIn(keyFile), keyFile });
+  return countDependents(on);
+}
+
+/**
+ * The store has a new installation key: what was sealed under the old one is sealed under the new, receipts are signed by
+ * a new key beside which the old ones still verify, and what followed from the old key is worth nothing. Wherever this is
+ * killed, whoever opens the store next finds it with the one key or with the other, and the file is that key's.
+ *
+ * @throws {Error} one sentence for the operator: a server runs on the store, the key is another store's, the new file
+ *   cannot be written
+ */
+export async function rotateInstallationKey(place: KeyPlace, how: KeyHow): Promise<KeyChange> {
+  const { keyFile, into } = place;
+  const alone = await openAlone(place, how.clock);
+  try {
+    await finishKeyChange(alone.tx, keyFile);
+    const old = keyringIn(keyFile, how.random);
+    await judgeSource(alone.tx, { keyring: old, keyFile });
+    const next = into ?? nextKeyFile(keyFile);
+    // One that an earlier change was killed beside is nobody's: the store is the old key's, and nobody else is at work.
+    if (into === undefined && existsSync(next)) rmSync(next);
+    const fresh = openKeyring(makeNextKey(next, how.random, keyFile), how.random);
+    // point: rotate-key-written
+    const change = await changeIn(alone, { old, fresh, by: how.by }).catch((error: unknown) => {
+      rmSync(next, { force: true });
+      throw error;
+    });
+    // point: rotate-before-commit
+    await alone.commit();
+    // point: rotate-committed
+    if (into === undefined) putKeyInPlace(keyFile);
+    return change;
+  } finally {
+    await alone.close();
+  }
+}
+
+function keyringIn(keyFile: string, random?: Random): Keyring {
+  if (!existsSync(keyFile)) {
+    throw new Error(`There is no installation key at ${keyFile}; name the one of this database with PARLEY_KEY_FILE.`);
+  }
+  const chance = random ?? (() => new Uint8Array());
+  return openKeyring(openInstallationKey(keyFile, chance), chance);
+}
+
+interface Keys {
+  old: Keyring;
+  fresh: Keyring;
+  by: Actor;
+}
+
+async function changeIn(alone: StoreAlone, keys: Keys): Promise<KeyChange> {
+  await alone.begin();
+  const { tx } = alone;
+  const dependents = await countDependents(tx);
+  let sealed = 0;
+  for (const place of SEALED_PLACES) {
+    sealed += await changeSealed(tx, place, async (text, key) => {
+      const found = place.find(text, key);
+      if (!found) return text;
+      const said = keys.old.open(found.sealed, found.rowId);
+      const kept = place.table === "sealed_secrets" && key === SIGNING_SECRET ? await withFreshKey(said) : said;
+      return text.replaceAll(found.sealed, keys.fresh.seal(kept, found.rowId));
+    });
+  }
+  await changeTokens(tx, (id) => tokenHashes(tokensOf({ keyring: keys.fresh }, id)));
+  await noteIn(tx, { ...dependents, sealed }, keys.by);
+  return { ...dependents, sealed };
+}
+
+/** A new key signs from now on; of the others only what verifies is kept. */
+async function withFreshKey(said: string): Promise<string> {
+  const standing = JSON.parse(said) as Parameters<typeof publicPart>[0][];
+  return JSON.stringify([await makeSigningKey(), ...standing.map(publicPart)]);
+}
+
+async function noteIn(tx: Tx, { sealed, decisions }: KeyChange, by: Actor): Promise<void> {
+  await forgetDecisions(tx, "all");
+  await appendAudit(tx, { actor: by, action: "installation_key.rotated", data: { sealed, decisions } });
+}

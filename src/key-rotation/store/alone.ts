@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import pg from "pg";
+import { readClockMark } from "../../core/store/check-clock.ts";
+import { inSentence } from "../../core/store/damage.ts";
+import { DATABASE_FILE, LOCK_FILE, refuseUnfinished } from "../../core/store/data-dir.ts";
+import { one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { postgresNumbers } from "../../core/store/postgres.ts";
+import { BEGIN_LONG, connectionTo, LONG_STATEMENT_MS } from "../../core/store/postgres-connection.ts";
+import { lockForServer, takeAlone } from "../../core/store/server-lock.ts";
+import { raw, type Sql, sql } from "../../core/store/sql.ts";
+import { openStoreClock } from "../../core/store/store-clock.ts";
+import type { Clock } from "../../lib/clock.ts";
+
+/** A store that nobody else changes the key of, and nobody else uses once `begin` is done. */
+export interface StoreAlone {
+  /** Reads before `begin`; what it writes afterwards commits with `commit`, or not at all. */
+  tx: Tx;
+  /** @throws {Error} one sentence for the operator: a server or a command of Parley uses the store */
+  begin(): Promise<void>;
+  commit(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AlonePlace {
+  dataDir: string;
+  databaseUrl?: string | undefined;
+  databaseWaitMs: number;
+}
+
+/** @throws {Error} one sentence for the operator */
+export function openAlone(place: AlonePlace, clock: Clock): Promise<StoreAlone> {
+  return place.databaseUrl === undefined
+    ? openOnSqlite(place.dataDir, clock)
+    : openOnPostgres(place.databaseUrl, place.databaseWaitMs);
+}
+
+const STOP_FIRST = "so that nothing is written under the old key meanwhile; start it again afterwards.";
+const nobodyHears = { wake: () => {}, tell: () => {} };
+
+async function openOnSqlite(dataDir: string, clock: Clock): Promise<StoreAlone> {
+  refuseUnfinished(dataDir);
+  const path = join(dataDir, DATABASE_FILE);
+  if (!existsSync(path)) throw new Error(`There is no Parley database in ${dataDir}.`);
+  const lock = lockServer(dataDir);
+  let connection: DatabaseSync | undefined;
+  const close = () => {
+    if (connection?.isOpen) connection.close();
+    lock.release();
+    return Promise.resolve();
+  };
+  try {
+    takeAlone(path);
+    const open = (connection = new DatabaseSync(path, { timeout: 5000 }));
+    const storeClock = openStoreClock(clock);
+    open.function("parley_now", () => storeClock.now());
+    // From here on nobody else reads or writes the file, until it is closed. What is overwritten leaves no old bytes.
+    open.exec("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    const all = <Row>({ sql: text, values }: Sql) =>
+      Promise.resolve(open.prepare(text).all(...(values as SQLInputValue[])) as Row[]);
+    const tx: Tx = { dialect: "sqlite", all, ...nobodyHears };
+    const mark = await readClockMark(tx);
+    if (mark) storeClock.goOnFrom(mark);
+    return {
+      tx,
+      begin: () => Promise.resolve(),
+      async commit() {
+        await all(sql`UPDATE meta SET commit_no = commit_no + 1, last_ms = parley_now()`);
+        open.exec("COMMIT");
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw inSentence(error, path);
+  }
+}
+
+function lockServer(dataDir: string): { release(): void } {
+  try {
+    return lockForServer(join(dataDir, LOCK_FILE));
+  } catch (error) {
+    const said = (error as Error).message;
+    if (!said.startsWith("Another Parley server")) throw error;
+    throw new Error(`A Parley server is running on ${dataDir}; stop it with parley stop, ${STOP_FIRST}`, {
+      cause: error,
+    });
+  }
+}
+
+const CONNECT_WITHIN_MS = 10_000;
+/** Whoever else changes the key of this database has it. */
+const TURN = "parley keys rotate-installation";
+
+async function openOnPostgres(url: string, waitMs: number): Promise<StoreAlone> {
+  const client = new pg.Client({
+    ...connectionTo(url, waitMs, "parley rotate"),
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    query_timeout: LONG_STATEMENT_MS,
+    statement_timeout: LONG_STATEMENT_MS,
+    types: postgresNumbers,
+  });
+  // What breaks between two statements is told by the next one.
+  client.on("error", () => {});
+  const all = async <Row>({ text, values }: Sql) => (await client.query({ text, values })).rows as Row[];
+  const tx: Tx = { dialect: "postgres", all, ...nobodyHears };
+  await client.connect();
+  try {
+    const { taken } = await one<{ taken: boolean }>(
+      tx,
+      sql`SELECT pg_try_advisory_lock(hashtextextended(${TURN}, 0)) AS taken`,
+    );
+    if (!taken) throw new Error("Another parley keys rotate-installation is at work on this database.");
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+  return {
+    tx,
+    async begin() {
+      await refuseOthers(tx);
+      await client.query(BEGIN_LONG);
+      // Whoever comes from now on reads what is sealed before anything else, and waits here.
+      await all(raw("LOCK TABLE sealed_secrets IN ACCESS EXCLUSIVE MODE"));
+      await refuseOthers(tx);
+    },
+    async commit() {
+      const { command } = await client.query("COMMIT");
+      if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
+    },
+    close: () => client.end(),
+  };
+}
+
+async function refuseOthers(on: Queryable): Promise<void> {
+  const { others } = await one<{ others: number }>(
+    on,
+    sql`SELECT count(*) AS others FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'parley%'`,
+  );
+  if (others === 0) return;
+  throw new Error(
+    `Servers or commands of Parley are using this database (${others} connections); stop every server, ${STOP_FIRST.replace("it again", "them again, each with the new key,")}`,
+  );
+}
