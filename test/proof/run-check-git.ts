@@ -72,8 +72,7 @@ function checkCommit(
   const { id, n, startSha } = attempt;
   const git = (...args: string[]) => asked(path, ...args);
   const says = (what: string) => problem(`${what} (attempt ${n} of ${id}, ${commit})`);
-  const parents = git("log", "-1", "--format=%P", commit);
-  if (parents !== startSha) says(`G1: its parents are ${parents}, and it started from ${startSha}`);
+  const parents = git("log", "-1", "--format=%P", commit).split(" ");
   const message = git("log", "-1", "--format=%B", commit);
   const token = tokenIn(message);
   if (!message.includes(`\nAA-Task: ${id}\nAA-Attempt: ${n}\n`)) says(`G1: its message is ${message}`);
@@ -92,14 +91,28 @@ function checkCommit(
       `G4: it depends on ${dependencies.join() || "nothing"}, and was built on ${[...used.keys()].join() || "nothing"}`,
     );
   }
+  const resolves = resolvesConflict(path, parents, [...used.values()]);
+  if (parents.join() !== startSha && !resolves) {
+    says(`G1: its parents are ${parents.join()}, and it started from ${startSha}`);
+  }
   const begun = moves.findLast((move) => move.id === id && move.attempt === n && move.to === "preparing");
   for (const [dependency, sha] of used) {
-    if (!isAncestor(path, sha, startSha)) says(`G4: it does not start from ${dependency}'s ${sha}`);
+    if (!isAncestor(path, sha, resolves ? commit : startSha)) says(`G4: it does not start from ${dependency}'s ${sha}`);
     const then = moves.some((move) => move.id === dependency && move.commit === sha && move.seq < (begun?.seq ?? 0));
     if (!then) says(`J8: it was built on ${dependency}'s ${sha}, which was not its commit before`);
   }
   const base = git("rev-parse", "main");
   if (dependencies.length === 0 && startSha !== base) says(`G1: it starts from ${startSha}, and the base is ${base}`);
+}
+
+/**
+ * Whether a commit takes the place of a start with conflict markers: it merges commits of which git cannot merge two, and
+ * each is the base or a dependency (spec/assignment 4.4). That start itself is in no repository of a person.
+ */
+function resolvesConflict(path: string, parents: readonly string[], dependencies: readonly string[]): boolean {
+  const allowed = [gitIn(path, "rev-parse", "main"), ...dependencies];
+  if (parents.length < 2 || !parents.every((parent) => allowed.includes(parent))) return false;
+  return parents.some((one, at) => parents.slice(at + 1).some((other) => !merges(path, one, other)));
 }
 
 /** All attempts of one submission did what it says, and those of another something else. */
@@ -174,9 +187,15 @@ function asked(path: string, ...args: string[]): string {
   }
 }
 
-function isAncestor(path: string, one: string, other: string): boolean {
+const isAncestor = (path: string, one: string, other: string): boolean =>
+  succeeds(path, "merge-base", "--is-ancestor", one, other);
+
+const merges = (path: string, one: string, other: string): boolean =>
+  succeeds(path, "merge-tree", "--write-tree", one, other);
+
+function succeeds(path: string, ...args: string[]): boolean {
   try {
-    gitIn(path, "merge-base", "--is-ancestor", one, other);
+    gitIn(path, ...args);
     return true;
   } catch {
     return false;
