@@ -4,7 +4,7 @@
 #   docker build --tag parley .                           the server with its web app
 #   docker build --tag parley-agents --target agents .    the same, with git, bubblewrap and what coding agents need
 #
-# They have been checked without a Docker daemon: test/project/containers.test.ts holds the paths, stages and commands named here
+# They have been checked without a Docker daemon: test/project/containers.small.test.ts holds the paths, stages and commands named here
 # against the sources and the package, and builds nothing.
 
 # No install script runs: no package of the product needs one, and Node is in the base image.

@@ -5,11 +5,14 @@
  */
 import { after, describe } from "node:test";
 import { fileURLToPath } from "node:url";
+import { holdTo } from "./test-size.mjs";
 import { endShared, share } from "../test/support/shared.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
-export function runTogether(files) {
+/** Declares the tests of these files, all of one size, which the process is held to. */
+export function runTogether(size, files) {
+  holdTo(size);
   process.chdir(fileURLToPath(ROOT));
   share();
   after(endShared);

@@ -9,12 +9,13 @@ import { bringParts } from "./bring-parts.mjs";
 import { COMPILE_CACHE } from "./test-files.mjs";
 
 /**
- * Returns the environment in which test files run, what is missing in it, and how to end it. A run within a run has
- * what the outer one found and started. With `onDisk`, temporary files stay where the system has them.
+ * Returns the environment in which test files run, what is missing in it, and how to end it. Parts beyond npm are looked
+ * for and brought for large tests alone. A run within a run has what the outer one found and started. With `onDisk`,
+ * temporary files stay where the system has them.
  */
-export async function openTestEnvironment({ onDisk = false } = {}) {
+export async function openTestEnvironment({ onDisk = false, needsParts = true } = {}) {
   const found = process.env[MISSING_VARIABLE];
-  const missing = found === undefined ? await bringParts() : [];
+  const missing = found === undefined && needsParts ? await bringParts() : [];
   const reasons = found ?? JSON.stringify(Object.fromEntries(missing.map(({ part, why }) => [part.name, why])));
   const given = process.env.TEST_DATABASE_URL;
   const postgres = given ? { url: given, stop: async () => {} } : await startPostgres({ inMemory: true });
@@ -24,7 +25,7 @@ export async function openTestEnvironment({ onDisk = false } = {}) {
     ...(temporary && { TMPDIR: temporary.path }),
     TEST_DATABASE_URL: postgres.url,
     NODE_COMPILE_CACHE: COMPILE_CACHE,
-    [MISSING_VARIABLE]: reasons,
+    ...(needsParts && { [MISSING_VARIABLE]: reasons }),
   };
   const stop = async () => {
     await postgres.stop();

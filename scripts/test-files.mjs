@@ -1,8 +1,9 @@
-/** Which files are tests, which of them somebody means, and how long each took when it last ran. */
+/** Which files are tests, which of them are chosen, and how long each took when it last ran. */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SIZES, sizeOf } from "./test-size.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Seconds of each file's last run on this checkout; git does not keep it. */
@@ -16,18 +17,19 @@ export const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "parley");
 export const TEST_TIMEOUT_MS = 300_000;
 
 /**
- * Returns the test files whose path holds one of the words, all of them without a word. A word that is the path of an
- * existing file names that file alone, wherever it is.
+ * Returns the test files of these sizes whose path holds one of the words, all of them without a word. A word that is the
+ * path of an existing file names that file alone, wherever it is and whatever its size.
  */
-export function testFiles(words) {
+export function testFiles(words, sizes = SIZES) {
   const all = globSync("test/**/*.test.ts", {
     cwd: ROOT,
     exclude: ["test/proof/**", "test/agents/**", "test/site/**"],
   });
   const named = words.filter((word) => word.endsWith(".ts") && existsSync(word));
   const rest = words.filter((word) => !named.includes(word));
-  const isMeant = (file) => (words.length === 0 ? true : rest.some((word) => file.includes(word)));
-  return [...new Set([...named.map((word) => relative(ROOT, word)), ...all.filter(isMeant)])].sort();
+  const isChosen = (file) => (words.length === 0 ? true : rest.some((word) => file.includes(word)));
+  const chosen = all.filter((file) => isChosen(file) && sizes.includes(sizeOf(file)));
+  return [...new Set([...named.map((word) => relative(ROOT, word)), ...chosen])].sort();
 }
 
 /**
@@ -35,9 +37,10 @@ export function testFiles(words) {
  * since this branch left the main one; on the main branch itself, since a day before its newest commit.
  */
 export function changedTestFiles(revision = branchPoint()) {
-  const changed = git("diff", "--name-only", "--diff-filter=d", revision).concat(
-    git("ls-files", "--others", "--exclude-standard"),
-  );
+  const changes = git("diff", "--name-status", "--find-renames", "--diff-filter=d", revision);
+  // A file that was only given another name is none of them.
+  const changed = changes.flatMap((line) => (line.startsWith("R100") ? [] : line.split("\t").slice(-1)));
+  changed.push(...git("ls-files", "--others", "--exclude-standard"));
   return testFiles([]).filter((file) => changed.includes(file));
 }
 

@@ -1,11 +1,12 @@
 /**
- * What `npm test` prints: Node's own report, why a test failed as soon as it has, now and then a line that says how far
- * the run is, and at the end, for each test that failed, the command that runs it alone.
+ * The report of a run of tests: Node's own, why a test failed as soon as it has, and now and then a line that says how far
+ * the run is. The file that `TEST_REPORT` names gets the outcome for the program that began the run (scripts/test-run.mjs).
  */
+import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 import { spec as SpecReporter } from "node:test/reporters";
-import { keepTimes, readTimes } from "./test-files.mjs";
+import { readTimes } from "./test-files.mjs";
 
 const SAYS_EVERY_MS = 20_000;
 const REASON_LINES = 30;
@@ -26,13 +27,12 @@ export default async function* report(source) {
   }
   printed.end();
   for await (const text of printed) yield text;
-  keepTimes(Object.fromEntries(run.seconds));
   // Node takes a process that ends early without an error for one whose tests have all passed.
   if (run.failUnended()) process.exitCode = 1;
-  yield run.failures();
+  if (process.env.TEST_REPORT) writeFileSync(process.env.TEST_REPORT, JSON.stringify(run.outcome()));
 }
 
-/** One run of the suite, as its events tell it. */
+/** One run of the suite, by its events. */
 class Run {
   /** Seconds of the files that are done. */
   seconds = new Map();
@@ -42,6 +42,7 @@ class Run {
   #startedAt = new Map();
   #mostAtOnce = 1;
   #failed = [];
+  #counts = { passed: 0, failed: 0, skipped: 0 };
   #path = [];
   #lastTimes;
 
@@ -56,6 +57,13 @@ class Run {
     if (data?.nesting === 0 && this.#isFile(data.name)) this.#seeFile(type, data);
     if (type === "test:start") this.#path[data.nesting] = data.name;
     if (isOwnFailure({ type, data })) this.#failed.push(this.#failure(data));
+    if ((type === "test:pass" || type === "test:fail") && data.details?.type !== "suite") this.#count(type, data);
+  }
+
+  #count(type, { skip, nesting, name }) {
+    // A process of several files is reported as one test more.
+    if (nesting === 0 && this.#together.has(name)) return;
+    this.#counts[skip !== undefined && skip !== false ? "skipped" : type === "test:pass" ? "passed" : "failed"] += 1;
   }
 
   #isFile(name) {
@@ -83,17 +91,25 @@ class Run {
   failUnended() {
     const named = new Set(this.#failed.flatMap(({ files, names }) => (names.length > 0 ? [] : files)));
     const unended = [...this.#waiting, ...this.#startedAt.keys()].filter((file) => !named.has(file));
-    if (unended.length > 0) this.#failed.push({ files: unended, names: [] });
+    if (unended.length > 0) this.#failed.push({ files: unended, names: [], text: "" });
     return unended.length > 0;
   }
 
   /** Which files to run again, and by which names within one. */
   #failure(data) {
     const together = this.#together.get(data.name);
-    if (data.nesting === 0 && together) return { files: this.#isFile(data.name) ? [data.name] : together, names: [] };
+    const text = reason(data.details.error);
+    if (data.nesting === 0 && together) {
+      const unended = together.filter((file) => !this.seconds.has(file));
+      return {
+        files: this.#isFile(data.name) ? [data.name] : unended.length > 0 ? unended : together,
+        names: [],
+        text,
+      };
+    }
     const names = [...this.#path.slice(0, data.nesting), data.name];
     const first = this.#isFile(names[0]) ? names.shift() : relative(process.cwd(), data.file);
-    return { files: [first], names };
+    return { files: [first], names, text };
   }
 
   /** One line: how many files are done, about how many minutes are left, and what runs now. */
@@ -120,13 +136,10 @@ class Run {
     return (sum(running) + sum([...this.#waiting].map(expected))) / this.#mostAtOnce;
   }
 
-  /** Each failed test once more, with the command that runs it alone; nothing where none failed. */
-  failures() {
-    if (this.#failed.length === 0) return "";
-    const lines = this.#failed.map(
-      ({ files, names }) => `  ${names.join(" > ") || whole(files)}\n    ${alone(files.join(" "), names)}`,
-    );
-    return `\nTo run each failed test alone:\n\n${lines.join("\n")}\n`;
+  /** The counts, the seconds of each file, and each failure with the command that repeats it. */
+  outcome() {
+    const failures = this.#failed.map((one) => ({ ...one, again: alone(one.files.join(" "), one.names) }));
+    return { counts: this.#counts, seconds: Object.fromEntries(this.seconds), failures };
   }
 }
 
@@ -142,12 +155,8 @@ function reason(error) {
   return `${[...lines.slice(0, REASON_LINES), ...more].map((line) => `    ${line}`).join("\n")}\n`;
 }
 
-function whole(files) {
-  return files.length === 1 ? "the file itself" : "a process of several files, not all of which came to their end";
-}
-
 /** The command that runs one test of one file, which the shell takes as it stands. */
-export function alone(file, names) {
+function alone(file, names) {
   const pattern = names.length > 0 ? ` --test-name-pattern='${escaped(names.join(" "))}'` : "";
   return `npm test -- ${file}${pattern}`;
 }

@@ -9,7 +9,7 @@ import {
   sharedScene,
   type KeyHolder,
 } from "../support/a2h.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 type Who = "agent" | "answer" | "admin" | "executor" | "assign";
 const ALL: readonly Who[] = ["agent", "answer", "admin", "executor", "assign"];
@@ -48,7 +48,7 @@ const ROUTES: [method: string, path: string, who: readonly Who[], everywhere: bo
   ["GET", "/audit", ["admin"], false],
 ];
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`keys of A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

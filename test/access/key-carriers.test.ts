@@ -10,7 +10,7 @@ import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { revokeKey } from "../../src/access/revoke-key.ts";
 import { callBody, contactBody } from "../support/a2h.ts";
 import { assertRefused, assertUnknownQuestion, fresh, HOUR, ROOMY, sharedWorld } from "../support/contract.ts";
-import { DATABASES, type Reply } from "../support/world.ts";
+import { ONE_DATABASE, type Reply } from "../support/world.ts";
 
 const question = { prompt: "Which label is clearer?", type: "text" };
 const SELF_ANSWER = { code: "SELF_ANSWER", message: "Whoever asks a question cannot answer it." };
@@ -21,7 +21,7 @@ function assertKeyRequired(reply: Reply): void {
   assert.equal(reply.headers.get("www-authenticate"), 'Bearer realm="parley"');
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`an agent's key on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const keyOf = async (name: string, more: object = {}) =>

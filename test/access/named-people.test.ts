@@ -22,9 +22,9 @@ import {
   saidOf,
   tokenIn,
 } from "../support/identities.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`named people on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const ask = async () => (await world().agent(fresh("ana-bot")).ask({ options: LABELS, min_responses: 50 })).id;

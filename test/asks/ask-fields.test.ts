@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { fresh } from "../support/contract.ts";
 import { assertRelayError } from "../support/jobs.ts";
 import { invalid, sharedRelay } from "../support/relay.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const bare = (more: Record<string, unknown>) => ({
   job_id: "J-x",
@@ -96,7 +96,7 @@ const FIELDS: readonly [what: string, more: Record<string, unknown>, details: ob
   ["digits beyond what doubles hold", { meta: { input: { n: "@" } } }, null],
 ];
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the fields of an ask on ${on}`, () => {
     const scene = sharedRelay(on);
 

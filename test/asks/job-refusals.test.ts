@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { assertNoJob, assertRelayError, openJobs, sharedJobs, type Program } from "../support/jobs.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const invalid = (details: object) => ({ code: "VALIDATION_ERROR", message: "Request body is not valid", details });
 const forbidden = (scope: string) => ({
@@ -13,7 +13,7 @@ const forbidden = (scope: string) => ({
   details: { scope },
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`what is refused of jobs on ${on}`, () => {
     const scene = sharedJobs(on);
 

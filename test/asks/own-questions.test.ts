@@ -10,7 +10,7 @@ import {
   sharedWorld,
   wireNow,
 } from "../support/contract.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 interface Listed {
   question_id: string;
@@ -20,7 +20,7 @@ interface Listed {
 
 const UNKNOWN = "q_0000000000000000000000";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`own questions on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const list = (agent: { headers: Record<string, string> }, query: string) =>

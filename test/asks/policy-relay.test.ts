@@ -4,7 +4,7 @@ import { OPERATOR } from "../support/identities.ts";
 import { until } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";
 import { openRelayScene, type RelayScene } from "../support/relay.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const DEPLOY = { ask_type: "APPROVAL", prompt: "Deploy 1.4.2?", meta: { action: "deploy", resource: "shop-api" } };
 
@@ -21,7 +21,7 @@ async function decided(scene: RelayScene, decision: object, more: object = {}) {
   return scene.answerTo(ask);
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`policy and the executors that ask, on ${on}`, () => {
     it("denies, allows and puts to people by rules, and says which", async () => {
       await using scene = await openRelayScene(on);

@@ -4,7 +4,7 @@ import { raw, sql } from "../../src/core/store/sql.ts";
 import { fresh, until } from "../support/contract.ts";
 import { assertRelayError } from "../support/jobs.ts";
 import { answer, codeOf, newAsk, sharedRelay, type RelayScene } from "../support/relay.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 let drawn = 0;
 /** A token that nobody else has, of a format that is known. */
@@ -30,7 +30,7 @@ async function placesOf({ world }: RelayScene, text: string): Promise<string[]> 
   return places;
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`secrets in asks and answers on ${on}`, () => {
     const scene = sharedRelay(on);
 

@@ -6,7 +6,7 @@ import type { Email } from "postal-mime";
 import { Webhook } from "standardwebhooks";
 import { createKey } from "../../src/access/create-key.ts";
 import { reservePort } from "../support/ports.ts";
-import { DATABASES, openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
+import { ONE_DATABASE, openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
 import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
 
 /** The whole server with a mail server on either side of it. */
@@ -111,7 +111,7 @@ const reply = (text: string, asked: Asked, headers: Record<string, string> = {})
   replyMail(text, { To: asked.replyTo, "In-Reply-To": asked.mail.messageId ?? "", ...headers });
 
 describe("asking by mail", () => {
-  for (const on of DATABASES) {
+  for (const on of ONE_DATABASE) {
     it(`brings an approval back, once its author is proved, on ${on}`, async () => {
       await using post = await openPost(on);
       const asked = await post.ask("function_calls", { fn: "deploy", kwargs: { to: "prod" } });

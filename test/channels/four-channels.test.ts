@@ -9,12 +9,12 @@ import { decideByLink } from "../../src/requests/open-link.ts";
 import { readAddressed } from "../../src/requests/read.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { askPeople, enrol, leaf, providerOf, toPerson, until } from "../support/addressed.ts";
-import { DATABASES, openWorld } from "../support/world.ts";
+import { ONE_DATABASE, openWorld } from "../support/world.ts";
 
 const ROUNDS = 100;
 const PUBLIC = "http://parley.test";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`one approval on four channels at once, on ${on}`, () => {
     it(`has one outcome ${ROUNDS} times, tells the others how it ended, and closes every message`, async () => {
       const [slack, email, sms] = [providerOf("slack"), providerOf("email"), providerOf("sms")];

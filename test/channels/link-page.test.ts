@@ -5,7 +5,7 @@ import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { readAddressed, readDetails } from "../../src/requests/read.ts";
 import { askPeople, enrol, leaf } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
-import { DATABASES, type Reply, type World } from "../support/world.ts";
+import { ONE_DATABASE, type Reply, type World } from "../support/world.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded", origin: "null", "sec-fetch-site": "same-origin" };
 
@@ -40,7 +40,7 @@ async function open(world: World, path: string, headers: Record<string, string> 
   return { reply, cookie: cookieIn(reply), given };
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a one-time link on ${on}`, () => {
     const world = sharedWorld({ on });
     const stateOf = async (id: string) => (await readAddressed(world().server.ctx, id)).state;

@@ -12,7 +12,7 @@ import { decideByLink, readLink } from "../../src/requests/open-link.ts";
 import { readAddressed } from "../../src/requests/read.ts";
 import { askPeople, leaf, providerOf, toPerson, until, type Provider } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
-import { DATABASES, openWorld, type World } from "../support/world.ts";
+import { DATABASES, ONE_DATABASE, openWorld, type World } from "../support/world.ts";
 
 const BOSS = { kind: "admin", id: "boss" } as const;
 const APPROVE = { kind: "approve" } as const;
@@ -113,7 +113,7 @@ function saidBy([channel]: Kind, to: string, delivery: string, more: { code: str
   }
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a message to an address, on ${on}`, () => {
     let scene: Scene;
     before(async () => {

@@ -13,7 +13,7 @@ import { beginInInbox } from "../../src/conversations/speak-in-inbox.ts";
 import { accepted, callBody, contactBody, messageBody } from "../support/a2h.ts";
 import { openTalking, seen, type Talking } from "../support/conversations.ts";
 import { tool } from "../support/mcp.ts";
-import { DATABASES, type Reply } from "../support/world.ts";
+import { ONE_DATABASE, type Reply } from "../support/world.ts";
 
 const SETTINGS = `
 slack: { bot_token: xoxb-1, signing_secret: secret, api_url: "http://127.0.0.1:9/api/" }
@@ -38,7 +38,7 @@ async function asked(scene: Talking): Promise<string[]> {
   return found.map(([, to, inbox]) => people.find((one) => one.person_id === to)?.name ?? to ?? inbox ?? "");
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`whom requests ask that name nobody, on ${on}`, () => {
     it("are those of the key, else the usual ones, else everybody who sees all there is", async () => {
       await using scene = await openTalking(on, SETTINGS);

@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { artifacts, jobs, LeaseLost, type HeldJob, type JobEvent } from "@parley/sdk/executor";
 import { sharedExecutors, sleep } from "../support/executor.ts";
 import { freshKind } from "../support/jobs.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`working on jobs with the executor SDK on ${on}`, { concurrency: true }, () => {
     const { scene, relay, openIn, answers } = sharedExecutors(on);
     const queue = (kind: string, more: Record<string, unknown> = {}) => scene().queue({ kind, ...more });

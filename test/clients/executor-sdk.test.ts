@@ -14,7 +14,7 @@ import {
 import { contextEnvelope, contextHash } from "../../sdk/src/executor-context.ts";
 import { sharedExecutors } from "../support/executor.ts";
 import { until } from "../support/program.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 /** Sends every request, and loses the reply of the first that matches. */
 function losingFirst(method: string): { fetch: typeof fetch; sent: () => number } {
@@ -30,7 +30,7 @@ function losingFirst(method: string): { fetch: typeof fetch; sent: () => number 
   };
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the executor SDK on ${on}`, { concurrency: true }, () => {
     const { scene, relay, openIn, answers } = sharedExecutors(on);
 

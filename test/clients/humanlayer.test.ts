@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import * as sdk from "@humanlayer/sdk";
 import * as classic from "humanlayer";
 import { openScene, type KeyHolder, type Scene } from "../support/a2h.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 type Client = ReturnType<typeof classic.humanlayer>;
 
@@ -40,7 +40,7 @@ async function answerNext(
   }
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   for (const { name, open } of PACKAGES) {
     describe(`${name} on ${on}`, () => {
       it("runs a function once it is approved, and hears why it is not", async () => {

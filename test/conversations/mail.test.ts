@@ -5,7 +5,7 @@ import { accepted, callBody } from "../support/a2h.ts";
 import { openSink, replyMail } from "../channels/mail.ts";
 import { ask, openTalking, seen, statusOf } from "../support/conversations.ts";
 import { reservePort } from "../support/ports.ts";
-import { DATABASES, type DatabaseName } from "../support/world.ts";
+import { ONE_DATABASE, type DatabaseName } from "../support/world.ts";
 
 const ANA = "ana@people.example";
 const DOMAIN = "parley.example";
@@ -49,7 +49,7 @@ a2h: { entry_points: { support: { agent: support, email: Support@${DOMAIN}, from
   };
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a conversation begun by mail, on ${on}`, () => {
     it("goes on in its thread, whichever address is answered", async () => {
       await using scene = await openByMail(on);

@@ -4,7 +4,7 @@ import twilio from "twilio";
 import { accepted } from "../support/a2h.ts";
 import { openTwilioDouble } from "../channels/twilio-double.ts";
 import { ask, openTalking, seen, statusOf } from "../support/conversations.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";
 const TOKEN = "canary-token-0123456789abcdef";
@@ -13,7 +13,7 @@ const OURS = "+4930901820";
 const PHONE = "+491701234567";
 let sids = 0;
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a conversation begun by text message, on ${on}`, () => {
     it("is one for each number, by SMS and by WhatsApp, and answers what waits", async () => {
       await using double = await openTwilioDouble();

@@ -4,7 +4,7 @@ import { accepted, callBody } from "../support/a2h.ts";
 import { APP_TOKEN, openSlackDouble, TEAM, type SlackDouble } from "../channels/slack-double.ts";
 import { aPress, aReply, BOT_TOKEN, bodyFor, SECRET, signedHeaders } from "../channels/slack-scene.ts";
 import { ask, openTalking, seen, statusOf, type Talking } from "../support/conversations.ts";
-import { DATABASES, type DatabaseName, type Reply } from "../support/world.ts";
+import { ONE_DATABASE, type DatabaseName, type Reply } from "../support/world.ts";
 
 type Body = Reply["body"];
 
@@ -62,7 +62,7 @@ const mention = (text: string, more: Readonly<Record<string, unknown>> = {}) =>
 const direct = (text: string, more: Readonly<Record<string, unknown>> = {}) =>
   aReply(text, { thread_ts: undefined, channel_type: "im", channel: "D0ANA", ...more });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a conversation begun on Slack, on ${on}`, () => {
     it("by a mention goes on in its thread: answers, more words, and a question which one is meant", async () => {
       await using scene = await openOnSlack(on);

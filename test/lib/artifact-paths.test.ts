@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { sendRaw } from "../support/contract.ts";
 import { answer, sharedRelay } from "../support/relay.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const LONGEST = `${"d".repeat(99)}/${"f".repeat(100)}`;
 
@@ -64,7 +64,7 @@ interface Holding {
   lease: string;
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the path of a job's file on ${on}`, () => {
     const scene = sharedRelay(on);
 

@@ -4,9 +4,9 @@ import { accepted, callBody, contactBody, messageBody, openScene } from "../supp
 import { openAgentServer } from "../support/agent-server.ts";
 import { advanceUntil } from "../support/contract.ts";
 import { asked, broken, messagesAbout, operatorOf, record, withRules } from "../support/policy-calls.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`rules about function calls on ${on}`, () => {
     it("decide as people do, at once and in their own name, and nobody is told", async () => {
       await using scene = await openScene(on);

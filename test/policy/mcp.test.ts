@@ -6,7 +6,7 @@ import { createKey } from "../../src/access/create-key.ts";
 import { fresh, ROOMY, sharedWorld } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";
 import { type AnyClient, openNew } from "../support/mcp-official.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const RULES = `version: 1
 rules:
@@ -14,7 +14,7 @@ rules:
   - { id: no-drops, when: { fn: [ drop_database, Bash ] }, decision: DENY, reason: Not by agents }
 `;
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`policy for the official MCP client on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const opened: AnyClient[] = [];

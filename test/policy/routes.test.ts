@@ -8,7 +8,7 @@ import { createKey } from "../../src/access/create-key.ts";
 import { grantStanding } from "../../src/policy/grants.ts";
 import { noteApproved } from "../../src/policy/proposals.ts";
 import { OPERATOR } from "../support/identities.ts";
-import { DATABASES, openWorld, type World } from "../support/world.ts";
+import { ONE_DATABASE, openWorld, type World } from "../support/world.ts";
 
 const DEPLOY = { ask_type: "APPROVAL", action: "deploy", resource: "shop-api", agent: "ana-bot" };
 
@@ -26,7 +26,7 @@ async function propose({ server: { ctx } }: World, words: typeof DEPLOY): Promis
   }
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the policy over HTTP on ${on}`, () => {
     it("is shown with what each rule is about, and tried without asking anybody", async () => {
       await using world = await openWorld({ on });

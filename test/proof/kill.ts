@@ -17,7 +17,7 @@ const ONLY_ON: readonly [RegExp, DatabaseName][] = [
 ];
 /** What becomes of these points is for `deliver` to show. */
 const LEFT_TO_DELIVER = /^(addressed|decision|delivery|notice|notify)-/;
-/** Commands that a person runs, killed at these by test/backup/killed.test.ts. */
+/** Commands that a person runs, killed at these by test/backup/killed.large.test.ts. */
 const LEFT_TO_BACKUP = /^(backup|restore|import|move|rotate)-/;
 /** Where a point lies decides what leads there; every other is passed under load, so many times at least. */
 const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
@@ -43,7 +43,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
 export const kill: Harness = {
   name: "kill",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
     const repeat = `npm run prove -- kill --seed ${seed}`;
     const random = seeded(seed);
     const cycles = options.longHours ? Math.ceil(LONG_CYCLES_PER_HOUR * options.longHours) : CYCLES;

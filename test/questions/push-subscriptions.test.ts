@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { first } from "../../src/core/store/db.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { assertCommonHeaders, assertInvalid, assertRefused, fresh, ROOMY, sharedWorld } from "../support/contract.ts";
-import { DATABASES, type Person, type Reply } from "../support/world.ts";
+import { ONE_DATABASE, type Person, type Reply } from "../support/world.ts";
 
 const p256dh = createECDH("prime256v1").generateKeys().toString("base64url");
 const auth = randomBytes(16).toString("base64url");
@@ -17,7 +17,7 @@ const fcmReceipt = (id: string) => ({
   reason: "fcm_not_configured",
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`push subscriptions on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const bo = () => world().person(fresh("bo"));

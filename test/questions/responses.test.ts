@@ -10,9 +10,9 @@ import {
   ROOMY,
   sharedWorld,
 } from "../support/contract.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`answering on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const ana = () => world().agent(fresh("ana-bot"));

@@ -6,13 +6,13 @@ import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { fresh, sharedWorld } from "../support/contract.ts";
 import { OPERATOR } from "../support/identities.ts";
 import type { Receipt } from "../../src/lib/receipt.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 const saidIn = (jws: string) => JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString()) as Receipt;
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the page of a receipt on ${on}`, () => {
     const world = sharedWorld({ on });
     const ask = (more: Parameters<typeof askPeople>[1]) =>

@@ -4,7 +4,7 @@ import { accepted, callBody, sharedScene } from "../support/a2h.ts";
 import { until } from "../support/contract.ts";
 import { tool } from "../support/mcp.ts";
 import { parley } from "../support/program.ts";
-import { DATABASES } from "../support/world.ts";
+import { ONE_DATABASE } from "../support/world.ts";
 
 const TOKEN = `gh${"p_"}${"Zq7Xk2Lm".repeat(4)}0042`;
 const KWARGS = { repo: "shop", login: { user: "ana", token: TOKEN }, count: 2 };
@@ -17,7 +17,7 @@ interface Row {
   secret: boolean;
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`secrets among arguments on ${on}`, () => {
     const scene = sharedScene(on);
 

@@ -11,13 +11,13 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
   {
     file: "README.md",
     begins: "npm test",
-    because: "test/project/readme.test.ts tries it, and npm start, in a fresh clone",
+    because: "test/project/readme.large.test.ts tries it, and npm start, in a fresh clone",
   },
   {
     file: "README.md",
     begins: "PARLEY_HOST=0.0.0.0",
     because:
-      "it serves whoever reaches this machine, under a public name; test/cli/cli.test.ts starts one on all addresses",
+      "it serves whoever reaches this machine, under a public name; test/cli/cli.large.test.ts starts one on all addresses",
   },
   {
     file: "docs/how-to/operate.md",
@@ -27,12 +27,12 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
   {
     file: "docs/how-to/operate.md",
     begins: "ask.example.com {",
-    because: "it is Caddy's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
+    because: "it is Caddy's configuration; test/project/deploy-proxies.large.test.ts runs the server behind it",
   },
   {
     file: "docs/how-to/operate.md",
     begins: "server {",
-    because: "it is nginx's configuration; test/project/deploy-proxies.test.ts runs the server behind it",
+    because: "it is nginx's configuration; test/project/deploy-proxies.large.test.ts runs the server behind it",
   },
   {
     file: "docs/how-to/operate.md",
@@ -59,12 +59,13 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
     file: "docs/how-to/mcp.md",
     begins: "[mcp_servers.parley]",
     because:
-      "it is Codex's configuration; test/cli/mcp-install.test.ts compares it, and test/agents/mcp-install.test.ts has Codex read it",
+      "it is Codex's configuration; test/cli/mcp-install.large.test.ts compares it, and test/agents/mcp-install.test.ts has Codex read it",
   },
   {
     file: "docs/how-to/gate.md",
     begins: "parley gate --as files",
-    because: "it fetches an MCP server from npm; test/gate/program.test.ts stands a gate in front of the same one",
+    because:
+      "it fetches an MCP server from npm; test/gate/program.large.test.ts stands a gate in front of the same one",
   },
   {
     file: "docs/how-to/phones.md",
@@ -75,12 +76,12 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
     file: "docs/how-to/operate.md",
     begins: "useradd --system",
     because:
-      "it changes the machine; test/project/deploy-systemd.test.ts has systemd verify the units, and start a server",
+      "it changes the machine; test/project/deploy-systemd.large.test.ts has systemd verify the units, and start a server",
   },
   {
     file: "docs/how-to/operate.md",
     begins: "PARLEY_MOVE_TO=",
-    because: "it needs a PostgreSQL of that name; test/backup/export.test.ts moves a store to one and back",
+    because: "it needs a PostgreSQL of that name; test/backup/export.large.test.ts moves a store to one and back",
   },
   ...[
     'curl -H "Authorization: Bearer $PARLEY_KEY" https://parley.example.com',
@@ -89,15 +90,16 @@ export const NOT_RUN: readonly { file: string; begins: string; because: string }
   ].map((begins) => ({
     file: "docs/how-to/receipts.md",
     begins,
-    because: "it names a receipt that is not there; test/cli/verify.test.ts and test/requests/receipts.test.ts run it",
+    because:
+      "it names a receipt that is not there; test/cli/verify.test.ts and test/requests/receipts.large.test.ts run it",
   })),
   {
     file: "docs/how-to/worker.md",
     begins: "export PARLEY_URL=https://parley.example.com",
-    because: "it works for a server under a public name until it is stopped; test/worker/work.test.ts runs it",
+    because: "it works for a server under a public name until it is stopped; test/worker/work.large.test.ts runs it",
   },
 ];
 
-/** Returns why test/project/docs.test.ts does not run a block; nothing of one that it runs. */
+/** Returns why test/project/docs.large.test.ts does not run a block; nothing of one that it runs. */
 export const reasonFor = ({ file, text }: Block): string | undefined =>
   NOT_RUN.find((one) => one.file === file && text.startsWith(one.begins))?.because;

@@ -56,7 +56,7 @@ export class Walker {
     mkdirSync(join(this.home, "bin"), { recursive: true });
     mkdirSync(this.#folder);
     const programs = {
-      // What it installs in a clone is what this checkout has; test/project/readme.test.ts tries the real one.
+      // What it installs in a clone is what this checkout has; test/project/readme.large.test.ts tries the real one.
       npm: `[ "$*" = start ] || exit 1; [ -e node_modules ] || ln -s "${join(ROOT_FOLDER, "node_modules")}" node_modules; exec "${process.execPath}" "${MAIN}" serve`,
       npx: `[ "$1" = parley ] || exit 1; shift; exec "${process.execPath}" "${MAIN}" "$@"`,
     };

@@ -14,6 +14,11 @@ import { heldClock, NOON, type HeldClock } from "./held-clock.ts";
 
 export const DATABASES = ["sqlite", "postgres"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
+/**
+ * For rules that no row can break, such as parsing, shapes of errors, headers and rendering: one database shows them.
+ * Rules about transactions, locks, order, time and SQL are shown on each of `DATABASES`.
+ */
+export const ONE_DATABASE: readonly DatabaseName[] = ["sqlite"];
 
 /** A reply as the tests look at it. */
 export interface Reply {

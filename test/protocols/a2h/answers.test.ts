@@ -13,7 +13,7 @@ import {
   type Scene,
 } from "../../support/a2h.ts";
 import { advanceUntil } from "../../support/contract.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 const iso = (scene: Scene) => new Date(scene.world.clock.now()).toISOString();
 
@@ -30,7 +30,7 @@ async function ask(
   };
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`answers of A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { assertA2hError, callBody, contactBody, messageBody, openCall, sharedScene } from "../../support/a2h.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`errors of fields in A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

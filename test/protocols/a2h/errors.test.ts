@@ -17,7 +17,7 @@ import {
 } from "../../support/a2h.ts";
 import { pause, sendRaw } from "../../support/contract.ts";
 import { allRead } from "../../support/server-sockets.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 const NO_CALL = { code: "not_found", message: "There is no such call." };
 const SCOPE = (scope: string) => ({
@@ -26,7 +26,7 @@ const SCOPE = (scope: string) => ({
   scope,
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`errors of A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accepted, callBody, openScene, sharedScene } from "../../support/a2h.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 const ANA = {
   name: "Ana Ruiz",
@@ -13,7 +13,7 @@ const ANA = {
   ],
 };
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`humans of A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

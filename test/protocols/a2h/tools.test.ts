@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { accepted, assertA2hError, callBody, contactBody, messageBody, sharedScene } from "../../support/a2h.ts";
 import { tool } from "../../support/mcp.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`what is asked of people by a tool, over A2H on ${on}`, () => {
     const shared = sharedScene(on);
 

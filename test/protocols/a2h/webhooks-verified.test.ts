@@ -5,7 +5,7 @@ import { Webhook as SvixWebhook } from "svix";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { until } from "../../support/addressed.ts";
 import { openAgentServer, type Told } from "../../support/agent-server.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 /** More than ASCII, and a number that a parser would spell in another way. */
 const STATE = '{"note":"Grüße, 東京 \u{1f44d}","big":1152921504606846977,"nested":{"none":null}}';
@@ -38,7 +38,7 @@ function assertBelieved(told: Told, secret: string): void {
   }
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`webhooks to agents on ${on}`, () => {
     // The libraries hold the time against this machine's, so time runs by itself.
     const open = (): Promise<Scene> => openScene(on, { running: true });

@@ -5,7 +5,7 @@ import { pauseAfter } from "../../../src/notices/model/webhook-events.ts";
 import { accepted, callBody, contactBody, messageBody, openScene, type Scene } from "../../support/a2h.ts";
 import { openAgentServer } from "../../support/agent-server.ts";
 import { advanceUntil } from "../../support/contract.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 /** Lets the server's loops look until something holds. */
 async function settle(scene: Scene, holds: () => boolean | Promise<boolean>, stepMs = 1000): Promise<void> {
@@ -33,7 +33,7 @@ describe("what signs a webhook", () => {
   });
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`webhooks of A2H on ${on}`, () => {
     it("tell the agent how its requests ended, signed, in the format it wants", async () => {
       await using scene = await openScene(on);

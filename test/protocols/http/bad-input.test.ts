@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ROOMY, assertInvalid, assertUnknownQuestion, fresh, sharedWorld } from "../../support/contract.ts";
-import { DATABASES, type Reply } from "../../support/world.ts";
+import { ONE_DATABASE, type Reply } from "../../support/world.ts";
 
 const TAGS = ["technical", "product", "ethics", "creative", "general"];
 const promptLength = {
@@ -189,7 +189,7 @@ const BAD_QUESTIONS: [
   ],
 ];
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`bad input on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
 

@@ -6,7 +6,7 @@ import { enrol } from "../../support/addressed.ts";
 import { DAY, fresh, HOUR, MINUTE, pause, ROOMY, sharedWorld, until, wireNow } from "../../support/contract.ts";
 import { decider, somebody } from "../../support/deciders.ts";
 import { stream, tool, toolCall } from "../../support/mcp.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 const WAIT = "wait_for_human_responses";
 const CALL_ID = /^call_[0-9A-Za-z]{22}$/;
@@ -26,7 +26,7 @@ function bodyOf({ content, structuredContent }: { content: { text: string }[]; s
   return said as Body;
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`tools for people on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
 

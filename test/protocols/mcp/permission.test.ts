@@ -5,11 +5,11 @@ import { canonicalExact, sha256Digest } from "../../../src/lib/exact-json.ts";
 import { advanceUntil, fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import { decider } from "../../support/deciders.ts";
 import { legacy, modern, stream, TASKS, tool, toolCall } from "../../support/mcp.ts";
-import { DATABASES, openWorld } from "../../support/world.ts";
+import { ONE_DATABASE, openWorld } from "../../support/world.ts";
 
 const at = (name: string) => ({ headers: { "x-agent-id": name } });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`a permission prompt on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const input = { command: "rm -rf build", note: null };

@@ -4,7 +4,7 @@ import { sql } from "../../../src/core/store/sql.ts";
 import { fresh, limitsOf, ROOMY, sharedWorld, wireNow } from "../../support/contract.ts";
 import { askByTool, legacy, modern, QUESTION, tool, TOOL_NAMES } from "../../support/mcp.ts";
 import { SEEDED_TOOLS } from "../../support/seeded-tools.ts";
-import { DATABASES, openWorld } from "../../support/world.ts";
+import { ONE_DATABASE, openWorld } from "../../support/world.ts";
 
 const as = (name: string) => ({ headers: { "x-agent-id": name } });
 
@@ -194,7 +194,7 @@ describe("the tools", () => {
   });
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`asking twice on ${on}`, () => {
     const world = sharedWorld({ on, env: ROOMY });
     const ASKED_BEFORE = "This question was already asked; use the same question_id.";

@@ -4,7 +4,7 @@ import { VERSION } from "../../../src/lib/version.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { createKey } from "../../../src/access/create-key.ts";
 import { advanceUntil } from "../../support/contract.ts";
-import { DATABASES, openWorld, type World } from "../../support/world.ts";
+import { ONE_DATABASE, openWorld, type World } from "../../support/world.ts";
 
 async function word(world: World, path: string): Promise<[number, string]> {
   const reply = await world.call("GET", path);
@@ -29,7 +29,7 @@ async function until<T>(look: () => Promise<T>, wanted: T): Promise<void> {
   assert.deepEqual(await look(), wanted);
 }
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`operations on ${on}`, () => {
     it("says in one word that the process runs and can be sent requests", async () => {
       await using world = await openWorld({ on });

@@ -10,7 +10,7 @@ import { OPERATOR } from "../../support/identities.ts";
 import { fresh, until } from "../../support/contract.ts";
 import { newFolder, parley } from "../../support/program.ts";
 import { answer, sharedRelay, type RelayScene } from "../../support/relay.ts";
-import { DATABASES } from "../../support/world.ts";
+import { ONE_DATABASE } from "../../support/world.ts";
 
 interface Told {
   event: string;
@@ -64,7 +64,7 @@ it("counts who answered, and how fast machines did", () => {
   assert.deepEqual(figuresOf(0, []), { at: 0, stages: {}, by: {}, p95Ms: null });
 });
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`what executors do, as admins see it, on ${on}`, () => {
     const shared = sharedRelay(on);
 

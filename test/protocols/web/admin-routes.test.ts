@@ -12,7 +12,7 @@ import { openSink, type Sink } from "../../channels/mail.ts";
 import { fresh, HOUR, until } from "../../support/contract.ts";
 import { byToken, namedPerson, tokenIn, type Shown } from "../../support/identities.ts";
 import { openPushService } from "../../support/push-service.ts";
-import { DATABASES, openWorld, type Reply, type World } from "../../support/world.ts";
+import { ONE_DATABASE, openWorld, type Reply, type World } from "../../support/world.ts";
 
 /** Every administrative address; what an admin gets is not of interest here. */
 const ROUTES: readonly [method: string, path: string, body?: unknown][] = [
@@ -59,7 +59,7 @@ const A2H_ROUTES: readonly [method: string, path: string, body?: unknown][] = [
 
 const said = ({ status, body }: Reply): [number, unknown] => [status, body.error?.code];
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`administration on ${on}`, () => {
     let mail: Sink;
     let world: World;

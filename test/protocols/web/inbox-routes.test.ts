@@ -11,7 +11,7 @@ import { addressAsk } from "../../../src/requests/address-ask.ts";
 import { askPeople, callWish, enrol, leaf, toPerson, until } from "../../support/addressed.ts";
 import { fresh, sharedWorld } from "../../support/contract.ts";
 import { saidOf, type Shown } from "../../support/identities.ts";
-import { DATABASES, type World } from "../../support/world.ts";
+import { ONE_DATABASE, type World } from "../../support/world.ts";
 
 /** Somebody enrolled who is signed in. */
 async function named(world: World, name: string, more: Parameters<typeof enrol>[3] = {}) {
@@ -29,7 +29,7 @@ const decide = (world: World, headers: Shown, id: string, body: unknown) =>
   world.call("POST", `/people/me/asks/${id}/decision`, { headers, body });
 const idsIn = (body: { asks: { id: string }[] }) => body.asks.map(({ id }) => id);
 
-for (const on of DATABASES) {
+for (const on of ONE_DATABASE) {
   describe(`the inbox on ${on}`, () => {
     const world = sharedWorld({ on });
     const ask = (more: Parameters<typeof askPeople>[1] = {}) =>

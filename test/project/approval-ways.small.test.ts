@@ -8,7 +8,7 @@ import { type Block, blocksOf, ROOT_FOLDER, textOf } from "../support/documents.
 const WAYS = "docs/how-to/approvals.md";
 const FRAMEWORKS = "docs/how-to/frameworks.md";
 const MOST_LINES = 20;
-/** test/project/docs.test.ts runs every block in these languages, unless it says why not. */
+/** test/project/docs.large.test.ts runs every block in these languages, unless it says why not. */
 const RUN_LANGUAGES = ["sh", "python", "ts"];
 
 /** The sections of the page, and how many blocks each shows. */
@@ -20,7 +20,7 @@ const SECTIONS: Readonly<Record<string, number>> = {
   "Agent frameworks": 0,
   HTTP: 1,
   "Command line": 1,
-  // test/cli/hook-claude.test.ts runs the hook that it installs.
+  // test/cli/hook-claude.large.test.ts runs the hook that it installs.
   "Claude Code": 1,
   MCP: 1,
   "HumanLayer's client": 1,
@@ -82,7 +82,7 @@ describe("each way to ask for an approval", () => {
 
   for (const [way, blocks] of sections) {
     if (blocks.length === 0) continue;
-    it(`takes at most ${MOST_LINES} lines, which test/project/docs.test.ts runs: ${way}`, () => {
+    it(`takes at most ${MOST_LINES} lines, which test/project/docs.large.test.ts runs: ${way}`, () => {
       for (const block of blocks) {
         assertShort(way, block);
         assert.ok(RUN_LANGUAGES.includes(block.language), `${way} is shown in ${block.language}, which nothing runs`);

@@ -72,7 +72,7 @@ const ENDS = new Set(FILES.flatMap((file) => file.split("/").map((_, i, parts) =
 const ELSEWHERE: readonly { file: string; path: string; is: string }[] = [
   { file: "docs/reference/commands.md", path: "src/vat.ts", is: "an example of a path" },
   { file: "src/tasks/model/action.ts", path: "src/a.ts", is: "an example of a path" },
-  { file: "test/browser/prompt-pad.test.ts", path: "docs/post-message-mode.md", is: "a page of Prompt Pad" },
+  { file: "test/browser/prompt-pad.large.test.ts", path: "docs/post-message-mode.md", is: "a page of Prompt Pad" },
   { file: "test/proof/prove.ts", path: "proof-report.md", is: "what a long run writes" },
 ];
 

@@ -19,7 +19,7 @@ const LONGEST_MS = 90_000;
 const itWithCurl = await itWith("curl");
 const itWithPython = await itWith("Python 3");
 
-/** test/project/tutorials.test.ts walks through the tutorials, each from its first block to its last. */
+/** test/project/tutorials.large.test.ts walks through the tutorials, each from its first block to its last. */
 const blocks = DOCUMENTS.filter((file) => !file.startsWith("docs/tutorials/")).flatMap(blocksOf);
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language && !reasonFor(block));
 const placeOf = ({ file, line }: Block) => `${file}:${line}`;
@@ -215,7 +215,7 @@ describe("what the documents show", () => {
   }
 
   for (const block of inLanguage("yaml")) {
-    // test/cli/roles-cli.test.ts has the catalogue take the role that is shown.
+    // test/cli/roles-cli.small.test.ts has the catalogue take the role that is shown.
     if (block.file === "docs/how-to/roles.md") continue;
     const isPolicy = block.file === "docs/how-to/policy.md" || block.text.startsWith("version: 1");
     const command = isPolicy ? ["policy", "lint"] : undefined;

@@ -27,7 +27,7 @@ function numberIn(cell: string): number {
   return Number(digits.replaceAll(",", "")) * (SIZES[unit] ?? 1);
 }
 
-/** Every number of the settings, by its name; test/config/config.test.ts holds this file equal to the program. */
+/** Every number of the settings, by its name; test/config/config.small.test.ts holds this file equal to the program. */
 function numbersOfSettings(): Map<string, number> {
   const found = new Map<string, number>();
   const walk = (value: unknown, at: string): void => {

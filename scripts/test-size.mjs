@@ -1,0 +1,43 @@
+/**
+ * The sizes of tests, by what a test needs, and what holds a test to its size.
+ *
+ * | Size   | May use                                                     | File name          |
+ * | ------ | ----------------------------------------------------------- | ------------------ |
+ * | small  | its own process                                             | `x.small.test.ts`  |
+ * | medium | also sockets of this computer, PostgreSQL among them        | `x.test.ts`        |
+ * | large  | also a browser, other programs, a server as another process | `x.large.test.ts`  |
+ *
+ */
+import childProcess from "node:child_process";
+import dgram from "node:dgram";
+import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
+
+export const SIZES = ["small", "medium", "large"];
+
+/** Returns the size that a test file's name says. */
+export function sizeOf(file) {
+  const [, named] = /\.(small|large)\.test\.ts$/.exec(file) ?? [];
+  return named ?? "medium";
+}
+
+const PROCESS_STARTS = ["spawnSync", "execSync", "execFileSync"];
+
+/** Every start of a program throws from now on in this process, and for small tests the use of a socket, too. */
+export function holdTo(size) {
+  if (size !== "small" && size !== "medium") return;
+  const refuse = (what) => {
+    throw new Error(`A ${size} test ${what}. Name its file *.${size === "small" ? "test" : "large.test"}.ts instead.`);
+  };
+  const noProcess = (program) => refuse(`starts no program, and this one starts ${String(program)}`);
+  // Every asynchronous way to start a program ends here.
+  childProcess.ChildProcess.prototype.spawn = (options) => noProcess(options?.file);
+  for (const name of PROCESS_STARTS) childProcess[name] = noProcess;
+  if (size === "small") {
+    const noSocket = () => refuse("opens no socket");
+    net.Socket.prototype.connect = noSocket;
+    net.Server.prototype.listen = noSocket;
+    dgram.createSocket = noSocket;
+  }
+  syncBuiltinESMExports();
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { environmentWith } from "../proof/plant-environment.ts";
+import { ROOT_FOLDER } from "../support/documents.ts";
+import { databaseUrl } from "../support/postgres.ts";
+
+/** One mistake in a room of `src/`, and the test file that must fail with it. */
+interface Regression {
+  file: string;
+  /** Stands exactly once in the file. */
+  find: string;
+  put: string;
+  test: string;
+}
+
+const REGRESSIONS: readonly Regression[] = [
+  {
+    file: "access/store/keys.ts",
+    find: "WHERE hash = ${hash} AND revoked_at IS NULL AND",
+    put: "WHERE hash = ${hash} AND",
+    test: "access/keys.test.ts",
+  },
+  {
+    file: "asks/check-lease.ts",
+    find: "leaseHash === sha256Hex(token)",
+    put: "token !== ''",
+    test: "asks/job-claims.test.ts",
+  },
+  {
+    file: "backup/store/tables.ts",
+    find: "const names = columns.map((column) => column.name).sort();",
+    put: "const names = columns.map((column) => column.name).slice(1);",
+    test: "personal-data/erase-person.test.ts",
+  },
+  {
+    file: "channels/twilio/signature.ts",
+    find: "?.toLowerCase() === name",
+    put: " === name",
+    test: "channels/twilio.test.ts",
+  },
+  { file: "cli/record-csv.ts", find: "replaceAll('\"', '\"\"')", put: "trim()", test: "cli/record-csv.small.test.ts" },
+  {
+    file: "config/config.ts",
+    find: 'env["PARLEY_CONFIG"]',
+    put: 'env["PARLEY_CONFIGURATION"]',
+    test: "config/config.small.test.ts",
+  },
+  {
+    file: "conversations/match-heard.ts",
+    find: "others.length > 0 ?",
+    put: "others.length > 9 ?",
+    test: "conversations/slack.test.ts",
+  },
+  {
+    file: "core/limits.ts",
+    find: "if (state.used > limit) throw new LimitRefusal(limit, state);\n  return readingOf(limit, state);\n}\n\n/** Counts one unit in a",
+    put: "return readingOf(limit, state);\n}\n\n/** Counts one unit in a",
+    test: "access/limits-of-people.test.ts",
+  },
+  {
+    file: "doctor/examine.ts",
+    find: "examineRows(on, quick))",
+    put: "examineRows(on, quick).then(() => []))",
+    test: "doctor/addressed.test.ts",
+  },
+  { file: "gate/judge-tool.ts", find: 'pinned === "same"', put: 'pinned !== "new"', test: "gate/calls.test.ts" },
+  {
+    file: "key-rotation/rotate-key.ts",
+    find: "await judgeSource(alone.tx, { keyring: old, keyFile });",
+    put: "",
+    test: "key-rotation/rotate-key.test.ts",
+  },
+  {
+    file: "lib/exact-json.ts",
+    find: "Object.keys(members).sort()",
+    put: "Object.keys(members)",
+    test: "lib/exact-json.small.test.ts",
+  },
+  {
+    file: "notices/model/push-settings.ts",
+    find: 'audience.includes("general") ||',
+    put: "",
+    test: "channels/push.test.ts",
+  },
+  {
+    file: "personal-data/model/identifiers.ts",
+    find: "replace(found, () => put)",
+    put: "replace(found, () => before)",
+    test: "personal-data/erased-text.small.test.ts",
+  },
+  {
+    file: "policy/model/match.ts",
+    find: "return value === head",
+    put: "return value.startsWith(head)",
+    test: "policy/text.small.test.ts",
+  },
+  {
+    file: "protocols/http/errors.ts",
+    find: 'if (typeof retryAfter === "number") reply',
+    put: "if (retryAfter === null) reply",
+    test: "protocols/http/limits.test.ts",
+  },
+  {
+    file: "questions/model/check-answer.ts",
+    find: "0, options - 1)",
+    put: "0, options)",
+    test: "questions/responses.test.ts",
+  },
+  {
+    file: "requests/model/settle.ts",
+    find: "decision.digest !== ask.digest",
+    put: 'decision.digest === ""',
+    test: "requests/decisions.test.ts",
+  },
+  {
+    file: "responders/answer-runner/prompt.ts",
+    find: "MOST_INPUT_CHARS - spent",
+    put: "MOST_INPUT_CHARS",
+    test: "responders/prompt-layers.small.test.ts",
+  },
+  {
+    file: "server/stop.ts",
+    find: "if (!handsOver) refusing.abort();",
+    put: "",
+    test: "protocols/http/shutdown.test.ts",
+  },
+  {
+    file: "tasks/model/dependencies.ts",
+    find: "state === null || !releases(state, startOn)",
+    put: "state === null",
+    test: "tasks/declared-dependencies.test.ts",
+  },
+  {
+    file: "workshop/examine-wish.ts",
+    find: "real !== root && !real.startsWith(root + sep)",
+    put: "false",
+    test: "workshop/examine-wish.small.test.ts",
+  },
+];
+
+/** Rooms whose work is to start other programs: large tests alone hold them. */
+const HELD_BY_LARGE_TESTS = ["gateway", "worker"];
+
+const folder = mkdtempSync(join(tmpdir(), "parley-regressions-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** Runs the test file by the runner of `npm test` with the mistake in place; returns the exit code and the output. */
+async function runWith({ file, find, put, test }: Regression): Promise<{ code: number | null; out: string }> {
+  const mark = join(folder, `${REGRESSIONS.findIndex((one) => one.file === file)}.mark`);
+  const { NODE_TEST_CONTEXT: _context, ...env } = process.env;
+  const child = spawn(
+    process.execPath,
+    [join(ROOT_FOLDER, "scripts", "test.mjs"), "--size=small,medium", `test/${test}`],
+    {
+      cwd: ROOT_FOLDER,
+      env: {
+        ...env,
+        ...environmentWith({ path: join(ROOT_FOLDER, "src", file), find, put, mark }),
+        TEST_DATABASE_URL: await databaseUrl(),
+        TEST_RESULTS: join(folder, "results.json"),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (out += text));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  assert.ok(existsSync(mark), `the mistake was not put into ${file}: ${out}`);
+  return { code, out };
+}
+
+describe("a mistake that is put into a room fails its tests", () => {
+  for (const regression of REGRESSIONS) {
+    it(`in ${regression.file}`, async () => {
+      const { code, out } = await runWith(regression);
+      assert.equal(code, 1, out);
+      const failed = JSON.parse(readFileSync(join(folder, "results.json"), "utf8")) as {
+        failures: { file: string }[];
+      }[];
+      assert.deepEqual(
+        failed[0]?.failures.map(({ file }) => file),
+        [`test/${regression.test}`],
+      );
+    });
+  }
+
+  it("in every room that no program of its own stands for", () => {
+    const rooms = globSync("src/*/", { cwd: ROOT_FOLDER }).map((path) => path.split("/")[1] ?? "");
+    const tried = REGRESSIONS.map(({ file }) => file.split("/")[0] ?? "");
+    assert.deepEqual([...new Set([...tried, ...HELD_BY_LARGE_TESTS])].sort(), rooms.sort());
+  });
+});
