@@ -2,8 +2,6 @@
 export interface HarnessOptions {
   /** Repeats one run; left out, each harness chooses its own seeds and prints them. */
   seed?: number;
-  /** The seeds that a harness chooses begin here; left out, they begin at random. */
-  firstSeed?: number;
   /** Prints every step of the run. */
   trace: boolean;
   /** The long run instead of the CI portion, for about so many hours. */

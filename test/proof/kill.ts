@@ -43,7 +43,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
 export const kill: Harness = {
   name: "kill",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const repeat = `npm run prove -- kill --seed ${seed}`;
     const random = seeded(seed);
     const cycles = options.longHours ? Math.ceil(LONG_CYCLES_PER_HOUR * options.longHours) : CYCLES;

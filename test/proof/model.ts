@@ -54,7 +54,7 @@ interface Stage {
 export const model: Harness = {
   name: "model",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const wanted =
       options.seed !== undefined ? 1 : options.longHours ? SEQUENCES_PER_HOUR * options.longHours : SEQUENCES;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;

@@ -12,7 +12,7 @@ const MAX_FAILURES = 5;
 export const policy: Harness = {
   name: "policy",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const cases = options.longHours ? CASES_PER_HOUR * options.longHours : CASES;
     const wanted = options.seed !== undefined ? 1 : Math.ceil(cases / ASKS_PER_POLICY);
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;

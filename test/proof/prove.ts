@@ -1,6 +1,6 @@
 /**
  * Looks for broken promises: `npm run prove` runs the CI portion of every harness, `npm run prove -- sim --seed 8812334
- * --trace` repeats one, `npm run prove -- --quick` takes three minutes, `npm run prove -- --long --hours 8` looks for longer and writes proof-report.md.
+ * --trace` repeats one, `npm run prove -- --long --hours 8` looks for longer and writes proof-report.md.
  */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -8,7 +8,6 @@ import { parseArgs } from "node:util";
 import { startPostgres } from "../support/postgres.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { runInProcess } from "./prove-process.ts";
-import { QUICK_NAMES, quickOptions, withFloor } from "./quick.ts";
 
 /**
  * The harnesses in the order in which they begin, and the share of a long run that each gets. Those that mostly wait for
@@ -47,8 +46,6 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: "string" },
     trace: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    "first-seed": { type: "string" },
     long: { type: "boolean", default: false },
     hours: { type: "string", default: "8" },
     // For planted bugs: a short run that ends with the first broken promise.
@@ -58,18 +55,13 @@ const { values, positionals } = parseArgs({
 });
 const wrong = [
   ...positionals.filter((name) => !NAMES.includes(name)).map((name) => `There is no harness "${name}"`),
-  ...[values.seed, values.hours, values["first-seed"], values["box-ms"]]
+  ...[values.seed, values.hours, values["box-ms"]]
     .filter((number) => number !== undefined && !(Number(number) >= 0))
     .map((number) => `"${number}" is not a number`),
   ...(values.seed !== undefined && positionals.length !== 1 ? ["A seed belongs to one harness"] : []),
-  ...(values.quick ? positionals.filter((name) => !QUICK_NAMES.includes(name)) : []).map(
-    (name) => `The harness "${name}" cannot be made quick`,
-  ),
 ];
 if (wrong.length > 0) {
-  console.error(
-    `${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--quick] [--long] [--hours N]`,
-  );
+  console.error(`${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--long] [--hours N]`);
   process.exit(2);
 }
 
@@ -81,13 +73,11 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code));
 }
 
-const chosen = new Set(positionals.length > 0 ? positionals : values.quick ? QUICK_NAMES : NAMES);
-if (values.quick) console.log(`Left to the long run: ${NAMES.filter((name) => !chosen.has(name)).join(", ")}.`);
+const chosen = new Set(positionals.length > 0 ? positionals : NAMES);
 const postgres = process.env["TEST_DATABASE_URL"] ? null : await startPostgres();
 if (postgres) process.env["TEST_DATABASE_URL"] = postgres.url;
 const [only] = positionals;
-const outcomes =
-  positionals.length === 1 && !values.quick && only !== undefined ? [await runHere(only)] : await runAll();
+const outcomes = positionals.length === 1 && only !== undefined ? [await runHere(only)] : await runAll();
 await postgres?.stop();
 
 const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
@@ -97,11 +87,9 @@ process.exit(failed > 0 ? 1 : 0);
 
 function optionsOf(share: number): HarnessOptions {
   const { seed, trace, long, hours, "box-ms": boxMs, "first-failure": stopAtFirstFailure } = values;
-  const firstSeed = values["first-seed"];
   return {
     trace,
     ...(seed !== undefined && { seed: Number(seed) }),
-    ...(firstSeed !== undefined && { firstSeed: Number(firstSeed) }),
     ...(long && { longHours: Number(hours) * share }),
     ...(boxMs !== undefined && { boxMs: Number(boxMs) }),
     ...(stopAtFirstFailure && { stopAtFirstFailure }),
@@ -140,10 +128,8 @@ async function runAll(): Promise<Outcome[]> {
 
 async function runApart(name: string, share: number): Promise<Outcome> {
   const started = performance.now();
-  const options = values.quick ? quickOptions(name) : optionsOf(share);
-  const ended = await runInProcess(name, options, { output: "show" });
-  const whole = ended.report ?? brokenOff(name, "why" in ended ? ended.why : "");
-  const report = values.quick ? withFloor(name, whole) : whole;
+  const ended = await runInProcess(name, optionsOf(share), { output: "show" });
+  const report = ended.report ?? brokenOff(name, "why" in ended ? ended.why : "");
   const outcome = { name, seconds: (performance.now() - started) / 1000, ...report };
   tell(outcome);
   return outcome;

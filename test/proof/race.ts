@@ -42,7 +42,7 @@ export const race: Harness = {
   name: "race",
   async run(options: HarnessOptions): Promise<HarnessReport> {
     const until = performance.now() + (options.longHours ?? 0) * 3_600_000;
-    let seed = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 1e8);
+    let seed = options.seed ?? Math.floor(Math.random() * 1e8);
     const failures: Failure[] = [];
     const sums: Figures = {};
     do {

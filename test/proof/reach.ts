@@ -47,7 +47,7 @@ const SIGNS = [
 export const reach: Harness = {
   name: "reach",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const wanted = options.longHours ? Math.ceil(SERVERS_PER_HOUR * options.longHours) : SERVERS;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const tableOf = noteRoutes();

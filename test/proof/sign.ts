@@ -38,7 +38,7 @@ const SCHEMES: readonly Scheme[] = [
 export const sign: Harness = {
   name: "sign",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const wanted = options.longHours ? FORGERIES_PER_HOUR * options.longHours : FORGERIES;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const failures: Failure[] = [];

@@ -41,7 +41,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   const { longHours, boxMs } = options;
   const wanted = boxMs === undefined && longHours === undefined ? SEEDS : Number.POSITIVE_INFINITY;
   const endsAt = startedAt + (boxMs ?? (longHours === undefined ? BOX_MS : longHours * HOUR_MS));
-  const first = options.firstSeed ?? randomInt(1, 2 ** 31);
+  const first = randomInt(1, 2 ** 31);
   const former = formerSeeds();
 
   const tally = new Tally();

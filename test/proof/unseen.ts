@@ -15,7 +15,7 @@ const WORDS = ["pay", "Ana", "❤\ufe0f", "👩\u200d👧", "مرحبا", "ｘ",
 export const unseen: Harness = {
   name: "unseen",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
     const wanted = options.seed !== undefined ? 1 : (options.longHours ?? 0) * CALLS_PER_HOUR || CALLS;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const failures: Failure[] = [];
