@@ -1,10 +1,12 @@
 import { createHmac } from "node:crypto";
 import { type DatabaseName, DATABASES } from "../support/world.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { runStory, type RunStory } from "./run-story.ts";
 
 /** How long the CI portion disturbs the work on each database; the long run does so again and again. */
 const LOAD_MS = 22_000;
+/** As long as the whole takes on a slow machine; a shorter box gets as much smaller a story. */
+const WHOLE_MS = 120_000;
 const LONG_ROUNDS_PER_HOUR = 40;
 /** What one round does at least. */
 const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
@@ -31,19 +33,22 @@ const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
 export const run: Harness = {
   name: "run",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = firstSeedOf(options);
     const rounds = options.longHours ? Math.ceil(LONG_ROUNDS_PER_HOUR * options.longHours) : 1;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
+    const share = Math.min(1, (options.boxMs ?? WHOLE_MS) / WHOLE_MS);
+    const boxed = share < 1 ? ` --box-ms ${options.boxMs}` : "";
     const failures: Failure[] = [];
     const stories: RunStory[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const own = seed + round;
-      const repeat = `npm run prove -- run --seed ${own}`;
+      const repeat = `npm run prove -- run --seed ${own}${boxed}`;
       const told = await Promise.all(
         DATABASES.map(async (on) => {
           const story = await runStory({
             on,
-            loadMs: LOAD_MS,
+            loadMs: LOAD_MS * share,
+            share,
             randomOf: (name) => seededBy(`${own} ${on} ${name}`),
             trace: options.trace ? (line) => console.error(`run, ${on}, ${line}`) : () => {},
             onProblem: (says) => failures.push({ says: `on ${on}: ${says}`, repeat }),
