@@ -19,13 +19,12 @@ interface Portion {
  * three minutes. The others show little before they have come to their end.
  */
 export const QUICK: Readonly<Record<string, Portion>> = {
-  kill: { boxMs: 40_000, counts: "cycles" },
-  model: { boxMs: 30_000, counts: "requests" },
-  sim: { boxMs: 30_000, counts: "seeds" },
-  run: { boxMs: 50_000, counts: "attempts" },
-  relay: { boxMs: 20_000, counts: "kills" },
-  policy: { boxMs: 6000, counts: "cases" },
-  sign: { boxMs: 6000, counts: "forgeries" },
+  kill: { boxMs: 45_000, counts: "cycles" },
+  model: { boxMs: 40_000, counts: "requests" },
+  sim: { boxMs: 40_000, counts: "seeds" },
+  relay: { boxMs: 40_000, counts: "kills" },
+  policy: { boxMs: 8000, counts: "cases" },
+  sign: { boxMs: 8000, counts: "forgeries" },
   reach: { boxMs: 8000, counts: "requests" },
   unseen: { boxMs: 5000, counts: "calls" },
   // The box is that of its load; the directed races come before.

@@ -19,8 +19,6 @@ export interface RunPlan {
   on: DatabaseName;
   /** How long it is disturbed. */
   loadMs: number;
-  /** How many of the tasks are given, of 1. */
-  share: number;
   /** Returns numbers of the seed for one of those who take part. */
   randomOf: (name: string) => Random;
   trace: (line: string) => void;
@@ -62,7 +60,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   const started = performance.now();
   const scene: Scene = {
     site,
-    cards: REPOS.flatMap((repo) => drawCards(repo, Math.ceil(CARDS[on][repo] * plan.share), randomOf(repo))),
+    cards: REPOS.flatMap((repo) => drawCards(repo, CARDS[on][repo], randomOf(repo))),
     ledger: openLedger(),
     isHealing: () => phase !== "load",
     isOver: () => phase === "over" || plan.isOver(),
@@ -130,9 +128,7 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
   await Promise.all([...site.servers, ...site.workers].map((runner) => sendAway(scene, runner)));
   const moves = readBoard(await readRows(site.site), scene.cards, scene.problem);
   const commits = isBrokenOff ? 0 : await checkGit(site, scene.cards, moves, scene.problem);
-  // A story that is broken off has not given every task.
-  const given = isBrokenOff ? scene.cards.filter(({ id }) => isGiven(scene, id)) : scene.cards;
-  await checkStore(site, given, scene.ledger, scene.problem);
+  await checkStore(site, scene.cards, scene.ledger, scene.problem);
   if (JSON.stringify(prints(site)) !== JSON.stringify(untouched))
     scene.problem("G3: a user's checkout is not as it was");
   for (const broken of await site.site.examine()) scene.problem(broken);
@@ -154,10 +150,6 @@ export async function runStory(plan: RunPlan): Promise<RunStory> {
     remote: attempts.filter(({ repo }) => repo === "far").length,
     events: followers.reduce((sum, { seen }) => sum + seen.length, 0),
   };
-}
-
-function isGiven({ ledger }: Scene, card: string): boolean {
-  return ledger.submissions.some(({ id, known }) => id === card && known === "acknowledged");
 }
 
 function anyOf({ servers }: RunSite, first: number): { url: string } {

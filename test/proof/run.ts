@@ -5,8 +5,6 @@ import { runStory, type RunStory } from "./run-story.ts";
 
 /** How long the CI portion disturbs the work on each database; the long run does so again and again. */
 const LOAD_MS = 22_000;
-/** As long as the whole takes on a slow machine; a shorter box gets as much smaller a story. */
-const WHOLE_MS = 120_000;
 const LONG_ROUNDS_PER_HOUR = 40;
 /** What one round does at least. */
 const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
@@ -36,19 +34,16 @@ export const run: Harness = {
     const seed = firstSeedOf(options);
     const rounds = options.longHours ? Math.ceil(LONG_ROUNDS_PER_HOUR * options.longHours) : 1;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
-    const share = Math.min(1, (options.boxMs ?? WHOLE_MS) / WHOLE_MS);
-    const boxed = share < 1 ? ` --box-ms ${options.boxMs}` : "";
     const failures: Failure[] = [];
     const stories: RunStory[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const own = seed + round;
-      const repeat = `npm run prove -- run --seed ${own}${boxed}`;
+      const repeat = `npm run prove -- run --seed ${own}`;
       const told = await Promise.all(
         DATABASES.map(async (on) => {
           const story = await runStory({
             on,
-            loadMs: LOAD_MS * share,
-            share,
+            loadMs: LOAD_MS,
             randomOf: (name) => seededBy(`${own} ${on} ${name}`),
             trace: options.trace ? (line) => console.error(`run, ${on}, ${line}`) : () => {},
             onProblem: (says) => failures.push({ says: `on ${on}: ${says}`, repeat }),
