@@ -2,11 +2,13 @@
 export interface HarnessOptions {
   /** Repeats one run; left out, each harness chooses its own seeds and prints them. */
   seed?: number;
+  /** The first of the seeds of a harness that chooses its own; left out, it is left to chance. */
+  firstSeed?: number;
   /** Prints every step of the run. */
   trace: boolean;
   /** The long run instead of the CI portion, for about so many hours. */
   longHours?: number;
-  /** At most about so long, however little was done by then: for planted bugs. No floor applies. */
+  /** At most about so long, however little was done by then: for planted bugs and `--quick`. No floor applies. */
   boxMs?: number;
   /** Returns with the first broken promise instead of going on to the end. */
   stopAtFirstFailure?: boolean;
@@ -31,4 +33,11 @@ export interface HarnessReport {
 export interface Harness {
   name: string;
   run(options: HarnessOptions): Promise<HarnessReport>;
+}
+
+const SEEDS = 2 ** 31;
+
+/** Returns the seed that a run begins with: the one that was asked for, and any other without that. */
+export function firstSeedOf({ seed, firstSeed }: HarnessOptions): number {
+  return seed ?? firstSeed ?? Math.floor(Math.random() * SEEDS);
 }

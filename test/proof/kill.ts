@@ -1,5 +1,5 @@
 import { type DatabaseName, DATABASES } from "../support/world.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { listPoints } from "./kill-process.ts";
 import { tellStory, type Story, type Step } from "./kill-story.ts";
 
@@ -43,7 +43,7 @@ const LEADS: readonly [RegExp, Pick<Step, "kind"> & { hits: number }][] = [
 export const kill: Harness = {
   name: "kill",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = firstSeedOf(options);
     const repeat = `npm run prove -- kill --seed ${seed}`;
     const random = seeded(seed);
     const cycles = options.longHours ? Math.ceil(LONG_CYCLES_PER_HOUR * options.longHours) : CYCLES;

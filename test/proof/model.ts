@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { openPair, type Pair } from "./model-pair.ts";
 import { DAY, HOUR } from "./model-points.ts";
 import { Model, type Rules } from "./model-rules.ts";
@@ -54,7 +54,7 @@ interface Stage {
 export const model: Harness = {
   name: "model",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = firstSeedOf(options);
     const wanted =
       options.seed !== undefined ? 1 : options.longHours ? SEQUENCES_PER_HOUR * options.longHours : SEQUENCES;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;

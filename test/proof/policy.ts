@@ -1,5 +1,5 @@
 import { ASKS_PER_POLICY, differenceOf } from "./policy-cases.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 
 const CASES = 1_000_000;
 const CASES_PER_HOUR = 20_000_000;
@@ -12,7 +12,7 @@ const MAX_FAILURES = 5;
 export const policy: Harness = {
   name: "policy",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = firstSeedOf(options);
     const cases = options.longHours ? CASES_PER_HOUR * options.longHours : CASES;
     const wanted = options.seed !== undefined ? 1 : Math.ceil(cases / ASKS_PER_POLICY);
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;

@@ -13,6 +13,7 @@ export function argumentsFor(name: string, options: HarnessOptions): string[] {
   return [
     name,
     ...(options.seed === undefined ? [] : ["--seed", String(options.seed)]),
+    ...(options.firstSeed === undefined ? [] : ["--first-seed", String(options.firstSeed)]),
     ...(options.trace ? ["--trace"] : []),
     ...(options.longHours === undefined ? [] : ["--long", "--hours", String(options.longHours)]),
     ...(options.boxMs === undefined ? [] : ["--box-ms", String(options.boxMs)]),

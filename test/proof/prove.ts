@@ -1,6 +1,7 @@
 /**
  * Looks for broken promises: `npm run prove` runs the CI portion of every harness, `npm run prove -- sim --seed 8812334
- * --trace` repeats one, `npm run prove -- --long --hours 8` looks for longer and writes proof-report.md.
+ * --trace` repeats one, `npm run prove -- --quick` looks for three minutes, with seeds of the commit, and `npm run prove
+ * -- --long --hours 8` looks for longer and writes proof-report.md.
  */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -8,6 +9,7 @@ import { parseArgs } from "node:util";
 import { startPostgres } from "../support/postgres.ts";
 import type { Harness, HarnessOptions, HarnessReport } from "./harness.ts";
 import { runInProcess } from "./prove-process.ts";
+import { commitOf, GRACE_MS, nothingDoneBy, QUICK, quickSeedOf } from "./quick.ts";
 
 /**
  * The harnesses in the order in which they begin, and the share of a long run that each gets. Those that mostly wait for
@@ -48,20 +50,28 @@ const { values, positionals } = parseArgs({
     trace: { type: "boolean", default: false },
     long: { type: "boolean", default: false },
     hours: { type: "string", default: "8" },
-    // For planted bugs: a short run that ends with the first broken promise.
+    quick: { type: "boolean", default: false },
+    // For planted bugs and --quick: a short run, which may begin with a given seed or end with the first broken promise.
     "box-ms": { type: "string" },
+    "first-seed": { type: "string" },
     "first-failure": { type: "boolean", default: false },
   },
 });
 const wrong = [
   ...positionals.filter((name) => !NAMES.includes(name)).map((name) => `There is no harness "${name}"`),
-  ...[values.seed, values.hours, values["box-ms"]]
+  ...[values.seed, values.hours, values["box-ms"], values["first-seed"]]
     .filter((number) => number !== undefined && !(Number(number) >= 0))
     .map((number) => `"${number}" is not a number`),
   ...(values.seed !== undefined && positionals.length !== 1 ? ["A seed belongs to one harness"] : []),
+  ...(values.quick && (values.seed !== undefined || values.long)
+    ? ["--quick goes with neither --seed nor --long"]
+    : []),
+  ...positionals.filter((name) => values.quick && !QUICK[name]).map((name) => `"${name}" cannot be made short`),
 ];
 if (wrong.length > 0) {
-  console.error(`${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--long] [--hours N]`);
+  console.error(
+    `${wrong[0]}; npm run prove -- [${NAMES.join(" | ")}] [--seed N] [--trace] [--quick] [--long] [--hours N]`,
+  );
   process.exit(2);
 }
 
@@ -73,7 +83,10 @@ for (const [signal, code] of [
   process.on(signal, () => process.exit(code));
 }
 
-const chosen = new Set(positionals.length > 0 ? positionals : NAMES);
+const started = performance.now();
+const commit = values.quick ? commitOf() : "";
+const chosen = new Set(positionals.length > 0 ? positionals : NAMES.filter((name) => !values.quick || QUICK[name]));
+if (values.quick) console.log(quickText());
 const postgres = process.env["TEST_DATABASE_URL"] ? null : await startPostgres();
 if (postgres) process.env["TEST_DATABASE_URL"] = postgres.url;
 const [only] = positionals;
@@ -82,14 +95,25 @@ await postgres?.stop();
 
 const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
 if (values.long && !process.send) writeFileSync(REPORT, longReport(outcomes));
-if (!process.send) console.log(`${outcomes.length - failed} passed, ${failed} failed`);
+const took = values.quick ? `, ${((performance.now() - started) / 1000).toFixed(0)} s` : "";
+if (!process.send) console.log(`${outcomes.length - failed} passed, ${failed} failed${took}`);
 process.exit(failed > 0 ? 1 : 0);
 
-function optionsOf(share: number): HarnessOptions {
-  const { seed, trace, long, hours, "box-ms": boxMs, "first-failure": stopAtFirstFailure } = values;
+function quickText(): string {
+  const left = NAMES.filter((name) => !chosen.has(name));
+  const without = positionals.length === 0 ? `; left out, because they take long: ${left.join(", ")}` : "";
+  return `quick: seeds of commit ${commit.slice(0, 12)}${without}`;
+}
+
+function optionsOf(name: string, share: number): HarnessOptions {
+  const { seed, trace, long, hours, "first-failure": stopAtFirstFailure } = values;
+  const short = values.quick ? QUICK[name] : undefined;
+  const boxMs = short?.boxMs ?? values["box-ms"];
+  const firstSeed = short ? quickSeedOf(commit, name) : values["first-seed"];
   return {
     trace,
     ...(seed !== undefined && { seed: Number(seed) }),
+    ...(firstSeed !== undefined && { firstSeed: Number(firstSeed) }),
     ...(long && { longHours: Number(hours) * share }),
     ...(boxMs !== undefined && { boxMs: Number(boxMs) }),
     ...(stopAtFirstFailure && { stopAtFirstFailure }),
@@ -100,13 +124,13 @@ function optionsOf(share: number): HarnessOptions {
 async function runHere(name: string): Promise<Outcome> {
   const started = performance.now();
   const report = await load(name)
-    .then((harness) => harness.run(optionsOf(1)))
+    .then((harness) => harness.run(optionsOf(name, 1)))
     .catch((error: unknown) => {
       // Whoever started this process must not take a mistake in a harness for a broken promise.
       if (process.send) throw error;
       return brokenOff(name, error instanceof Error ? (error.stack ?? error.message) : String(error));
     });
-  const outcome = { name, seconds: (performance.now() - started) / 1000, ...report };
+  const outcome = outcomeOf(name, started, report);
   if (process.send) await new Promise((resolve) => process.send?.(report, resolve));
   else tell(outcome);
   return outcome;
@@ -128,11 +152,20 @@ async function runAll(): Promise<Outcome[]> {
 
 async function runApart(name: string, share: number): Promise<Outcome> {
   const started = performance.now();
-  const ended = await runInProcess(name, optionsOf(share), { output: "show" });
+  const options = optionsOf(name, share);
+  // A quick run ends, whatever hangs.
+  const withinMs = values.quick && options.boxMs !== undefined ? options.boxMs + GRACE_MS : undefined;
+  const ended = await runInProcess(name, options, { output: "show", ...(withinMs !== undefined && { withinMs }) });
   const report = ended.report ?? brokenOff(name, "why" in ended ? ended.why : "");
-  const outcome = { name, seconds: (performance.now() - started) / 1000, ...report };
+  const outcome = outcomeOf(name, started, report);
   tell(outcome);
   return outcome;
+}
+
+function outcomeOf(name: string, startedAt: number, { figures, failures }: HarnessReport): Outcome {
+  const seconds = (performance.now() - startedAt) / 1000;
+  const idle = values.quick && failures.length === 0 ? nothingDoneBy(name, figures) : [];
+  return { name, seconds, figures, failures: [...failures, ...idle] };
 }
 
 async function load(name: string): Promise<Harness> {
@@ -143,7 +176,10 @@ async function load(name: string): Promise<Harness> {
 }
 
 function brokenOff(name: string, why: string): HarnessReport {
-  return { figures: {}, failures: [{ says: `broke off: ${why}`, repeat: `npm run prove -- ${name}` }] };
+  return {
+    figures: {},
+    failures: [{ says: `broke off: ${why}`, repeat: `npm run prove -- ${name}${values.quick ? " --quick" : ""}` }],
+  };
 }
 
 function tell({ name, seconds, figures, failures }: Outcome): void {

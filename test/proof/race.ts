@@ -42,7 +42,8 @@ export const race: Harness = {
   name: "race",
   async run(options: HarnessOptions): Promise<HarnessReport> {
     const until = performance.now() + (options.longHours ?? 0) * 3_600_000;
-    let seed = options.seed ?? Math.floor(Math.random() * 1e8);
+    let seed = options.seed ?? options.firstSeed ?? Math.floor(Math.random() * 1e8);
+    const first = seed;
     const failures: Failure[] = [];
     const sums: Figures = {};
     do {
@@ -53,7 +54,7 @@ export const race: Harness = {
       addUp(sums, figures);
       seed += 1;
     } while (performance.now() < until && failures.length === 0);
-    return { figures: sums, failures };
+    return { figures: { seed: first, ...sums }, failures };
   },
 };
 

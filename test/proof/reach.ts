@@ -2,7 +2,7 @@ import { createKey } from "../../src/access/create-key.ts";
 import { ROOMY } from "../support/contract.ts";
 import { doorOf, keylessRoutes, noteRoutes, statusOf, type Place, type Route } from "../support/reach.ts";
 import { openWorld, type World } from "../support/world.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 
 const SERVERS = 8;
@@ -47,7 +47,7 @@ const SIGNS = [
 export const reach: Harness = {
   name: "reach",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = firstSeedOf(options);
     const wanted = options.longHours ? Math.ceil(SERVERS_PER_HOUR * options.longHours) : SERVERS;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const tableOf = noteRoutes();

@@ -23,6 +23,8 @@ interface Plan {
   cycles: number;
   random: () => number;
   trace: boolean;
+  /** True when no further kill is wanted. */
+  isOver: () => boolean;
   onProblem: (says: string) => void;
 }
 
@@ -64,6 +66,7 @@ export async function relayStory(plan: Plan): Promise<RelayStory> {
   const working: Promise<void>[] = [];
   await stop(server);
   for (const death of [...plan.points, ...Array.from({ length: plan.cycles }, () => null)]) {
+    if (plan.isOver()) break;
     const at = death && { point: death.point, hit: 1 + Math.floor(random() * death.mostHits) };
     trace(at ? `${at.point}, time ${at.hit}` : "at any time");
     const dying = await begin(site, lives, at ?? undefined);

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { DATABASES } from "../support/world.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { relayStory, type RelayStory } from "./relay-story.ts";
+import { diceOf } from "./sim-dice.ts";
 
 /** Kills at random times beside those at each point. */
 const CYCLES = 2;
@@ -26,18 +27,23 @@ const POINTS: readonly { point: string; mostHits: number }[] = [
 export const relay: Harness = {
   name: "relay",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = firstSeedOf(options);
     const cycles = options.longHours ? Math.ceil(LONG_CYCLES_PER_HOUR * options.longHours) : CYCLES;
+    const until = performance.now() + (options.boxMs ?? Infinity);
+    // In a box each seed begins with other points.
+    const points = options.boxMs === undefined ? POINTS : diceOf(seed).shuffle([...POINTS]);
+    const boxed = options.boxMs === undefined ? "" : ` --box-ms ${options.boxMs}`;
     const failures: Failure[] = [];
-    const repeat = `npm run prove -- relay --seed ${seed}`;
+    const repeat = `npm run prove -- relay --seed ${seed}${boxed}`;
     const stories = await Promise.all(
       DATABASES.map((on, i) =>
         relayStory({
           on,
           cycles,
-          points: POINTS,
+          points,
           random: seededBy(seed + i),
           trace: options.trace,
+          isOver: () => performance.now() > until || (options.stopAtFirstFailure === true && failures.length > 0),
           onProblem: (says) => failures.push({ says: `on ${on}: ${says}`, repeat }),
         }),
       ),

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { type DatabaseName, DATABASES } from "../support/world.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { runStory, type RunStory } from "./run-story.ts";
 
 /** How long the CI portion disturbs the work on each database; the long run does so again and again. */
@@ -31,7 +31,7 @@ const FLOORS: Readonly<Record<DatabaseName, Partial<RunStory>>> = {
 export const run: Harness = {
   name: "run",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const seed = firstSeedOf(options);
     const rounds = options.longHours ? Math.ceil(LONG_ROUNDS_PER_HOUR * options.longHours) : 1;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const failures: Failure[] = [];

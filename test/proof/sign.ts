@@ -1,4 +1,4 @@
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { diceOf, type Dice } from "./sim-dice.ts";
 import type { Scheme } from "./sign-forge.ts";
 import { mail } from "./sign-mail.ts";
@@ -38,7 +38,7 @@ const SCHEMES: readonly Scheme[] = [
 export const sign: Harness = {
   name: "sign",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = firstSeedOf(options);
     const wanted = options.longHours ? FORGERIES_PER_HOUR * options.longHours : FORGERIES;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const failures: Failure[] = [];

@@ -7,6 +7,8 @@ import { runSeed, type SimResult } from "./sim-run.ts";
 
 const SEEDS = 1000;
 const TWICE = 50;
+/** In a box, new seeds are worth more than the same seeds again. */
+const TWICE_IN_BOX = 5;
 const BOX_MS = 240_000;
 const HOUR_MS = 3_600_000;
 /** 120,000 seeds in eight hours on two slow cores. */
@@ -41,7 +43,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   const { longHours, boxMs } = options;
   const wanted = boxMs === undefined && longHours === undefined ? SEEDS : Number.POSITIVE_INFINITY;
   const endsAt = startedAt + (boxMs ?? (longHours === undefined ? BOX_MS : longHours * HOUR_MS));
-  const first = randomInt(1, 2 ** 31);
+  const first = options.firstSeed ?? randomInt(1, 2 ** 31);
   const former = formerSeeds();
 
   const tally = new Tally();
@@ -55,7 +57,7 @@ async function playMany(options: HarnessOptions): Promise<HarnessReport> {
   };
 
   const players = Array.from({ length: availableParallelism() }, openPlayer);
-  await Promise.all(players.map((player) => playWith(player, next, tally)));
+  await Promise.all(players.map((player) => playWith(player, next, tally, boxMs === undefined ? TWICE : TWICE_IN_BOX)));
   for (const player of players) player.close();
 
   const seconds = (Date.now() - startedAt) / 1000;
@@ -108,9 +110,9 @@ interface Player {
   close(): void;
 }
 
-async function playWith(player: Player, next: () => number | null, tally: Tally): Promise<void> {
+async function playWith(player: Player, next: () => number | null, tally: Tally, most: number): Promise<void> {
   for (let seed = next(); seed !== null; seed = next()) {
-    const again = tally.twice < TWICE;
+    const again = tally.twice < most;
     if (again) tally.twice += 1;
     const result = await player.play(seed);
     tally.add(result);

@@ -1,6 +1,6 @@
 import { askOf, RENDERERS } from "../support/unseen-renderers.ts";
 import { firstUnseen, UNSEEN_POINTS } from "../support/unseen-points.ts";
-import type { Failure, Harness, HarnessOptions, HarnessReport } from "./harness.ts";
+import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
 import { diceOf } from "./sim-dice.ts";
 
 const CALLS = 300;
@@ -15,7 +15,7 @@ const WORDS = ["pay", "Ana", "❤\ufe0f", "👩\u200d👧", "مرحبا", "ｘ",
 export const unseen: Harness = {
   name: "unseen",
   async run(options: HarnessOptions): Promise<HarnessReport> {
-    const base = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const base = firstSeedOf(options);
     const wanted = options.seed !== undefined ? 1 : (options.longHours ?? 0) * CALLS_PER_HOUR || CALLS;
     const until = options.boxMs === undefined ? Infinity : performance.now() + options.boxMs;
     const failures: Failure[] = [];
