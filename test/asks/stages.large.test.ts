@@ -179,10 +179,11 @@ for (const on of DATABASES) {
 
     it("puts to people what policy escalates, and what a model asks back or fails at", async () => {
       const dana = await scene.person();
-      const escalated = await scene.ask({ meta: { resource: "delicate" } });
-      const before = llm.heard.length;
+      const prompt = "Which currency of the delicate shop?";
+      const escalated = await scene.ask({ prompt, meta: { resource: "delicate" } });
       await scene.withPeople(escalated);
-      assert.equal(llm.heard.length, before);
+      // A model may still be heard about the asks of the tests before.
+      assert.ok(!llm.heard.some(({ user }) => user.includes(prompt)));
       await answer(dana.by, escalated, { answer_text: "Ask the shop." });
       const told = await scene.answerTo(escalated);
       assert.deepEqual(gist(told), { status: "ANSWERED", source: "person", answer_text: "Ask the shop." });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import type { Email } from "postal-mime";
 import { Webhook } from "standardwebhooks";
 import { createKey } from "../../src/access/create-key.ts";
 import { reservePort } from "../support/ports.ts";
+import { until } from "../support/contract.ts";
 import { ONE_DATABASE, openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
 import { AGENT, ANA, DOMAIN, openSink, replyMail, type Sink } from "./mail.ts";
 
@@ -61,7 +61,11 @@ async function openPost(on: DatabaseName): Promise<Post> {
         mail: sent,
         replyTo: sent.replyTo?.[0]?.address ?? assert.fail("nowhere to reply to"),
         status,
-        until: (fits) => until(status, fits),
+        until: (fits) =>
+          until(async () => {
+            const seen = await status();
+            return fits(seen) ? seen : undefined;
+          }),
       };
     },
     async send(raw, to, from = ANA) {
@@ -91,20 +95,8 @@ async function statusOf(world: World, path: string, headers: Record<string, stri
 }
 
 async function newest(sink: Sink, count: number, to: string): Promise<Email> {
-  const found = await until(
-    async () => sink.taken.filter((one) => one.to[0] === to),
-    () => sink.taken.length >= count,
-  );
-  return found.at(-1)?.mail ?? assert.fail("no mail");
-}
-
-/** Waits until something fits; the test's own time limit ends a wait that never does. */
-async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolean): Promise<T> {
-  for (;;) {
-    const seen = await look();
-    if (fits(seen)) return seen;
-    await pause(20);
-  }
+  await until(async () => sink.taken.length >= count);
+  return sink.taken.findLast((one) => one.to[0] === to)?.mail ?? assert.fail("no mail");
 }
 
 const reply = (text: string, asked: Asked, headers: Record<string, string> = {}): string =>

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { until } from "../support/contract.ts";
 import { DATABASES, openWorld } from "../support/world.ts";
 
 const options = ["Send", "Submit"];
@@ -70,7 +71,7 @@ describe("quorum on two servers and one database", () => {
     const question = await ana.ask({ options, min_responses: 1 });
 
     const waiting = ana.poll(question.id, "?wait=20", world);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => [...world.server.ctx.wake.topics()].some((topic) => topic.includes(question.id)));
     await world.person("bo").answer(question, 1, {}, other);
 
     assert.equal((await waiting).body.status, "CLOSED");
