@@ -1,12 +1,8 @@
 /**
- * The sizes of tests, by what a test needs, and what holds a test to its size.
- *
- * | Size   | May use                                                     | File name          |
- * | ------ | ----------------------------------------------------------- | ------------------ |
- * | small  | its own process                                             | `x.small.test.ts`  |
- * | medium | also sockets of this computer, PostgreSQL among them        | `x.test.ts`        |
- * | large  | also a browser, other programs, a server as another process | `x.large.test.ts`  |
- *
+ * The sizes of tests, by what a test needs, and what holds a test to its size. A small test needs its own process alone. A
+ * medium one also needs sockets of this computer, PostgreSQL among them. A large one also needs a browser, another
+ * program, or the server as another process. The name of a file says small or large before its ending, and that
+ * of a medium one says neither.
  */
 import childProcess from "node:child_process";
 import dgram from "node:dgram";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openAssignments, visitAssignments, type AssignmentWorld } from "./assignment-world.ts";
+import { until } from "../support/contract.ts";
 import { launchBrowser } from "./chromium.ts";
 
 const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
@@ -155,6 +156,14 @@ describe("the Assignments board on a machine without a sandbox", () => {
     await using admin = await visitAssignments(browser, shop, { screen: "phone" });
     const { page } = admin;
     const says = page.getByRole("note").getByText(/^No sandbox: bubblewrap is missing or not permitted\. .*your files/);
+    // The board says it from the moment the server has tried the sandbox, which it does after it has begun to listen.
+    await until(async () => {
+      const { sandboxNotice } = await page.evaluate(
+        async () => (await (await fetch("/admin/assignments")).json()) as { sandboxNotice: string | null },
+      );
+      return sandboxNotice !== null;
+    });
+    await page.reload();
     await says.waitFor();
     await link(page, /Add VAT/).click();
     await page.getByRole("log").waitFor();
