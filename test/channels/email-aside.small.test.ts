@@ -20,11 +20,17 @@ describe("a large mail", () => {
     };
     await read("\r\n\r\nyes");
     turn();
-    const { text } = await read(shaped("plain words", 2_000_000));
+    // A tenth of what the two seconds of processor time are enough for, so that a slow machine reads it too.
+    const { text } = await read(shaped("plain words", 200_000));
     isRead = true;
     assert.ok(text?.startsWith("A few plain words.\n"));
-    assert.equal(text?.length, 1_000_000);
+    assert.ok((text?.length ?? 0) > 150_000, `${text?.length} characters`);
     assert.ok(turns > 100, `${turns} turns`);
+  });
+
+  it("keeps a million characters of its words", async () => {
+    const { text } = await read(`\r\n\r\n${`${"word ".repeat(180)}\r\n`.repeat(1200)}`);
+    assert.equal(text?.length, 1_000_000);
   });
 
   it("that takes too long, or has a line that no mail has, is not read, and the next one is", async () => {
