@@ -104,7 +104,7 @@ export async function openAssignments(assignment: Record<string, unknown> = {}):
       await planner("POST", E, { id, prompt, dependencies });
     },
     async reaches(id, state) {
-      await until(async () => (await read(id)).state === state, PATIENCE_MS);
+      await until(async () => (await read(id)).state === state, `${id} ${state}`, PATIENCE_MS);
     },
     async [Symbol.asyncDispose]() {
       // A server that stops leaves its agents at work.

@@ -23,7 +23,7 @@ interface Scene extends AsyncDisposable {
   slack: Provider;
   email: Provider;
   /** Lets loops look until something holds. */
-  settle(holds: () => boolean | Promise<boolean>): Promise<void>;
+  settle(holds: () => boolean | Promise<boolean>): Promise<unknown>;
 }
 
 async function openScene(on: DatabaseName): Promise<Scene> {

@@ -18,7 +18,7 @@ interface Guarded {
   askId: string;
   callId: string;
   /** A mail and a message on Slack about it were sent. */
-  sent(): Promise<void>;
+  sent(): Promise<unknown>;
 }
 
 let calls = 0;

@@ -92,7 +92,4 @@ export function providerOf(name: Channel["name"], wholeLimit = 10_000): Provider
   return provider;
 }
 
-/** Waits until something holds, looking again and again; fails the test by never ending where it does not. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+export { until } from "./contract.ts";

@@ -105,14 +105,21 @@ export function wireNow(world: World, afterMs = 0): string {
 
 /** How long a test waits for what must come; it costs nothing where that comes, and a machine that is busy is waited for. */
 const WITHIN_MS = 90_000;
+const LOOK_EVERY_MS = 10;
 
-/** Waits, in real time, until `look` finds something. */
-export async function until<T>(look: () => Promise<T | undefined | false>, withinMs = WITHIN_MS): Promise<T> {
+type Missing = undefined | null | false;
+
+/** Looks until there is something, and returns it: tests wait by no other loop, and for no time. */
+export async function until<T>(
+  look: () => T | Missing | Promise<T | Missing>,
+  what = "what was waited for",
+  withinMs = WITHIN_MS,
+): Promise<T> {
   for (const end = performance.now() + withinMs; ;) {
     const found = await look();
     if (found) return found;
-    assert.ok(performance.now() < end, "what was waited for did not happen");
-    await pause(20);
+    assert.ok(performance.now() < end, `never came: ${what}`);
+    await sleep(LOOK_EVERY_MS);
   }
 }
 
@@ -122,11 +129,21 @@ export async function advanceUntil(
   stepMs: number,
   holds: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  for (const end = performance.now() + WITHIN_MS; !(await holds());) {
-    assert.ok(performance.now() < end, "what was waited for did not happen");
-    await world.advance(stepMs);
-    await pause(5);
-  }
+  await until(async () => (await holds()) || void (await world.advance(stepMs)));
+}
+
+/** Resolves when so many have begun, at this moment of the held clock, to sleep for so long. */
+export async function begun(world: Pick<World, "clock">, ms: number, count = 1): Promise<void> {
+  await until(() => world.clock.begun(ms) >= count, `${count} waits of ${ms} ms`);
+}
+
+/** Whether the work goes on, asleep for so long on the held clock; false once it is over. */
+export async function isHeldFor(world: Pick<World, "clock">, ms: number, work: Promise<unknown>): Promise<boolean> {
+  let isOver = false;
+  const end = () => (isOver = true);
+  work.then(end, end);
+  await until(() => isOver || world.clock.isAwaited(ms), `a wait of ${ms} ms`);
+  return !isOver;
 }
 
 /** Returns what comes of this; fails with these words where nothing does. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before } from "node:test";
+import { until } from "./contract.ts";
 import { OPERATOR } from "./identities.ts";
 import { openJobs, type JobScene, type Program } from "./jobs.ts";
 import type { DatabaseName } from "./world.ts";
@@ -51,12 +52,10 @@ export function sharedExecutors(
     scene: () => scene,
     relay: (by = scene.ana) => ({ url: scene.world.url, key: by.key }),
     async openIn(job) {
-      for (;;) {
+      return until(async () => {
         const { asks } = (await dana.get("/asks?status=PENDING")).body;
-        const found = asks.find((one: { job_id: string; stage: string }) => one.job_id === job);
-        if (found?.stage === "people") return found;
-        await sleep(20);
-      }
+        return asks.find((one: { job_id: string; stage: string }) => one.job_id === job && one.stage === "people");
+      }, "an ask for people");
     },
     async answers(job, more) {
       const { ask_id, step_id } = await executors.openIn(job);

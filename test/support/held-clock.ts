@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
 interface Sleeper {
+  since: number;
   at: number;
   wake: () => void;
 }
@@ -11,6 +12,8 @@ export interface HeldClock extends Clock {
   advance(ms: number): void;
   /** Whether somebody sleeps who wakes in exactly so many milliseconds: what they wait for has begun. */
   isAwaited(ms: number): boolean;
+  /** How many began at this very moment to sleep for so many milliseconds. */
+  begun(ms: number): number;
   /** Moves the wall clock alone, as an operator or a time server might; nobody wakes. */
   step(ms: number): void;
   /** The machine sleeps: the wall clock and the uptime go on, and nobody wakes. */
@@ -42,7 +45,7 @@ export function heldClock(start: number = NOON): HeldClock {
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted || ms <= 0) return resolve();
-        const sleeper: Sleeper = { at: monotonic + ms, wake };
+        const sleeper: Sleeper = { since: monotonic, at: monotonic + ms, wake };
         function wake(): void {
           sleepers.delete(sleeper);
           signal?.removeEventListener("abort", wake);
@@ -61,6 +64,7 @@ export function heldClock(start: number = NOON): HeldClock {
       }
     },
     isAwaited: (ms) => [...sleepers].some(({ at }) => at === monotonic + ms),
+    begun: (ms) => [...sleepers].filter(({ since, at }) => since === monotonic && at === monotonic + ms).length,
     step(ms) {
       now += ms;
     },

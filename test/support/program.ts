@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { findServerProcess } from "../../src/core/store/server-process.ts";
 import { isAlive } from "../../src/workshop/processes.ts";
+import { until } from "./contract.ts";
 import { greetingsIn } from "./log-lines.ts";
 import { reservePort } from "./ports.ts";
 import { afterLast } from "./shared.ts";
@@ -28,7 +29,7 @@ export function endServerOf(dataDir: string): void {
   if (server && isAlive(server.pid, server.starttime)) process.kill(server.pid, "SIGKILL");
 }
 
-const WITHIN_MS = 90_000;
+export { until };
 
 let folders = 0;
 /** A folder for a data directory; it does not exist yet. */
@@ -97,16 +98,6 @@ export async function parley(args: readonly string[], env: Record<string, string
     interrupted: new AbortController().signal,
   });
   return { code, out, err };
-}
-
-/** Looks every 50 ms until there is something; a machine that is busy is waited for. */
-export async function until<T>(look: () => T | undefined | null | false, what: string): Promise<T> {
-  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
-    const found = look();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return assert.fail(`never came: ${what}`);
 }
 
 /** Starts a server and waits until it has greeted; on a port that it can have again, unless `flags` name another. */
