@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sql } from "../../src/core/store/sql.ts";
-import { DAY, fresh, MINUTE, pause, until } from "../support/contract.ts";
+import { DAY, fresh, isHeldFor, MINUTE, until } from "../support/contract.ts";
 import { assertRelayError, claim } from "../support/jobs.ts";
 import { answer, gist, invalid, newAsk, openRelayScene, sharedRelay } from "../support/relay.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
@@ -10,10 +10,7 @@ import { DATABASES, type Reply } from "../support/world.ts";
 async function whileTimePasses<T>(work: Promise<T>, step: () => Promise<void>): Promise<T> {
   let isOver = false;
   const ended = work.finally(() => (isOver = true));
-  while (!isOver) {
-    await step();
-    await pause(5);
-  }
+  await until(async () => isOver || void (await step()));
   return ended;
 }
 
@@ -54,23 +51,21 @@ for (const on of DATABASES) {
         ["?wait=10m", 25_000],
         ["", 25_000],
       ] as const) {
-        let isOver = false;
-        const reply = ana.get(`/asks/${one.ask_id}/answer${wait}`).finally(() => (isOver = true));
+        const reply = ana.get(`/asks/${one.ask_id}/answer${wait}`);
         await until(async () => world.clock.isAwaited(ms));
         await world.advance(ms - 1);
-        await pause(30);
-        assert.equal(isOver, false, wait);
+        assert.equal(await isHeldFor(world, 1, reply), true, wait);
         await world.advance(1);
         assert.equal((await reply).status, 204);
       }
     });
 
     it("wakes whoever waits with the answer, and gives it to whoever comes later", async () => {
-      const { ana, ask, withPeople } = scene();
+      const { ana, ask, withPeople, world } = scene();
       const one = await ask();
       await withPeople(one);
       const waiting = ana.get(`/asks/${one.ask_id}/answer?wait=25s`);
-      await pause(30);
+      assert.equal(await isHeldFor(world, 25_000, waiting), true);
       const given = await answer(await service(), one, { answer_text: "EUR" });
       const replies = [await waiting, await ana.get(`/asks/${one.ask_id}/answer`)];
       for (const { status, body } of replies) assert.deepEqual([status, body], [200, given.body]);

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fresh, LABELS, pause, ROOMY, sharedWorld, until } from "../support/contract.ts";
-import { DATABASES, type Reply } from "../support/world.ts";
-
-/** Whether the reply is still to come, after everything under way in this process has had its turn. */
-async function isWaiting(reply: Promise<Reply>): Promise<boolean> {
-  return Promise.race([reply.then(() => false), pause(60).then(() => true)]);
-}
+import { begun, fresh, isHeldFor, LABELS, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { DATABASES } from "../support/world.ts";
 
 for (const on of DATABASES) {
   describe(`waiting for a question on ${on}`, () => {
@@ -18,8 +13,10 @@ for (const on of DATABASES) {
       const agent = ana();
       const { id } = await agent.ask({ options: LABELS, min_responses: 2 });
       const waiting = agent.poll(id, "?wait=20");
+      assert.equal(await isHeldFor(world(), 20_000, waiting), true);
       await someone().answer(id, 0);
-      assert.equal(await isWaiting(waiting), true);
+      // The answer has woken the wait, which goes on only after another look.
+      assert.equal(await isHeldFor(world(), 20_000, waiting), true);
       await someone().answer(id, 1);
       const reply = await waiting;
       assert.deepEqual([reply.status, reply.body.status], [200, "CLOSED"]);
@@ -32,7 +29,7 @@ for (const on of DATABASES) {
       await someone().answer(id, 0);
       assert.equal((await agent.poll(id, "?wait=20&after=0")).body.current_responses, 1);
       const waiting = agent.poll(id, "?wait=20&after=1");
-      assert.equal(await isWaiting(waiting), true);
+      assert.equal(await isHeldFor(world(), 20_000, waiting), true);
       await someone().answer(id, 1);
       const { body } = await waiting;
       assert.deepEqual([body.status, body.current_responses], ["PARTIAL", 2]);
@@ -50,13 +47,14 @@ for (const on of DATABASES) {
       const agent = ana();
       const [cancelled, expiring] = [await agent.ask(), await agent.ask({ timeout_seconds: 60 })];
       const waiting = agent.poll(cancelled.id, "?wait=20");
-      assert.equal(await isWaiting(waiting), true);
+      assert.equal(await isHeldFor(world(), 20_000, waiting), true);
       await agent.cancel(cancelled.id);
       assert.equal((await waiting).body.cancelled, true);
 
       await world().advance(50_000);
       const last = agent.poll(expiring.id, "?wait=20");
-      assert.equal(await isWaiting(last), true);
+      // It wakes a little after the deadline.
+      assert.equal(await isHeldFor(world(), 10_005, last), true);
       await world().advance(10_100);
       const { body } = await last;
       assert.deepEqual([body.status, body.expired_at], ["EXPIRED", expiring.expiresAt]);
@@ -77,7 +75,7 @@ for (const on of DATABASES) {
         const waiting = agent.poll(id, `?wait=${wait}`);
         await until(async () => world().clock.isAwaited(ms));
         await world().advance(ms - 1);
-        assert.equal(await isWaiting(waiting), true, wait);
+        assert.equal(await isHeldFor(world(), 1, waiting), true, wait);
         await world().advance(1);
         const reply = await waiting;
         assert.deepEqual([reply.status, reply.body.status, reply.body.current_responses], [200, "PARTIAL", 1]);
@@ -100,7 +98,7 @@ for (const on of DATABASES) {
         const waiting = agent.poll(id, `?wait=${wait}`);
         await until(async () => world().clock.isAwaited(25_000));
         await world().advance(24_999);
-        assert.equal(await isWaiting(waiting), true);
+        assert.equal(await isHeldFor(world(), 1, waiting), true);
         await world().advance(1);
         assert.equal((await waiting).body.status, "OPEN");
       }
@@ -110,7 +108,7 @@ for (const on of DATABASES) {
       const agent = ana();
       const { id } = await agent.ask({ min_responses: 1 });
       const waiting = Array.from({ length: 30 }, () => agent.poll(id, "?wait=20"));
-      await pause(50);
+      await begun(world(), 20_000, 30);
       await someone().answer(id, "yes");
       for (const reply of await Promise.all(waiting)) assert.equal(reply.body.status, "CLOSED");
     });
@@ -135,7 +133,7 @@ describe("the longest wait", () => {
     const waiting = agent.poll(id, "?wait=20");
     await until(async () => world().clock.isAwaited(7000));
     await world().advance(6999);
-    assert.equal(await isWaiting(waiting), true);
+    assert.equal(await isHeldFor(world(), 1, waiting), true);
     await world().advance(1);
     assert.equal((await waiting).status, 200);
   });
