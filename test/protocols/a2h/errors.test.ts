@@ -15,7 +15,7 @@ import {
   sharedScene,
   type Scene,
 } from "../../support/a2h.ts";
-import { pause, sendRaw } from "../../support/contract.ts";
+import { sendRaw, until } from "../../support/contract.ts";
 import { allRead } from "../../support/server-sockets.ts";
 import { ONE_DATABASE } from "../../support/world.ts";
 
@@ -307,7 +307,7 @@ for (const on of ONE_DATABASE) {
         lateRequest(scene, `GET ${BASE}/function_calls/${call.call_id} HTTP/1.1\r\n${head}`, "\r\n"),
       ]);
       const stopped = scene.world.server.stop();
-      await pause(50);
+      await until(() => scene.world.server.ctx.stopping.aborted);
       const [post = "", get = ""] = await Promise.all(late.map((finish) => finish()));
       await stopped;
       const message = "The server is restarting.";
@@ -328,7 +328,7 @@ async function lateRequest(scene: Scene, start: string, end: string): Promise<()
   socket.setEncoding("utf8").on("data", (part: string) => (text += part));
   await once(socket, "connect");
   socket.write(`GET ${BASE}/status HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
-  while (!text.includes("}")) await pause(20);
+  await until(() => text.includes("}"));
   const closed = once(socket, "close");
   socket.write(start);
   await allRead(socket);

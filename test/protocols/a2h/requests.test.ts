@@ -196,10 +196,10 @@ for (const on of DATABASES) {
       const scene = shared();
       const ana = await scene.human("Ana Ruiz");
       const body = contactBody({ channel: { human: { id: ana.id } } });
-      accepted(await scene.agent.post("/human_contacts", body));
+      const { ask_id: askId } = accepted(await scene.agent.post("/human_contacts", body)).status;
       const path = `/human_contacts/${body.call_id}`;
       const waiting: Promise<Reply> = scene.agent.get(`${path}?wait=55`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => [...scene.world.server.ctx.wake.topics()].includes(`ask:${askId}`));
       accepted(await ana.answer.post(`/agent${path}/respond`, { response: "Tuesday" }));
       assert.equal(accepted(await waiting).status.response, "Tuesday");
       assert.equal((await scene.agent.get(`${path}?wait=56`)).status, 422);

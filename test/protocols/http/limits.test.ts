@@ -9,10 +9,10 @@ import {
   fresh,
   limitsOf,
   openStream,
-  pause,
   sharedWorld,
   until,
 } from "../../support/contract.ts";
+import { sql } from "../../../src/core/store/sql.ts";
 import { DATABASES, type Reply, type World } from "../../support/world.ts";
 
 const count = (replies: readonly Reply[], status: number) => replies.filter((reply) => reply.status === status).length;
@@ -156,7 +156,7 @@ for (const on of DATABASES) {
       const get = (path: string) => world().call("GET", path, { headers: agent.headers });
       const ends = seconds(world(), HOUR);
       const waiting = agent.poll(id, "?wait=20");
-      await pause(50);
+      await until(() => isWaitedFor(world(), id));
       await world().person(fresh("bo")).answer(id, "yes");
       const replies = [
         await waiting,
@@ -188,14 +188,21 @@ for (const on of DATABASES) {
     });
 
     it("are told of in a window that stands still, while they are written down each second", async () => {
-      const agent = world().agent(fresh("ana-bot"));
+      const name = fresh("ana-bot");
+      const agent = world().agent(name);
+      const stored = async () => {
+        const [row] = await world().server.ctx.db.all<{ n: number | null }>(
+          sql`SELECT max(used) AS n FROM limit_windows WHERE bucket = 'agent reads' AND subject LIKE ${`%${name}`}`,
+        );
+        return row?.n ?? 0;
+      };
       await world().advance(300);
       const first = limitsOf(await agent.poll("q_unknown"));
       assert.equal(first.reset, seconds(world(), HOUR));
       const told = [first];
       for (let i = 0; i < 5; i += 1) {
         await world().advance(700);
-        await pause(20);
+        if (i % 2 === 1) await until(async () => (await stored()) >= i, "reads that were written down");
         told.push(limitsOf(await agent.poll("q_unknown")));
       }
       assert.deepEqual(

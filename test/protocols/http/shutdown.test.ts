@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, it } from "node:test";
-import { LABELS, openStream, pause, within } from "../../support/contract.ts";
+import { begun, LABELS, openStream, until, within } from "../../support/contract.ts";
 import { allRead } from "../../support/server-sockets.ts";
 import { DATABASES, openWorld, type World } from "../../support/world.ts";
 
@@ -40,7 +40,7 @@ for (const on of DATABASES) {
       );
       for (const stream of streams) assert.deepEqual(await stream.next(), { retry: "2000" });
       assert.equal((await streams[0]?.nextEvent())?.id, "2");
-      await pause(50);
+      await begun(world, 20_000, polls.length);
 
       const stopping = world.server.stop();
       for (const reply of await Promise.all(polls)) {
@@ -63,7 +63,7 @@ for (const on of DATABASES) {
           `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
       );
       const stopping = world.server.stop();
-      await pause(50);
+      await until(() => world.server.ctx.stopping.aborted);
       socket.write(body.slice(10));
       await once(socket, "close");
       await stopping;
@@ -80,13 +80,13 @@ for (const on of DATABASES) {
       const { host } = new URL(world.url);
       const { socket, send, received } = await openSocket(world);
       await send(`GET /human/stats HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-      while (!received().includes("\r\n\r\n")) await pause(20);
+      await until(() => received().includes("\r\n\r\n"));
       assert.match(received(), /^HTTP\/1\.1 200 /);
       // A client that heeds this has let go of its connection before a stop that hands over would close it.
       assert.match(received(), /\r\nkeep-alive: timeout=5\r\n/i);
       await send(`GET /agent/questions HTTP/1.1\r\nHost: ${host}\r\n`);
       const stopping = world.server.stop();
-      await pause(50);
+      await until(() => world.server.ctx.stopping.aborted);
       socket.write("\r\n");
       await once(socket, "close");
       await stopping;

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { VERSION } from "../../../src/lib/version.ts";
 import { sql } from "../../../src/core/store/sql.ts";
 import { createKey } from "../../../src/access/create-key.ts";
-import { advanceUntil } from "../../support/contract.ts";
+import { advanceUntil, until } from "../../support/contract.ts";
 import { ONE_DATABASE, openWorld, type World } from "../../support/world.ts";
 
 async function word(world: World, path: string): Promise<[number, string]> {
@@ -17,16 +17,6 @@ async function metric(world: World, name: string): Promise<number | undefined> {
   const { text } = await world.call("GET", "/metrics");
   const line = text.split("\n").find((one) => one.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
-}
-
-const WITHIN_MS = 90_000;
-
-async function until<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-  for (const end = performance.now() + WITHIN_MS; performance.now() < end;) {
-    if (JSON.stringify(await look()) === JSON.stringify(wanted)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.deepEqual(await look(), wanted);
 }
 
 for (const on of ONE_DATABASE) {
@@ -92,7 +82,7 @@ for (const on of ONE_DATABASE) {
       assert.equal((await agent.poll(short.id)).body.status, "EXPIRED");
       await world.advance(10_000);
 
-      await until(() => metric(world, "parley_asks_open"), 1);
+      await until(async () => (await metric(world, "parley_asks_open")) === 1);
       assert.equal(await metric(world, "parley_asks_created_total"), 4);
       assert.equal(await metric(world, "parley_responses_total"), 1);
       assert.equal(await metric(world, `parley_asks_settled_total{state="answered"}`), 1);
@@ -106,7 +96,7 @@ for (const on of ONE_DATABASE) {
       assert.notEqual(await metric(world, "nodejs_eventloop_lag_p99_seconds"), undefined);
 
       const waiting = agent.poll(open.id, "?wait=20");
-      await until(() => metric(world, `parley_waiters_parked{kind="long-polls"}`), 1);
+      await until(async () => (await metric(world, `parley_waiters_parked{kind="long-polls"}`)) === 1);
       await agent.cancel(open.id);
       assert.equal((await waiting).body.status, "EXPIRED");
       assert.equal(await metric(world, `parley_waiters_parked{kind="long-polls"}`), 0);
