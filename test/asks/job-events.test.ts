@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sweepJobs } from "../../src/asks/loops/sweep.ts";
 import { sql } from "../../src/core/store/sql.ts";
-import { openStream, pause, until, type OpenStream } from "../support/contract.ts";
+import { advanceUntil, begun, openStream, until, type OpenStream } from "../support/contract.ts";
 import {
   answerAsk,
   assertRelayError,
@@ -15,10 +15,6 @@ import {
 import { DATABASES, type Node } from "../support/world.ts";
 
 type Event = Awaited<ReturnType<OpenStream["nextEvent"]>>;
-
-async function isSilent(stream: OpenStream): Promise<boolean> {
-  return Promise.race([stream.next().then(() => false), pause(80).then(() => true)]);
-}
 
 async function take(stream: OpenStream, count: number): Promise<NonNullable<Event>[]> {
   const events: NonNullable<Event>[] = [];
@@ -45,7 +41,7 @@ for (const on of DATABASES) {
 
     it("begins with how the job is, and tells a round in its order, whole and in both spellings", async () => {
       const { ana, world } = scene();
-      const { id } = await scene().claimed();
+      const { id, lease } = await scene().claimed();
       const stream = await follow(scene(), id);
       assert.deepEqual(
         [stream.status, stream.headers.get("content-type"), stream.headers.get("x-accel-buffering")],
@@ -84,7 +80,8 @@ for (const on of DATABASES) {
       assert.deepEqual(round[2]?.data, polled.body);
       assert.equal(round[2]?.data.answer_text, "EUR\nfor EU shops.");
       assert.equal(round[2]?.data.answerText, "EUR\nfor EU shops.");
-      assert.equal(await isSilent(stream), true);
+      await ana.post(`/jobs/${id}/logs`, { message: "next" }, lease);
+      assert.deepEqual((await take(stream, 1)).map(inShort), ["8 log next"]);
       stream.close();
     });
 
@@ -105,12 +102,12 @@ for (const on of DATABASES) {
         once.map((line) => Number.parseInt(line, 10)),
         Array.from({ length: 10 }, (_, i) => i + 1),
       );
-      assert.equal(await isSilent(all), true);
-      all.close();
       const log = { type: "Log", step_id: "S-1", ask_id: "ask-1", level: "warn", message: "m", fields: { a: [1] } };
       const live = await follow(scene(), id, { last: "10" });
       await ana.post(`/jobs/${id}/logs`, [log, { message: "n" }], lease);
       const [first, second] = await take(live, 2);
+      assert.deepEqual((await take(all, 2)).map(inShort), ["11 log m", "12 log n"]);
+      all.close();
       const { type: _, ...told } = log;
       assert.deepEqual(first?.data, {
         ...told,
@@ -126,17 +123,18 @@ for (const on of DATABASES) {
 
     it("begins anew, and says so, for whoever comes with a number that never was", async () => {
       const { ana } = scene();
-      const { id } = await scene().claimed();
+      const { id, lease } = await scene().claimed();
       const ask = await pendingAsk(scene(), id, ana);
-      for (const last of ["99", "x", "-1", "1.5", "99999999999999999999"]) {
+      for (const [i, last] of ["99", "x", "-1", "1.5", "99999999999999999999"].entries()) {
         const stream = await follow(scene(), id, { last });
         const reset = await stream.nextEvent();
-        assert.deepEqual([reset?.event, reset?.id, reset?.data.reset], ["status", "4", true], last);
+        assert.deepEqual([reset?.event, reset?.id, reset?.data.reset], ["status", String(4 + i), true], last);
         const { job, pending_asks: pending } = reset?.data.snapshot ?? {};
         assert.deepEqual(job, (await ana.get(`/jobs/${id}`)).body);
         assert.deepEqual([pending.length, pending[0].ask_id, pending[0].status], [1, ask, "PENDING"]);
         assert.equal(reset?.data.state, "WAITING_ON_ANSWER");
-        assert.equal(await isSilent(stream), true);
+        await ana.post(`/jobs/${id}/logs`, { message: "next" }, lease);
+        assert.deepEqual((await take(stream, 1)).map(inShort), [`${5 + i} log next`]);
         stream.close();
       }
       assertRelayError(await ana.get(`/jobs/${id}/events?after=x`), 400, {
@@ -182,7 +180,6 @@ for (const on of DATABASES) {
       const stream = await follow(scene(), id);
       await stream.nextEvent();
       for (let i = 0; i < 2; i += 1) {
-        await pause(50);
         await scene().world.advance(10_000);
         let block = await stream.next();
         // The lease may run out meanwhile, which is told too.
@@ -198,6 +195,7 @@ for (const on of DATABASES) {
       const stream = await follow(scene(), id);
       await stream.nextEvent();
       const ask = await pendingAsk(scene(), id, ana);
+      await world.advance(1);
       await ana.post(`/jobs/${id}/finish`, { state: "SUCCEEDED" }, lease);
       assert.deepEqual((await take(stream, 4)).map(inShort), [
         "3 log ask.created",
@@ -206,18 +204,11 @@ for (const on of DATABASES) {
         "6 status SUCCEEDED",
       ]);
       assert.ok(ask);
-      await pause(100);
+      await begun(world, 60_000);
       await world.advance(59_000);
-      await pause(100);
-      let ended = false;
-      const rest = (async () => {
-        while ((await stream.next()) !== undefined);
-        ended = true;
-      })();
-      await pause(100);
-      assert.equal(ended, false);
+      assert.match((await stream.next())?.comment ?? "", /^ ?hb /);
       await world.advance(1000);
-      await rest;
+      while ((await stream.next()) !== undefined);
       const again = await follow(scene(), id, { by: planner, query: "?after=4" });
       assert.deepEqual((await take(again, 2)).map(inShort), ["5 answer ERROR", "6 status SUCCEEDED"]);
       assert.equal(await again.nextEvent(), undefined);
@@ -279,11 +270,9 @@ describe("following a job at two servers with one PostgreSQL", () => {
         sql`INSERT INTO job_events (job_id, seq, event, body, at) VALUES (${id}, 33, 'log', '{"message":"unheard"}', 0)`,
       );
     });
-    const told = moved.nextEvent();
-    await until(async () => {
-      await world.advance(1000);
-      return Promise.race([told, pause(50)]);
-    });
+    let isTold = false;
+    const told = moved.nextEvent().finally(() => (isTold = true));
+    await advanceUntil(world, 1000, () => isTold);
     assert.equal(inShort(await told), "33 log unheard");
     for (const stream of [here, moved]) stream.close();
   });

@@ -4,6 +4,7 @@ import { mayMove } from "../../src/asks/model/job-rules.ts";
 import type { JobState } from "../../src/asks/model/ask.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
+import { begun } from "../support/contract.ts";
 import { answerAsk, freshKind, openJobs, pendingAsk, type Held, type JobScene, type Program } from "../support/jobs.ts";
 import { DATABASES, type Node } from "../support/world.ts";
 
@@ -124,7 +125,8 @@ for (const on of DATABASES) {
       );
       for (const { call_id: id, n } of record) assert.equal(n, events.filter(({ job_id }) => job_id === id).length);
       await world.advance(1000);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      // The three loops of each server that look at deadlines have gone round.
+      await begun(world, 250, 3 * nodes.length);
       assert.deepEqual(await broken(scene), []);
     });
   });

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { findLiveAttempts } from "../../src/tasks/store/attempts.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
 import { openAssignment } from "../support/assignment.ts";
-import { pause } from "../support/contract.ts";
+import { until } from "../support/contract.ts";
 import { Dice } from "../support/secret-corpus.ts";
 import { DATABASES } from "../support/world.ts";
 
@@ -36,21 +36,19 @@ for (const on of DATABASES) {
       };
       // What a rival has taken away is given up, as whoever runs attempts does.
       const lose = () => undefined;
-      const work = async () => {
-        while (!isOver) {
+      const work = () =>
+        until(async () => {
           const id = await runner.start();
           if (id !== undefined) await runner.complete("shop", id, `${id} ${statuses.length}`).catch(lose);
-          await pause(2);
-        }
-      };
-      const bury = async () => {
-        while (!isOver) {
+          return isOver;
+        });
+      const bury = () =>
+        until(async () => {
           for (const attempt of await findLiveAttempts(world.server.ctx.db)) {
             if (attempt.state === "ending") await runner.bury(attempt.repo, attempt.id).catch(lose);
           }
-          await pause(2);
-        }
-      };
+          return isOver;
+        });
       const working = Promise.all([work(), work(), bury()]);
       await Promise.all(Array.from({ length: SENDERS }, (_, i) => send(i + 1)));
       isOver = true;

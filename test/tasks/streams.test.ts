@@ -5,7 +5,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { listKeys } from "../../src/access/list-keys.ts";
 import { revokeKey } from "../../src/access/revoke-key.ts";
 import { sharedAssignment, type AssignmentScene } from "../support/assignment.ts";
-import { openStream, pause, until, type OpenStream } from "../support/contract.ts";
+import { advanceUntil, openStream, type OpenStream } from "../support/contract.ts";
 import { DATABASES } from "../support/world.ts";
 
 type Event = NonNullable<Awaited<ReturnType<OpenStream["nextEvent"]>>>;
@@ -81,11 +81,7 @@ for (const on of DATABASES) {
       }
       let ended = false;
       const end = stream.nextEvent().then((event) => (ended = event === undefined));
-      await until(async () => {
-        await world.advance(10_000);
-        await pause(5);
-        return ended;
-      });
+      await advanceUntil(world, 10_000, () => ended);
       await end;
     });
 

@@ -8,7 +8,7 @@ import { transact } from "../../src/core/store/transact.ts";
 import { postAsk } from "../../src/asks/post-ask.ts";
 import { retryTask } from "../../src/tasks/submit.ts";
 import { sharedAssignment, shaOf, type AssignmentScene } from "../support/assignment.ts";
-import { advanceUntil, pause, until } from "../support/contract.ts";
+import { advanceUntil, begun, until } from "../support/contract.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
 
 const codeOf = ({ status, body }: Reply): unknown[] => [status, body.error?.code];
@@ -191,12 +191,13 @@ for (const on of DATABASES) {
     });
 
     it("is cancelled while it runs only when the last process is gone", async () => {
-      const { ana, runner } = shared();
+      const { ana, runner, world } = shared();
       await ana.submit("running");
       await runner.start();
       await runner.move("shop", "running", "running");
       const askId = await wish(shared(), "running");
       let isOver = false;
+      await world.advance(1);
       const replies = [1, 2].map(() =>
         ana.call("DELETE", "/assignment", { body: { id: "running" } }).finally(() => (isOver = true)),
       );
@@ -205,7 +206,8 @@ for (const on of DATABASES) {
         return attempt.state === "ending" ? attempt : undefined;
       });
       assert.equal(ending.outcome, "canceled");
-      await pause(50);
+      // Each of them waits, and looks again after a second.
+      await begun(world, 1000, 2);
       assert.equal(isOver, false);
       assert.equal((await ana.task("running")).status, "in-progress");
       const { asks } = (await ana.call("GET", "/assignment/tasks/running")).body;
@@ -220,15 +222,15 @@ for (const on of DATABASES) {
     });
 
     it("waits for a commit that is being made, which stands", async () => {
-      const { ana, runner } = shared();
+      const { ana, runner, world } = shared();
       await ana.submit("committing");
       await runner.start();
       await runner.move("shop", "committing", "running");
+      await world.advance(1);
       const reply = await Promise.all([
         runner.move("shop", "committing", "committing").then(() => ana.call("DELETE", "/assignment?id=committing")),
         until(async () => ((await ana.task("committing")).state === "committing" ? true : undefined)).then(async () => {
-          await pause(30);
-          const { world } = shared();
+          await begun(world, 1000);
           const attempt = await liveOf(shared(), "committing");
           await transact(world.server.ctx, (tx) =>
             updateAttempt(tx, attempt.attemptId, attempt.epoch, { state: "ended", outcome: "review" }),
