@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { ImapFlow } from "imapflow";
 import { pino } from "pino";
 import type { InboundMessage, Receive } from "../../src/channels/channel.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
+import { until } from "../support/contract.ts";
 import { heldClock } from "../support/held-clock.ts";
 import { canUse, itWith } from "../support/parts.ts";
 import { MAILBOX_USER, startDovecot, type Dovecot } from "./dovecot.ts";
@@ -129,8 +129,3 @@ describe("a mailbox read by IMAP", () => {
     return (status && status.unseen) || 0;
   }
 });
-
-/** Waits until something holds; the test's own time limit ends a wait that never does. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(20);
-}

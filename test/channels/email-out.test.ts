@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
+import { until } from "../support/contract.ts";
 import {
   AGENT,
   ANA,
@@ -246,7 +247,8 @@ describe("a mail that cannot be sent", () => {
     const called = new AbortController();
     const slow = noticeOf({}, { target: targetOf({ address: "slow@people.example" }) });
     const hanging = failure(openChannel({ smtpUrl: sink.url }).send(slow, called.signal));
-    setTimeout(() => called.abort(), 100);
+    await until(() => sink.hanging() > 0);
+    called.abort();
     assert.equal((await hanging).retry, true);
     await sink[Symbol.asyncDispose]();
     assert.equal((await failure(openChannel({ smtpUrl: sink.url }).send(noticeOf(), SIGNAL))).retry, true);

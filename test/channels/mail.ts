@@ -31,18 +31,21 @@ export interface Sink extends AsyncDisposable {
   port: number;
   url: string;
   taken: Taken[];
+  /** How many mails hang. */
+  hanging(): number;
 }
 
 /** Takes mail for everybody but `busy@` (451) and `gone@` (550); hangs at `slow@`. */
 export async function openSink(options: SMTPServerOptions = {}): Promise<Sink> {
   const taken: Taken[] = [];
+  let hanging = 0;
   const server = new SMTPServer({
     authOptional: true,
     disableReverseLookup: true,
     disabledCommands: ["STARTTLS"],
     closeTimeout: 50,
     onRcptTo({ address }, _session, done) {
-      if (address.startsWith("slow@")) return;
+      if (address.startsWith("slow@")) return void (hanging += 1);
       const code = address.startsWith("busy@") ? 451 : address.startsWith("gone@") ? 550 : 0;
       done(code === 0 ? null : Object.assign(new Error(`refused ${address}`), { responseCode: code }));
     },
@@ -69,6 +72,7 @@ export async function openSink(options: SMTPServerOptions = {}): Promise<Sink> {
     port,
     url: `smtp://127.0.0.1:${port}`,
     taken,
+    hanging: () => hanging,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { systemClock } from "../../src/lib/clock.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { deleteOldMarks, upsertSkip } from "../../src/questions/store/marks.ts";
@@ -13,6 +12,7 @@ import { countInWindow, deleteOldWindows, readWindow } from "../../src/core/stor
 import { openStore, type Store } from "../../src/core/store/open-store.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
+import { until } from "../support/contract.ts";
 import { freshDatabase } from "../support/fresh-database.ts";
 import { DATABASES } from "../support/world.ts";
 
@@ -34,19 +34,31 @@ for (const on of DATABASES) {
       rmSync(dataDir, { recursive: true });
     });
 
+    const waitingForLocks = async (): Promise<number> => {
+      const [row] = await store.db.all<{ n: number }>(
+        sql`SELECT count(*) AS n FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+          WHERE NOT l.granted AND a.datname = current_database()`,
+      );
+      return row?.n ?? 0;
+    };
+
     /** Renews a row, and sweeps while that has not been committed yet. */
     async function sweepDuring(
       renew: (tx: Tx) => Promise<unknown>,
       sweep: (tx: Tx) => Promise<unknown>,
     ): Promise<void> {
+      const renewed = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
       const renewing = transact(store, async (tx) => {
         await renew(tx);
+        renewed.resolve();
         await held.promise;
       });
-      await pause(20);
-      const sweeping = transact(store, sweep);
-      await pause(100);
+      await renewed.promise;
+      let isOver = false;
+      const sweeping = transact(store, sweep).finally(() => (isOver = true));
+      // SQLite has one writer: the sweep stands in line since it was called.
+      if (on === "postgres") await until(async () => isOver || (await waitingForLocks()) > 0);
       held.resolve();
       await Promise.all([renewing, sweeping]);
     }

@@ -5,6 +5,7 @@ import https from "node:https";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { addressProblem, AddressRefused, openGuardedFetch, type GuardRules } from "../../src/lib/guarded-fetch.ts";
+import { until } from "../support/contract.ts";
 import { LOOPBACK_CERTIFICATE, LOOPBACK_KEY, trustLoopback } from "../support/loopback-tls.ts";
 
 const STRICT: GuardRules = { allow: [], loopbackOnly: false };
@@ -256,7 +257,8 @@ describe("the guard of outgoing requests", () => {
 
     const patience = new AbortController();
     const waiting = home(`http://127.0.0.1:${plainPort}/silent`, { ...POST, signal: patience.signal });
-    setTimeout(() => patience.abort(), 20);
+    await until(() => heard.length === 3);
+    patience.abort();
     await assert.rejects(waiting, { name: "AbortError" });
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { consentText } from "../../../src/requests/model/consent.ts";
 import { canonicalExact, sha256Digest } from "../../../src/lib/exact-json.ts";
-import { advanceUntil, fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "../../support/contract.ts";
+import { advanceUntil, begun, fresh, MINUTE, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import { decider } from "../../support/deciders.ts";
 import { legacy, modern, stream, TASKS, tool, toolCall } from "../../support/mcp.ts";
 import { ONE_DATABASE, openWorld } from "../../support/world.ts";
@@ -43,8 +43,10 @@ for (const on of ONE_DATABASE) {
       const first = await stream(world(), toolCall("approve", { tool_name: "Bash", input, ...use }, { token: 1 }));
       await until(async () => (await operator.inbox()).length === 1);
       first.close();
+      await world().advance(1);
       const [again, third] = [prompt(use, "default"), prompt(use, "default")];
-      await pause(50);
+      // Both wait for the decision, and look again after a second.
+      await begun(world(), 1000, 2);
       assert.equal((await operator.inbox()).length, 1);
       await operator.decides({ approved: true });
       for (const one of [await again, await third, await prompt(use, "default")]) {

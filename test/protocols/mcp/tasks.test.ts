@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sweep } from "../../../src/server/loops/sweep.ts";
-import { DAY, fresh, HOUR, pause, ROOMY, sharedWorld, until, wireNow } from "../../support/contract.ts";
+import { begun, DAY, fresh, HOUR, ROOMY, sharedWorld, until, wireNow } from "../../support/contract.ts";
 import { somebody } from "../../support/deciders.ts";
 import {
   askByTool,
@@ -31,11 +31,10 @@ const onTask = (
 /** Waits by a request that declares tasks; moves the clock over the moment for which it is held. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read results of every shape
 async function waitAsTask(world: World, args: Record<string, unknown>, isHeld = true): Promise<any> {
+  await world.advance(1);
   const reply = modern(world, "tools/call", { name: WAIT, arguments: args }, { capabilities: TASKS });
   if (isHeld) {
-    const topic = `ask:${String(args["question_id"])}`;
-    await until(async () => [...world.server.ctx.wake.topics()].includes(topic));
-    await pause(20);
+    await begun(world, 2000);
     await world.advance(2000);
   }
   return (await reply).body.result;
@@ -188,12 +187,10 @@ for (const on of DATABASES) {
     it("of the tools for people have the tool's result, and withdraw the request when they are given up", async () => {
       const jane = await somebody(world());
       const asTask = async (name: string, args: object) => {
-        const known = new Set(world().server.ctx.wake.topics());
+        await world().advance(1);
         const reply = modern(world(), "tools/call", { name, arguments: args }, { capabilities: TASKS });
-        await until(async () =>
-          [...world().server.ctx.wake.topics()].some((topic) => topic.startsWith("ask:") && !known.has(topic)),
-        );
-        await pause(20);
+        // The wait for people looks again after a second.
+        await begun(world(), 1000);
         await world().advance(2000);
         return (await reply).body.result;
       };
@@ -356,7 +353,6 @@ describe("listening for tasks", () => {
     assert.deepEqual(await heard(), [answered, "working", "1 of 2 answers"]);
     await onTask(world(), "cancel", cancelled);
     assert.deepEqual(await heard(), [cancelled, "cancelled", "0 of 1 answers"]);
-    await pause(5);
     await world().advance(10_000);
     assert.deepEqual(await opened.next(), { comment: "still listening" });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import pg from "pg";
-import { fresh, MINUTE, pause, ROOMY, sharedWorld, until } from "../../support/contract.ts";
+import { fresh, isHeldFor, MINUTE, ROOMY, sharedWorld, until } from "../../support/contract.ts";
 import {
   askByTool,
   BOTH_TYPES,
@@ -17,6 +17,9 @@ import { DATABASES, openWorld, type World } from "../../support/world.ts";
 const WAIT = "wait_for_human_responses";
 const question = () => ({ question: fresh("How long does this take?"), timeout_seconds: 86_400 });
 
+/** Whether somebody waits for this question. */
+const isWatched = (world: World, id: string): boolean => [...world.server.ctx.wake.topics()].includes(`ask:${id}`);
+
 /** Opens a wait and reads the comment that says it is heard. */
 async function wait(world: World, args: Record<string, unknown>, token?: string): Promise<McpStream> {
   const opened = await stream(world, toolCall(WAIT, args, { ...(token !== undefined && { token }) }));
@@ -28,7 +31,6 @@ async function wait(world: World, args: Record<string, unknown>, token?: string)
 async function beats(world: World, opened: McpStream, count: number): Promise<unknown[]> {
   const said: unknown[] = [];
   for (let i = 0; i < count; i += 1) {
-    await pause(5);
     await world.advance(10_000);
     said.push(await opened.next());
   }
@@ -135,8 +137,8 @@ describe("a wait", () => {
     for (const [args, token, seconds] of cases) {
       const opened = await wait(world(), { question_id: id, ...args }, token);
       if (token) await opened.next();
+      await until(() => isWatched(world(), id), "a wait for the question");
       await beats(world(), opened, seconds / 10 - 1);
-      await pause(5);
       await world().advance(10_000);
       const answer = async () => {
         for (;;) {
@@ -173,7 +175,7 @@ describe("a wait", () => {
     const cancelled = await askByTool(world(), question(), { headers: { "x-agent-id": "default" } });
     const first = await wait(world(), { question_id: dying, max_wait_seconds: 600 });
     const second = await wait(world(), { question_id: cancelled });
-    await pause(30);
+    await until(() => isWatched(world(), dying) && isWatched(world(), cancelled));
     await world().agent("default").cancel(cancelled);
     const ended = (await second.message()).result.structuredContent;
     assert.deepEqual([ended.settled, ended.status, ended.cancelled], [true, "EXPIRED", true]);
@@ -186,15 +188,12 @@ describe("a wait", () => {
   it("is one JSON reply after at most 50 seconds where the client takes no stream", async () => {
     const id = await askByTool(world(), question());
     for (const accept of ["application/json", "*/*", ""]) {
-      let isOver = false;
       const args = { question_id: id, max_wait_seconds: 3600 };
       const reply = legacy(world(), "tools/call", { name: WAIT, arguments: args }, { headers: { accept } });
-      void reply.then(() => (isOver = true));
       await until(async () => world().clock.isAwaited(50_000));
-      await world().advance(49_000);
-      await pause(50);
-      assert.equal(isOver, false);
-      await world().advance(1000);
+      await world().advance(49_999);
+      assert.equal(await isHeldFor(world(), 1, reply), true);
+      await world().advance(1);
       const { status, headers, body } = await reply;
       assert.deepEqual([status, headers.get("content-type")], [200, "application/json; charset=utf-8"]);
       assert.equal(body.result.structuredContent.waited_seconds, 50);
@@ -202,13 +201,11 @@ describe("a wait", () => {
   });
 
   it("ends when its client hangs up, and nothing but the wait ends", async () => {
-    const parked = () => world().server.ctx.wake.topics();
     const id = await askByTool(world(), question());
-    const isWatched = () => [...parked()].includes(`ask:${id}`);
     const opened = await wait(world(), { question_id: id }, "p7");
-    await until(async () => isWatched());
+    await until(() => isWatched(world(), id));
     opened.close();
-    await until(async () => !isWatched());
+    await until(() => !isWatched(world(), id));
 
     await world().person(fresh("p")).answer(id, "Nobody was listening.");
     const later = await tool(world(), WAIT, { question_id: id });
