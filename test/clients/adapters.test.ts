@@ -29,11 +29,7 @@ setTracingDisabled(true);
 
 /** Resolves with the newest open question, once there is one. */
 async function openQuestion(world: World): Promise<{ question_id: string; responses_needed: number }> {
-  for (;;) {
-    const [question] = (await world.person("looker").get("/human/questions")).body.questions;
-    if (question) return question;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  return until(async () => (await world.person("looker").get("/human/questions")).body.questions[0]);
 }
 
 /** Two people answer the newest open question. */

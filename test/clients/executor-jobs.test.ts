@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { artifacts, jobs, LeaseLost, type HeldJob, type JobEvent } from "@parley/sdk/executor";
-import { sharedExecutors, sleep } from "../support/executor.ts";
+import { until } from "../support/contract.ts";
+import { sharedExecutors } from "../support/executor.ts";
 import { freshKind } from "../support/jobs.ts";
 import { ONE_DATABASE } from "../support/world.ts";
 
@@ -69,9 +70,12 @@ for (const on of ONE_DATABASE) {
     it("holds a job on for longer than its lease", async () => {
       const kind = freshKind();
       const { job_id: id } = await queue(kind);
-      const outcome = await jobs.claim({ ...relay(), kinds: [kind], lease_ttl_s: 5 }, ({ signal }) =>
-        Promise.race([sleep(7000), new Promise((_, reject) => signal.addEventListener("abort", reject))]),
-      );
+      const outcome = await jobs.claim({ ...relay(), kinds: [kind], lease_ttl_s: 5 }, async ({ signal }) => {
+        const { lease_expires_at: first } = await jobOf(id);
+        // Held on past the end of a second lease.
+        await until(async () => signal.aborted || (await jobOf(id)).lease_expires_at > first + 5000);
+        signal.throwIfAborted();
+      });
       assert.equal(outcome?.ended, "SUCCEEDED");
       assert.equal((await jobOf(id)).epoch, 1);
     });
@@ -134,8 +138,7 @@ for (const on of ONE_DATABASE) {
       );
       assert.equal((await first)?.ended, "LOST");
       assert.ok(reasons[0] instanceof LeaseLost && reasons[0].code === "LEASE_EXPIRED");
-      for (let told = 0; told < 2; told = (await scene().admin.get(`/jobs/${id}/asks`)).body.asks.length)
-        await sleep(20);
+      await until(async () => (await scene().admin.get(`/jobs/${id}/asks`)).body.asks.length === 2);
       await answers(id, { answer_text: "The second one." });
       assert.equal((await second)?.ended, "SUCCEEDED");
       const job = await jobOf(id);
@@ -150,15 +153,21 @@ for (const on of ONE_DATABASE) {
     it("lets the program that a job was handed to end it", async () => {
       const kind = freshKind();
       await queue(kind);
+      let tooLate = 0;
+      const counting: typeof fetch = async (input, init) => {
+        const reply = await fetch(input, init);
+        const text = await reply.text();
+        if (String(input).endsWith("/heartbeat") && !reply.ok) tooLate += 1;
+        return new Response(text === "" ? null : text, reply);
+      };
       const outcome = await jobs.claim(
-        { ...relay(), kinds: [kind], lease_ttl_s: 5 },
+        { ...relay(), kinds: [kind], lease_ttl_s: 5, fetch: counting },
         async ({ job, lease, signal }) => {
           const place = { ...relay(), job_id: job.job_id, lease: lease.token };
           assert.equal((await jobs.heartbeat({ ...place, note: "half done" })).state, "RUNNING");
           await jobs.log("nearly", place);
           await jobs.finish({ state: "SUCCEEDED", result: 7 }, place);
-          // Long enough for a sign of life that comes too late.
-          await sleep(2500);
+          await until(() => tooLate > 0, "a sign of life that comes too late");
           assert.equal(signal.aborted, false);
           return 7;
         },

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import * as sdk from "@humanlayer/sdk";
 import * as classic from "humanlayer";
 import { openScene, type KeyHolder, type Scene } from "../support/a2h.ts";
+import { advanceUntil, until } from "../support/contract.ts";
 import { ONE_DATABASE } from "../support/world.ts";
 
 type Client = ReturnType<typeof classic.humanlayer>;
@@ -13,10 +14,11 @@ const PACKAGES = [
   { name: "@humanlayer/sdk 0.7.9", open: sdk.humanlayer as unknown as typeof classic.humanlayer },
 ] as const;
 
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms / 100));
+/** They ask again in the next turn. */
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function clientOf(scene: Scene, open: typeof classic.humanlayer, path = "/humanlayer/v1"): Client {
-  return open({ apiKey: scene.agent.key, apiBaseUrl: `${scene.world.url}${path}`, sleep });
+  return open({ apiKey: scene.agent.key, apiBaseUrl: `${scene.world.url}${path}`, sleep: nextTurn });
 }
 
 /** The packages want the time of the request too, which is the server's to say and is passed over. */
@@ -29,15 +31,9 @@ async function answerNext(
   kind: "function_calls" | "human_contacts",
   body: Record<string, unknown>,
 ): Promise<void> {
-  for (;;) {
-    const [pending] = (await agent.get(`/agent/${kind}/pending`)).body.items;
-    if (pending) {
-      const reply = await by.post(`/agent/${kind}/${pending.call_id}/respond`, body);
-      assert.equal(reply.status, 200, reply.text);
-      return;
-    }
-    await sleep(1000);
-  }
+  const pending = await until(async () => (await agent.get(`/agent/${kind}/pending`)).body.items[0]);
+  const reply = await by.post(`/agent/${kind}/${pending.call_id}/respond`, body);
+  assert.equal(reply.status, 200, reply.text);
 }
 
 for (const on of ONE_DATABASE) {
@@ -128,11 +124,7 @@ for (const on of ONE_DATABASE) {
         };
         const escalated = await hl.escalateEmailFunctionCall(call.call_id, escalation as never);
         assert.equal(escalated.status?.approved, undefined);
-        for (;;) {
-          await scene.world.advance(500);
-          if (scene.email.sent.length > 0) break;
-          await sleep(500);
-        }
+        await advanceUntil(scene.world, 500, () => scene.email.sent.length > 0);
         assert.equal(scene.email.sent[0]?.opening, "Nobody has looked yet");
 
         await assert.rejects(
@@ -153,7 +145,7 @@ for (const on of ONE_DATABASE) {
         await assert.rejects(backend.functions().respond(call.call_id, YES), /403: .*its own request/);
 
         const own = await scene.holder({ name: "support", scope: "agent", selfRespond: true });
-        const free = open({ apiKey: own.key, apiBaseUrl: `${scene.world.url}/humanlayer/v1`, sleep });
+        const free = open({ apiKey: own.key, apiBaseUrl: `${scene.world.url}/humanlayer/v1`, sleep: nextTurn });
         const answered = await free.backend?.functions().respond(call.call_id, YES);
         assert.equal(answered?.status?.approved, true);
       });

@@ -8,6 +8,7 @@ import { jobs } from "@parley/sdk/executor";
 import { People } from "@parley/sdk/people";
 import fc from "fast-check";
 import { readEvents } from "../../sdk/src/sse.ts";
+import { until } from "../support/contract.ts";
 import { type Served, serve } from "../browser/served.ts";
 
 describe("the SDK on a bad connection", () => {
@@ -117,8 +118,12 @@ describe("the SDK on a bad connection", () => {
     const { question_id: id } = await parley.ask({ prompt: "How long is long enough?" });
     const reason = new Error("enough");
     const stop = new AbortController();
-    setTimeout(() => stop.abort(reason), 100);
-    await assert.rejects(parley.wait(id, { signal: stop.signal }), reason);
+    const waiting = assert.rejects(parley.wait(id, { signal: stop.signal }), reason);
+    await until(async () =>
+      /^parley_waiters_parked\{.*\} [1-9]/m.test(await (await fetch(`${served.url}/metrics`)).text()),
+    );
+    stop.abort(reason);
+    await waiting;
     assert.equal((await parley.wait(id, { timeoutMs: 100 })).status, "OPEN");
   });
 
@@ -152,10 +157,6 @@ describe("the SDK on a bad connection", () => {
     );
   });
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 /** Answers on a port of this computer until it is disposed of. */
 async function listening(answer: RequestListener): Promise<{ url: string } & AsyncDisposable> {

@@ -4,17 +4,14 @@ import { Parley, ParleyError } from "@parley/sdk";
 import { decide } from "../../sdk/examples/confidence-triggered.ts";
 import { chooseApproach } from "../../sdk/examples/fire-and-continue.ts";
 import { isMessageClear } from "../../sdk/examples/wait-with-timeout.ts";
+import { until } from "../support/contract.ts";
 import { openWorld, type World } from "../support/world.ts";
 
 /** Somebody answers the newest open question as soon as there is one. */
 async function answerNext(world: World, name: string, answer: number | string): Promise<void> {
   const person = world.person(name);
-  for (;;) {
-    const { body } = await person.get("/human/questions");
-    const [question] = body.questions;
-    if (question) return void (await person.answer(question.question_id, answer));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const { question_id: id } = await until(async () => (await person.get("/human/questions")).body.questions[0]);
+  await person.answer(id, answer);
 }
 
 describe("the TypeScript client", () => {
@@ -70,8 +67,10 @@ describe("the TypeScript client", () => {
 
     const stop = new AbortController();
     const other = await parley.ask({ prompt: "Is anybody there today?" });
-    setTimeout(() => stop.abort(new Error("enough")), 100);
-    await assert.rejects(parley.wait(other.question_id, { signal: stop.signal }), /enough/);
+    const waiting = assert.rejects(parley.wait(other.question_id, { signal: stop.signal }), /enough/);
+    await until(() => [...world.server.ctx.wake.topics()].includes(`ask:${other.question_id}`));
+    stop.abort(new Error("enough"));
+    await waiting;
   });
 
   it("fails with typed errors", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { fresh } from "../support/contract.ts";
-import { sharedExecutors, sleep } from "../support/executor.ts";
+import { fresh, until } from "../support/contract.ts";
+import { sharedExecutors } from "../support/executor.ts";
 import { scriptedLlm, type Heard, type Line, type ScriptedLlm } from "../support/scripted-llm.ts";
 import { DATABASES } from "../support/world.ts";
 
@@ -79,7 +79,9 @@ for (const on of DATABASES) {
       const job = enter(url(), "J-person");
       const asking = ask("CLARIFICATION", "Which table?");
       await openIn(job);
-      await sleep(1500);
+      // It has asked for the answer, come back with none, and asked again.
+      const unanswered = /route="\/asks\/:id\/answer",method="GET",status="204"\} [1-9]/;
+      await until(async () => unanswered.test((await scene().world.call("GET", "/metrics")).text));
       await answers(job, { answer_text: "orders" });
       assert.deepEqual(await asking, { text: "orders" });
       const yes = ask("APPROVAL", "Deploy?");

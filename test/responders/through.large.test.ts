@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { envelopeHash } from "../../src/asks/model/decision-key.ts";
 import { sql } from "../../src/core/store/sql.ts";
+import { until } from "../support/contract.ts";
 import { type Line, type Script, type ScriptedLlm, scriptedLlm } from "../support/scripted-llm.ts";
 import { call, done } from "../support/tools-world.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -89,8 +90,10 @@ describe("an ask that a model answers, from its executor to its answer", () => {
   });
 
   it("is run once for twenty that are identical, and answered from the cache after that", async () => {
+    // The model answers once all of them are asked.
+    const isAsked = sql`SELECT count(*) AS n FROM asks WHERE prompt = 'Which currency?'`;
     script = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await until(async () => (await world.server.ctx.db.all<{ n: number }>(isAsked))[0]?.n === 20);
       return '{"answer_text": "EUR"}';
     };
     llm.heard.splice(0);

@@ -65,5 +65,3 @@ export function sharedExecutors(
   };
   return executors;
 }
-
-export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
