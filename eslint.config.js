@@ -83,6 +83,35 @@ const NO_PACKING = [
   ":matches(ArrayExpression, CallExpression, NewExpression) > SpreadElement > TSAsExpression > ArrayExpression",
 ].map((selector) => ({ selector, message: PACKED }));
 
+const REAL_TIME =
+  "Wait for what must come, by until of test/support/contract.ts, or move a held clock: a busy machine makes any time too short.";
+const NO_REAL_TIME = [
+  "CallExpression[callee.name=/^(setTimeout|setInterval|sleep|pause)$/]",
+  "CallExpression[callee.property.name=/^(setTimeout|setInterval)$/]",
+  "CallExpression[callee.object.name=/[cC]lock$/][callee.property.name='sleep']",
+  "CallExpression[callee.object.property.name=/[cC]lock$/][callee.property.name='sleep']",
+  "ImportDeclaration[source.value='node:timers/promises']",
+].map((selector) => ({ selector, message: REAL_TIME }));
+/** Files whose tests need real time, each with why. */
+const NEED_REAL_TIME = [
+  // A browser's page runs on its own clock.
+  "test/browser/app.large.test.ts",
+  // A browser forgets a press after five seconds.
+  "test/browser/prompt-pad.large.test.ts",
+  // A proxy cuts a reply in its middle.
+  "test/cli/doctor-client.large.test.ts",
+  // A command looks at a transcript every two seconds, and shows nothing of it.
+  "test/cli/hook-claude.large.test.ts",
+  // A reader of the documents acts until its examples are over.
+  "test/project/docs.large.test.ts",
+  // An SDK waits between two polls.
+  "test/protocols/http/restart.large.test.ts",
+  // A process is killed at any moment of its work.
+  "test/workshop/git-interrupted.large.test.ts",
+  // A supervisor in a process of its own counts an agent's silence.
+  "test/workshop/supervisor-life.large.test.ts",
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -170,6 +199,11 @@ export default tseslint.config(
     rules: {
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true, IIFEs: true }],
     },
+  },
+  {
+    files: ["test/**/*.test.ts"],
+    ignores: ["test/proof/**", "test/agents/**", "test/site/**", ...NEED_REAL_TIME],
+    rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_REAL_TIME] },
   },
   { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.recommended] },
 );

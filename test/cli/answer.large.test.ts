@@ -181,10 +181,10 @@ describe("answering at a terminal", () => {
       await ana.sees("Is this fine?\\u001b[2J\\u202e\nsecond line\n");
       await ana.sees("\n> ");
       ana.types("one\r\rtwo");
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      assert.equal((await poll(server.url, id)).current_responses, 0);
+      await ana.sees("two");
       ana.types("\r");
       await ana.sees("Send 8 characters? ");
+      assert.equal((await poll(server.url, id)).current_responses, 0);
       ana.types("/back\r");
       await ana.sees("\n> ");
       ana.types("first\rsecond\r");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, it } from "node:test";
-import { HOUR, pause, ROOMY, sharedWorld, until } from "../support/contract.ts";
+import { HOUR, ROOMY, sharedWorld, until } from "../support/contract.ts";
 import { decider, somebody } from "../support/deciders.ts";
 import { newFolder, parley, ROOT, type Run, serve, start } from "../support/program.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { systemClock } from "../../src/lib/clock.ts";
+import { until } from "../support/contract.ts";
 import { openRunnerWorld } from "../support/runner-world.ts";
 
 describe("the month's budget of the answer-runner", () => {
@@ -11,9 +11,7 @@ describe("the month's budget of the answer-runner", () => {
         spending: { prices: { input: 3, output: 15 }, budgetUsdMonth: 0.03 },
         // Nothing is given back before somebody was refused.
         script: async () => {
-          while (!world.events.some((event) => event.is === "run" && event.outcome === "failed")) {
-            await systemClock.sleep(20);
-          }
+          await until(() => world.events.some((event) => event.is === "run" && event.outcome === "failed"));
           return '{"answer_text": "EUR"}';
         },
       });

@@ -5,18 +5,27 @@ import { findPin } from "../../src/asks/store/tool-pins.ts";
 import { claimRun } from "../../src/asks/store/runner-runs.ts";
 import { checkPin } from "../../src/asks/pin-tool.ts";
 import { shareRun } from "../../src/asks/share-run.ts";
-import { openRunnerWorld } from "../support/runner-world.ts";
+import { until } from "../support/contract.ts";
+import { heldClock } from "../support/held-clock.ts";
+import { openRunnerWorld, type RunnerWorld } from "../support/runner-world.ts";
 
 const NEVER = new AbortController().signal;
 
 for (const on of ["sqlite", "postgres"] as const) {
   describe(`what the answer-runner keeps on ${on}`, () => {
     it("runs identical asks at one time once", async () => {
-      await using world = await openRunnerWorld({
+      const clock = heldClock();
+      let isFirst = true;
+      await using world: RunnerWorld = await openRunnerWorld({
         on,
         script: async () => {
-          await systemClock.sleep(300);
+          // The others wait for the first, and look again after a second.
+          await until(() => !isFirst || clock.begun(1000) === 19);
+          isFirst = false;
           return '{"answer_text": "EUR"}';
+        },
+        more: {
+          share: (key, askId, signal, run) => shareRun({ ...world.store, clock }, { key, askId, signal }, run),
         },
       });
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => world.answer({ decisionKey: "key-1" })));
@@ -49,10 +58,11 @@ for (const on of ["sqlite", "postgres"] as const) {
       const taken = await shareRun(ctx, { key: "left", askId: "b", signal: NEVER }, async () => "whole");
       assert.equal(taken, "whole", "what was stopped is left to others");
 
+      const clock = heldClock();
       const [one, other] = await Promise.all(
         ["a", "b"].map((askId) =>
-          shareRun(ctx, { key: "race", askId, signal: NEVER }, async () => {
-            await systemClock.sleep(500);
+          shareRun({ ...ctx, clock }, { key: "race", askId, signal: NEVER }, async () => {
+            await until(() => clock.begun(1000) === 1, "a rival that waits");
             return askId;
           }),
         ),

@@ -153,9 +153,6 @@ export async function within<T>(work: Promise<T>, otherwise: string): Promise<T>
   return Promise.race([work, late]).finally(() => over.abort());
 }
 
-/** Real time passes; the world's clock stands still. */
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export interface RawReply {
   status: number;
   headers: Map<string, string>;
@@ -177,7 +174,7 @@ export async function sendRaw(url: string, bytes: string | Uint8Array, waitMs?: 
   socket.write(bytes);
   await (waitMs === undefined
     ? within(closed, `the server did not close after ${text}`)
-    : Promise.race([closed, pause(waitMs)]));
+    : Promise.race([closed, sleep(waitMs)]));
   socket.destroy();
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const [start = "", ...lines] = head.split("\r\n");

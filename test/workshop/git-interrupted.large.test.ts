@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../support/contract.ts";
 import { attempt, STEPS } from "../support/workshop-git-attempt.ts";
 import { exists, gitIn, openGitWorld, put, type GitWorld } from "../support/workshop-git.ts";
 
@@ -37,7 +38,7 @@ describe("an attempt that was interrupted", () => {
       using world = await worldLike(whole);
       const child = spawn(process.execPath, [PROGRAM, world.folder], { detached: true, stdio: "ignore" });
       const gone = once(child, "exit");
-      while (!exists(join(world.repo.store, "refs/parley")) && child.exitCode === null) await pause(5);
+      await until(() => exists(join(world.repo.store, "refs/parley")) || child.exitCode !== null);
       await pause((lastsMs * i) / KILLS);
       killed += killGroup(child.pid) ? 1 : 0;
       await gone;

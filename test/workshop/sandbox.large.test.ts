@@ -13,6 +13,7 @@ import { findProcesses, killAttempt } from "../../src/workshop/processes.ts";
 import { needsOf } from "../../src/workshop/program-needs.ts";
 import { furnish, pathInside, startInside, type Room } from "../../src/workshop/room.ts";
 import { NO_SANDBOX, runSetup, selfTest } from "../../src/workshop/sandbox.ts";
+import { until } from "../support/contract.ts";
 import { itWith, programOf } from "../support/parts.ts";
 import type { Probes } from "../support/jail-probes.ts";
 
@@ -170,13 +171,10 @@ for (const { sandbox, it } of SANDBOXES) {
         ];
         assert.deepEqual(JSON.parse(out || "null"), bwrapHere === null ? everything : [], errors);
         assert.equal(existsSync(join(base, "other-tree", "planted")), bwrapHere === null);
-        let left = await findProcesses(room.attemptId);
-        if (bwrapHere === null) return assert.notDeepEqual(left, []);
+        const left = () => findProcesses(room.attemptId);
+        if (bwrapHere === null) return assert.notDeepEqual(await left(), []);
         // The kernel ends what was in the jail, and takes a moment for it.
-        while (left.length > 0) {
-          await clock.sleep(50);
-          left = await findProcesses(room.attemptId);
-        }
+        await until(async () => (await left()).length === 0);
       } finally {
         await Promise.all(servers.map(closeServer));
       }
