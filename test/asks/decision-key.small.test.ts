@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
 import {
   decisionText,
+  personDecisionText,
   envelopeHash,
   isCacheable,
   sameAskHash,
@@ -11,6 +12,7 @@ import {
   type DecidedOn,
 } from "../../src/asks/model/decision-key.ts";
 import { type RelayAsk } from "../../src/asks/model/ask.ts";
+import type { Audience } from "../../src/requests/model/request.ts";
 import { consentOf } from "../../src/asks/model/people.ts";
 import { EMPTY_ENVELOPE, EMPTY_HASH } from "../support/relay.ts";
 
@@ -133,6 +135,21 @@ describe("the key of a decision", () => {
       }
     }
     assert.ok(texts.size > 100);
+  });
+
+  it("is another for a person's answer, by who asked and whom", () => {
+    const inbox: Audience = { is: "leaf", target: { via: "inbox" } };
+    const dana: Audience = { is: "leaf", target: { via: "person", person: "dana" } };
+    const texts = [
+      decisionText(ASK, ON),
+      personDecisionText(ASK, ON, inbox),
+      personDecisionText(ASK, ON, dana),
+      personDecisionText({ ...ASK, principal: "executor:other" }, ON, inbox),
+      personDecisionText({ ...ASK, prompt: `${ASK.prompt}!` }, ON, inbox),
+      personDecisionText(ASK, { ...ON, policyVersion: "2:000000000000" }, inbox),
+    ];
+    assert.equal(new Set(texts).size, texts.length);
+    assert.equal(personDecisionText(ASK, ON, { ...dana }), personDecisionText(ASK, ON, dana));
   });
 
   it("is the same for what changes nothing", () => {

@@ -80,6 +80,27 @@ for (const on of DATABASES) {
       );
     });
 
+    it("gives a person's answer again to the same asker alone, and only where the same people would be asked", async () => {
+      const { ask, person, withPeople, answerTo, program } = scene();
+      const [dana, mallory] = [await person(), await person()];
+      const other = await program({ name: fresh("other"), scope: "executor" });
+      const prompt = fresh("Which account gets the refund?");
+      const first = await ask({ prompt, meta: { to: mallory.name } });
+      const saying = { text: "DE00 MALLORY", same_next_time: true };
+      assert.equal((await mallory.decide(await withPeople(first), saying)).status, 200);
+      await answerTo(first);
+      // Each of these is another asker or goes to other people, so that people are asked.
+      const OTHERS = [
+        { to: dana.name, by: scene().ana },
+        { to: mallory.name, by: other },
+        { to: dana.name, by: other },
+        { to: undefined, by: scene().ana },
+      ];
+      for (const { to, by } of OTHERS) await withPeople(await ask({ prompt, ...(to && { meta: { to } }) }, by));
+      const again = await answerTo(await ask({ prompt, meta: { to: mallory.name } }));
+      assert.deepEqual([again.source, again.answered_by], ["cache", mallory.name]);
+    });
+
     it("keeps no decision and no follow-up for the next time", async () => {
       const { ask, person, withPeople } = scene();
       const dana = await person();

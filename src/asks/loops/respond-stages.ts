@@ -2,8 +2,8 @@ import { policyInputOf } from "../model/policy-input.ts";
 import { isPresetFor } from "../model/policy-input.ts";
 import { withPreset } from "../../policy/model/policy.ts";
 import type { Context } from "../../context.ts";
-import type { ForeignSchema } from "../../requests/model/request.ts";
-import { decisionText, isCacheable } from "../model/decision-key.ts";
+import type { Audience, ForeignSchema } from "../../requests/model/request.ts";
+import { decisionText, isCacheable, personDecisionText } from "../model/decision-key.ts";
 import { evaluate, type PolicyInput, type PolicyVerdict } from "../../policy/model/policy.ts";
 import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
@@ -12,7 +12,7 @@ import { isForNamed, isForPublic } from "../model/public.ts";
 import { MACHINE_MS } from "../model/rules.ts";
 import type { ResponderAnswer, ResponderPass } from "../../responders/responder.ts";
 import { readGrants } from "../../policy/grants.ts";
-import { relayAudience } from "../people.ts";
+import { relayAudience, type ResolvedAudience } from "../people.ts";
 import type { NewAskAnswer } from "../settle.ts";
 import * as verbs from "../respond.ts";
 import type { JobAt, Keep, RelayAskAt, FollowUpRound } from "../respond.ts";
@@ -127,9 +127,14 @@ function byPolicy(ask: RelayAsk, verdict: PolicyVerdict): NewAskAnswer | null {
   return { ...base, status: "ANSWERED", json: { approved: true, by: "policy" } };
 }
 
+/** Under which keys an answer may be given again: a machine's under `key`, a person's under that of who was asked. */
+interface Kept extends Keep {
+  personKey(audience: Audience): string;
+}
+
 interface Looked {
   found?: verbs.CachedDecision;
-  keep: Keep | null;
+  keep: Kept | null;
 }
 
 async function lookUp(
@@ -146,12 +151,28 @@ async function lookUp(
     return { trace: { ...trace, cache: "bypass" }, key: { keep: null } };
   }
   const policyVersion = trace.policy_version;
-  const key = ctx.keyring.decisionMac(decisionText(ask, { policyVersion, role, model: machine.model() }));
-  const found = await verbs.readDecision(ctx, key);
+  const on = { policyVersion, role, model: machine.model() };
+  const key = ctx.keyring.decisionMac(decisionText(ask, on));
+  const personKey = (audience: Audience) => ctx.keyring.decisionMac(personDecisionText(ask, on, audience));
+  const made = await verbs.readDecision(ctx, key);
+  const isMachines = made !== undefined && made.source !== "person";
+  const found = isMachines ? made : await findPersonal(ctx, ask, verdict, personKey);
   result(found ? "hit" : "miss");
   if (!found) pass("cache", "missed");
-  const keep: Keep = { key, role: role?.name ?? null, policyVersion };
+  const keep: Kept = { key, personKey, role: role?.name ?? null, policyVersion };
   return { trace: { ...trace, cache: found ? "hit" : "miss" }, key: { keep, ...(found && { found }) } };
+}
+
+/** Returns the answer that the people who would be asked gave this asker before; nothing where nobody is asked. */
+async function findPersonal(
+  ctx: Context,
+  ask: RelayAsk,
+  verdict: PolicyVerdict,
+  personKey: Kept["personKey"],
+): Promise<verbs.CachedDecision | undefined> {
+  if (ctx.relay.people === null) return undefined;
+  const { audience } = await peopleFor(ctx, ask, verdict);
+  return verbs.readDecision(ctx, personKey(audience));
 }
 
 interface GoesOn {
@@ -161,7 +182,7 @@ interface GoesOn {
   role: MachineRole | null;
 }
 
-async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Keep | null): Promise<boolean> {
+async function run(ctx: Context, way: Way, goesOn: GoesOn, keep: Kept | null): Promise<boolean> {
   const { held, job, pass, stages } = way;
   const { ask, tries } = held;
   const { machine, verdict } = goesOn;
@@ -248,7 +269,7 @@ function fromRunner(made: ResponderAnswer, policyTrace: PolicyTrace): NewAskAnsw
 async function passedOn(
   ctx: Context,
   way: Way,
-  goesOn: GoesOn & { keep: Keep | null; rounds: readonly FollowUpRound[] },
+  goesOn: GoesOn & { keep: Kept | null; rounds: readonly FollowUpRound[] },
   { askBack, error, because }: ResponderPass,
 ): Promise<boolean> {
   const { verdict, keep, rounds } = goesOn;
@@ -283,7 +304,7 @@ async function toPeople(
   ctx: Context,
   way: Way,
   goesOn: GoesOn,
-  { remarks, keep }: { remarks: readonly string[]; keep: Keep | null },
+  { remarks, keep }: { remarks: readonly string[]; keep: Kept | null },
 ): Promise<boolean> {
   const { held, stages, pass } = way;
   const { ask } = held;
@@ -309,15 +330,7 @@ async function toPeople(
     await verbs.handToPublic(ctx, ask, plan);
     return true;
   }
-  const { to: narrowed, audience } = ask.meta;
-  const group = typeof audience === "string" && ctx.addressed.groups.has(audience) ? audience : undefined;
-  const to = [
-    verdict.to,
-    typeof narrowed === "string" ? narrowed : undefined,
-    group,
-    ctx.relay.people.default ?? undefined,
-  ];
-  const asked = await relayAudience(ctx, { to, need: verdict.need ?? 1 });
+  const asked = await peopleFor(ctx, ask, verdict);
   const unknown =
     asked.unknown === null ? [] : [`Nobody here is called ${asked.unknown}, so everybody who sees all is asked.`];
   await verbs.handToPeople(
@@ -330,12 +343,20 @@ async function toPeople(
       schema: peopleSchema(ask, role),
       standing: verdict.standing,
       trace: verdict.trace,
-      keep,
+      keep: keep && { key: keep.personKey(asked.audience), role: keep.role, policyVersion: keep.policyVersion },
       remarks: [...remarks, ...unknown],
     },
     { verdict },
   );
   return true;
+}
+
+/** Returns the people an ask would be put to: those whom policy names, else the ask, else the usual ones. */
+async function peopleFor(ctx: Context, ask: RelayAsk, verdict: PolicyVerdict): Promise<ResolvedAudience> {
+  const { to, audience } = ask.meta;
+  const group = typeof audience === "string" && ctx.addressed.groups.has(audience) ? audience : undefined;
+  const names = [verdict.to, typeof to === "string" ? to : undefined, group, ctx.relay.people?.default ?? undefined];
+  return relayAudience(ctx, { to: names, need: verdict.need ?? 1 });
 }
 
 /** Whom policy or the ask itself names is asked, and never the public instead; nor is the public ever asked to decide. */

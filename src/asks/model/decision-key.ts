@@ -1,4 +1,5 @@
 import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import type { Audience } from "../../requests/model/request.ts";
 import type { RelayAsk } from "./ask.ts";
 
 /** What a role is, as far as the relay's stages go by it. */
@@ -26,15 +27,27 @@ const hashOrNull = (value: unknown): string | null => (value === undefined || va
 const UNHASHED = new Set(["prompt_overrides", "traceparent", "to"]);
 
 /**
- * Returns what the key of a decision is the MAC of: two asks share it exactly when one's answer may serve the other
- * (spec/relay 9).
+ * Returns the text whose MAC is the key of a machine's answer: two asks share it exactly when one's answer may serve
+ * the other (spec/relay 9).
  */
-export function decisionText(ask: RelayAsk, { policyVersion, role, model }: DecidedOn): string {
+export function decisionText(ask: RelayAsk, on: DecidedOn): string {
+  return canonicalExact(decisiveParts(ask, on));
+}
+
+/**
+ * Returns the text whose MAC is the key of a person's answer. It also holds who asked and whom: the answer is repeated
+ * to the same asker alone, where the same people would be asked (spec/relay 9).
+ */
+export function personDecisionText(ask: RelayAsk, on: DecidedOn, audience: Audience): string {
+  return canonicalExact({ ...decisiveParts(ask, on), asked_by: ask.principal, asked_of: audience });
+}
+
+function decisiveParts(ask: RelayAsk, { policyVersion, role, model }: DecidedOn): Record<string, unknown> {
   const { meta, envelope, constraints } = ask;
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema ?? role?.outputSchema;
   const kept = Object.entries(meta).filter(([name]) => !UNHASHED.has(name));
-  return canonicalExact({
+  return {
     v: 1,
     tenant: "default",
     // A hash that nobody checked could be invented: what it answers serves its own asker alone.
@@ -52,7 +65,7 @@ export function decisionText(ask: RelayAsk, { policyVersion, role, model }: Deci
     meta_hash: kept.length === 0 ? null : hashOf(Object.fromEntries(kept)),
     model,
     max_tokens: constraints.maxTokens ?? role?.maxTokens ?? 512,
-  });
+  };
 }
 
 /** Returns the specification's own key, kept for comparison and never looked up. */
