@@ -12,6 +12,7 @@ import { titleOf } from "../core/model/title.ts";
 import type { Tx } from "../core/store/db.ts";
 import { listHumans } from "../access/store/humans.ts";
 import { advanceRelayAsk, moveJoined, type RelayAskAt } from "./store/asks.ts";
+import { argumentsWithSecrets, type GuardedArguments } from "../requests/guard-arguments.ts";
 import { addressAskIn } from "../requests/address-ask.ts";
 import { findCalled, type Called, type Looking } from "../access/find-called.ts";
 import { audienceOfCalled, personLeaf } from "../requests/audience-of-called.ts";
@@ -73,6 +74,8 @@ export interface PeoplePlan {
   keep: { key: string; role: string | null; policyVersion: string } | null;
   /** Who asks, as people know them. */
   asker: string;
+  /** The arguments of its call that hold a secret. */
+  guarded: Awaited<ReturnType<typeof guardedOf>>;
 }
 
 /**
@@ -118,7 +121,7 @@ export async function askPeopleIn(
       policy_trace: plan.trace,
       ...(plan.keep && { keep: keepingOf(ctx, ask, plan.keep) }),
       // What is approved is never altered: where it holds a secret, it is shown on our own pages only.
-      ...(call && held.warnings.length > 0 && { guarded: guardedIn(held.warnings) }),
+      ...plan.guarded,
     },
     uncharged: true,
   });
@@ -157,14 +160,16 @@ export function keptForS({ state, wire }: Pick<AddressedAsk, "state" | "wire">):
   return keep?.ttl_s ?? null;
 }
 
-const ARGUMENT = /^args(?:\.([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/;
-
-/** Returns the names of those arguments of the call that hold a secret; true, for all, where that cannot be told. */
-function guardedIn(warnings: RelayAskAt["warnings"]): true | readonly string[] {
-  const found = warnings.flatMap(({ path }) => (path.startsWith("args") ? [ARGUMENT.exec(path)] : []));
-  const names = found.map((match) => match && (match[1] ?? (JSON.parse(match[2] ?? '""') as string)));
-  const known = names.filter((name) => name !== null);
-  return known.length === 0 || known.length < names.length ? true : [...new Set(known)];
+/**
+ * Returns those arguments of the call that an ask came with that hold a secret; every argument where they were found at
+ * intake and are not found again.
+ */
+export async function guardedOf(
+  ctx: Pick<Context, "keyring" | "secrets">,
+  held: RelayAskAt,
+): Promise<Partial<GuardedArguments> | { guarded: true }> {
+  const call = held.warnings.length > 0 ? callOf(ctx, held) : null;
+  return call === null ? {} : ((await argumentsWithSecrets(ctx, call.kwargs)) ?? { guarded: true });
 }
 
 /** Returns the call that an approval of the ask approves, where it came with one. */

@@ -32,7 +32,7 @@ export interface ListedPage {
 export interface InboxRequestDetail extends InboxRequest {
   run: string | null;
   words: string;
-  arguments: { name: string; text: string; secret: boolean }[] | null;
+  arguments: { name: string; text: string; secret: boolean; masked: string | null }[] | null;
   digest: string | null;
   options: { name: string; title: string; description: string | null; prompt_fill: string | null }[];
   schema: object | null;

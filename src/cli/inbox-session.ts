@@ -1,7 +1,7 @@
 import { printable, printableExactly, printableJson } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
 import { type DecisionBody, Declined, type Inbox, type InboxRequestDetail } from "./inbox-client.ts";
-import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
+import { holdsSecrets, listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { type Picked, pickAtTerminal } from "./pick.ts";
 
 const COMMANDS = "/next, /list, /quit";
@@ -78,7 +78,7 @@ async function present(desk: Desk, ask: InboxRequestDetail): Promise<Move> {
   const how = howTo(ask);
   if (how === null)
     io.tell(ask.state === "open" ? "You cannot decide this now." : "There is nothing to decide any more.");
-  const commands = ask.arguments?.some(({ secret }) => secret) ? `/secrets, ${COMMANDS}` : COMMANDS;
+  const commands = holdsSecrets(ask) ? `/secrets, ${COMMANDS}` : COMMANDS;
   const hint = how === null ? commands : `${how}; or ${commands}`;
   io.tell(hint);
   for (;;) {
@@ -122,8 +122,12 @@ async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Pr
   return sure === "" ? decision : null;
 }
 
-/** An approval is confirmed in a word of its own: Enter alone approves nothing. */
+/**
+ * An approval is confirmed in a word of its own: Enter alone approves nothing. Arguments that hold a secret are shown
+ * whole before it.
+ */
 async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<DecisionBody | null | "quit"> {
+  if (holdsSecrets(ask)) for (const line of wholeLines(ask, true)) io.tell(line);
   const comment = await prompt("A comment for the agent? Enter for none: ");
   if (comment === null) return "quit";
   const sure = await prompt(

@@ -25,7 +25,7 @@ function leftText({ expires_at: at }: Pick<InboxRequest, "expires_at">): string 
   return at === null ? "-" : clockText(Date.parse(at) - systemClock.now());
 }
 
-/** Returns everything there is to see of an ask, its arguments whole and in full, those that hold a secret with `secrets`. */
+/** Returns everything there is to see of an ask, its arguments in full; secrets in them are masked without `secrets`. */
 export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] {
   const from = ask.run === null ? printable(ask.agent) : `${printable(ask.agent)}, run ${printable(ask.run)}`;
   return [
@@ -42,13 +42,19 @@ export function wholeLines(ask: InboxRequestDetail, secrets: boolean): string[] 
   ];
 }
 
+/** Returns whether some of the arguments hold a secret. */
+export function holdsSecrets({ arguments: rows }: Pick<InboxRequestDetail, "arguments">): boolean {
+  return rows?.some(({ secret }) => secret) ?? false;
+}
+
 /** The arguments are exactly what is hashed; a line break within a text begins a new line here. */
 function argumentLines({ arguments: rows, digest }: InboxRequestDetail, secrets: boolean): string[] {
   if (rows === null) return [];
-  const lines = rows.flatMap(({ name, text, secret }) => {
-    if (secret && !secrets) return [`  ${printableExactly(name)}: (holds a secret)`];
-    const [first = "", ...more] = printableLinesExactly(text);
-    return [`  ${printableExactly(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
+  const lines = rows.flatMap(({ name, text, secret, masked }) => {
+    const isMasked = secret && !secrets;
+    const [first = "", ...more] = printableLinesExactly(isMasked ? (masked ?? "") : text);
+    const told = [`  ${printableExactly(name)}: ${first}`, ...more.map((line) => `      ${line}`)];
+    return isMasked ? [...told.slice(0, -1), `${(told.at(-1) ?? "").trimEnd()} (holds a secret)`] : told;
   });
   return [...(lines.length > 0 ? lines : ["  (no arguments)"]), `  ${printable(digest ?? "")}`];
 }

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { type Command, CLIENT_FLAGS, EXIT, WrongUsage } from "./command.ts";
 import { type DecisionBody, Declined, openInbox } from "./inbox-client.ts";
 import { decideAtTerminal } from "./inbox-session.ts";
-import { listLines, outcomeText, wholeLines } from "./inbox-view.ts";
+import { holdsSecrets, listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 
 export const inbox: Command = {
@@ -15,7 +15,7 @@ export const inbox: Command = {
     "--option NAME": "choose a ready-made answer, or way to reject, by its name",
     "--text WORDS": "answer in these words",
     "--value JSON": "answer with this JSON, where a schema asks for it",
-    "--secrets": "show the values of arguments that hold a secret, too",
+    "--secrets": "show secrets in arguments, too; --approve needs it where there are any",
     "--comment WORDS": "what to tell the agent beside yes or no",
     ...CLIENT_FLAGS,
   },
@@ -43,6 +43,8 @@ export const inbox: Command = {
     const mine = openInbox(serverUrl(values.url, io.env), io);
     try {
       if (decision && id !== undefined) {
+        // Nobody approves a part of a call that they have not looked at.
+        if (decision.approved && !secrets && holdsSecrets(await mine.read(id))) throw new Error(UNSEEN);
         const after = await mine.decide(id, decision);
         io.out(json ? printableJson(JSON.stringify(after)) : outcomeText(after));
         return EXIT.done;
@@ -65,6 +67,9 @@ export const inbox: Command = {
     }
   },
 };
+
+const UNSEEN =
+  "Its arguments hold a secret. Look at all of them with --secrets, and approve them with --approve DIGEST --secrets.";
 
 interface Said {
   approve?: string | undefined;

@@ -34,8 +34,8 @@ export async function requestCall(
   const guarded = await argumentsWithSecrets(ctx, given.form.kwargs);
   const owner = ctx.owners.ofRequest(given);
   const asked = (await owner.present?.(ctx.db, given)) ?? given;
-  const call = guarded.length > 0 ? { ...asked, wire: { ...asked.wire, guarded } } : asked;
-  // Whom one person's word does not suffice for, it does not stand for either; nor do arguments that may still change.
+  const call = guarded ? { ...asked, wire: { ...asked.wire, ...guarded } } : asked;
+  // A call that needs several approvers can never be allowed permanently, nor can one whose arguments may still change.
   const mayStand = !isJoint(call.audience) && !call.form.editable;
   const standing = mayStand && evaluate(policy, [], policyInputOfCall(call)).standing;
   const wish = standing ? { ...call, wire: { ...call.wire, standing } } : call;

@@ -35,7 +35,7 @@ describe("the rows of the inbox", () => {
       `^Delete database — skip_backup: true, name: ordersHigh riskopsApproval${left}`,
       `^Page someone — who: boopsApproval${left}`,
       `^Bash — command: rm -rf buildHigh riskopsApproval${left}`,
-      `^Log in — user: boopsApproval${left}`,
+      `^Log in — user: boHigh riskopsApproval${left}`,
       "^Which one\\?opsQuestionNo deadline$",
     ].entries()) {
       assert.match((await rows.nth(i).textContent()) ?? "", new RegExp(expected));
@@ -103,23 +103,30 @@ describe("the rows of the inbox", () => {
     }
     await using visitor = await ole.visit(scene().browser, { screen: "phone" });
     const { page } = visitor;
-    const place = () => page.evaluate(() => Math.round(scrollY));
+    /** Opens the row, and returns where the list stood at the press: Playwright may scroll before it presses. */
+    const open = async () => {
+      await page.evaluate(() => {
+        const note = () => (document.body.dataset["pressedAt"] = String(Math.round(scrollY)));
+        addEventListener("pointerdown", note, { capture: true, once: true });
+      });
+      await row(page, "Step 30 ").tap();
+      return Number(await page.evaluate(() => document.body.dataset["pressedAt"]));
+    };
     const isAt = (y: number) => page.waitForFunction((wanted) => Math.round(scrollY) === wanted, y);
     await row(page, "Step 30 ").scrollIntoViewIfNeeded();
-    const before = await place();
+    const before = await open();
     assert.ok(before > 500);
-    await row(page, "Step 30 ").tap();
     await page.getByRole("heading", { level: 1, name: "step_30" }).waitFor();
     await page.getByRole("link", { name: "Inbox" }).first().tap();
     await isAt(before);
     await page.locator("[data-row]:focus", { hasText: /^Step 30 / }).waitFor();
 
-    await row(page, "Step 30 ").tap();
+    const again = await open();
     await page.getByRole("button", { name: "Reject" }).tap();
     await page.getByRole("dialog").getByRole("button", { name: "Reject" }).tap();
     await page.getByText("Rejected by you").waitFor();
     await page.getByRole("link", { name: "Inbox" }).first().tap();
-    await isAt(before);
+    await isAt(again);
     await row(page, "Step 30 ").waitFor({ state: "hidden" });
   });
 

@@ -7,13 +7,13 @@ import { smallTargets } from "./wcag.ts";
 
 const TOKEN = `gh${"p_"}${"Zq7Xk2Lm".repeat(4)}0042`;
 
-it("shows an argument that holds a secret once it is pressed for, and the others at once", async () => {
+it("masks a secret until it is pressed for, shows the rest at once, and approves nothing before", async () => {
   await using world = await openInboxWorld();
   const ana = await nameSomebody(world, "Ana Ruiz");
   const ask = await askPeople(world.server.ctx, {
     audience: toPerson(ana.id),
     ...callOf("push", { repo: "shop", login: { token: TOKEN } }),
-    wire: { guarded: ["login"] },
+    wire: { guarded: ["login"], masked: { login: '{"token":"[secret:github-token]"}' } },
   });
   const browser = await launchBrowser();
   try {
@@ -23,9 +23,15 @@ it("shows an argument that holds a secret once it is pressed for, and the others
       await page.getByText("shop", { exact: true }).waitFor();
       assert.equal(await page.getByText(TOKEN).isVisible(), false);
       assert.equal(await page.getByRole("button", { name: "Approve" }).isVisible(), true);
+      await page.getByLabel("Arguments").getByText("[secret:github-token]").waitFor();
       assert.deepEqual(await smallTargets(page), []);
+      await page.getByRole("button", { name: "Approve" }).click({ force: true });
+      await page.getByRole("alert").getByText("Look at all of login first").waitFor();
+      assert.equal(await page.getByRole("dialog").count(), 0);
       await page.getByText("login holds a secret. Show it").click();
       await page.getByText(TOKEN).waitFor();
+      await page.getByRole("button", { name: "Approve" }).click();
+      await page.getByRole("dialog", { name: "Approve push?" }).waitFor();
     }
   } finally {
     await browser.close();

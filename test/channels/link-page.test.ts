@@ -70,6 +70,37 @@ for (const on of ONE_DATABASE) {
       assert.equal(await stateOf(ask.id), "open");
     });
 
+    it("approves a call that holds secrets only where each is ticked as seen, and rejects it without", async () => {
+      const form = {
+        kind: "approval" as const,
+        fn: "push",
+        kwargs: '{"login":"hunter2","repo":"shop","token":"hunter3"}',
+        rejectOptions: [],
+        editable: false,
+      };
+      const wire = { guarded: ["login", "token"], masked: { login: '"[secret:a]"', token: '"[secret:b]"' } };
+      for (const choice of ["approve", "reject"]) {
+        const { ask, code, path } = await mailed(world(), { form, wire });
+        const { cookie, given, reply } = await open(world(), path);
+        const boxes = [...reply.text.matchAll(/name="(seen:\d+)"/g)].map(([, name = ""]) => name);
+        assert.equal(boxes.length, 2);
+        const decide = (more: Record<string, string>) =>
+          post(world(), `${path}/decide`, { ...given, choice, code, ...more }, { cookie });
+        if (choice === "approve") {
+          for (const ticked of [{}, { [boxes[0] ?? ""]: "yes" }]) {
+            const refused = await decide(ticked);
+            assert.equal(refused.status, 400);
+            assert.match(refused.text, /Open each argument that holds a secret/);
+            assert.equal(refused.text.match(/name="seen:\d+"[^>]*\schecked/g)?.length ?? 0, Object.keys(ticked).length);
+            assert.equal(await stateOf(ask.id), "open");
+          }
+        }
+        const ticked = choice === "approve" ? Object.fromEntries(boxes.map((name) => [name, "yes"])) : {};
+        assert.equal((await decide(ticked)).status, 303);
+        assert.equal(await stateOf(ask.id), "answered");
+      }
+    });
+
     it("decides with a choice and the code, once, as the person whose message it was", async () => {
       const { ask, code, path } = await mailed(world());
       const { cookie, given, reply } = await open(world(), path);

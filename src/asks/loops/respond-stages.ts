@@ -12,7 +12,7 @@ import { isForNamed, isForPublic } from "../model/public.ts";
 import { MACHINE_MS } from "../model/rules.ts";
 import type { ResponderAnswer, ResponderPass } from "../../responders/responder.ts";
 import { readGrants } from "../../policy/grants.ts";
-import { relayAudience, type ResolvedAudience } from "../people.ts";
+import { guardedOf, relayAudience, type ResolvedAudience } from "../people.ts";
 import type { NewAskAnswer } from "../settle.ts";
 import * as verbs from "../respond.ts";
 import type { JobAt, Keep, RelayAskAt, FollowUpRound } from "../respond.ts";
@@ -338,6 +338,7 @@ async function toPeople(
     ask,
     {
       asked,
+      guarded: await guardedOf(ctx, held),
       input,
       stages: [...stages],
       schema: peopleSchema(ask, role),

@@ -2,7 +2,7 @@ import { printableLinesExactly } from "../../lib/printable.ts";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import { membersOf, riskiestFirst } from "../../requests/model/argument-order.ts";
 import { typedArgument, type TypedArgument } from "../../requests/model/typed-argument.ts";
-import { holdsSecret, indented } from "../../requests/model/view.ts";
+import { holdsSecret, indented, maskedArgument } from "../../requests/model/view.ts";
 
 /** One argument of a call as people are shown it. */
 export interface ArgumentRow {
@@ -11,8 +11,10 @@ export interface ArgumentRow {
   text: string;
   /** The same, drawn as what it is; null where the JSON says as much. */
   typed: TypedArgument | null;
-  /** It holds a secret, and is shown once somebody presses for it. */
+  /** It holds a secret, and is shown whole once somebody presses for it. */
   secret: boolean;
+  /** Its JSON with the secrets masked, which is shown at once; null where it holds none, or where they are not known. */
+  masked: string | null;
 }
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
@@ -21,8 +23,14 @@ export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): A
   const members = membersOf(ordered);
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {
     const { name = "", value = "null" } = members[i] ?? {};
-    return { ...row, typed: typedArgument(name, value, kwargs), secret: holdsSecret(ask, name) };
+    const secret = holdsSecret(ask, name);
+    return { ...row, typed: typedArgument(name, value, kwargs), secret, masked: secret ? maskedText(ask, name) : null };
   });
+}
+
+function maskedText(ask: Pick<AddressedAsk, "wire">, name: string): string | null {
+  const masked = maskedArgument(ask, name);
+  return masked === null ? null : withLineBreaks(printableLinesExactly(indented(masked)).join("\n"));
 }
 
 /**

@@ -20,26 +20,58 @@ td { min-width: 4rem; white-space: pre-wrap; }
 dd a { color: var(--accent); overflow-wrap: anywhere; display: inline-block; padding: 0.625rem 0; }
 .arguments ul { margin: 0; padding-left: 1.25rem; overflow-wrap: anywhere; }
 summary { min-height: 2.75rem; align-content: center; cursor: pointer; }
+.tick { display: flex; align-items: center; gap: 0.75rem; min-height: 2.75rem; overflow-wrap: anywhere; }
+.tick input { flex: none; width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
 `;
 
-/** Every argument in full, as what it is, and its JSON one press away; what holds a secret is shown to whoever wants it. */
-export function argumentsMarkup(rows: readonly ArgumentRow[]): Markup {
+/** The form that decides, which the boxes beside secrets belong to. */
+export const DECISION_FORM = "decision";
+
+/** Returns the name of the box by which somebody says that they have seen the secret of this argument. */
+export const seenBox = (at: number): string => `seen:${at}`;
+
+/**
+ * Every argument in full, as what it is, and its JSON one press away. One that holds a secret is shown with its secret
+ * masked, and whole after a press. Where `seen` is given, there is a box beside the whole of it: an approval needs each.
+ */
+export function argumentsMarkup(rows: readonly ArgumentRow[], seen?: (box: string) => boolean): Markup {
   if (rows.length === 0) return html`<p>It takes no arguments.</p>`;
-  const each = rows.map((row) => {
-    const folded = html`<details>
-      <summary>It holds a secret. Show it</summary>
-      ${valueMarkup(row)}
-    </details>`;
+  const each = rows.map((row, at) => {
     return html`<div>
       <dt>${row.name}</dt>
-      <dd>${row.secret ? folded : valueMarkup(row)}</dd>
+      <dd>
+        ${row.secret ? secretMarkup(row, seen && { name: seenBox(at), checked: seen(seenBox(at)) }) : valueMarkup(row)}
+      </dd>
     </div>`;
   });
   return html`<dl class="arguments" aria-label="Arguments">${each}</dl>`;
 }
 
+function secretMarkup(row: ArgumentRow, box: { name: string; checked: boolean } | undefined): Markup {
+  const tick =
+    box !== undefined &&
+    html`<label class="tick"
+      ><input
+        type="checkbox"
+        name="${box.name}"
+        value="yes"
+        form="${DECISION_FORM}"
+        ${box.checked ? html` checked` : null}
+      />I have seen all of ${row.name}</label
+    >`;
+  return html`${row.masked !== null && rawMarkup(`Value of ${row.name}, with its secret masked`, row.masked)}
+    <details>
+      <summary>It holds a secret. Show it</summary>
+      ${valueMarkup(row)} ${tick}
+    </details>`;
+}
+
+function rawMarkup(label: string, text: string): Markup {
+  return html`<pre dir="ltr" tabindex="0" role="region" aria-label="${label}">${text}</pre>`;
+}
+
 function valueMarkup({ name, text, typed }: ArgumentRow): Markup {
-  const raw = html`<pre dir="ltr" tabindex="0" role="region" aria-label="Value of ${name}">${text}</pre>`;
+  const raw = rawMarkup(`Value of ${name}`, text);
   // One line in its quotes says as much as one without.
   if (typed === null || (typed.is === "text" && typed.lines.length === 1)) return raw;
   return html`${typedMarkup(name, typed)}

@@ -10,7 +10,9 @@ import { decideByLink, readLink, type LinkReading } from "../../requests/open-li
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders, statusOf } from "../http/errors.ts";
 import { cookieName, cookieOf, fromOurPage } from "../http/principals.ts";
+import { argumentRows } from "./arguments.ts";
 import { html } from "./html.ts";
+import { seenBox } from "./link-arguments.ts";
 import * as view from "./link-view.ts";
 import { wholeNumber } from "../http/query.ts";
 import { openedCookie, openedProblem } from "./link-cookie.ts";
@@ -85,6 +87,7 @@ async function decide(
 ): Promise<{ status: number; says: string } | null> {
   const decision = decisionOf(ask, given);
   if (!decision) return { status: 400, says: ask.form.kind === "approval" ? CHOOSE : ANSWER };
+  if (decision.kind === "approve" && !hasSeenSecrets(ask, given)) return { status: 400, says: UNSEEN };
   const signedIn = await signedInBy(door, request);
   try {
     const code = given.get("code") ?? "";
@@ -97,6 +100,12 @@ async function decide(
     const where = errors?.map(({ path, message }) => `${path || "The answer"} ${message}`).join("; ");
     return { status: statusOf(error), says: where === undefined ? error.message : `${error.message} ${where}.` };
   }
+}
+
+/** Nobody approves a part of a call that they have not looked at. */
+function hasSeenSecrets({ wire, form }: AddressedAsk, given: URLSearchParams): boolean {
+  if (form.kind !== "approval") return true;
+  return argumentRows({ wire }, form.kwargs).every(({ secret }, at) => !secret || given.has(seenBox(at)));
 }
 
 async function signedInBy(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
@@ -135,7 +144,7 @@ async function decidable(
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
   const asksCode = ask.form.kind === "approval" && !isOwn;
   const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode });
-  return { title: view.titleOf(ask), body: html`${view.askMarkup(ask)}${decision}` };
+  return { title: view.titleOf(ask), body: html`${view.askMarkup(ask, form.said)}${decision}` };
 }
 
 function sendTrouble(door: DoorContext, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -160,6 +169,7 @@ const FORM = { config: { originless: true }, schema: { hide: true } } as const;
 
 const CHOOSE = "Choose whether to approve or to reject.";
 const ANSWER = "Choose or write an answer.";
+const UNSEEN = "Open each argument that holds a secret, and tick that you have seen all of it.";
 const LOCKED = "Too many wrong codes: this link decides nothing any more. Use the inbox, or another message.";
 const DEAD = "It may be incomplete, or what it was about has been over for a week.";
 const TRY_AGAIN = "Nothing was decided. Try again in a moment.";

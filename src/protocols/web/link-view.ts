@@ -3,7 +3,7 @@ import type { AddressedAsk } from "../../requests/model/request.ts";
 import type { Field, Shape } from "../../requests/model/schema-shape.ts";
 import { printableLines } from "../../lib/printable.ts";
 import { argumentRows } from "./arguments.ts";
-import { ARGUMENTS_STYLE, argumentsMarkup } from "./link-arguments.ts";
+import { ARGUMENTS_STYLE, argumentsMarkup, DECISION_FORM } from "./link-arguments.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
 /** What the page of a one-time link is made from. */
@@ -76,8 +76,11 @@ export function documentOf({ styleNonce, title, body }: LinkPage): string {
   return `<!doctype html><html lang="en"><head>${head.text}${style}</head><body><main>${body.text}</main></body></html>\n`;
 }
 
-/** Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long. */
-export function askMarkup(ask: AddressedAsk): Markup {
+/**
+ * Shows what is asked: of a call its function and every argument, then whose words follow, then who asks and how long.
+ * With what is ticked in the form so far, secrets have boxes to be ticked.
+ */
+export function askMarkup(ask: AddressedAsk, ticked?: LinkForm["said"]): Markup {
   const view = viewOf(ask);
   const rows = ask.form.kind === "approval" ? argumentRows(ask, ask.form.kwargs) : null;
   const whose = `In the words of ${view.agent}. A program wrote this; nobody has checked it.`;
@@ -86,7 +89,7 @@ export function askMarkup(ask: AddressedAsk): Markup {
   return rows
     ? html`<p class="quiet">${view.agent} wants to run</p>
         <h1 class="fn">${view.fn ?? ""}</h1>
-        ${argumentsMarkup(rows)}
+        ${argumentsMarkup(rows, ticked && ((box) => ticked[box] !== undefined))}
         ${
           words !== false &&
           html`<figure>
@@ -148,7 +151,7 @@ export function decisionMarkup(ask: AddressedAsk, form: LinkForm): Markup {
   });
   const choices =
     ask.form.kind === "approval" ? [radio("approve", "Approve"), radio("reject", "Reject"), ...options] : options;
-  return html`<form method="post" action="${form.action}">
+  return html`<form method="post" id="${DECISION_FORM}" action="${form.action}">
     <input type="hidden" name="nonce" value="${form.nonce}" />
     <input type="hidden" name="digest" value="${ask.digest ?? ""}" />
     ${form.wrong !== null && html`<p class="wrong" role="alert">${form.wrong}</p>`}

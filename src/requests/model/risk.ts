@@ -6,7 +6,7 @@ import { isGuarded } from "./view.ts";
 
 /**
  * How much may be lost by a hasty yes: `high` where a call looks as if it destroyed something or went around a safeguard,
- * or where several must agree; `low` where it only reads; `normal` for everything else.
+ * where an argument holds a secret or where several must agree; `low` where it only reads; `normal` for everything else.
  */
 export type Risk = "low" | "normal" | "high";
 
@@ -44,12 +44,13 @@ export function riskOf(ask: Pick<AddressedAsk, "form" | "audience" | "wire">): R
   if (form.kind !== "approval") return "normal";
   // A rule or an agent that wants several to agree says that it is grave; a name with something unseen in it wants to mislead.
   if (isJoint(ask.audience) || printableExactly(form.fn) !== form.fn) return "high";
-  if (form.kwargs.length > LONGEST_READ) return "high";
+  // Part of what runs is masked at first, and whoever writes the arguments chooses what looks like a secret.
+  if (form.kwargs.length > LONGEST_READ || isGuarded(ask)) return "high";
   const named = wordsOfName(form.fn);
   const values = argumentsIn(JSON.parse(form.kwargs));
   if (values.length > MOST_LOOKED_AT) return "high";
   if (named.some((word) => DESTROYS.has(word)) || values.some(looksGrave)) return "high";
-  return readsOnly(form.fn, values) && !isGuarded(ask) ? "low" : "normal";
+  return readsOnly(form.fn, values) ? "low" : "normal";
 }
 
 /** An argument, at whatever depth, under the name it stands below. */

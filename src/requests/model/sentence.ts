@@ -3,7 +3,7 @@ import { cutTo } from "../../core/model/title.ts";
 import { isSaidOnly, membersOf, weightOf, type ArgumentMember } from "./argument-order.ts";
 import type { AddressedAsk } from "./request.ts";
 import { argumentsIn, lastPart, LONGEST_READ, looksGrave, MOST_LOOKED_AT } from "./risk.ts";
-import { holdsSecret, shownTitle } from "./view.ts";
+import { holdsSecret, maskedArgument, shownTitle } from "./view.ts";
 
 const MOST_ARGUMENTS = 2;
 const LONGEST_NAME = 30;
@@ -19,8 +19,8 @@ const NEEDS_QUOTES = /^\s|\s$|^$|[,:;—](?:\s|$)|^(?:true|false|null|-?\d+(?:\.
  * words, and its two most telling arguments, never what the agent says about it; of anything else it is the title.
  *
  * The most telling are those that look grave by themselves (`risk.ts`), then the first in the order in which people are
- * shown them all (`argument-order.ts`). Left out are those that hold a secret, those that are empty or switched off, and
- * what the agent says, unless it is all there is. What is long is cut, and whatever cannot be seen is escaped.
+ * shown them all (`argument-order.ts`). Left out are those that are empty or switched off, and
+ * what the agent says, unless it is all there is. Secrets are masked. What is long is cut, and whatever cannot be seen is escaped.
  */
 export function sentenceOf(ask: Pick<AddressedAsk, "form" | "title" | "wire">): string {
   const { form } = ask;
@@ -28,7 +28,11 @@ export function sentenceOf(ask: Pick<AddressedAsk, "form" | "title" | "wire">): 
   const does = cutTo(LONGEST_FUNCTION, inWords(form.fn));
   // Nobody is helped by two of so many, and looking through them all takes a while.
   if (form.kwargs.length > LONGEST_READ) return `${does} — ${form.kwargs.length} characters of arguments`;
-  const shown = membersOf(form.kwargs).filter(({ name }) => !holdsSecret(ask, name));
+  const shown = membersOf(form.kwargs).flatMap((member) => {
+    if (!holdsSecret(ask, member.name)) return [member];
+    const masked = maskedArgument(ask, member.name);
+    return masked === null ? [] : [{ ...member, value: masked }];
+  });
   const leaves = shown.flatMap(leavesOf);
   if (leaves.length > MOST_LOOKED_AT) return `${does} — ${leaves.length} arguments`;
   const telling = mostTelling(leaves).map(inShort);

@@ -85,10 +85,19 @@ export function isGuarded({ wire }: Pick<AddressedAsk, "wire">): boolean {
   return wire["guarded"] !== undefined;
 }
 
-/** Returns whether the argument of this name holds a secret: people see it once they press for it. */
+/** Returns whether the argument of this name holds a secret: people see it whole once they press for it. */
 export function holdsSecret({ wire }: Pick<AddressedAsk, "wire">, name: string): boolean {
   const { guarded } = wire;
   return guarded === true || (Array.isArray(guarded) && guarded.includes(name));
+}
+
+/**
+ * Returns the canonical JSON of an argument with its secrets masked; null where the argument holds none, or where it is
+ * not known which of its characters do.
+ */
+export function maskedArgument({ wire }: Pick<AddressedAsk, "wire">, name: string): string | null {
+  const masked = wire["masked"] as Readonly<Record<string, string>> | undefined;
+  return masked && Object.hasOwn(masked, name) ? (masked[name] ?? null) : null;
 }
 
 /** Renders an ask for whatever leaves this server: the same, without arguments that hold a secret (spec/security 4). */

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import formStyles from "../answer/answer-form.module.css";
 import { useKeys } from "../keys.ts";
 import { type Deliberate, useDeliberate } from "../parts/deliberate.ts";
-import { Call } from "./arguments.tsx";
+import { Call, secretId } from "./arguments.tsx";
 import { Confirm, type Intent } from "./confirm.tsx";
 import { type Deciding, rejection, useDecide } from "./decide.ts";
 import { useAskDraft } from "./draft.ts";
@@ -26,6 +26,8 @@ export function Approval({ ask }: { ask: WholeAsk }) {
   const [intent, setIntent] = useState<Intent | null>(null);
   const deliberate = useDeliberate(intent ?? ask.id);
   const edited = editedArguments(ask, draft);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const unseen = (ask.arguments ?? []).find(({ name, secret }) => secret && !opened.has(name))?.name;
   const editor = useRef<HTMLDetailsElement>(null);
   const edit = (): void => {
     if (editor.current) editor.current.open = true;
@@ -42,7 +44,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
 
   return (
     <div class={styles.form} aria-busy={deciding.sending}>
-      <Call ask={ask} />
+      <Call ask={ask} onOpen={(name) => setOpened((before) => new Set([...before, name]))} />
       <WishWords ask={ask} />
       <Facts ask={ask} />
       <Approvals ask={ask} />
@@ -58,6 +60,7 @@ export function Approval({ ask }: { ask: WholeAsk }) {
       {ask.options.length > 0 && <Ways options={ask.options} deliberate={deliberate} onChoose={choose} />}
       <Bar
         edited={edited}
+        unseen={unseen}
         refused={deciding.refused?.says}
         onIntend={setIntent}
         onEdit={ask.editable ? edit : undefined}
@@ -83,13 +86,21 @@ const problemsOf = (deciding: Deciding, edited: Edited) => [
 /** No, other arguments and yes, under the thumb; no and yes have a key each. */
 function Bar(props: {
   edited: Edited;
+  /** The name of an argument whose secret nobody has looked at yet: the call is not approved before. */
+  unseen: string | undefined;
   /** Why the last decision was not taken. */
   refused: string | undefined;
   onIntend: (intent: Intent) => void;
   onEdit: (() => void) | undefined;
 }) {
-  const { edited, refused, onIntend, onEdit } = props;
+  const { edited, unseen, refused, onIntend, onEdit } = props;
+  const [mustLook, setMustLook] = useState(false);
   const approve = (pressedRight: boolean): void => {
+    if (unseen !== undefined) {
+      setMustLook(true);
+      document.getElementById(secretId(unseen))?.querySelector("summary")?.focus();
+      return;
+    }
     if (edited.problem === null) return onIntend({ approve: true, pressedRight });
     onEdit?.();
   };
@@ -100,6 +111,11 @@ function Bar(props: {
       {refused !== undefined && (
         <p role="alert" class={styles.alert}>
           {refused}
+        </p>
+      )}
+      {mustLook && unseen !== undefined && (
+        <p role="alert" class={styles.alert}>
+          {text.unseen(unseen)}
         </p>
       )}
       <div class={styles.decide}>
@@ -116,7 +132,7 @@ function Bar(props: {
           class={styles.approve}
           onClick={(event) => approve(isRight(event))}
           aria-keyshortcuts="a"
-          aria-disabled={edited.problem !== null}
+          aria-disabled={edited.problem !== null || unseen !== undefined}
         >
           {edited.text === null ? text.approve : text.approveEdited}
         </button>

@@ -8,17 +8,24 @@ import type { ArgumentRow, TypedArgument, WholeAsk } from "./wire.ts";
 const SHORT = 200;
 const LONG = 1000;
 
-/** What runs, and with which arguments. */
-export function Call({ ask }: { ask: WholeAsk }) {
+/** What runs, and with which arguments. `onOpen` is told the name of each argument whose secret somebody looks at. */
+export function Call({ ask, onOpen }: { ask: WholeAsk; onOpen?: (name: string) => void }) {
   return (
     <section class={styles.call} aria-label={text.ask.call}>
-      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} />
+      <Arguments rows={ask.arguments ?? []} label={text.ask.arguments} {...(onOpen && { onOpen })} />
     </section>
   );
 }
 
-/** Every argument in full, as what it is, and its JSON one press away; what is long scrolls in a box of its own. */
-export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label: string }) {
+/** Returns the id of the element that holds an argument whole. */
+export const secretId = (name: string): string => `secret-${name}`;
+
+/**
+ * Every argument in full, as what it is, and its JSON one press away; what is long scrolls in a box of its own. Secrets
+ * are masked until somebody presses for them.
+ */
+export function Arguments(props: { rows: readonly ArgumentRow[]; label: string; onOpen?: (name: string) => void }) {
+  const { rows, label, onOpen } = props;
   const [raw, setRaw] = useState(false);
   const hasBoth = rows.some(({ typed }) => typed !== null);
   return (
@@ -36,7 +43,7 @@ export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label
       {rows.length > 0 && (
         <dl class={styles.arguments} aria-label={label}>
           {rows.map((row, at) => (
-            <Argument key={at} row={row} raw={raw} />
+            <Argument key={at} row={row} raw={raw} onOpen={onOpen} />
           ))}
         </dl>
       )}
@@ -44,7 +51,8 @@ export function Arguments({ rows, label }: { rows: readonly ArgumentRow[]; label
   );
 }
 
-function Argument({ row, raw }: { row: ArgumentRow; raw: boolean }) {
+function Argument(props: { row: ArgumentRow; raw: boolean; onOpen: ((name: string) => void) | undefined }) {
+  const { row, raw, onOpen } = props;
   const typed = raw ? null : row.typed;
   const value = typed === null ? <Raw row={row} /> : <Typed name={row.name} typed={typed} />;
   const kind = typed === null ? "" : text.ask.kindOf(typed);
@@ -58,10 +66,17 @@ function Argument({ row, raw }: { row: ArgumentRow; raw: boolean }) {
       </dt>
       <dd>
         {row.secret ? (
-          <details class={styles.guarded}>
-            <summary>{text.ask.secret(row.name)}</summary>
-            {value}
-          </details>
+          <>
+            {row.masked !== null && <Raw row={{ ...row, text: row.masked }} />}
+            <details
+              class={styles.guarded}
+              id={secretId(row.name)}
+              onToggle={({ currentTarget: { open } }) => open && onOpen?.(row.name)}
+            >
+              <summary>{text.ask.secret(row.name)}</summary>
+              {value}
+            </details>
+          </>
         ) : (
           value
         )}

@@ -189,14 +189,15 @@ export const text = {
   nameIt: (fn: string) => `Or type ${fn}`,
   risk: {
     low: "Low risk: it looks as if it only reads.",
-    high: "High risk: it looks as if it takes something away or goes around a safeguard, is too long to look through, or needs several to agree.",
+    high: "High risk: it looks as if it takes something away or goes around a safeguard, is too long to look through, holds a secret, or needs several to agree.",
   },
+  unseen: (name: string) => `Look at all of ${name} first: it holds a secret.`,
   alwaysAllow: "Always allow exactly this",
   alwaysAllowLead: (agent: string, until: string) =>
     `${agent} may then do the same to the same thing without asking, until ${day(until)} or until an admin revokes it.`,
   nextTime: "Answer the same next time",
   nextTimeLead: (agent: string, until: string) =>
-    `Who asks exactly the same then hears this answer, with your name, until ${day(until)}. ${agent} is told now.`,
+    `${agent} then hears this answer, with your name, whenever it asks the same people exactly the same, until ${day(until)}.`,
   rejectLead: "It will not run.",
   comment: "Comment (optional)",
   reason: "Reason (optional)",

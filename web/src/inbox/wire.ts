@@ -35,8 +35,10 @@ export interface ArgumentRow {
   text: string;
   /** Null where the JSON says as much. */
   typed: TypedArgument | null;
-  /** It holds a secret. */
+  /** It holds a secret, and is shown whole once somebody presses for it. */
   secret: boolean;
+  /** Its JSON with the secrets masked; null where it holds none, or where they are not known. */
+  masked: string | null;
 }
 
 export interface AskOutcome {
