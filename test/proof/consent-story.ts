@@ -1,0 +1,180 @@
+import type { Taken } from "../channels/mail.ts";
+import { until } from "../support/contract.ts";
+import { sql } from "../../src/core/store/sql.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { ASKERS_MAILBOX, ASKERS_TOKEN, type ConsentWorld, type Somebody } from "./consent-world.ts";
+import type { Dice } from "./sim-dice.ts";
+
+/** A call that the asker wants to run, and who has to agree for it to be approved. */
+export interface AskedCall {
+  id: string;
+  askId: string;
+  /** Every one of these, or with `any` one of them. */
+  needs: "all" | "any";
+  of: readonly Somebody[];
+  /** Those who have really approved, each by a means of their own. */
+  agreed: Set<Somebody>;
+}
+
+/** A question of the asker's, and the marks of all that its person has really said to it. */
+export interface AskedQuestion {
+  id: string;
+  askId: string;
+  of: Somebody;
+  marks: Set<string>;
+}
+
+/** One run of the asker against a server: what was asked, what people agreed to, and what the asker has learnt. */
+export class ConsentStory {
+  readonly calls: AskedCall[] = [];
+  readonly questions: AskedQuestion[] = [];
+  /** Everything that the asker has read, newest last. */
+  readonly learnt: string[] = [];
+  readonly lines: string[] = [];
+  readonly on: ConsentWorld;
+  readonly dice: Dice;
+  private names = 0;
+  private seen: string | null = null;
+  private slackRead = 0;
+  private mailRead = 0;
+
+  constructor(on: ConsentWorld, dice: Dice) {
+    this.on = on;
+    this.dice = dice;
+  }
+
+  /** Returns a text that nobody has written before. */
+  fresh(what: string): string {
+    this.names += 1;
+    return `${what}-${this.names}-${this.dice.int(1e9).toString(36)}`;
+  }
+
+  note(line: string): void {
+    this.lines.push(line);
+  }
+
+  learn(text: string): void {
+    this.learnt.push(text);
+    if (this.learnt.length > 60) this.learnt.shift();
+  }
+
+  /** What reached the asker's own mailbox and its own app in Slack. */
+  learnOwnMessages(): void {
+    const { post, slack } = this.on;
+    for (const { to, raw } of post.taken.slice(this.mailRead)) {
+      if (to.includes(ASKERS_MAILBOX)) this.learn(decoded(raw));
+    }
+    this.mailRead = post.taken.length;
+    for (const { token, form } of slack.calls.slice(this.slackRead)) {
+      if (token === ASKERS_TOKEN) this.learn(JSON.stringify(form));
+    }
+    this.slackRead = slack.calls.length;
+  }
+
+  mailsTo({ email }: Somebody): Taken[] {
+    return this.on.post.taken.filter(({ to }) => to.includes(email));
+  }
+
+  /** Waits for the mail about a request; null where none is sent. */
+  async mailAbout(somebody: Somebody, before: number): Promise<Taken | null> {
+    await this.on.settled();
+    return this.mailsTo(somebody)[before] ?? null;
+  }
+
+  /** Returns the first promise that is broken, in a sentence. */
+  async broken(): Promise<string | null> {
+    if (this.seen !== null) return this.seen;
+    const { ctx } = this.on.world.server;
+    for (const call of this.calls) {
+      const { state, outcome } = await readAddressed(ctx, call.askId);
+      if (state !== "answered" || outcome?.approved !== true) continue;
+      const agreed = call.of.filter((one) => call.agreed.has(one));
+      const isEnough = call.needs === "all" ? agreed.length === call.of.length : agreed.length > 0;
+      if (isEnough) continue;
+      const needed = call.of.map(({ name }) => name).join(call.needs === "all" ? " and " : " or ");
+      const by = JSON.stringify(outcome.by);
+      return `call ${call.id} needs ${needed}, is approved by ${by}, and ${agreed.map(({ name }) => name).join() || "nobody"} agreed`;
+    }
+    for (const question of this.questions) {
+      const { state, outcome } = await readAddressed(ctx, question.askId);
+      if (state !== "answered") continue;
+      const said = `${outcome?.text ?? ""} ${outcome?.value ?? ""} ${outcome?.comment ?? ""}`;
+      if ([...question.marks].some((mark) => said.includes(mark))) continue;
+      return `question ${question.id} to ${question.of.name} is answered with words that ${question.of.name} did not answer it with: ${said.trim()}`;
+    }
+    return null;
+  }
+
+  /** Returns the request that a mail was sent for. */
+  async askOfMail(messageId: string): Promise<string | null> {
+    const { db } = this.on.world.server.ctx;
+    const [row] = await db.all<{ ask_id: string }>(
+      sql`SELECT ask_id FROM deliveries WHERE external_ids LIKE ${`%${messageId.replace(/[<>]/g, "")}%`} LIMIT 1`,
+    );
+    return row?.ask_id ?? null;
+  }
+
+  /** Returns the id under which an enrolled person finds a request with these words; null where it never comes. */
+  async boxOf({ answers }: Somebody, words: string): Promise<string | null> {
+    const look = async () => {
+      const { body } = await this.on.world.call("GET", "/people/me/asks", { headers: answers ?? {} });
+      return (body.asks as { id: string; title: string }[]).find(({ title }) => title.includes(words))?.id;
+    };
+    for (let i = 0; i < 50; i += 1) {
+      const found = await look();
+      if (found !== undefined) return found;
+      await this.on.advance(100);
+    }
+    return null;
+  }
+
+  /** Waits until an executor's ask has its answer. */
+  async answered(askId: string): Promise<void> {
+    const { db } = this.on.world.server.ctx;
+    await until(async () => {
+      const rows = await db.all(sql`SELECT 1 AS one FROM asks WHERE ask_id = ${askId} AND status <> 'PENDING'`);
+      return rows.length > 0;
+    });
+  }
+
+  /** A step has seen a promise broken. */
+  broke(says: string): void {
+    this.seen ??= says;
+  }
+
+  /** Forgets what is over, which cannot change any more. Returns how many calls it was, and how many were approved. */
+  async forgetEnded(): Promise<{ calls: number; approvals: number }> {
+    const { ctx } = this.on.world.server;
+    const ended = { calls: 0, approvals: 0 };
+    for (const list of [this.calls, this.questions] as { askId: string }[][]) {
+      for (const one of [...list]) {
+        const { state, outcome } = await readAddressed(ctx, one.askId);
+        if (state === "open") continue;
+        list.splice(list.indexOf(one), 1);
+        if ("needs" in one) ended.calls += 1;
+        if (outcome?.approved === true) ended.approvals += 1;
+      }
+    }
+    return ended;
+  }
+
+  /** Opens a link as a person does and decides; true where the page took it. */
+  async decideByLink(link: string, given: Record<string, string>): Promise<boolean> {
+    const opened = await this.on.link(link, "open", {});
+    const cookie = (opened.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(opened.text)?.[1] ?? "";
+    await this.on.advance(1500);
+    const seen = [...opened.text.matchAll(/name="(seen:\d+)"/g)].map(([, name = ""]) => [name, "yes"]);
+    const form = { nonce: field("nonce"), digest: field("digest"), ...Object.fromEntries(seen), ...given };
+    return (await this.on.link(link, "decide", form, cookie)).status === 303;
+  }
+}
+
+/** Returns a mail as its reader sees it, and as it is. */
+function decoded(raw: Buffer): string {
+  const text = raw.toString("latin1");
+  const plain = text
+    .replace(/=\r?\n/g, "")
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return `${text}\n${plain}`;
+}
