@@ -1,4 +1,4 @@
-import { EXIT, type Io } from "./cli/command.ts";
+import { EXIT, HOOK_BLOCKS, type Io } from "./cli/command.ts";
 import { logLine } from "./cli/log-line.ts";
 import { systemClock } from "./lib/clock.ts";
 import { keepCompiled } from "./lib/compile-cache.ts";
@@ -44,8 +44,15 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) =>
 // What is told beside the output may have no reader either, and no work ends because of that.
 process.stderr.on("error", () => {});
 
-keepCompiled();
 const argv = process.argv.slice(2);
+if (argv[0] === "hook" && argv[1] === "claude") {
+  // Whatever breaks, no tool runs because of it.
+  process.on("uncaughtException", (error) => {
+    console.error(`parley hook claude: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(HOOK_BLOCKS);
+  });
+}
+keepCompiled();
 const io = terminal(argv);
 const { runCommandLine } = await import("./cli/command-line.ts");
 process.exit(await runCommandLine(argv, io));

@@ -1,9 +1,13 @@
+import { parseExactJson } from "../lib/exact-json.ts";
+
 /** What Claude Code tells a hook that may decide: of the many members only those that matter here. */
 export interface HookInput {
   hook_event_name: "PermissionRequest" | "PreToolUse";
   session_id: string;
   tool_name: string;
   tool_input: Record<string, unknown>;
+  /** The input as people are shown it, which is what they approve. */
+  shown: Record<string, unknown>;
   tool_use_id?: string;
   transcript_path?: string;
 }
@@ -14,8 +18,15 @@ export type HookDecision =
   | { is: "deny"; because: string }
   | { is: "undecided"; because: string };
 
-/** Reads what came on standard input; nothing for an event in which there is nothing to decide. @throws {Error} */
-export function readHookInput(value: unknown): HookInput | null {
+/**
+ * Reads the text that came on standard input; nothing for an event in which there is nothing to decide. Whatever a parser
+ * of JSON takes is taken. An input that is no JSON as RFC 8785 wants it (a lone surrogate, a name twice, deep nesting) is
+ * shown as its text, with escapes.
+ *
+ * @throws {Error} in one sentence
+ */
+export function readHookInput(bytes: Uint8Array): HookInput | null {
+  const { value, isExact } = parsed(bytes);
   if (!isObject(value)) throw new Error("standard input holds no hook of Claude Code");
   const { hook_event_name: event, session_id: session, tool_name: tool, tool_input: input } = value;
   const { tool_use_id: use, transcript_path: transcript } = value;
@@ -28,9 +39,32 @@ export function readHookInput(value: unknown): HookInput | null {
     session_id: typeof session === "string" && session !== "" ? session : "unknown",
     tool_name: tool,
     tool_input: input,
+    shown: isExact ? input : { input_json: asText(input) },
     ...(typeof use === "string" && { tool_use_id: use }),
     ...(typeof transcript === "string" && { transcript_path: transcript }),
   };
+}
+
+const MOST_DEPTH = 64;
+
+function parsed(bytes: Uint8Array): { value: unknown; isExact: boolean } {
+  try {
+    return { value: parseExactJson(bytes, { maxDepth: MOST_DEPTH }), isExact: true };
+  } catch {
+    try {
+      return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)), isExact: false };
+    } catch {
+      throw new Error("standard input is not JSON");
+    }
+  }
+}
+
+/** Returns the JSON of an input, in which a lone surrogate is an escape. @throws {Error} for a number that has no JSON */
+function asText(input: Record<string, unknown>): string {
+  return JSON.stringify(input, (_, value: unknown) => {
+    if (typeof value === "number" && !Number.isFinite(value)) throw new Error("a number of the input is too large");
+    return value;
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { systemClock } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
-import { canonicalExact, parseExactJson, sha256Digest } from "../lib/exact-json.ts";
+import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
 import { consentText } from "../requests/model/consent.ts";
@@ -15,12 +15,11 @@ import {
   verdictJson,
 } from "./claude-hook-wire.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
-import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
+import { type Command, EXIT, HOOK_BLOCKS, type Io, WrongUsage } from "./command.ts";
 import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
 import { agentKey, serverUrl } from "./questions.ts";
 
-const MOST_DEPTH = 64;
-const LONGEST_BYTES = 4_000_000;
+const LONGEST_BYTES = 64_000_000;
 const USUAL_TIMEOUT = "1h";
 
 export const HOOK_OPTIONS = {
@@ -41,29 +40,48 @@ export const hookClaude: Command = {
   flags: HOOK_FLAGS,
   example: "parley hook claude < hook.json",
   async run(argv, io) {
-    const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
-    const timeoutSeconds = timeoutOf(values.timeout);
-    const input = readHookInput(parsed(await standardInput()));
-    // What is no question is left alone.
-    if (!input) return EXIT.done;
-    const [there, over] = [new AbortController(), new AbortController()];
-    const watching = watchTranscript(input, over.signal, () => there.abort());
-    const url = serverUrl(values.url, io.env);
-    const signal = AbortSignal.any([io.interrupted, there.signal]);
-    const ask = async (): Promise<HookDecision> => {
-      const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
-      return decided(place, input, { to: values.to, timeoutSeconds });
-    };
-    const verdict = await ask().catch((error: unknown) => undecided(error, signal, io));
-    over.abort();
-    await watching;
-    if (io.interrupted.aborted) return EXIT.interrupted;
-    // Nobody listens any more: somebody has decided at the terminal.
-    if (there.signal.aborted) return EXIT.done;
-    io.out(verdictJson(input, verdict));
-    return EXIT.done;
+    try {
+      return await decide(argv, io);
+    } catch (error) {
+      return blocked(error instanceof Error ? error.message : String(error), io);
+    }
   },
 };
+
+async function decide(argv: readonly string[], io: Io): Promise<number> {
+  const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
+  const timeoutSeconds = timeoutOf(values.timeout);
+  const input = readHookInput(await standardInput());
+  // Other events ask nothing.
+  if (!input) return EXIT.done;
+  const url = serverUrl(values.url, io.env);
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new WrongUsage(`${printable(url)} is no address of a server`);
+  const [there, over] = [new AbortController(), new AbortController()];
+  const watching = watchTranscript(input, over.signal, () => there.abort());
+  const signal = AbortSignal.any([io.interrupted, there.signal]);
+  const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
+  const asked = decided(place, input, { to: values.to, timeoutSeconds });
+  const verdict = await asked.catch((error: unknown) => undecided(error, signal, io));
+  over.abort();
+  await watching;
+  if (io.interrupted.aborted) return blocked("it was interrupted before anybody decided", io);
+  // Nobody listens any more: somebody has decided at the terminal.
+  if (there.signal.aborted) return EXIT.done;
+  io.out(verdictJson(input, verdict));
+  return EXIT.done;
+}
+
+/**
+ * Denies a tool because the hook itself failed, and returns exit code 2. Claude Code lets a tool run that its own rules
+ * allow after any other failure of a hook; after this one it does not, and shows the model what is on standard error.
+ */
+function blocked(why: string, io: Io): number {
+  const because = `Parley denied it, because the hook could not ask anybody: ${why}.`;
+  io.out(verdictJson({ hook_event_name: "PreToolUse" }, { is: "deny", because }));
+  io.tell(because);
+  return HOOK_BLOCKS;
+}
 
 /** Claude Code asks at its terminal at the same time, and tells no hook of what is decided there. */
 async function watchTranscript(input: HookInput, signal: AbortSignal, then: () => void): Promise<void> {
@@ -91,20 +109,20 @@ function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookD
 
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
 async function permitted(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
-  const { tool_name: fn, tool_input: kwargs } = input;
+  const { tool_name: fn, shown: kwargs } = input;
   const ended = await askPeople(place, "function_calls", {
     ...namesOf(input),
     spec: { fn, kwargs, ...channelOf(how), timeout_seconds: how.timeoutSeconds },
   });
   const who = nameOf(ended);
   const words = ended.comment === undefined ? "" : `: ${withoutSteering(ended.comment)}`;
+  if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
+  if (ended.cancelled) return { is: "deny", because: "Not approved: the request was cancelled." };
   if (ended.approved === true) {
     const digest = sha256Digest(consentText(fn, canonicalExact(kwargs)));
     if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
     return { is: "allow", because: `Approved by ${who}${words}` };
   }
-  if (ended.expired) return { is: "deny", because: `Not approved: nobody decided within ${how.timeoutSeconds} s.` };
-  if (ended.cancelled) return { is: "deny", because: "Not approved: the request was cancelled." };
   return { is: "deny", because: `Rejected by ${who}${words}` };
 }
 
@@ -171,21 +189,11 @@ function oneLine(text: string, most: number): string {
 
 /** Nothing that goes wrong is a yes: the terminal asks instead. */
 function undecided(error: unknown, signal: AbortSignal, io: Io): HookDecision {
-  if (error instanceof WrongUsage)
-    return { is: "undecided", because: `Parley could not ask anybody: ${error.message}.` };
   if (!(error instanceof CouldNotAsk) && !signal.aborted) {
     io.tell(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const why = error instanceof CouldNotAsk ? error.message : "Something went wrong.";
   return { is: "undecided", because: `Parley could not ask anybody. ${why}` };
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return parseExactJson(bytes, { maxDepth: MOST_DEPTH });
-  } catch {
-    throw new Error("standard input is not JSON");
-  }
 }
 
 async function standardInput(): Promise<Uint8Array> {

@@ -55,11 +55,12 @@ export async function askPeople(
   const until = clock.monotonic() + request.spec.timeout_seconds * 1000 + LATE_MS;
   const path = `/${kind}/${encodeURIComponent(request.call_id)}`;
   try {
-    let status = await tried(place, "POST", `/${kind}`, JSON.stringify(request));
+    const of: AskedPlace = { ...place, callId: request.call_id };
+    let status = await tried(of, "POST", `/${kind}`, JSON.stringify(request));
     while (status["resolved_at"] === undefined) {
       if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
       if (clock.monotonic() > until) throw new CouldNotAsk("The server did not say how the request ended.");
-      status = await tried(place, "GET", `${path}?wait=${HOLD_S}`);
+      status = await tried(of, "GET", `${path}?wait=${HOLD_S}`);
     }
     return status as Ended;
   } catch (error) {
@@ -75,8 +76,13 @@ async function withdraw({ signal: _, ...place }: ServerAccess, path: string): Pr
   await send({ ...place, signal: soon.signal }, "POST", `/agent${path}/cancel`, body).catch(() => undefined);
 }
 
+/** A server, and the request that its replies must be about. */
+interface AskedPlace extends ServerAccess {
+  callId: string;
+}
+
 async function tried(
-  place: ServerAccess,
+  { callId, ...place }: AskedPlace,
   method: string,
   path: string,
   body?: string,
@@ -85,7 +91,9 @@ async function tried(
   const start = clock.monotonic();
   for (;;) {
     try {
-      return await send(place, method, path, body);
+      const { call_id: named, status } = await send(place, method, path, body);
+      if (named !== callId) throw new CouldNotAsk("Parley answered for another request.");
+      return status;
     } catch (error) {
       if (error instanceof CouldNotAsk || signal.aborted) throw error;
       if (clock.monotonic() - start >= (method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS))
@@ -100,7 +108,7 @@ async function send(
   method: string,
   path: string,
   body?: string,
-): Promise<Record<string, unknown>> {
+): Promise<{ call_id: unknown; status: Record<string, unknown> }> {
   const { url, key, fetch, signal } = place;
   using late = endingAfter(place.clock, HOLD_S * 1000 + REPLY_MS);
   const reply = await fetch(`${url}${BASE}${path}`, {
@@ -115,8 +123,10 @@ async function send(
   const bytes = new Uint8Array(await reply.arrayBuffer());
   if (reply.status === 429 || reply.status >= 500) throw new Error(`status ${reply.status}`);
   const said = parsed(bytes);
-  const { status } = said;
-  if (reply.ok && typeof status === "object" && status !== null) return status as Record<string, unknown>;
+  const { call_id, status } = said;
+  if (reply.ok && typeof status === "object" && status !== null) {
+    return { call_id, status: status as Record<string, unknown> };
+  }
   throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(said) ?? `status ${reply.status}`}`);
 }
 

@@ -41,6 +41,14 @@ async function said(run: Run): Promise<Record<string, unknown>> {
   return JSON.parse(out) as Record<string, unknown>;
 }
 
+/** Claude Code runs no tool after this exit code, whatever its own rules allow. */
+function assertBlocked({ code, out, err }: Awaited<Run["ended"]>): void {
+  assert.equal(code, 2, `${out}${err}`);
+  const { hookSpecificOutput } = JSON.parse(out) as { hookSpecificOutput: Record<string, string> };
+  assert.equal(hookSpecificOutput["permissionDecision"], "deny");
+  assert.match(err, /^Parley denied it, because the hook could not ask anybody: /);
+}
+
 const permission = (decision: object) => ({
   hookSpecificOutput: { hookEventName: "PermissionRequest", decision },
 });
@@ -68,12 +76,14 @@ describe("a hook of Claude Code", () => {
             text: '"rm -rf node_modules"',
             typed: { is: "text", lines: ["rm -rf node_modules"] },
             secret: false,
+            masked: null,
           },
           {
             name: "description",
             text: '"Remove node_modules directory"',
             typed: { is: "text", lines: ["Remove node_modules directory"] },
             secret: false,
+            masked: null,
           },
         ],
       ],
@@ -107,8 +117,8 @@ describe("a hook of Claude Code", () => {
     const asking = hook(world().url, text.replace('"id":0', '"id":1152921504606846977'));
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     assert.deepEqual((await operator.whole(ask?.id ?? "")).body.arguments, [
-      { name: "id", text: "1152921504606846977", typed: null, secret: false },
-      { name: "note", text: "null", typed: null, secret: false },
+      { name: "id", text: "1152921504606846977", typed: null, secret: false, masked: null },
+      { name: "note", text: "null", typed: null, secret: false, masked: null },
     ]);
     await operator.decides({ approved: true });
     assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
@@ -143,13 +153,43 @@ describe("a hook of Claude Code", () => {
     assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
   });
 
-  it("leaves alone what is nothing to decide, and refuses what is no hook", async () => {
+  it("leaves alone what is nothing to decide, and blocks the tool where it can read no hook or is called wrongly", async () => {
     const idle = await hook(world().url, { ...COMMON, hook_event_name: "Notification", message: "idle" }).ended;
     assert.deepEqual([idle.code, idle.out], [0, ""]);
-    for (const input of ["", "nonsense", "[]", { ...PERMISSION_REQUEST, tool_input: "x" }, '{"a":1,"a":2}']) {
-      const { code, out, err } = await hook(world().url, input).ended;
-      assert.deepEqual([code, out], [1, ""]);
-      assert.match(err, /^parley: /);
+    const use = (tool_input: string) =>
+      JSON.stringify(PRE_TOOL_USE).replace(/"tool_input":\{[^}]*\}/, `"tool_input":${tool_input}`);
+    const UNREADABLE = ["", "{", "[]", "\xff", use('"x"'), use("[1]"), use("null"), use('{"n":1e400}')];
+    const nameless = use('{"a":1}').replace('"Write"', '""');
+    const runs = [
+      ...[...UNREADABLE, nameless].map((input) => hook(world().url, input)),
+      hook(world().url, PRE_TOOL_USE, "--timeout", "never"),
+      hook(world().url, PRE_TOOL_USE, "--no-such-flag"),
+      hook(world().url, PRE_TOOL_USE, "extra"),
+      hook("http://127.0.0.1:notaport", PRE_TOOL_USE),
+      hook("not an address", PRE_TOOL_USE),
+    ];
+    for (const run of runs) assertBlocked(await run.ended);
+  });
+
+  it("shows an input that is no exact JSON as its text, with escapes, and runs what was shown", async () => {
+    const operator = await decider(world(), "1");
+    const deep = `${'{"a":'.repeat(70)}{"cmd":"rm -rf /srv"}${"}".repeat(70)}`;
+    const INPUTS: readonly (readonly [string, string])[] = [
+      [deep, deep],
+      ['{"command":"ls # \\ud83d"}', '{"command":"ls # \\ud83d"}'],
+      ['{"command":"ls","command":"rm -rf /"}', '{"command":"rm -rf /"}'],
+    ];
+    for (const [input, shown] of INPUTS) {
+      const text = JSON.stringify({ ...PERMISSION_REQUEST, tool_input: 0 }).replace(
+        '"tool_input":0',
+        `"tool_input":${input}`,
+      );
+      const asking = hook(world().url, text);
+      const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
+      const [row] = (await operator.whole(ask?.id ?? "")).body.arguments as { name: string; text: string }[];
+      assert.deepEqual([row?.name, JSON.parse(row?.text ?? "")], ["input_json", shown]);
+      await operator.decides({ approved: true });
+      assert.deepEqual(await said(asking), permission({ behavior: "allow" }));
     }
   });
 
@@ -173,13 +213,12 @@ describe("a hook of Claude Code", () => {
     assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
   });
 
-  it("withdraws its request when it is interrupted, and says nothing", async () => {
+  it("withdraws its request when it is interrupted, and blocks the tool", async () => {
     const operator = await decider(world(), "1");
     const asking = hook(world().url, PERMISSION_REQUEST);
     const [ask] = await until(async () => ((await operator.inbox()).length > 0 ? operator.inbox() : undefined));
     asking.child.kill("SIGTERM");
-    const { code, out } = await asking.ended;
-    assert.deepEqual([code, out], [130, ""]);
+    assertBlocked(await asking.ended);
     assert.equal((await operator.whole(ask?.id ?? "")).body.state, "cancelled");
   });
 });

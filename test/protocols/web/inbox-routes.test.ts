@@ -99,10 +99,16 @@ for (const on of ONE_DATABASE) {
       const { status, body, text: raw } = await one(world(), ana.shown, made.id);
       assert.equal(status, 200);
       assert.deepEqual(body.arguments, [
-        { name: "to", text: '"a\\u202eb"', typed: { is: "text", lines: ["a\\u202eb"] }, secret: false },
-        { name: "user", text: "1152921504606846977", typed: null, secret: false },
-        { name: "amount", text: "49.9", typed: null, secret: false },
-        { name: "note", text: '"one\\n\ntwo"', typed: { is: "text", lines: ["one", "two"] }, secret: false },
+        { name: "to", text: '"a\\u202eb"', typed: { is: "text", lines: ["a\\u202eb"] }, secret: false, masked: null },
+        { name: "user", text: "1152921504606846977", typed: null, secret: false, masked: null },
+        { name: "amount", text: "49.9", typed: null, secret: false, masked: null },
+        {
+          name: "note",
+          text: '"one\\n\ntwo"',
+          typed: { is: "text", lines: ["one", "two"] },
+          secret: false,
+          masked: null,
+        },
       ]);
       assert.deepEqual([body.fn, body.run, body.digest, body.may_decide], ["pay", "run_7", made.digest, true]);
       assert.deepEqual(
@@ -208,8 +214,8 @@ for (const on of ONE_DATABASE) {
       const { body } = await edit('{"user": 1152921504606846977, "amount": null}');
       assert.equal(body.outcome.edited, true);
       assert.deepEqual(body.outcome.arguments, [
-        { name: "user", text: "1152921504606846977", typed: null, secret: false },
-        { name: "amount", text: "null", typed: null, secret: false },
+        { name: "user", text: "1152921504606846977", typed: null, secret: false, masked: null },
+        { name: "amount", text: "null", typed: null, secret: false, masked: null },
       ]);
       const fixed = await ask({ audience: toPerson(ana.id) });
       const refused = await decide(world(), ana.shown, fixed.id, { approved: true, digest: fixed.digest, kwargs: {} });
