@@ -13,6 +13,7 @@ import { ownsKeyOf } from "../access/store/keys.ts";
 import { findAnswer, insertLateAnswer } from "./store/answers.ts";
 import { findRelayAsk, lockRelayAsk, type RelayAskAt } from "./store/asks.ts";
 import { transact } from "../core/store/transact.ts";
+import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { decideAsk, responderOf } from "../requests/decide.ts";
 import { finishAddressed } from "../requests/end.ts";
 import { cancelHeld } from "../questions/expire.ts";
@@ -92,10 +93,14 @@ async function again(
     const { status, answeredBy = answer.source, createdAt } = answer;
     throw new Refusal("already_decided", { status, answered_by: answeredBy, at: createdAt });
   }
+  const speaker = { person: who.person, identities: [], askId: held.ask.addressedId };
+  const words = await cleanWords(ctx, { text: wish.text, json: wish.json }, speaker);
   await transact(ctx, async (tx) => {
     const job = await lockJob(tx, held.ask.jobId);
     if (!job) return;
-    const { status, text, json } = wish;
+    const { status } = wish;
+    const { text, json } = words.said;
+    await exposeIn(ctx, tx, words);
     const isNew = await insertLateAnswer(tx, {
       askId: wish.askId,
       principal: who.person ?? who.principal,

@@ -36,6 +36,8 @@ export interface Notice<Target = unknown> {
   /** False: the arguments are longer than this channel shows whole, so it must offer no approval, only the link. */
   whole: boolean;
   reminder: boolean;
+  /** It takes the place of a message whose link stood in words that a program can read. */
+  renewal?: boolean;
   /** Words that stand first, such as those of an escalation. */
   opening: string | null;
 }

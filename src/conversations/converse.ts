@@ -14,6 +14,7 @@ import { findDelivery, findDeliveryByHash, insertHeardIfNew, type Delivery } fro
 import { sha256Hex } from "../lib/keyring.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
+import { cleanWords } from "../requests/clean-words.ts";
 import { keepSaid } from "./keep-said.ts";
 
 /** What somebody says in a thread, with what is known of it. */
@@ -75,6 +76,9 @@ export async function converse(ctx: Context, heard: InboundMessage, talking: Tal
     return { is: "not_allowed", says: "Only people who are enrolled here can write to this agent." };
   }
   const channel = channelOf(talk, going);
+  const words = goesOn ? said.text : (talk.opening ?? said.text);
+  const speaker = { person: human?.person ?? null, identities: [opener], askId: null };
+  const clean = await cleanWords(ctx, { words, raw: talk.raw }, speaker);
   const kept = await transact(ctx, async (tx) => {
     if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
     return keepSaid(ctx, tx, {
@@ -85,10 +89,9 @@ export async function converse(ctx: Context, heard: InboundMessage, talking: Tal
       goesOnWith: goesOn ? going.number : null,
       thread: talk.thread,
       target: talk.target,
-      raw: talk.raw,
       source: talk.source,
       person: human?.person ?? null,
-      words: goesOn ? said.text : (talk.opening ?? said.text),
+      said: clean,
     });
   });
   return kept ? { is: "passed_on", says: `Passed on to the agent ${entry.agent}.` } : REPEATED;

@@ -25,6 +25,7 @@ import { isAddressLost } from "../requests/address-of-delivery.ts";
 import { converse, talkingOf } from "./converse.ts";
 import { decideIn, judged, noteRefusedAnswer } from "../requests/decide.ts";
 import { tokensOf } from "../requests/delivery-tokens.ts";
+import type { NoteWords } from "../requests/model/note-words.ts";
 import { codeOf, isOver, matchHeard, type Matched } from "./match-heard.ts";
 import { pressedBy } from "../requests/pressed-by.ts";
 import { tryCode } from "../requests/try-code.ts";
@@ -49,14 +50,19 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
     if (await isRepeat(ctx, heard)) return REPEATED;
     if (found.is === "nothing") return NOTHING;
     const list = listOf(ctx, publicUrl, found.all);
+    const choices = found.all.map(({ delivery, ask }) => ({ delivery: delivery.id, title: titleOf(ask, publicUrl) }));
     // Elsewhere the channel itself says which there are.
-    if (heard.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list);
+    if (heard.sender.kind === "email") await tellLater(ctx, found.all[0].delivery, list, { says: SEVERAL, choices });
     return list;
   }
   const { matched } = found;
   const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
   const verdict = await answer(ctx, matched, heard, link);
-  await tellLater(ctx, matched.delivery, verdict);
+  const { says, link: wanted } = verdict;
+  await tellLater(ctx, matched.delivery, verdict, {
+    says,
+    ...(wanted !== undefined && { linkOf: matched.delivery.id }),
+  });
   return verdict;
 }
 
@@ -65,14 +71,14 @@ const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for a
 
 /** Asks somebody which of several requests is meant. */
 function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): InboundResult {
-  const list = all.map(({ ask, delivery }) => {
-    return `${tokensOf(ctx, delivery.id).code}: ${inQuotes(viewInMessage(ask, publicUrl).title)}`;
-  });
-  return {
-    is: "not_understood",
-    reason: "unparseable",
-    says: `Several requests are waiting. Put the code of the one you mean first:\n${list.join("\n")}`,
-  };
+  const list = all.map(({ ask, delivery }) => `${tokensOf(ctx, delivery.id).code}: ${titleOf(ask, publicUrl)}`);
+  return { is: "not_understood", reason: "unparseable", says: [SEVERAL, ...list].join("\n") };
+}
+
+const SEVERAL = "Several requests are waiting. Put the code of the one you mean first:";
+
+function titleOf(ask: AddressedAsk, publicUrl: string): string {
+  return inQuotes(viewInMessage(ask, publicUrl).title);
 }
 
 async function isRepeat(ctx: Context, heard: InboundMessage): Promise<boolean> {
@@ -90,22 +96,25 @@ async function answer(
     if (await isRepeat(ctx, heard)) return REPEATED;
     return refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
   }
+  if (ask.state === "open" && delivery.exposedAt !== null && !PROVED_BY_PROVIDER.has(heard.sender.kind)) {
+    return (await isRepeat(ctx, heard)) ? REPEATED : { is: "not_understood", says: EXPOSED };
+  }
   const meant = await meaningOf(ctx, { ask, delivery }, heard, link);
   if ("is" in meant) {
     if (await isRepeat(ctx, heard)) return REPEATED;
     if (!(await wasAsked(ctx.db, ask.id, responder))) return refuseStranger(ctx, ask.id, responder);
     if (ask.state !== "open") return standingVerdict(ctx.db, ask);
     const { reason } = meant;
-    if (reason) await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, reason, heard));
+    if (reason) await noteRefusedAnswer(ctx, ask.id, responder, { reason, ...quotedIn(reason, heard) });
     return meant;
   }
 
   try {
-    const { decision, misfit } = await judged(ctx, ask, meant.decision);
-    const input = { askId: ask.id, responder, decision, pressed: pressedBy(ctx, delivery, identityOf(heard)) };
+    const decision = await judged(ctx, ask, { decision: meant.decision, responder });
+    const input = { askId: ask.id, responder, pressed: pressedBy(ctx, delivery, identityOf(heard)) };
     const result = await transact(ctx, async (tx) => {
       if (!(await insertHeardIfNew(tx, heard.provider, heard.id))) return null;
-      return decideIn(ctx, tx, input, misfit);
+      return decideIn(ctx, tx, input, decision);
     });
     if (result === null) return REPEATED;
     if (result instanceof Refusal) return refusalVerdict(ctx, { ask, responder, heard, link }, result);
@@ -117,6 +126,11 @@ async function answer(
     return refusalVerdict(ctx, { ask, responder, heard, link }, error);
   }
 }
+
+/** Whoever presses or writes there is known by the provider's signature, whatever a program has read of the message. */
+const PROVED_BY_PROVIDER: ReadonlySet<InboundMessage["sender"]["kind"]> = new Set(["slack", "phone"]);
+const EXPOSED =
+  "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
 
 /** Returns whoever a provider proved to be speaking, with everything the person is known by who belongs to that. */
 export async function knownBy(
@@ -221,7 +235,7 @@ async function meaningOf(
 /** Nothing that somebody says who was not asked reaches the agent (spec/a2h 5.5). */
 async function refuseStranger(ctx: Context, askId: string, { via }: Pick<Decider, "via">): Promise<InboundResult> {
   const reason = "responder_not_allowed";
-  await noteRefusedAnswer(ctx, askId, { via, responder: "unknown", reason });
+  await noteRefusedAnswer(ctx, askId, { via, person: null, identities: [] }, { reason });
   return { is: "not_allowed", says: "You were not asked.", reason };
 }
 
@@ -232,18 +246,9 @@ async function wasAsked(on: Queryable, askId: string, responder: Decider): Promi
   return isAsked(ask.audience, responder, ask.form.kind, now - ask.createdAt);
 }
 
-function refusedBy(
-  responder: Decider,
-  reason: RefusedAnswer["reason"],
-  { said }: InboundMessage,
-): Omit<RefusedAnswer, "at" | "attempts"> {
-  const isQuoted = reason === "unparseable" && "text" in said;
-  return {
-    via: responder.via,
-    responder: responder.person ?? responder.called ?? "unknown",
-    reason,
-    ...(isQuoted && { input: said.text.slice(0, 2000) }),
-  };
+/** The words are kept where they were not understood. */
+function quotedIn(reason: RefusedAnswer["reason"], { said }: InboundMessage): { input?: string } {
+  return reason === "unparseable" && "text" in said ? { input: said.text } : {};
 }
 
 async function refusalVerdict(
@@ -261,24 +266,22 @@ async function refusalVerdict(
     const options = refusal.details["options"] as readonly string[];
     const { said } = heard;
     const input = "text" in said ? said.text : "choice" in said && "name" in said.choice ? said.choice.name : undefined;
-    await noteRefusedAnswer(ctx, ask.id, {
-      ...refusedBy(responder, code, heard),
-      ...(input !== undefined && { input: input.slice(0, 2000) }),
-    });
+    await noteRefusedAnswer(ctx, ask.id, responder, { reason: code, ...(input !== undefined && { input }) });
     return { is: "not_understood", says: refusal.message, reason: code, options, link };
   }
   if (code === "answer_misfit") {
     const errors = refusal.details["errors"] as NonNullable<RefusedAnswer["errors"]>;
-    await noteRefusedAnswer(ctx, ask.id, {
-      ...refusedBy(responder, "schema", heard),
-      ...("text" in heard.said && { input: heard.said.text.slice(0, 2000) }),
+    const input = "text" in heard.said ? heard.said.text : undefined;
+    await noteRefusedAnswer(ctx, ask.id, responder, {
+      reason: "schema",
+      ...(input !== undefined && { input }),
       errors,
     });
     const wrong = errors.map(({ path, message }) => `${path || "the answer"} ${message}`).join("; ");
     return { is: "not_understood", says: `This does not fit: ${wrong}.`, reason: "schema", link };
   }
   if (code === "digest_mismatch") {
-    await noteRefusedAnswer(ctx, ask.id, refusedBy(responder, "digest_mismatch", heard));
+    await noteRefusedAnswer(ctx, ask.id, responder, { reason: "digest_mismatch" });
     return { is: "needs_page", says: refusal.message, reason: "digest_mismatch", link };
   }
   return { is: "not_understood", says: refusal.message, reason: "unparseable", link };
@@ -305,7 +308,12 @@ const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
   "locked",
 ]);
 
-async function tellLater(ctx: Context, delivery: Delivery, verdict: InboundResult): Promise<void> {
+async function tellLater(
+  ctx: Context,
+  delivery: Delivery,
+  verdict: Pick<InboundResult, "is">,
+  note: NoteWords,
+): Promise<void> {
   if (!TOLD_LATER.has(delivery.channel) || !CONCERNS_RECIPIENT.has(verdict.is)) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.
@@ -321,7 +329,7 @@ async function tellLater(ctx: Context, delivery: Delivery, verdict: InboundResul
         person: delivery.person,
         step: hour * TELLS_PER_HOUR + i,
         inMs: 0,
-        words: verdict.link ? `${verdict.says}\n${verdict.link}` : verdict.says,
+        words: JSON.stringify(note),
       });
       if (planned) break;
     }

@@ -22,12 +22,18 @@ import type { Tx } from "../core/store/db.ts";
 import { INBOX_TOPIC, saidTopic, WEBHOOKS_TOPIC } from "../core/store/wake.ts";
 import { insertEvent, listEndpoints } from "../notices/store/webhooks.ts";
 import { createKeyIn } from "../access/create-key.ts";
-import { withoutTokens } from "../requests/delivery-tokens.ts";
+import { exposeIn, type CleanWords } from "../requests/clean-words.ts";
 import { chargeLimit } from "../core/limits.ts";
 
 /** More than anybody says in an hour. */
 const SAID_PER_HOUR = 120;
 const MOST_WORDS = 40_000;
+
+/** What somebody said, with what came in of it in the shape of its channel. */
+export interface SaidWords {
+  words: string;
+  raw: Readonly<Record<string, unknown>>;
+}
 
 /** Something that a person says to an agent, and that answers nothing. */
 export interface ConversationInput {
@@ -40,8 +46,7 @@ export interface ConversationInput {
   person: string | null;
   opener: Identity | null;
   target: Target;
-  words: string;
-  raw: Readonly<Record<string, unknown>>;
+  said: CleanWords<SaidWords>;
   source: string;
   via: Via;
 }
@@ -64,6 +69,7 @@ export async function keepSaid(
   const { entry, channel, opener, person } = said;
   const speaker = opener === null ? `person:${String(person)}` : `${opener.kind}:${opener.value}`;
   await chargeLimit(tx, "words to agents", speaker, SAID_PER_HOUR);
+  const { words, raw } = said.said.said;
   const { conversation, isNew } = await goOnOrOpen(tx, said);
   const { number, agent } = conversation;
   // point: conversation-between-opening-and-words
@@ -73,11 +79,12 @@ export async function keepSaid(
     conversation: number,
     agent,
     source: said.source,
-    words: withoutTokens([...said.words].slice(0, MOST_WORDS).join("").toWellFormed().replaceAll("\0", "")),
-    raw: withoutTokens(JSON.stringify(said.raw)),
+    words: [...words].slice(0, MOST_WORDS).join("").toWellFormed().replaceAll("\0", ""),
+    raw: JSON.stringify(raw),
     followUp: !isNew,
   });
   if (!message) return null;
+  await exposeIn(ctx, tx, said.said);
   if (isNew) {
     await appendAudit(tx, {
       actor: person === null ? { kind: "address", id: speaker } : { kind: "human", id: person },

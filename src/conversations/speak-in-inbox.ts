@@ -20,6 +20,7 @@ import {
 import { insertHeardIfNew } from "../requests/store/deliveries.ts";
 import { transact } from "../core/store/transact.ts";
 import { decideIn, judged, responderOf } from "../requests/decide.ts";
+import { cleanWords } from "../requests/clean-words.ts";
 import { keepSaid, type ConversationInput } from "./keep-said.ts";
 
 const WAITING = "Something waits for your decision in this conversation: open it, and decide there.";
@@ -53,7 +54,8 @@ export async function beginInInbox(
 ): Promise<number> {
   const entry = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry: entryName });
   if (!entry) throw new Refusal("request_not_found");
-  const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, saidBy(person, entry, null, said)));
+  const words = await saidBy(ctx, person, { entry, goesOnWith: null }, said);
+  const kept = await transact(ctx, (tx) => keepSaid(ctx, tx, words));
   // point: conversation-begun-before-reply
   const number = kept?.conversation.number ?? (await findMessageBySource(ctx.db, sourceOf(person, said)))?.conversation;
   if (number === undefined) throw new Refusal("request_not_found");
@@ -62,18 +64,22 @@ export async function beginInInbox(
 
 const sourceOf = (person: string, { id }: TypedMessage): string => `inbox ${person} ${id}`;
 
-function saidBy(person: string, entry: EntryPoint, goesOnWith: number | null, said: TypedMessage): ConversationInput {
+async function saidBy(
+  ctx: Context,
+  person: string,
+  where: Pick<ConversationInput, "entry" | "goesOnWith">,
+  said: TypedMessage,
+): Promise<ConversationInput> {
+  const speaker = { person, identities: [], askId: null };
   return {
-    entry,
-    goesOnWith,
+    ...where,
     person,
     channel: "inbox",
     thread: null,
     opener: null,
     via: "web",
     target: { via: "person", person },
-    words: said.words,
-    raw: {},
+    said: await cleanWords(ctx, { words: said.words, raw: {} }, speaker),
     source: sourceOf(person, said),
   };
 }
@@ -90,10 +96,11 @@ export async function goOnInInbox(ctx: Context, person: string, number: number, 
   if (!only) {
     const point = entryAt(ctx.conversations.entryPoints, { channel: "inbox", entry });
     if (!point) throw new Refusal("request_not_found");
+    const words = await saidBy(ctx, person, { entry: point, goesOnWith: number }, said);
     await transact(ctx, async (tx) => {
       if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return;
       // point: conversation-between-heard-and-words
-      await keepSaid(ctx, tx, saidBy(person, point, number, said));
+      await keepSaid(ctx, tx, words);
     });
     return;
   }
@@ -105,11 +112,11 @@ async function answer(ctx: Context, person: string, ask: AddressedAsk, said: Typ
   const heard = heardDecision(ask, { said: { text: said.words } }, "");
   if (!heard) throw new Refusal("wrong_decision");
   const responder = await responderOf(ctx.db, person, "web");
-  const { decision, misfit } = await judged(ctx, ask, heard);
+  const decision = await judged(ctx, ask, { decision: heard, responder });
   const result = await transact(ctx, async (tx) => {
     if (!(await insertHeardIfNew(tx, "inbox", sourceOf(person, said)))) return null;
     // point: conversation-between-heard-and-answer
-    return decideIn(ctx, tx, { askId: ask.id, responder, decision }, misfit);
+    return decideIn(ctx, tx, { askId: ask.id, responder }, decision);
   });
   if (result instanceof Refusal) throw result;
 }

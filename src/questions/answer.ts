@@ -16,6 +16,7 @@ import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
 import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "../core/limits.ts";
+import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 export interface AnswerInput {
@@ -52,7 +53,10 @@ export interface RecordedAnswer {
  * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
  *   `invalid_input`, `rate_limited`
  */
-export async function answerAsk(ctx: Context, input: AnswerInput): Promise<RecordedAnswer> {
+export async function answerAsk(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
+  const speaker = { person: asGiven.caller.person ?? null, identities: [], askId: null };
+  const words = await cleanWords(ctx, asGiven.given, speaker);
+  const input = { ...asGiven, given: words.said };
   const judged = await judgedText(ctx, input);
   return transact(ctx, async (tx) => {
     const found = await findAsk(tx, input.askId);
@@ -95,6 +99,7 @@ export async function answerAsk(ctx: Context, input: AnswerInput): Promise<Recor
       answer,
       value: judged.value,
     });
+    await exposeIn(ctx, tx, words);
     if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
     return { receipt, replayed: false, person: identity.person, issue, reading };
   });

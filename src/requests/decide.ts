@@ -31,6 +31,7 @@ import { ownsKeyOf } from "../access/store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic, INBOX_TOPIC } from "../core/store/wake.ts";
 import { aboutAsk } from "./address-ask.ts";
+import { cleanWords, exposeIn, type CleanWords } from "./clean-words.ts";
 import { endHeldIfDue, finishAddressed, settledRefusal, type Ending } from "./end.ts";
 
 export interface DecisionInput {
@@ -74,13 +75,14 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
   const found = await findAddressed(ctx.db, input.askId);
   if (!found) throw new Refusal("request_not_found");
   if (found.ask.state !== "open") {
-    const late = await lateAnswer(ctx.db, found.ask, input);
+    const { said: decision } = await cleanWords(ctx, input.decision, { ...input.responder, askId: found.ask.id });
+    const late = await lateAnswer(ctx.db, found.ask, { ...input, decision });
     if (late instanceof Refusal) throw late;
     return late;
   }
   try {
-    const { decision, misfit } = await judged(ctx, found.ask, input.decision);
-    const result = await transact(ctx, (tx) => decideIn(ctx, tx, { ...input, decision }, misfit));
+    const decision = await judged(ctx, found.ask, input);
+    const result = await transact(ctx, (tx) => decideIn(ctx, tx, input, decision));
     if (result instanceof Refusal) throw result;
     return result;
   } catch (error) {
@@ -91,6 +93,17 @@ export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Dec
 
 /** The same as part of a transaction under way; a refusal that must last is returned, not thrown. */
 export async function decideIn(
+  ctx: Ending & Pick<Context, "newId" | "keyring">,
+  tx: Tx,
+  input: Omit<DecisionInput, "decision">,
+  { words, misfit }: JudgedDecision,
+): Promise<Decided | Refusal> {
+  const result = await decideHeld(ctx, tx, { ...input, decision: words.said }, misfit);
+  await exposeIn(ctx, tx, words);
+  return result;
+}
+
+async function decideHeld(
   ctx: Ending,
   tx: Tx,
   input: DecisionInput,
@@ -206,30 +219,36 @@ export function withArguments(ask: Pick<AddressedAsk, "form">, outcome: Outcome,
 }
 
 /** A decision with its words read as the value that is asked for, and why it is no answer, where it is none. */
-interface JudgedDecision {
-  decision: Decision;
+export interface JudgedDecision {
+  words: CleanWords<Decision>;
   misfit: Refusal | null;
 }
 
 /**
  * Reads the words of a decision as the value that is asked for, and judges it: it is no answer where whoever asked cannot
  * take it, or where it does not fit what was asked for. Done before the transaction, because it may take a while. However
- * somebody answers, what they say is read here.
+ * somebody answers, what they say is read here, and what lets people answer requests is taken out of it.
  */
-export async function judged(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<JudgedDecision> {
+export async function judged(
+  ctx: Context,
+  ask: AddressedAsk,
+  { decision: given, responder }: Pick<DecisionInput, "decision" | "responder">,
+): Promise<JudgedDecision> {
   const { form } = ask;
+  const words = await cleanWords(ctx, given, { ...responder, askId: ask.id });
+  const decision = words.said;
   const isWords = form.kind === "value" && decision.kind === "value" && decision.value === undefined;
-  if (!isWords || form.schema === null) return { decision, misfit: await misfitOf(ctx, ask, decision) };
+  if (!isWords || form.schema === null) return { words, misfit: await misfitOf(ctx, ask, decision) };
   const { values, wanted } = readingsOf(form.schema, decision.text);
   let first: Refusal | null = null;
   for (const value of values) {
     const read = { ...decision, value };
     const misfit = await misfitOf(ctx, ask, read);
-    if (misfit?.code !== "answer_misfit") return { decision: read, misfit };
+    if (misfit?.code !== "answer_misfit") return { words: { ...words, said: read }, misfit };
     first ??= misfit;
   }
   const errors = wanted === null ? first?.details["errors"] : [{ path: "", message: wanted }];
-  return { decision, misfit: new Refusal("answer_misfit", { errors }) };
+  return { words, misfit: new Refusal("answer_misfit", { errors }) };
 }
 
 async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decision): Promise<Refusal | null> {
@@ -250,6 +269,9 @@ async function misfitOf(ctx: Context, ask: AddressedAsk, decision: Decision): Pr
   return errors.length === 0 ? null : new Refusal("answer_misfit", { errors });
 }
 
+/** So much is kept of the words of an answer that was refused. */
+const MOST_INPUT = 2000;
+
 /** How an answer that was refused is kept with its ask; other refusals are nobody's answer. */
 const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
   answer_misfit: "schema",
@@ -268,11 +290,9 @@ async function noteRefused(
   const wasAsked = reason === "schema" || reason === "unknown_option";
   const words =
     ("text" in decision ? decision.text : undefined) ?? ("option" in decision ? decision.option : undefined);
-  await noteRefusedAnswer(ctx, askId, {
-    via: responder.via,
-    responder: responder.person ?? responder.called ?? "unknown",
+  await noteRefusedAnswer(ctx, askId, responder, {
     reason,
-    ...(wasAsked && words !== undefined && { input: words.slice(0, 2000) }),
+    ...(wasAsked && words !== undefined && { input: words }),
     ...(refusal.code === "answer_misfit" && { errors: refusal.details["errors"] as RefusedAnswer["errors"] & object }),
   });
 }
@@ -284,22 +304,28 @@ async function noteRefused(
 export async function noteRefusedAnswer(
   ctx: Context,
   askId: string,
-  refused: Omit<RefusedAnswer, "at" | "attempts">,
+  responder: Pick<Decider, "via" | "person" | "identities" | "called">,
+  refusal: Pick<RefusedAnswer, "reason" | "input" | "errors">,
 ): Promise<void> {
+  const { via, person, called = "unknown" } = responder;
+  const words = await cleanWords(ctx, refusal, { ...responder, askId });
+  const { input, ...said } = words.said;
   await transact(ctx, async (tx) => {
     const held = await lockAddressed(tx, askId);
     if (held?.ask.state !== "open") return;
     const attempts = (held.ask.refused?.attempts ?? 0) + 1;
+    const by = { via, responder: person ?? called };
+    const refused = { ...by, ...said, ...(input !== undefined && { input: input.slice(0, MOST_INPUT) }) };
     await updateRefused(tx, askId, { ...refused, at: held.now, attempts });
+    const isKnown = person !== null && (await findHuman(tx, person)) !== undefined;
     await appendAudit(tx, {
-      actor: (await findHuman(tx, refused.responder))
-        ? { kind: "human", id: refused.responder }
-        : { kind: "address", id: refused.via },
+      actor: isKnown ? { kind: "human", id: person } : { kind: "address", id: via },
       ...aboutAsk(held.ask, "answer_refused"),
-      via: refused.via,
-      data: { reason: refused.reason },
+      via,
+      data: { reason: said.reason },
     });
-    if (refused.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
+    await exposeIn(ctx, tx, words);
+    if (said.reason !== "responder_not_allowed") tx.wake(INBOX_TOPIC);
   });
 }
 

@@ -38,11 +38,3 @@ function letters(text: string, alphabet: string, count: number): string {
   const pool = Buffer.concat([bytes, more]);
   return Array.from({ length: count }, (_, i) => alphabet[pool.readUInt32BE(i * 4) % alphabet.length]).join("");
 }
-
-/**
- * Returns a text without the tokens of one-time links and reply addresses: whoever quotes a message of ours to an agent
- * does not mean to let it decide.
- */
-export function withoutTokens(text: string): string {
-  return text.replace(/\/r\/[\w-]{43}/g, "/r/[token]").replace(/\bask\+[a-z2-7]{26}@/gi, "ask+[token]@");
-}

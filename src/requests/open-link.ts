@@ -28,12 +28,13 @@ export interface LinkReading {
 /**
  * Returns what a one-time link is about; changes nothing (spec/channels 3.1).
  *
- * @throws {Refusal} `link_dead` for an unknown one, for one whose address is no longer that person's, or a week after
- *   its ask has ended
+ * @throws {Refusal} `link_dead` for an unknown one, for one that stood in words that agents can read, for one whose
+ *   address is no longer that person's, or a week after its ask has ended
  */
 export async function readLink(ctx: Context, token: string): Promise<LinkReading> {
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
-  if (!delivery || (await isAddressLost(ctx.db, delivery))) throw new Refusal("link_dead");
+  if (!delivery || delivery.exposedAt !== null) throw new Refusal("link_dead");
+  if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
   const ask = await readAddressed(ctx, delivery.askId);
   if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {
     throw new Refusal("link_dead");
@@ -42,8 +43,8 @@ export async function readLink(ctx: Context, token: string): Promise<LinkReading
 }
 
 /**
- * Decides as whoever the link's message was sent to. An approval needs the message's code too, unless the addressee is
- * signed in: a link alone may have been followed by a machine.
+ * Decides as whoever the link's message was sent to. Every answer needs the message's code too, unless the addressee is
+ * signed in: a link alone may have been followed by a machine, or be read by one.
  *
  * @throws {Refusal} `link_dead`, `code_missing`, and whatever `decideAsk` throws
  */
@@ -55,7 +56,7 @@ export async function decideByLink(
   const { ask, delivery } = await readLink(ctx, token);
   const responder = await recipientOf(ctx, delivery);
   const isOwnSession = given.signedIn !== undefined && given.signedIn === responder.person;
-  if (ask.state === "open" && ask.form.kind === "approval" && !isOwnSession) {
+  if (ask.state === "open" && !isOwnSession) {
     const tried = await tryCode(ctx, delivery, given.code);
     if (tried === "locked") throw new Refusal("code_missing", {}, LOCKED);
     if (tried === "wrong") throw new Refusal("code_missing");

@@ -3,6 +3,7 @@ import type { AddressedAsk, Outcome } from "../requests/model/request.ts";
 import type { LineComment, Task, ReviewVerdict } from "./model/task.ts";
 import type { Counted } from "../requests/model/settle.ts";
 import { Refusal } from "../refusals.ts";
+import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { upsertDecision } from "../requests/store/requests.ts";
 import { insertReview } from "./store/reviews.ts";
 import { findTask, lockTask } from "./store/tasks.ts";
@@ -33,8 +34,12 @@ export type Feedback = Pick<ReviewWish, "attempt" | "comment" | "comments">;
  *
  * @throws {Refusal} `task_not_found`; `review_conflict` with the state, when this attempt's work is not up for review
  */
-export async function reviewTask(ctx: Context, wish: ReviewWish): Promise<Task> {
+export async function reviewTask(ctx: Context, given: ReviewWish): Promise<Task> {
+  const { comment, comments } = given;
+  const words = await cleanWords(ctx, { comment, comments }, { person: given.person, identities: [], askId: null });
+  const wish = { ...given, ...words.said };
   return transact(ctx, async (tx) => {
+    await exposeIn(ctx, tx, words);
     // Held before the repository, as whoever decides in the inbox holds them.
     const asked = await findTask(tx, wish.repo, wish.id);
     const by = actorOf(wish);

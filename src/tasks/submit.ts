@@ -1,6 +1,7 @@
 import type { Context } from "../context.ts";
 import { slugOf } from "./model/names.ts";
 import { isTaskOver, statusOfTask, type Task } from "./model/task.ts";
+import { cleanWords, exposeIn } from "../requests/clean-words.ts";
 import { Refusal } from "../refusals.ts";
 import { findLiveAttempt } from "./store/attempts.ts";
 import { listDependencies, replaceDependencies } from "./store/dependencies.ts";
@@ -34,9 +35,13 @@ const RETRY_S = 60;
  * @throws {Refusal} `secret_detected`, `idempotency_mismatch`, `dependency_cycle` with the path, `quota_exceeded`
  */
 export async function submitTask(ctx: Context, wish: TaskWish): Promise<{ task: Task; replayed: boolean }> {
-  const warnings = await warningsOf(ctx, wish.prompt);
-  const { repo, id, retry, dependencies, by, ...rest } = wish;
+  const { repo, id, retry, dependencies, by, ...given } = wish;
+  const speaker = { person: by.kind === "human" ? by.id : null, identities: [], askId: null };
+  const words = await cleanWords(ctx, given.prompt, speaker);
+  const rest = { ...given, prompt: words.said };
+  const warnings = await warningsOf(ctx, rest.prompt);
   const submitted = await transact(ctx, async (tx) => {
+    await exposeIn(ctx, tx, words);
     await lockRepo(tx, repo);
     if (retry) {
       const bodyHash = await claimTaskKey(tx, { ...retry, repo, id });

@@ -207,7 +207,8 @@ describe("a mail about an ask", () => {
     assert.ok(list?.text?.includes('JSON Schema:\n\n| {\n|   "type": "array"\n| }\n'));
     assert.ok(fields?.text?.includes("these fields:\n\n| to: text\n| size: one of 1, 2, optional\n"));
     assert.ok(yesNo?.text?.includes("Ready-made answers:\n\n| #1 Yes\n| #2 No\n"));
-    assert.ok(!value?.text?.includes("code"));
+    for (const mail of [reply, value, list, fields, yesNo])
+      assert.match(mail?.text ?? "", /asks for this code: 7KQ2\n/);
   });
 
   it("is followed by words in its thread", async () => {

@@ -181,9 +181,14 @@ for (const on of ONE_DATABASE) {
       const options = [{ name: "blue", title: "Blue", promptFill: "Blue it is.", interactive: false }];
       const question = await mailed(world(), { digest: null, form: { kind: "reply", options } });
       const one = await open(world(), question.path);
-      assert.doesNotMatch(one.reply.text, /name="code"/);
+      assert.match(one.reply.text, /name="code"/);
       assert.equal((await post(world(), `${question.path}/decide`, one.given, { cookie: one.cookie })).status, 400);
-      await post(world(), `${question.path}/decide`, { ...one.given, choice: "option:0" }, { cookie: one.cookie });
+      const chosen = { ...one.given, choice: "option:0" };
+      const without = await post(world(), `${question.path}/decide`, chosen, { cookie: one.cookie });
+      assert.match(without.text, /code/);
+      assert.equal(await stateOf(question.ask.id), "open");
+      const given = { ...chosen, code: question.code };
+      await post(world(), `${question.path}/decide`, given, { cookie: one.cookie });
       const { outcome } = await readAddressed(world().server.ctx, question.ask.id);
       assert.deepEqual([outcome?.option, outcome?.text], ["blue", "Blue it is."]);
 
@@ -192,7 +197,7 @@ for (const on of ONE_DATABASE) {
       const form = await mailed(world(), { digest: null, form: { kind: "value", schema } });
       const two = await open(world(), form.path);
       const write = (text: string) =>
-        post(world(), `${form.path}/decide`, { ...two.given, text }, { cookie: two.cookie });
+        post(world(), `${form.path}/decide`, { ...two.given, text, code: form.code }, { cookie: two.cookie });
       const misfit = await write('{"n":"many"}');
       assert.equal(misfit.status, 400);
       assert.match(misfit.text, /\/n .*integer/);

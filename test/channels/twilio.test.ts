@@ -157,8 +157,8 @@ describe("text messages and WhatsApp", () => {
     await channels().sms?.send(await notice("sms", { view, whole: false }), NEVER);
     const { Body = "" } = double.calls[0]?.form ?? {};
     assert.ok(Body.includes("Arguments:\n> letter, order\n5030 characters are on the page."), Body);
-    assert.ok(Body.includes(`Decide here:\n${PUBLIC_URL}/r/token`));
-    assert.doesNotMatch(Body, /7KQ2|xxxxx|A-1007/);
+    assert.ok(Body.includes(`Decide here, with the code 7KQ2:\n${PUBLIC_URL}/r/token`));
+    assert.doesNotMatch(Body, /YES|xxxxx|A-1007/);
     assert.deepEqual([channels().sms?.wholeLimit, channels().whatsapp?.wholeLimit], [300, 900]);
   });
 

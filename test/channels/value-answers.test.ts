@@ -157,14 +157,15 @@ async function waysOf(world: World): Promise<Record<string, Way>> {
 }
 
 async function sayByLink(world: World, { delivery, says }: Asked): Promise<void> {
-  const path = `/r/${tokensOf(world.server.ctx, delivery).link}`;
+  const { link, code } = tokensOf(world.server.ctx, delivery);
+  const path = `/r/${link}`;
   const post = (to: string, given: Record<string, string>, cookie = "") =>
     world.call("POST", to, { body: new URLSearchParams(given).toString(), headers: { ...FORM, cookie } });
   const opened = await post(`${path}/open`, {});
   await world.advance(1500);
   const nonce = /name="nonce" value="([^"]*)"/.exec(opened.text)?.[1] ?? assert.fail(opened.text);
   const cookie = (opened.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  await post(`${path}/decide`, { nonce, text: says }, cookie);
+  await post(`${path}/decide`, { nonce, text: says, code }, cookie);
 }
 
 /** Types words at a terminal of its own for each ask, and Enter where that is asked for. */

@@ -58,7 +58,7 @@ describe("a value with a schema, outside the inbox", () => {
     assert.match(sms({ enum: ["red", "blue"] }), /> #1 red\n> #2 blue\n/);
     assert.match(sms(DECISION), /Reply with YES or NO, and a comment after a comma/);
     assert.match(sms({ type: "integer", minimum: 1 }), /The answer is a whole number, at least 1\./);
-    assert.match(sms(PARCEL), /Fill it in here:/);
+    assert.match(sms(PARCEL), /Fill it in here, with the code 7KQ2:/);
   });
 
   it("is never shown as raw JSON Schema where buttons or a form are there", () => {
@@ -127,11 +127,16 @@ describe("a value with a schema, outside the inbox", () => {
 
   it("keeps on the page what was filled in where it does not fit, and says what is wrong", async () => {
     await using world = await openWorld({ on: "sqlite", channels: [providerOf("email")] });
-    const { path, nonce, cookie, page } = await opened(world, PARCEL);
+    const { path, nonce, code, cookie, page } = await opened(world, PARCEL);
     assert.match(page, /Street\\u202e/);
     assert.match(page, /name="field:4"/);
     assert.doesNotMatch(page, /JSON/);
-    const wrong = await post(world, `${path}/decide`, { nonce, "field:0": "Main <St>", "field:3": "heavy" }, cookie);
+    const wrong = await post(
+      world,
+      `${path}/decide`,
+      { nonce, code, "field:0": "Main <St>", "field:3": "heavy" },
+      cookie,
+    );
     assert.equal(wrong.status, 400);
     assert.match(wrong.text, /value="Main &lt;St&gt;"/);
     assert.match(wrong.text, /\/weight /);
@@ -179,17 +184,18 @@ async function opened(world: World, schema: Schema) {
   const audience = leaf({ via: "email", to: address, informed: false, settings: {} });
   const ask = await askPeople(ctx, { ref: fresh("m"), digest: null, form: { kind: "value", schema }, audience });
   const [delivery] = (await readDetails(ctx, ask)).deliveries;
-  const path = `/r/${tokensOf(ctx, delivery?.id ?? "").link}`;
+  const { link, code } = tokensOf(ctx, delivery?.id ?? "");
+  const path = `/r/${link}`;
   const reply = await post(world, `${path}/open`, {});
   await world.advance(1500);
   const nonce = /name="nonce" value="([^"]*)"/.exec(reply.text)?.[1] ?? assert.fail(reply.text);
   const cookie = (reply.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  return { ask, path, nonce, cookie, page: reply.text };
+  return { ask, path, nonce, code, cookie, page: reply.text };
 }
 
 async function byLink(world: World, schema: Schema, form: Readonly<Record<string, string>>): Promise<unknown> {
-  const { ask, path, nonce, cookie } = await opened(world, schema);
-  const { status, text } = await post(world, `${path}/decide`, { nonce, ...form }, cookie);
+  const { ask, path, nonce, code, cookie } = await opened(world, schema);
+  const { status, text } = await post(world, `${path}/decide`, { nonce, code, ...form }, cookie);
   assert.equal(status, 303, text);
   return valueOf(world, ask.id);
 }

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import type { JSONWebKeySet } from "jose";
 import { readTables } from "../../src/backup/store/tables.ts";
 import { boundKeyOf, keepSaid } from "../../src/conversations/keep-said.ts";
+import { cleanWords } from "../../src/requests/clean-words.ts";
 import { findConversation } from "../../src/conversations/store/conversations.ts";
 import { keepSecret } from "../../src/core/keep-secret.ts";
 import { findSecret } from "../../src/core/store/sealed-secrets.ts";
@@ -82,6 +83,8 @@ for (const on of DATABASES) {
       } as const;
       const { endpoint, secret } = await createEndpoint(ctx, "agent:helper", wish, BY);
       const ana = await enrol(ctx, "Ana Ruiz");
+      const words = { words: "Ship it?", raw: {} };
+      const clean = await cleanWords(ctx, words, { person: ana, identities: [], askId: null });
       const said = await transact(ctx, (tx) =>
         keepSaid(ctx, tx, {
           entry: { ...ENTRY, inbox: true, from: "people", responseSchema: null } as never,
@@ -91,8 +94,7 @@ for (const on of DATABASES) {
           person: ana,
           opener: null,
           target: { via: "person", person: ana },
-          words: "Ship it?",
-          raw: {},
+          said: clean,
           source: "one",
           via: "web",
         }),

@@ -101,7 +101,7 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
   const asks = { approval: "asks whether a function may run", reply: "asks something", value: "asks for a value" };
   return [
     ...(notice.opening === null ? [] : [{ quoted: shown(notice.opening) }]),
-    ...(notice.reminder ? [{ says: "This is still waiting for an answer." }] : []),
+    ...(notice.reminder ? [{ says: notice.renewal ? RENEWED : "This is still waiting for an answer." }] : []),
     { says: `The agent ${view.agent}${run}, a program, ${asks[view.kind]}.` },
     ...callBlocks(notice),
     ...wordBlocks(notice, frame),
@@ -113,6 +113,9 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
       : [...answerBlocks(notice, frame), { says: `Reference: ${notice.delivery}` }]),
   ];
 }
+
+const RENEWED =
+  "The link of an earlier mail about this stood in words that a program can read. That mail answers nothing any more: answer this one instead, and leave out what it says.";
 
 function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
   if (view.fn === null) return [];
@@ -174,7 +177,7 @@ function optionBlocks({ view }: Notice<EmailTarget>): Block[] {
 }
 
 function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: MailFrame): Block[] {
-  const page: Block[] = [{ head: "To answer on the page" }, { link }];
+  const page: Block[] = [{ head: "To answer on the page" }, { link }, { says: `The page asks for this code: ${code}` }];
   const forYou = { says: "This mail is for you alone: whoever has it can answer in your name." };
   if (view.kind !== "approval") {
     const how = howToReply(view);
@@ -185,7 +188,6 @@ function answerBlocks({ view, link, code, whole }: Notice<EmailTarget>, frame: M
     "To approve, reply with the one word approve. Where your mail does not prove who sent it, you are asked to confirm on the page.";
   return [
     ...page,
-    { says: `The page asks for this code: ${code}` },
     { head: "To answer by mail" },
     ...(whole && frame.approvesByReply ? [{ says: approve }] : [{ says: "A reply can reject, and never approves." }]),
     { says: `To reject, ${reject}` },

@@ -86,11 +86,17 @@ function headline({ kind, agent, fn, title }: AskView): string {
   return escaped(cut(`The agent ${agent} ${what}`, 300));
 }
 
-function opening({ opening: words, reminder }: Notice): Block[] {
+function opening({ opening: words, reminder, renewal }: Notice): Block[] {
   return [
-    ...(reminder ? [small("Reminder: this still waits for an answer.")] : []),
+    ...(reminder ? [small(againLine(renewal))] : []),
     ...(words ? [small("The agent says, in its own words:"), quote(cut(words, MOST_OPENING))] : []),
   ];
+}
+
+function againLine(renewal: boolean | undefined): string {
+  return renewal
+    ? "The link of an earlier message stood in words that a program can read, and is dead. Answer this message instead."
+    : "Reminder: this still waits for an answer.";
 }
 
 /** What is asked, by whom and until when; the agent's own words stand last, and are marked as such. */
@@ -207,11 +213,11 @@ function menu(delivery: string, labels: readonly string[], placeholder: string):
 
 /** The whole message without blocks. Whatever decides is a link; a reply may be written in the thread. */
 function plainText(notice: Notice<SlackTarget>): string {
-  const { view, whole, reminder, opening: words, link } = notice;
+  const { view, whole, reminder, renewal, opening: words, link } = notice;
   const { run, expiresAt, onSilence, kind } = view;
   const until = expiresAt === null ? "No deadline" : `Until ${timeText(expiresAt)}`;
   return [
-    ...(reminder ? ["Reminder: this still waits for an answer."] : []),
+    ...(reminder ? [againLine(renewal)] : []),
     ...(words ? ["The agent says, in its own words:", quoted(escaped(cut(words, MOST_OPENING))), ""] : []),
     headline(view),
     `${until}${run === null ? "" : `, run ${escaped(cut(run, MOST_RUN))}`}. ${onSilence}`,
@@ -261,9 +267,9 @@ function argumentLines(view: AskView, whole: boolean): string[] {
   return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText))] : [escaped(missing(view))])];
 }
 
-/** The page asks for it before a call is decided; it is never in the link. */
-function codeOf({ view, code }: Notice): string {
-  return view.kind === "approval" ? ` (code ${code})` : "";
+/** The page asks for it; it is never in the link. */
+function codeOf({ code }: Notice): string {
+  return ` (code ${code})`;
 }
 
 function timeText(ms: number): string {

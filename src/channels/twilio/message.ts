@@ -64,9 +64,9 @@ export function textOf(kind: PhoneKind, notice: Notice): string {
 }
 
 function textIn(room: Room, notice: Notice): string {
-  const { view, link, opening, reminder } = notice;
+  const { view, link, opening, reminder, renewal } = notice;
   return lines(
-    reminder && "Reminder:",
+    reminder && (renewal ? "In place of an earlier message, whose link a program can read:" : "Reminder:"),
     ...(opening ? ["The program says:", quoted(cut(opening, room.opening))] : []),
     `${cut(view.agent, room.name)} (a program) asks:`,
     quoted(cut(view.title, room.name)),
@@ -169,11 +169,12 @@ function answersIn({ kind, options, shape }: AskView): string[] {
 const headOf = (kind: AskView["kind"]): string => (kind === "approval" ? "Ways to reject:" : "Ready-made answers:");
 
 function howToAnswer({ view, whole, code }: Notice): string {
-  if (view.kind === "approval") return whole ? `Reply YES ${code} or NO ${code}, or decide here:` : "Decide here:";
+  if (view.kind === "approval")
+    return whole ? `Reply YES ${code} or NO ${code}, or decide here:` : `Decide here, with the code ${code}:`;
   const { shape } = view;
-  if (shape?.is === "object" || shape?.is === "json") return "Fill it in here:";
+  if (shape?.is === "object" || shape?.is === "json") return `Fill it in here, with the code ${code}:`;
   const what = shape?.is === "decision" ? "YES or NO, and a comment after a comma" : "your answer";
-  return `Reply with ${what} (${code} first if several requests wait), or answer here:`;
+  return `Reply with ${what} (${code} first if several requests wait), or answer here with that code:`;
 }
 
 function timeOf(at: number): string {

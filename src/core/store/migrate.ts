@@ -28,6 +28,7 @@ import { kindOfAsk } from "./migrations/0026-kind-of-ask.ts";
 import { oneId } from "./migrations/0027-one-id.ts";
 import { publicAsks } from "./migrations/0028-public-asks.ts";
 import { gate } from "./migrations/0029-gate.ts";
+import { exposed } from "./migrations/0030-exposed.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
 
@@ -61,6 +62,7 @@ const MIGRATIONS: readonly Migration[] = [
   oneId,
   publicAsks,
   gate,
+  exposed,
 ];
 
 /** The schema this program reads and writes. */

@@ -27,7 +27,7 @@ interface OneLink {
 
 /**
  * The page of a one-time link, for whoever got it in a message: no script, no session, no account (spec/channels 3.1).
- * Looking changes nothing; deciding takes a press, a moment, a choice, and for a call the code of the message, so
+ * Looking changes nothing; deciding takes a press, a moment, an answer, and the code of the message, so
  * that a machine that follows links and presses buttons decides nothing.
  */
 export function linkPage(door: DoorContext): (app: Door) => Promise<void> {
@@ -127,10 +127,7 @@ async function shown(
     const outcome = view.outcomeMarkup(sentence.charAt(0).toUpperCase() + sentence.slice(1));
     return { title: view.titleOf(ask), body: html`${outcome}${body}` };
   }
-  const end =
-    locked && ask.form.kind === "approval"
-      ? html`<p class="wrong">${LOCKED}</p>`
-      : view.continueMarkup(`/r/${token}/open`, wrong);
+  const end = locked ? html`<p class="wrong">${LOCKED}</p>` : view.continueMarkup(`/r/${token}/open`, wrong);
   return { title: view.titleOf(ask), body: html`${body}${end}` };
 }
 
@@ -142,8 +139,7 @@ async function decidable(
   form: Pick<view.LinkForm, "nonce" | "said" | "wrong">,
 ): Promise<StillPage> {
   const isOwn = delivery.person !== null && (await signedInBy(door, request)) === delivery.person;
-  const asksCode = ask.form.kind === "approval" && !isOwn;
-  const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode });
+  const decision = view.decisionMarkup(ask, { ...form, action: `/r/${token}/decide`, asksCode: !isOwn });
   return { title: view.titleOf(ask), body: html`${view.askMarkup(ask, form.said)}${decision}` };
 }
 
@@ -171,7 +167,8 @@ const CHOOSE = "Choose whether to approve or to reject.";
 const ANSWER = "Choose or write an answer.";
 const UNSEEN = "Open each argument that holds a secret, and tick that you have seen all of it.";
 const LOCKED = "Too many wrong codes: this link decides nothing any more. Use the inbox, or another message.";
-const DEAD = "It may be incomplete, or what it was about has been over for a week.";
+const DEAD =
+  "It may be incomplete, what it was about may have been over for a week, or it stood in words that a program can read. Use the newest message, or the inbox.";
 const TRY_AGAIN = "Nothing was decided. Try again in a moment.";
 
 /** The page then shows how it ended. */

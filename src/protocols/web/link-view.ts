@@ -163,7 +163,7 @@ export function decisionMarkup(ask: AddressedAsk, form: LinkForm): Markup {
       </fieldset>`
     }
     ${takesComment(ask.form.kind, view.shape) ? commentMarkup(said["comment"]) : writtenMarkup(ask, said)}
-    ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. An approval needs them, and so does a rejection.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
+    ${form.asksCode && html`<label class="field">Code<span class="quiet">The four characters from the message. Every answer needs them.</span><input type="text" name="code" class="code" maxlength="8" autocomplete="off" autocapitalize="characters" spellcheck="false" /></label>`}
     <div><button type="submit">Send</button></div>
   </form>`;
 }

@@ -24,7 +24,9 @@ import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
-import { tokenHashes, tokensOf } from "../delivery-tokens.ts";
+import { tokenHashes, tokensOf, type DeliveryTokens } from "../delivery-tokens.ts";
+import { noteText, type NoteWords } from "../model/note-words.ts";
+import { isRenewal } from "../model/renewal.ts";
 
 /** A claimed message is a rival's again after this. */
 const LEASE_MS = 60_000;
@@ -130,7 +132,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   try {
     if (delivery.kind === "tell") {
       const sent = { externalIds: await threadOf(ctx, delivery) };
-      await channel.tell?.(delivery.target, sent, delivery.words ?? "", within.signal);
+      await channel.tell?.(delivery.target, sent, noteOf(post, delivery), within.signal);
       await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
       return;
     }
@@ -152,6 +154,18 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   }
 }
 
+function noteOf(post: Post, { words }: Delivery): string {
+  const note = JSON.parse(words ?? `{"says":""}`) as NoteWords;
+  return noteText(note, {
+    link: (id) => linkTo(post, tokensOf(post.ctx, id)),
+    code: (id) => tokensOf(post.ctx, id).code,
+  });
+}
+
+function linkTo({ publicUrl }: Post, { link }: DeliveryTokens): string {
+  return `${publicUrl()}/r/${link}`;
+}
+
 function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);
   const view = viewFor(post, channel, ask);
@@ -160,11 +174,12 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
     delivery: delivery.id,
     target: delivery.target,
     view,
-    link: `${post.publicUrl()}/r/${tokens.link}`,
+    link: linkTo(post, tokens),
     code: tokens.code,
     replyToken: tokens.reply,
     whole: true,
     reminder: delivery.kind === "remind",
+    renewal: isRenewal(delivery),
     opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
   };
   if (view.kind !== "approval") return notice;

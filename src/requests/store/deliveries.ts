@@ -22,11 +22,13 @@ export interface Delivery {
   /** Fences off a worker whose lease is over. */
   epoch: number;
   externalIds: Readonly<Record<string, string>> | null;
-  /** What a `tell` says, or what an escalation puts first. */
+  /** What an escalation puts first, or JSON of what a `tell` says (`NoteWords`). */
   words: string | null;
   shownDigest: string | null;
   tries: number;
   lastError: string | null;
+  /** When its token was seen in words that agents can read; from then on it answers nothing. */
+  exposedAt: number | null;
   createdAt: number;
   changedAt: number;
 }
@@ -50,6 +52,7 @@ interface Row {
   shown_digest: string | null;
   tries: number;
   last_error: string | null;
+  exposed_at: number | null;
   created_at: number;
   changed_at: number;
 }
@@ -72,6 +75,7 @@ function toDelivery(row: Row): Delivery {
     shownDigest: row.shown_digest,
     tries: row.tries,
     lastError: row.last_error,
+    exposedAt: row.exposed_at,
     createdAt: row.created_at,
     changedAt: row.changed_at,
   };
