@@ -23,16 +23,20 @@ export interface FieldError {
 
 /** One message to one target. The same delivery may be sent twice, and says the same both times. */
 export interface Notice<Target = unknown> {
-  /** `dlv_…`: the only value that travels in buttons, Message-IDs and payloads. */
+  /** `dlv_…`: the only value that travels in buttons and payloads. */
   delivery: string;
+  /** What the message is called where others may read it, as in a Message-ID: `dlv_` and 22 letters. */
+  messageName: string;
   target: Target;
   view: AskView;
-  /** The one-time page; deciding there is a deliberate press. */
+  /** The one-time page; deciding there is a deliberate press. Where `askerReads`, the request's place in the inbox. */
   link: string;
-  /** Four characters, per delivery. */
+  /** Four characters, per delivery; empty where `askerReads`. */
   code: string;
-  /** Twenty-six lower-case base32 characters. */
+  /** Twenty-six lower-case base32 characters; empty where `askerReads`. */
   replyToken: string;
+  /** Whoever asked can read the message too: nothing in it may be pressed. */
+  askerReads: boolean;
   /** False: the arguments are longer than this channel shows whole, so it must offer no approval, only the link. */
   whole: boolean;
   reminder: boolean;

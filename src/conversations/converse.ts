@@ -10,12 +10,12 @@ import {
   type Conversation,
 } from "./store/conversations.ts";
 import type { Queryable } from "../core/store/db.ts";
-import { findDelivery, findDeliveryByHash, insertHeardIfNew, type Delivery } from "../requests/store/deliveries.ts";
-import { sha256Hex } from "../lib/keyring.ts";
+import { insertHeardIfNew } from "../requests/store/deliveries.ts";
 import { findHumanByIdentity } from "../access/store/humans.ts";
 import { transact } from "../core/store/transact.ts";
 import { cleanWords } from "../requests/clean-words.ts";
 import { keepSaid } from "./keep-said.ts";
+import { isNamed, namedDelivery } from "./named-delivery.ts";
 
 /** What somebody says in a thread, with what is known of it. */
 export interface Talking {
@@ -32,20 +32,13 @@ export interface Talking {
 export async function talkingOf(on: Queryable, heard: InboundMessage): Promise<Talking | null> {
   const { talk, match, sender, said } = heard;
   if (!talk || !("text" in said)) return null;
-  const named = "token" in match || "delivery" in match ? await namedDelivery(on, match) : undefined;
+  const named = isNamed(match) ? await namedDelivery(on, match) : undefined;
   const isReply = named !== undefined && "to" in named.target && named.target.to === sender.id;
   const number = isReply ? (await findAddressed(on, named.askId))?.ask.conversation : undefined;
   const going =
     number === undefined ? await findConversationByThread(on, talk.threads) : await findConversation(on, number);
   const isKept = (await findMessageBySource(on, talk.source)) !== undefined;
   return { talk, isReply, isKept, going: going && isTheirs(going, sender) ? going : undefined };
-}
-
-async function namedDelivery(
-  on: Queryable,
-  match: { token: string } | { delivery: string },
-): Promise<Delivery | undefined> {
-  return "token" in match ? findDeliveryByHash(on, sha256Hex(match.token)) : findDelivery(on, match.delivery);
 }
 
 /** A mail goes on only with what its author began; whoever stands in a Slack thread may speak in it. */

@@ -1,4 +1,4 @@
-import { closingSentence } from "../requests/closing-sentence.ts";
+import { closingSentence, DECIDED_IN_INBOX, PRESSED_ELSEWHERE } from "../requests/closing-sentence.ts";
 import type { Context } from "../context.ts";
 import {
   VIAS,
@@ -11,7 +11,7 @@ import {
 import type { Identity } from "../access/model/identity.ts";
 import { inQuotes } from "../requests/model/agent-words.ts";
 import { viewInMessage } from "../requests/model/view.ts";
-import { isAsked } from "../requests/model/audience.ts";
+import { isAsked, readerOf } from "../requests/model/audience.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/heard.ts";
 import { heardDecision } from "../requests/model/heard-decision.ts";
 import { Refusal } from "../refusals.ts";
@@ -24,8 +24,10 @@ import { DELIVERIES_TOPIC } from "../core/store/wake.ts";
 import { isAddressLost } from "../requests/address-of-delivery.ts";
 import { converse, talkingOf } from "./converse.ts";
 import { decideIn, judged, noteRefusedAnswer } from "../requests/decide.ts";
-import { tokensOf } from "../requests/delivery-tokens.ts";
+import { isReadByAsker } from "../requests/model/carrier.ts";
+import { linkOf, tokensOf } from "../requests/delivery-tokens.ts";
 import type { NoteWords } from "../requests/model/note-words.ts";
+import { isNamed } from "./named-delivery.ts";
 import { codeOf, isOver, matchHeard, type Matched } from "./match-heard.ts";
 import { pressedBy } from "../requests/pressed-by.ts";
 import { tryCode } from "../requests/try-code.ts";
@@ -44,11 +46,11 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
   if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
   if (talking && (found.is === "nothing" || isOver(ctx, found, heard, talking))) {
     const passedOn = await converse(ctx, heard, talking);
-    if (passedOn) return passedOn;
+    if (passedOn) return found.is === "one" ? alsoOver(ctx, found.matched, heard, passedOn) : passedOn;
   }
   if (found.is !== "one") {
     if (await isRepeat(ctx, heard)) return REPEATED;
-    if (found.is === "nothing") return NOTHING;
+    if (found.is === "nothing") return nothingFor(ctx, heard);
     const list = listOf(ctx, publicUrl, found.all);
     const choices = found.all.map(({ delivery, ask }) => ({ delivery: delivery.id, title: titleOf(ask, publicUrl) }));
     // Elsewhere the channel itself says which there are.
@@ -56,7 +58,7 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
     return list;
   }
   const { matched } = found;
-  const link = `${publicUrl}/r/${tokensOf(ctx, matched.delivery.id).link}`;
+  const link = linkOf(ctx, publicUrl, matched.delivery);
   const verdict = await answer(ctx, matched, heard, link);
   const { says, link: wanted } = verdict;
   await tellLater(ctx, matched.delivery, verdict, {
@@ -68,6 +70,34 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
 
 const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
 const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
+
+/** Whoever names a message that is over, and has not ended it, is told so beside what became of the words. */
+async function alsoOver(
+  ctx: Context,
+  { ask, delivery }: Matched,
+  heard: InboundMessage,
+  passedOn: InboundResult,
+): Promise<InboundResult> {
+  if (passedOn.is !== "passed_on" || !isNamed(heard.match) || (await isEndedBy(ctx.db, ask, heard))) return passedOn;
+  const over = await standingVerdict(ctx.db, ask);
+  const says = `${over.says} ${passedOn.says}`;
+  await tellLater(ctx, delivery, over, { says });
+  return { ...passedOn, says };
+}
+
+async function isEndedBy(on: Queryable, { outcome }: AddressedAsk, heard: InboundMessage): Promise<boolean> {
+  const from = identityOf(heard);
+  if (!from || !outcome?.by) return false;
+  const human = await findHumanByIdentity(on, from);
+  return [human?.person, readerOf(from)].includes(outcome.by.id);
+}
+
+/** A press that leads nowhere is on a message that somebody else posted, or on an older copy of one of ours. */
+function nothingFor({ log }: Context, { sender, match }: InboundMessage): InboundResult {
+  if (sender.kind !== "slack" || !("delivery" in match)) return NOTHING;
+  log.warn({ app: sender.app ?? null, delivery: match.delivery }, "a press was not on the message that was sent");
+  return { is: "no_match", says: PRESSED_ELSEWHERE };
+}
 
 /** Asks somebody which of several requests is meant. */
 function listOf(ctx: Context, publicUrl: string, all: readonly Matched[]): InboundResult {
@@ -202,8 +232,10 @@ async function meaningOf(
         : "This was not understood.";
     return { is: "not_understood", says, reason: "unparseable", link };
   }
+  const isPress = "choice" in heard.said;
+  if (isReadByAsker(delivery.target) && (decision.kind === "approve" || !("text" in heard.said)))
+    return { is: "needs_page", says: DECIDED_IN_INBOX, link };
   if (decision.kind === "approve") {
-    const isPress = "choice" in heard.said;
     const onPage = (says: string, reason?: RefusedAnswer["reason"]): InboundResult => ({
       is: "needs_page",
       says,

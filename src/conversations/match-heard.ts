@@ -1,18 +1,13 @@
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../lib/keyring.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
 import type { InboundMessage } from "../requests/model/heard.ts";
 import { takeCode } from "../requests/model/reply-grammar.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import type { Conversation } from "./store/conversations.ts";
 import type { Queryable } from "../core/store/db.ts";
-import {
-  findDelivery,
-  findDeliveriesByThread,
-  findDeliveriesInConversation,
-  findDeliveryByHash,
-  type Delivery,
-} from "../requests/store/deliveries.ts";
+import { isPostedAt, isPostedBy } from "../requests/model/carrier.ts";
+import { findDeliveriesByThread, findDeliveriesInConversation, type Delivery } from "../requests/store/deliveries.ts";
+import { isNamed, namedDelivery } from "./named-delivery.ts";
 import type { Talking } from "./converse.ts";
 import { tokensOf } from "../requests/delivery-tokens.ts";
 
@@ -29,15 +24,18 @@ export type Found =
   | { is: "several"; all: readonly [Matched, ...Matched[]] }
   | { is: "nothing" };
 
-/** Finds what something heard answers: by its code, by what it names, or as the only request that waits there. */
+/**
+ * Finds what something heard answers: by what it names, by its code, or as the only request that waits there. What is said
+ * to a message that is over, or in its thread, answers nothing else that waits.
+ */
 export async function matchHeard(ctx: Context, heard: InboundMessage, talking: Talking | null): Promise<Found> {
   const matched = await withAsks(ctx.db, await candidatesOf(ctx.db, heard));
-  const waiting = talking ? await waitingIn(ctx.db, heard, talking) : [];
+  const waiting = talking && !isNamed(heard.match) ? await waitingIn(ctx.db, heard, talking) : [];
   const code = codeOf(heard);
   const byCode = code && [...matched, ...waiting].find(({ delivery }) => tokensOf(ctx, delivery.id).code === code);
   if (byCode) return { is: "one", matched: byCode };
   const here = matched.filter(({ ask }) => ask.state === "open");
-  const open = distinct(here.length > 0 ? here : waiting);
+  const open = distinct(matched.length > 0 ? here : waiting);
   const [only, ...others] = open.length > 0 ? open : matched.slice(0, 1);
   if (!only) return { is: "nothing" };
   return others.length > 0 ? { is: "several", all: [only, ...others] } : { is: "one", matched: only };
@@ -53,19 +51,19 @@ export function isOver(ctx: Context, found: Found, heard: InboundMessage, { goin
   return codeOf(heard) !== tokensOf(ctx, found.matched.delivery.id).code;
 }
 
-/**
- * Returns what waits in the conversation that words belong to. Whoever answers a message that is over means no approval
- * of something else by it, and an unproved author answers nothing but what was sent to him.
- */
+/** Returns what waits in the conversation that words belong to: an unproved author answers nothing but what was sent to him. */
 async function waitingIn(
   on: Queryable,
-  { match: by }: InboundMessage,
+  { sender }: InboundMessage,
   { talk, isReply, going }: Talking,
 ): Promise<Matched[]> {
   if (!going || !talk.goesOn || !(talk.proved || isReply)) return [];
-  const here = (await findDeliveriesInConversation(on, going.number)).filter(({ target }) => isSame(target, going));
-  const named = "token" in by || "delivery" in by;
-  return (await withAsks(on, here)).filter(({ ask }) => !named || ask.form.kind !== "approval");
+  const isHeard = ({ target }: Delivery) => sender.kind !== "slack" || isPostedBy(target, sender.app ?? null);
+  const all = await findDeliveriesInConversation(on, going.number);
+  return withAsks(
+    on,
+    all.filter((one) => isSame(one.target, going) && isHeard(one)),
+  );
 }
 
 /** A call whose opener may not decide it goes to others, and waits elsewhere. */
@@ -89,13 +87,16 @@ function distinct(matched: readonly Matched[]): Matched[] {
   return [...byAsk.values()];
 }
 
-async function candidatesOf(on: Queryable, { match: by }: InboundMessage): Promise<Delivery[]> {
-  if ("delivery" in by) return present(await findDelivery(on, by.delivery));
-  if ("token" in by) return present(await findDeliveryByHash(on, sha256Hex(by.token)));
-  return findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
+/** On Slack only the app that posted a message hears what is said to it, and a press is on that very message. */
+async function candidatesOf(on: Queryable, { match: by, sender }: InboundMessage): Promise<Delivery[]> {
+  const found = isNamed(by)
+    ? [await namedDelivery(on, by)].filter((one) => one !== undefined)
+    : await findDeliveriesByThread(on, "thread" in by ? by.thread : by.pair.join("|"));
+  if (sender.kind !== "slack") return found;
+  const { app = null, channel } = sender;
+  if (!("delivery" in by)) return found.filter(({ target }) => isPostedBy(target, app));
+  return found.filter((delivery) => isPostedAt(delivery, { app, channel, ts: by.ts ?? "" }));
 }
-
-const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
 
 /** Returns the code that stands in what was said. */
 export function codeOf({ code, said }: InboundMessage): string | undefined {

@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
+import { isReadByAsker } from "./model/carrier.ts";
+import type { Delivery } from "./store/deliveries.ts";
 
 /** Without the characters that are mistaken for one another. */
 const CODE_LETTERS = "23456789CDFGHJKMNPQRTVWX";
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** Nobody guesses the name of a message. */
+const NAME_LETTERS = 22;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 /** 130 bits, which survive a mail system that folds case. */
 const REPLY_LETTERS = 26;
@@ -16,6 +21,26 @@ export interface DeliveryTokens {
   link: string;
   code: string;
   reply: string;
+}
+
+/**
+ * Returns where whoever gets a message decides: on its one-time page, or where the asker can read the message, in the
+ * inbox.
+ */
+export function linkOf(
+  ctx: Pick<Context, "keyring">,
+  publicUrl: string,
+  { id, askId, target }: Pick<Delivery, "id" | "askId" | "target">,
+): string {
+  return isReadByAsker(target) ? `${publicUrl}/inbox/${askId}` : `${publicUrl}/r/${tokensOf(ctx, id).link}`;
+}
+
+/**
+ * Returns what a message is called where others may read it, such as in a Message-ID: it looks like the id of a delivery,
+ * and tells nothing of it.
+ */
+export function messageNameOf({ keyring }: Pick<Context, "keyring">, deliveryId: string): string {
+  return `dlv_${letters(keyring.mac("delivery", `name ${deliveryId}`), BASE62, NAME_LETTERS)}`;
 }
 
 export function tokensOf({ keyring }: Pick<Context, "keyring">, deliveryId: string): DeliveryTokens {

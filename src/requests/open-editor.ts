@@ -1,7 +1,8 @@
-import { closingSentence } from "./closing-sentence.ts";
+import { closingSentence, DECIDED_IN_INBOX, PRESSED_ELSEWHERE } from "./closing-sentence.ts";
 import type { Context } from "../context.ts";
 import type { Decider } from "./model/request.ts";
 import { viewOutside, type AskView } from "./model/view.ts";
+import { isPostedAt, isReadByAsker, type PressedMessage } from "./model/carrier.ts";
 import { isAsked } from "./model/audience.ts";
 import { storeNow } from "../core/store/db.ts";
 import { findDelivery } from "./store/deliveries.ts";
@@ -9,16 +10,18 @@ import { readAddressed } from "./read.ts";
 import { Refusal } from "../refusals.ts";
 
 /**
- * Returns what an editor is filled from that somebody opens under a message, or in one sentence why they get none.
+ * Returns what an editor is filled from that somebody opens under a message on Slack, or in one sentence why they get none.
  * Changes nothing; what they send is judged again.
  */
 export async function openEditor(
   ctx: Context,
-  deliveryId: string,
+  { delivery: id, ...pressed }: PressedMessage & { delivery: string },
   responder: Decider,
 ): Promise<{ view: AskView } | { refused: string }> {
-  const delivery = await findDelivery(ctx.db, deliveryId);
+  const delivery = await findDelivery(ctx.db, id);
   if (!delivery) return { refused: "This request is not here any more." };
+  if (!isPostedAt(delivery, pressed)) return { refused: PRESSED_ELSEWHERE };
+  if (isReadByAsker(delivery.target)) return { refused: DECIDED_IN_INBOX };
   try {
     const ask = await readAddressed(ctx, delivery.askId);
     if (ask.state !== "open") return { refused: `This is over: ${await closingSentence(ctx.db, ask)}` };

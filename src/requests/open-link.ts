@@ -10,6 +10,7 @@ import { decideAsk, responderOf, type Decided } from "./decide.ts";
 import { pressedBy } from "./pressed-by.ts";
 import { readAddressed } from "./read.ts";
 import { isAddressLost } from "./address-of-delivery.ts";
+import { isReadByAsker } from "./model/carrier.ts";
 import { isLocked, tryCode } from "./try-code.ts";
 
 /** How long the page of a link shows how its ask ended. */
@@ -28,12 +29,12 @@ export interface LinkReading {
 /**
  * Returns what a one-time link is about; changes nothing (spec/channels 3.1).
  *
- * @throws {Refusal} `link_dead` for an unknown one, for one that stood in words that agents can read, for one whose
- *   address is no longer that person's, or a week after its ask has ended
+ * @throws {Refusal} `link_dead` for an unknown one, for one that stood in words that agents can read or whose message the
+ *   asker can read, for one whose address is no longer that person's, or a week after its ask has ended
  */
 export async function readLink(ctx: Context, token: string): Promise<LinkReading> {
   const delivery = /^[\w-]{43}$/.test(token) ? await findDeliveryByHash(ctx.db, sha256Hex(token)) : undefined;
-  if (!delivery || delivery.exposedAt !== null) throw new Refusal("link_dead");
+  if (!delivery || delivery.exposedAt !== null || isReadByAsker(delivery.target)) throw new Refusal("link_dead");
   if (await isAddressLost(ctx.db, delivery)) throw new Refusal("link_dead");
   const ask = await readAddressed(ctx, delivery.askId);
   if (ask.settledAt !== null && (await storeNow(ctx.db)) - ask.settledAt > SHOWN_AFTERWARDS_MS) {

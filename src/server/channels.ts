@@ -12,7 +12,7 @@ import { openEditor } from "../requests/open-editor.ts";
 import { phoneMemory } from "../requests/phone-memory.ts";
 
 /** Told of a message that will never arrive. */
-type OnFailed = (deliveryId: string, code: string) => Promise<void>;
+type OnFailed = Deliver["bounced"];
 
 /** The ways to reach people, and what sends by them. */
 export interface OpenedDelivery {
@@ -53,12 +53,15 @@ async function openChannels(
   if (config.email.smtpUrl) {
     const { emailChannel } = await import("../channels/email/email.ts");
     const entries = config.conversations.entryPoints.flatMap(({ email: at }) => (at === null ? [] : [at]));
-    opened.push(emailChannel({ ...config.email, entries }, { clock, log, onFailed }) as Channel | undefined);
+    const onMailFailed = (messageId: string, code: string) => onFailed({ thread: messageId }, code);
+    const outside = { clock, log, onFailed: onMailFailed };
+    opened.push(emailChannel({ ...config.email, entries }, outside) as Channel | undefined);
   }
   if (config.twilio.accountSid) {
     const { twilioChannels } = await import("../channels/twilio/twilio.ts");
     const settings = { ...config.twilio, publicUrl: config.callableUrl };
-    const phones = twilioChannels(settings, { fetch, onFailed, now, memory: phoneMemory(ctx) });
+    const onTextFailed = (delivery: string, code: string) => onFailed({ delivery }, code);
+    const phones = twilioChannels(settings, { fetch, onFailed: onTextFailed, now, memory: phoneMemory(ctx) });
     opened.push(...(phones as Channel[]));
   }
   if (config.webhookTargets) {
@@ -92,10 +95,11 @@ async function openSlack(ctx: Context, config: Config): Promise<Channel | undefi
     clock,
     fetch,
     log,
-    async openFor(delivery, { id, channel, member }) {
+    async openFor(delivery, { id, channel, ts, member, app = null }) {
       if (!member) return { refused: "You were not asked." };
       const slackMember = { channel, mayApprove: ctx.addressed.slackMembersApprove };
-      return openEditor(ctx, delivery, await knownBy(ctx.db, "slack", { kind: "slack", value: id }, { slackMember }));
+      const by = await knownBy(ctx.db, "slack", { kind: "slack", value: id }, { slackMember });
+      return openEditor(ctx, { delivery, app, channel, ts }, by);
     },
     openToken: async (reference) => (await findSecret(ctx.db, ctx.keyring, reference)) ?? undefined,
   }) as Channel | undefined;

@@ -289,11 +289,12 @@ for (const on of DATABASES) {
 
 /** A press of a button under the first message, by the person it was sent to. */
 function press(slack: Provider, is: "approve" | "reject"): InboundMessage {
+  const { delivery = "" } = slack.sent[0] ?? {};
   return {
     provider: "slack",
     id: "press",
     at: 0,
-    match: { delivery: slack.sent[0]?.delivery ?? "" },
+    match: { delivery, ts: delivery },
     sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
     trust: "signed",
     said: { choice: { is } },

@@ -5,7 +5,7 @@ import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import { createTransport } from "nodemailer";
 import type { EmailOutside, EmailSettings } from "../../src/channels/email/email.ts";
 import { webhookSignature } from "../../src/lib/standard-webhooks.ts";
-import { ANA, DELIVERY, DOMAIN, openChannel, openEars, QUOTED, replyMail, TOKEN } from "./mail.ts";
+import { AGENT, ANA, DELIVERY, DOMAIN, openChannel, openEars, ORIGINAL, QUOTED, replyMail, TOKEN } from "./mail.ts";
 
 const keys = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -16,8 +16,8 @@ const RECORD = `v=DKIM1; k=rsa; p=${keys.publicKey.toString("base64")}`;
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const DNS = { "s1._domainkey.people.example": RECORD };
 const SIGNED = ["from", "to", "subject", "message-id", "in-reply-to", "references"].join(":");
-const ORIGINAL = `<${DELIVERY}.1@${DOMAIN}>`;
 const BY_TOKEN = { token: TOKEN };
+const BY_MAIL = { messages: [ORIGINAL] };
 
 const resolveIn = (records: Readonly<Record<string, string>>): EmailOutside["resolve"] =>
   async function resolve(name, type) {
@@ -84,15 +84,19 @@ const weak = (match: object) => ({ match, trust: "weak" });
 describe("a reply proves its author", () => {
   it("by a signature of the author's domain over what it answers", async () => {
     assert.deepEqual(await trustIn(await signed(replyMail("approve"))), verified(BY_TOKEN));
-    assert.deepEqual(
-      await trustIn(await signed(replyMail("approve", { To: DOMAIN }))),
-      verified({ delivery: DELIVERY }),
-    );
+    const inCc = replyMail("approve", { To: "bo@people.example", Cc: `Parley <ask+${TOKEN}@${DOMAIN}>` });
+    assert.deepEqual(await trustIn(await signed(inCc, "people.example", `${SIGNED}:cc`)), verified(BY_TOKEN));
   });
 
-  it("by a signature over the quoted mail, where the provider signs few headers", async () => {
-    const few = await signed(replyMail(`approve${QUOTED}`), "people.example", "from:subject:message-id");
-    assert.deepEqual(await trustIn(few), verified({ delivery: DELIVERY }));
+  it("by a signature over an answer to a message of ours, to the address that it came from", async () => {
+    const to = (To: string) => replyMail("approve", { To });
+    assert.deepEqual(await trustIn(await signed(to(`Parley <${AGENT.toUpperCase()}>`))), verified(BY_MAIL));
+    const toBoth = await signed(to(`bo@people.example, ${AGENT}`));
+    assert.deepEqual(await trustIn(toBoth), verified(BY_MAIL));
+    const toGroup = await signed(to(`"A, B" <bo@people.example>, Us (here): ${AGENT}, cy@people.example;`));
+    assert.deepEqual(await trustIn(toGroup), verified(BY_MAIL));
+    const aboutWords = replyMail("approve", { To: AGENT, "In-Reply-To": ORIGINAL.replace(".m@", ".m0123456789ab@") });
+    assert.deepEqual(await trustIn(await signed(aboutWords)), verified(BY_MAIL));
   });
 
   it("by a domain above or below the author's, unless that domain's DMARC record is strict", async () => {
@@ -128,7 +132,7 @@ describe("a reply proves its author", () => {
       await with_("mx.parley.example; dmarc=fail", `Authentication-Results: ${good}\r\n`),
       weak(BY_TOKEN),
     );
-    const elsewhere = replyMail("ok", { To: "bo@people.example", "In-Reply-To": null });
+    const elsewhere = replyMail("ok", { To: "bo@people.example" });
     const replayed = `Authentication-Results: ${good}\r\nDelivered-To: ask+${TOKEN}@${DOMAIN}\r\n${elsewhere}`;
     assert.deepEqual(await trustIn(replayed, { settings }), weak(BY_TOKEN));
   });
@@ -188,10 +192,60 @@ describe("a reply proves nothing", () => {
   });
 
   it("about another message than the one that was signed", async () => {
-    const other = "dlv_ZYXWVUTSRQPONMLKJIHGFE";
-    const headers = { To: DOMAIN, "In-Reply-To": `<${other}.1@${DOMAIN}>` };
+    const other = `<dlv_0OfAnotherMessage00000.m@${DOMAIN}>`;
+    const headers = { To: AGENT, "In-Reply-To": other };
     const replayed = `Delivered-To: ask+${TOKEN}@${DOMAIN}\r\n${await signed(replyMail("approve", headers))}`;
-    assert.deepEqual(await trustIn(replayed), verified({ delivery: other }));
+    assert.deepEqual(await trustIn(replayed), verified({ messages: [other] }));
+  });
+
+  it("when it was written to somebody else, whatever it follows", async () => {
+    const elsewhere: readonly Record<string, string | null>[] = [
+      { To: "Friendly Agent <agent@attacker.example>" },
+      { To: "agent@attacker.example", References: ORIGINAL },
+      // A name of a person is no address, and a domain of somebody else is not ours.
+      { To: `"${AGENT}" <agent@attacker.example>` },
+      { To: `${AGENT} <agent@attacker.example>` },
+      { To: `(") "A, ${AGENT}, B" <agent@attacker.example>` },
+      { To: `"ask+${TOKEN}@${DOMAIN}" <agent@attacker.example>` },
+      { To: `agent@attacker.example (\\), ${AGENT})` },
+      { To: `Team: agent@attacker.example;, "${AGENT}"@attacker.example` },
+      { To: `agent@attacker.example (ask+${TOKEN}@${DOMAIN}.attacker.example)` },
+      { To: `parley@${DOMAIN}.attacker.example` },
+      { To: `xparley@${DOMAIN}` },
+      { To: DOMAIN },
+      { To: "bo@people.example", Cc: AGENT },
+    ];
+    for (const headers of elsewhere) {
+      const { trust } = await trustIn(await signed(replyMail("ok", headers)));
+      assert.equal(trust, "weak", JSON.stringify(headers));
+    }
+  });
+
+  it("where its author signed neither to whom it was written nor what it answers", async () => {
+    for (const few of ["from:subject:message-id", "from:in-reply-to:references", "from:subject:in-reply-to"]) {
+      const raw = await signed(replyMail(`approve${QUOTED}`), "people.example", few);
+      assert.deepEqual(await trustIn(raw), weak(BY_TOKEN), few);
+    }
+    const toUs = { To: AGENT };
+    for (const few of ["from:to", "from:to:references"]) {
+      const raw = await signed(replyMail("ok", { ...toUs, References: ORIGINAL }), "people.example", few);
+      assert.equal((await trustIn(raw)).trust, "weak", few);
+    }
+  });
+
+  it("by what it quotes, also where the agent wrote it", async () => {
+    const quoted = `ok${QUOTED}> ticket ${DELIVERY}\n> ${ORIGINAL}\n> ask+${TOKEN.replace("a", "7")}@${DOMAIN}\n`;
+    const few = await signed(replyMail(quoted), "people.example", "from:subject:date");
+    assert.deepEqual(await trustIn(few), weak(BY_TOKEN));
+    const toUs = await signed(replyMail(quoted, { To: AGENT, "In-Reply-To": null }));
+    assert.deepEqual(await trustIn(toUs), { match: undefined, trust: undefined });
+  });
+
+  it("where it answers a message of a former version, whose Message-ID held what agents could read", async () => {
+    const old = `<${DELIVERY}.1@${DOMAIN}>`;
+    const raw = await signed(replyMail("approve", { To: AGENT, "In-Reply-To": old }));
+    assert.deepEqual(await trustIn(raw), weak({ messages: [old] }));
+    assert.deepEqual(await trustIn(await signed(replyMail("approve", { "In-Reply-To": old }))), verified(BY_TOKEN));
   });
 
   it("where the operator lets no reply approve", async () => {
@@ -213,6 +267,8 @@ describe("a mail to an agent's address", () => {
       `${SIGNED}:cc`,
     );
     assert.equal(await provedIn(withCc), true);
+    const byName = await signed(fresh("hello", { To: `"${SUPPORT}" <bo@people.example>` }));
+    assert.equal(await provedIn(byName), undefined);
   });
 
   it("proves nothing unsigned, changed, signed by another domain, or sent on from elsewhere", async () => {

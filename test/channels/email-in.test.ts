@@ -17,7 +17,9 @@ import {
   DOMAIN,
   listening,
   openChannel,
+  NAME,
   openEars,
+  ORIGINAL,
   QUOTED,
   replyMail,
   SIGNAL,
@@ -25,7 +27,7 @@ import {
 } from "./mail.ts";
 
 const REPLY_TO = `ask+${TOKEN}@${DOMAIN}`;
-const ORIGINAL = `<${DELIVERY}.1@${DOMAIN}>`;
+const OLD = `<${DELIVERY}.1@${DOMAIN}>`;
 
 /** Hands a mail over as another mail server does; returns the reply code. */
 async function deliver(port: number, raw: string | Buffer, to: string = REPLY_TO, from: string = ANA): Promise<number> {
@@ -103,10 +105,13 @@ describe("a reply that comes by SMTP", () => {
       [{ ...no, "Delivered-To": REPLY_TO }, AGENT, { token: TOKEN }],
       [{ ...no, "X-Original-To": REPLY_TO }, AGENT, { token: TOKEN }],
       [{ ...no, "Delivered-To": REPLY_TO, To: `ask+${other}@${DOMAIN}` }, AGENT, { token: TOKEN }],
-      [{ ...no, "In-Reply-To": ORIGINAL }, AGENT, { delivery: DELIVERY }],
-      [{ ...no, References: `<dlv_old.1@${DOMAIN}> <x@y> ${ORIGINAL}` }, AGENT, { delivery: DELIVERY }],
-      [{ ...no, "In-Reply-To": `<${DELIVERY}.t0a@${DOMAIN}>` }, AGENT, { delivery: DELIVERY }],
-      [{ ...no, "In-Reply-To": `<${DELIVERY}.1@elsewhere.example>` }, AGENT, null],
+      [{ ...no, "In-Reply-To": ORIGINAL }, AGENT, { messages: [ORIGINAL] }],
+      [{ ...no, References: `${OLD} <x@y> ${ORIGINAL}` }, AGENT, { messages: [ORIGINAL, OLD] }],
+      [{ ...no, "In-Reply-To": OLD, References: `${OLD} ${ORIGINAL}` }, AGENT, { messages: [OLD, ORIGINAL] }],
+      // Words about a message stand for it; of a former version they say not whether it was a reminder.
+      [{ ...no, "In-Reply-To": `<${NAME}.m0a@${DOMAIN}>` }, AGENT, { messages: [ORIGINAL] }],
+      [{ ...no, "In-Reply-To": `<${DELIVERY}.t0a@${DOMAIN}>` }, AGENT, { messages: [OLD, OLD.replace(".1@", ".r@")] }],
+      [{ ...no, "In-Reply-To": `<${NAME}.m@elsewhere.example>` }, AGENT, null],
       [{ ...no, To: `ask+${TOKEN}@elsewhere.example` }, AGENT, null],
       [{ ...no, Subject: `Re: ${ORIGINAL} ${REPLY_TO}` }, AGENT, null],
     ];
@@ -285,7 +290,7 @@ describe("the SMTP listener", () => {
     ]) {
       assert.equal(await deliver(listener.port, raw, AGENT, ""), 250);
     }
-    assert.deepEqual(failed, [[DELIVERY, "5.1.1"]]);
+    assert.deepEqual(failed, [[ORIGINAL, "5.1.1"]]);
     assert.deepEqual(heard, []);
   });
 

@@ -9,9 +9,11 @@ import {
   DELIVERY,
   DOMAIN,
   LINK,
+  NAME,
   noticeOf,
   openChannel,
   openSink,
+  ORIGINAL,
   SIGNAL,
   targetOf,
   TOKEN,
@@ -52,10 +54,10 @@ describe("a mail about an ask", () => {
     assert.deepEqual(header(one.raw, "bcc"), []);
     assert.deepEqual(header(one.raw, "from"), [`Parley <${AGENT}>`]);
     assert.deepEqual(header(one.raw, "reply-to"), [`ask+${TOKEN}@${DOMAIN}`]);
-    assert.deepEqual(header(one.raw, "message-id"), [`<${DELIVERY}.1@${DOMAIN}>`]);
+    assert.deepEqual(header(one.raw, "message-id"), [ORIGINAL]);
     assert.deepEqual(header(one.raw, "auto-submitted"), ["auto-generated"]);
     assert.deepEqual(header(one.raw, "references"), [`<ask_0123456789ABCDEFGHIJKL.ask@${DOMAIN}>`]);
-    assert.deepEqual(sent.externalIds, { thread: `<${DELIVERY}.1@${DOMAIN}>`, subject: "May deploy run?" });
+    assert.deepEqual(sent.externalIds, { thread: ORIGINAL, subject: "May deploy run?" });
     assert.equal(one.mail.subject, "May deploy run?");
     assert.ok(!one.raw.includes("dee@people.example"));
   });
@@ -73,11 +75,13 @@ describe("a mail about an ask", () => {
       "Answer before 2026-11-21 09:30 UTC. If nobody answers in time it counts as rejected.",
       LINK,
       "The page asks for this code: 7KQ2",
-      `Reference: ${DELIVERY}`,
     ]) {
       assert.ok(text.split("\n").includes(line), `${line} is missing in\n${text}`);
     }
     assert.match(text, /reply with the one word approve/);
+    // Whoever reads a mail that was passed on learns neither the delivery nor the Message-ID.
+    assert.match(text, /^Reference: [0-9a-f]{12}$/m);
+    assert.doesNotMatch(sink.taken[0]?.mail.html + text, new RegExp(`${DELIVERY}|${NAME}|dlv_`));
   });
 
   it("says the same in HTML, where nothing is loaded from anywhere", async () => {
@@ -116,10 +120,11 @@ describe("a mail about an ask", () => {
     const channel = openChannel({ smtpUrl: sink.url });
     await channel.send(noticeOf(), SIGNAL);
     await channel.send(noticeOf(), SIGNAL);
-    await channel.send(noticeOf({}, { reminder: true, opening: "Ana,\nthis is late." }), SIGNAL);
+    const ofReminder = { messageName: "dlv_0OfTheReminder0000000", reminder: true };
+    await channel.send(noticeOf({}, { ...ofReminder, opening: "Ana,\nthis is late." }), SIGNAL);
     const [one, again, reminder] = sink.taken.map(({ mail }) => mail);
     assert.deepEqual([again?.messageId, again?.text, again?.html], [one?.messageId, one?.text, one?.html]);
-    assert.equal(reminder?.messageId, `<${DELIVERY}.r@${DOMAIN}>`);
+    assert.equal(reminder?.messageId, `<${ofReminder.messageName}.m@${DOMAIN}>`);
     assert.equal(reminder?.subject, "Re: May deploy run?");
     assert.equal(reminder?.references, one?.references);
     assert.ok(reminder?.text?.startsWith("| Ana,\n| this is late.\n\nThis is still waiting for an answer.\n"));
@@ -226,7 +231,7 @@ describe("a mail about an ask", () => {
     assert.ok(one?.html?.includes(`<a href="${LINK}">`));
     assert.equal(again?.messageId, one?.messageId);
     assert.notEqual(other?.messageId, one?.messageId);
-    assert.match(one?.messageId ?? "", new RegExp(`^<${DELIVERY}\\.t[0-9a-f]{12}@${DOMAIN}>$`));
+    assert.match(one?.messageId ?? "", new RegExp(`^<${NAME}\\.m[0-9a-f]{12}@${DOMAIN}>$`));
   });
 });
 

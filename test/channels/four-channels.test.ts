@@ -66,7 +66,7 @@ for (const on of ONE_DATABASE) {
         const verdicts = {
           slack: isIn(
             heard("slack", {
-              match: { delivery: onSlack.delivery },
+              match: { delivery: onSlack.delivery, ts: onSlack.delivery },
               sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
               said: { choice: { is: says } },
             }),

@@ -9,7 +9,7 @@ import { viewInMessage } from "../../src/requests/model/view.ts";
 import { askOf, noticeOf as phoneNotice, OUR_URL } from "../support/unseen-renderers.ts";
 import { noticeOf as mailNotice, openChannel, openSink, SIGNAL, targetOf } from "./mail.ts";
 import { faultIn, type Json } from "./slack-limits.ts";
-import { DELIVERY } from "./slack-scene.ts";
+import { DELIVERY, PRESSED } from "./slack-scene.ts";
 
 /** What a text is made of: each is drawn, counted or escaped in another way. */
 const LETTERS = { letters: "w", ampersands: "&", emoji: "\u{1f600}", "what cannot be seen": "\u{e0001}" } as const;
@@ -121,7 +121,7 @@ for (const [what, letter] of Object.entries(LETTERS)) {
         ...view.options.slice(0, 25).map((_, index) => ({ is: "option" as const, index })),
       ];
       for (const purpose of purposes) {
-        const modal = modalFor(purpose, view, DELIVERY, CHANNEL);
+        const modal = modalFor(purpose, view, { delivery: DELIVERY, channel: CHANNEL, ts: PRESSED });
         assert.equal(faultIn([modal] as unknown as Json, { isView: true }), null, purpose.is);
         const bytes = Buffer.byteLength(JSON.stringify(modal));
         assert.ok(bytes <= SLACK_VIEW_BYTES, `${bytes} bytes of a view`);

@@ -94,14 +94,17 @@ async function sentTo(scene: Scene, kind: Kind, to: unknown) {
 
 /** What the address says next, as its provider proves it. */
 function saidBy([channel]: Kind, to: string, delivery: string, more: { code: string; number: number }): InboundMessage {
-  const heard = { provider: channel, id: fresh("heard"), at: 0, match: { delivery }, trust: "verified" } as const;
+  const match = { delivery, ts: delivery };
+  const heard = { provider: channel, id: fresh("heard"), at: 0, match, trust: "verified" } as const;
   const said = { choice: { is: "approve" } } as const;
   switch (channel) {
     case "slack":
       return {
         ...heard,
         said,
-        sender: { kind: "slack", id: to.startsWith("U") ? to : "U0", team: "T1", member: true, channel: to },
+        sender: to.startsWith("U")
+          ? { kind: "slack", id: to, team: "T1", member: true, channel: "D1" }
+          : { kind: "slack", id: "U0", team: "T1", member: true, channel: to },
       };
     case "email":
       return { ...heard, said: { text: "approve" }, sender: { kind: "email", id: to } };

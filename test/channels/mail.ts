@@ -16,6 +16,9 @@ export const AGENT = `parley@${DOMAIN}`;
 export const ANA = "ana@people.example";
 export const TOKEN = "abcdefghijklmnopqrstuvwxy2";
 export const DELIVERY = "dlv_0123456789ABCDEFGHIJKL";
+/** What the message is called in its Message-ID. */
+export const NAME = "dlv_ZYXWVUTSRQPONMLKJIHGFE";
+export const ORIGINAL = `<${NAME}.m@${DOMAIN}>`;
 export const LINK = "https://parley.example/r/secret-link-token";
 
 /** A mail that a server took: the envelope and the bytes. */
@@ -164,6 +167,8 @@ export function noticeOf(
     target: targetOf(),
     view: viewOf({ ...CALL, ...ask }),
     link: LINK,
+    messageName: NAME,
+    askerReads: false,
     code: "7KQ2",
     replyToken: TOKEN,
     whole: true,
@@ -180,7 +185,7 @@ export function replyMail(text: string, headers: Record<string, string | null> =
     To: `Parley <ask+${TOKEN}@${DOMAIN}>`,
     Subject: "Re: May deploy run?",
     "Message-ID": `<${(replies += 1)}@people.example>`,
-    "In-Reply-To": `<${DELIVERY}.1@${DOMAIN}>`,
+    "In-Reply-To": ORIGINAL,
     "MIME-Version": "1.0",
     "Content-Type": "text/plain; charset=utf-8",
     ...headers,

@@ -109,7 +109,13 @@ const DOORS: Readonly<Record<string, (town: Town, ask: Guarded) => Promise<void>
 async function strangersPress({ world, slack }: Town, { askId }: Guarded): Promise<object> {
   slack.users.set("U0EVE", { id: "U0EVE", team_id: TEAM, name: "eve", deleted: false, is_bot: false });
   const delivery = (await listDeliveries(world.server.ctx.db, askId)).find(({ channel }) => channel === "slack");
-  return aPress("parley:approve", { user: "U0EVE", value: delivery?.id ?? assert.fail("nothing was sent") });
+  const { channel = "", ts = "" } = delivery?.externalIds ?? {};
+  return aPress("parley:approve", {
+    user: "U0EVE",
+    value: delivery?.id ?? assert.fail("nothing was sent"),
+    channel,
+    ts,
+  });
 }
 
 for (const on of ONE_DATABASE) {

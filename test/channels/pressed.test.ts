@@ -71,7 +71,7 @@ async function approve({ world, sent }: Scene, askId: string, name: Name, how: "
     provider: name,
     id: `heard ${delivery}`,
     at: 0,
-    match: { delivery },
+    match: { delivery, ts: delivery },
     trust: "verified",
     sender,
     ...more,

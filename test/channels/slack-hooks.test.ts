@@ -286,7 +286,8 @@ describe("several Slack apps", () => {
     assert.equal((await scene.signed(INTERACTIONS, press, { secret: OTHER_SECRET })).status, 200);
     await settle(scene);
     const [{ sender } = {}] = scene.heard;
-    assert.deepEqual(sender, { kind: "slack", id: "U0ELSEWHERE", team: "T0OTHER", member: true, channel: "C024BE91L" });
+    const whom = { id: "U0ELSEWHERE", team: "T0OTHER", member: true, channel: "C024BE91L" };
+    assert.deepEqual(sender, { kind: "slack", ...whom, app: "A0OTHER" });
     assert.deepEqual([...new Set(scene.slack.calls.map(({ token }) => token))], [OTHER_TOKEN]);
   });
 

@@ -12,6 +12,7 @@ import {
   aView,
   DELIVERY,
   openSlackScene,
+  PRESSED,
   say,
   toldTo,
 } from "./slack-scene.ts";
@@ -30,7 +31,7 @@ describe("a press on Slack", () => {
       provider: "slack",
       id: `action ${press.actions[0]?.action_ts} U0ANA`,
       at: scene.clock.now(),
-      match: { delivery: DELIVERY },
+      match: { delivery: DELIVERY, ts: PRESSED },
       sender: { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" },
       trust: "signed",
       said: { choice: { is: "approve" } },
@@ -44,7 +45,10 @@ describe("a press on Slack", () => {
     const byButton = await say(scene, aPress("parley:opt:0"));
     const byMenu = await say(scene, aPress("parley:options", { value: `${DELIVERY}:0` }));
     for (const heard of [byButton, byMenu]) {
-      assert.deepEqual([heard?.match, heard?.said], [{ delivery: DELIVERY }, { choice: { is: "option", index: 0 } }]);
+      assert.deepEqual(
+        [heard?.match, heard?.said],
+        [{ delivery: DELIVERY, ts: PRESSED }, { choice: { is: "option", index: 0 } }],
+      );
     }
     assert.deepEqual(scene.slack.of("views.open"), []);
   });
@@ -86,12 +90,12 @@ describe("a press on Slack", () => {
         private_metadata: string;
         blocks: [unknown, { element: { initial_value?: string }; optional: boolean }];
       };
-      assert.equal(modal.private_metadata, DELIVERY);
+      assert.equal(modal.private_metadata, `${DELIVERY} ${PRESSED}`);
       assert.equal(modal.blocks[1].element.initial_value, fill);
       assert.equal(modal.blocks[1].optional, action === "parley:reject");
 
       const heard = await say(scene, aSubmission(modal, text));
-      assert.deepEqual(heard?.match, { delivery: DELIVERY });
+      assert.deepEqual(heard?.match, { delivery: DELIVERY, ts: PRESSED });
       assert.deepEqual(heard?.said, said);
       assert.deepEqual(heard?.sender, { kind: "slack", id: "U0ANA", team: TEAM, member: true, channel: "C024BE91L" });
       assert.match(heard?.id ?? "", /^view V0/);
@@ -118,7 +122,7 @@ describe("a press on Slack", () => {
       },
     );
     assert.equal(await say(scene, aPress("parley:reject", { user: "U0GUEST" })), undefined);
-    assert.deepEqual(asked, [[DELIVERY, { id: "U0GUEST", channel: "C024BE91L", member: false }]]);
+    assert.deepEqual(asked, [[DELIVERY, { id: "U0GUEST", channel: "C024BE91L", ts: PRESSED, member: false }]]);
     assert.deepEqual(scene.slack.of("views.open"), []);
     assert.deepEqual(toldTo(scene), ["U0GUEST: You were not asked."]);
   });

@@ -176,8 +176,10 @@ export function aNotice(more: Partial<Notice<SlackTarget>> = {}): Notice<SlackTa
     target: { via: "slack", to: "C024BE91L", settings: {} },
     view: aView(),
     link: LINK,
+    messageName: "dlv_canaryNameOfTheMessage0",
     code: "7KQ2",
     replyToken: "abcdefghijklmnopqrstuvwxyz",
+    askerReads: false,
     whole: true,
     reminder: false,
     opening: null,
@@ -187,12 +189,19 @@ export function aNotice(more: Partial<Notice<SlackTarget>> = {}): Notice<SlackTa
 
 export const never = (): AbortSignal => new AbortController().signal;
 
+/** The message that is pressed where nothing else is said: the first that the stand-in for Slack posts. */
+export const PRESSED = "1763632800.000001";
+
 let presses = 0;
 
 /** Returns what Slack sends when somebody presses something. */
-export function aPress(action: string, more: { user?: string; team?: string; value?: string; app?: string } = {}) {
+export function aPress(
+  action: string,
+  more: { user?: string; team?: string; value?: string; app?: string; ts?: string; channel?: string } = {},
+) {
   presses += 1;
   const { user = "U0ANA", team = TEAM, value = DELIVERY, app = "A0MAIN" } = more;
+  const { ts = PRESSED, channel = "C024BE91L" } = more;
   const isMenu = action === "parley:options";
   return {
     type: "block_actions",
@@ -200,8 +209,8 @@ export function aPress(action: string, more: { user?: string; team?: string; val
     trigger_id: `13345224609.738474920.${presses}`,
     user: { id: user, username: "somebody", team_id: team },
     team: { id: TEAM, domain: "parley" },
-    container: { type: "message", message_ts: "1763632800.000001", channel_id: "C024BE91L" },
-    channel: { id: "C024BE91L", name: "eng" },
+    container: { type: "message", message_ts: ts, channel_id: channel },
+    channel: { id: channel, name: "eng" },
     actions: [
       {
         action_id: action,

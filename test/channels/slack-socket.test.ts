@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { systemClock } from "../../src/lib/clock.ts";
 import { APP_TOKEN } from "./slack-double.ts";
-import { aNotice, aPress, aReply, DELIVERY, never, openSlackScene, type SlackScene } from "./slack-scene.ts";
+import { aNotice, aPress, aReply, DELIVERY, never, openSlackScene, type SlackScene, PRESSED } from "./slack-scene.ts";
 
 type Listening = SlackScene & { stop(): Promise<void> };
 
@@ -43,7 +43,7 @@ describe("Slack's Socket Mode", () => {
     const press = scene.nextHeard();
     const envelope = anEnvelope(aPress("parley:approve"));
     assert.deepEqual(await socket.send(envelope), { envelope_id: envelope.envelope_id, payload: {} });
-    assert.deepEqual((await press).match, { delivery: DELIVERY });
+    assert.deepEqual((await press).match, { delivery: DELIVERY, ts: PRESSED });
 
     const words = scene.nextHeard();
     await socket.send(anEnvelope(aReply("eu-west")));

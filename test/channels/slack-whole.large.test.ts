@@ -3,7 +3,17 @@ import { describe, it } from "node:test";
 import { until } from "../support/contract.ts";
 import { newFolder, post, serve, stop, until as untilFound } from "../support/program.ts";
 import { APP_TOKEN, controlIn, openSlackDouble, shownIn, type SlackDouble } from "./slack-double.ts";
-import { aPress, aReply, aSubmission, bodyFor, BOT_TOKEN, OTHER_TOKEN, SECRET, signedHeaders } from "./slack-scene.ts";
+import {
+  aPress,
+  aReply,
+  aSubmission,
+  bodyFor,
+  BOT_TOKEN,
+  OTHER_TOKEN,
+  PRESSED,
+  SECRET,
+  signedHeaders,
+} from "./slack-scene.ts";
 
 const INTERACTIONS = "/humanlayer/v1/slack/interactions";
 const EVENTS = "/hooks/slack/events";
@@ -90,8 +100,8 @@ async function nextMessage({ slack }: Whole) {
 }
 
 /** Waits until a call's message has come to a state, by asking again. */
-async function delivered(whole: Whole, id: string, state: string): Promise<void> {
-  await until(async () => (await whole.read(CALLS, id)).status.deliveries[0]?.state === state);
+async function delivered(whole: Whole, id: string, state: string, path = CALLS): Promise<void> {
+  await until(async () => (await whole.read(path, id)).status.deliveries[0]?.state === state);
 }
 
 describe("Parley with Slack, whole", () => {
@@ -137,9 +147,10 @@ describe("Parley with Slack, whole", () => {
     await using whole = await openWhole();
     const first = await whole.ask(CALLS, CALL);
     const { delivery } = await nextMessage(whole);
+    await delivered(whole, first.call_id, "sent");
     await whole.hook(INTERACTIONS, aPress("parley:reject", { value: delivery }));
     const modal = (await whole.slack.next("views.open")).json("view") as Record<string, unknown>;
-    assert.equal(modal["private_metadata"], delivery);
+    assert.equal(modal["private_metadata"], `${delivery} ${PRESSED}`);
     await whole.hook(INTERACTIONS, aSubmission(modal, "Not theirs"));
     await whole.slack.next("chat.update");
     const { status } = await whole.read(CALLS, first.call_id);
@@ -148,7 +159,8 @@ describe("Parley with Slack, whole", () => {
 
     const second = await whole.ask(CALLS, CALL);
     const other = await nextMessage(whole);
-    await whole.hook(INTERACTIONS, aPress("parley:opt:0", { value: other.delivery }));
+    await delivered(whole, second.call_id, "sent");
+    await whole.hook(INTERACTIONS, aPress("parley:opt:0", { value: other.delivery, ts: "1763632800.000002" }));
     await whole.slack.next("chat.update");
     assert.equal((await whole.read(CALLS, second.call_id)).status.reject_option_name, "wrong_account");
     await whole.slack.next("chat.postEphemeral");
@@ -171,8 +183,9 @@ describe("Parley with Slack, whole", () => {
     const socket = await whole.slack.nextSocket();
     const { call_id: id } = await whole.ask(CONTACTS, QUESTION);
     const { delivery } = await nextMessage(whole);
+    await delivered(whole, id, "sent", CONTACTS);
     assert.equal(await whole.hook(INTERACTIONS, aPress("parley:approve", { value: delivery })), 404);
-    const pressed = aPress("parley:answer", { value: delivery });
+    const pressed = aPress("parley:answer", { value: delivery, channel: "D0ANA" });
     await socket.send({ envelope_id: "e1", type: "interactive", payload: pressed });
     const modal = (await whole.slack.next("views.open")).json("view") as Record<string, unknown>;
     await socket.send({ envelope_id: "e2", type: "interactive", payload: aSubmission(modal, "eu-west") });
@@ -192,14 +205,16 @@ describe("Parley with Slack, whole", () => {
     assert.equal((await whole.read(CALLS, id)).status.approved, undefined);
   });
 
-  it("speaks with an agent's own token, which nobody sees again, and offers the link", async () => {
+  it("speaks with an agent's own token, which nobody sees again, and names the inbox alone", async () => {
     await using whole = await openWhole();
     const slack = { channel_or_user_id: "C024BE91L", bot_token: OTHER_TOKEN };
     const asked = await whole.ask(CALLS, { ...CALL, channel: { slack } });
     const { posted, blocks } = await nextMessage(whole);
     assert.equal(posted.token, OTHER_TOKEN);
-    assert.doesNotMatch(JSON.stringify(blocks), /parley:approve/);
-    assert.match(JSON.stringify(blocks), /\/r\/[\w-]{43}/);
+    assert.equal(blocks, null);
+    const { text = "" } = posted.form;
+    assert.match(text, /^Decide on the page: <http\S+\/inbox\/ask_\w+>$/m);
+    assert.doesNotMatch(JSON.stringify(posted.form), /\/r\/|\(code /);
     await delivered(whole, asked.call_id, "sent");
     assert.doesNotMatch(JSON.stringify([asked, await whole.read(CALLS, asked.call_id)]), /canary/);
   });

@@ -9,7 +9,7 @@ import { createKey } from "../../src/access/create-key.ts";
 import { tokensOf } from "../../src/requests/delivery-tokens.ts";
 import { hear } from "../../src/conversations/hear.ts";
 import { readAddressed, readDetails } from "../../src/requests/read.ts";
-import { askPeople, enrol, leaf, providerOf, toPerson } from "../support/addressed.ts";
+import { askPeople, enrol, leaf, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
 import { fresh } from "../support/contract.ts";
 import { type Decider, decider } from "../support/deciders.ts";
 import { openWorld, type World } from "../support/world.ts";
@@ -127,7 +127,12 @@ async function waysOf(world: World): Promise<Record<string, Way>> {
         trust: "verified",
         sender,
         said: { text: says },
-        match: sender.kind === "email" ? { token: tokensOf(ctx, delivery).reply } : { delivery },
+        match:
+          sender.kind === "email"
+            ? { token: tokensOf(ctx, delivery).reply }
+            : sender.kind === "slack"
+              ? await postedOnSlack(ctx, delivery)
+              : { delivery },
       });
   const to = (target: Target) => leaf(target);
   const mail = to({ via: "email", to: "ana@example.com", informed: false, settings: {} });

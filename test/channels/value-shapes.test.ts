@@ -8,8 +8,8 @@ import { readAddressed, readDetails } from "../../src/requests/read.ts";
 import { textOf } from "../../src/channels/twilio/message.ts";
 import { askMessage } from "../../src/channels/slack/message.ts";
 import { modalFor, readEntered } from "../../src/channels/slack/modal.ts";
-import { askPeople, callWish, enrol, leaf, providerOf } from "../support/addressed.ts";
-import { aNotice } from "./slack-scene.ts";
+import { askPeople, callWish, enrol, leaf, postedOnSlack, providerOf } from "../support/addressed.ts";
+import { aNotice, PRESSED } from "./slack-scene.ts";
 import { fresh } from "../support/contract.ts";
 import { openWorld, type World } from "../support/world.ts";
 
@@ -47,6 +47,8 @@ interface Element {
   text?: { text: string };
 }
 
+const EDITED = { delivery: "dlv_1", channel: "C1", ts: PRESSED };
+
 describe("a value with a schema, outside the inbox", () => {
   it("is offered as buttons on Slack for an enum, a boolean and approved, and as words elsewhere", () => {
     assert.deepEqual(slackOf({ enum: ["red", "blue"] }).pressed, ["red", "blue"]);
@@ -69,7 +71,7 @@ describe("a value with a schema, outside the inbox", () => {
   });
 
   it("is a form in Slack's editor for a flat object, and what is filled in comes back by its places", () => {
-    const modal = modalFor({ is: "answer" }, viewFor(PARCEL), "dlv_1", "C1") as { blocks: Input[] };
+    const modal = modalFor({ is: "answer" }, viewFor(PARCEL), EDITED) as { blocks: Input[] };
     const [, ...inputs] = modal.blocks;
     assert.deepEqual(
       inputs.map(({ label, optional, element: { type } }) => [label.text, optional, type]),
@@ -94,8 +96,7 @@ describe("a value with a schema, outside the inbox", () => {
       inputs.map(({ block_id: block, element }, i) => [block, { [element.action_id]: given[i] }]),
     );
     assert.deepEqual(readEntered({ ...modal, state: { values } }), {
-      delivery: "dlv_1",
-      channel: "C1",
+      ...EDITED,
       said: { fields: ["Main St 1", "1", "0", "1,5", null, null] },
     });
   });
@@ -166,7 +167,7 @@ async function bySlack(world: World, schema: Schema, said: InboundMessage["said"
     at: 0,
     trust: "signed",
     said,
-    match: { delivery: delivery?.id ?? "" },
+    match: await postedOnSlack(ctx, delivery?.id ?? ""),
     sender: { kind: "slack", id: "U1", team: "T1", member: true, channel: "D1" },
   });
   return valueOf(world, ask.id);

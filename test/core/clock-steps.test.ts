@@ -8,7 +8,7 @@ import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { joinRequest } from "../../src/requests/join.ts";
 import { openEditor } from "../../src/requests/open-editor.ts";
 import { readLink } from "../../src/requests/open-link.ts";
-import { askPeople, enrol, providerOf, toPerson } from "../support/addressed.ts";
+import { askPeople, enrol, postedOnSlack, providerOf, toPerson } from "../support/addressed.ts";
 import { advanceUntil, DAY, HOUR, until } from "../support/contract.ts";
 import { decider } from "../support/deciders.ts";
 import { OPERATOR } from "../support/identities.ts";
@@ -56,7 +56,8 @@ for (const on of DATABASES) {
         const decides = await decider(world, bo);
         const [delivery] = await listDeliveries(ctx.db, id);
         const mayDecide = async () => {
-          const edits = await openEditor(ctx, delivery?.id ?? "", await responderOf(ctx.db, bo, "slack"));
+          const pressed = { ...(await postedOnSlack(ctx, delivery?.id ?? "")), app: null, channel: "D1" };
+          const edits = await openEditor(ctx, pressed, await responderOf(ctx.db, bo, "slack"));
           return [(await decides.whole(id)).body.may_decide, "view" in edits];
         };
         assert.deepEqual(await mayDecide(), [false, false]);

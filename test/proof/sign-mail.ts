@@ -43,6 +43,7 @@ async function readProved(raw: Buffer): Promise<string | null> {
   if (!read) return null;
   const reference = await provedReference(raw, read, {
     domain: DOMAIN,
+    agent: AGENT,
     trustedAuthservIds: ["mx.parley.example"],
     async resolve(name, type) {
       const records: Record<string, string> = {
@@ -71,7 +72,7 @@ function forge(dice: Dice, raw: Buffer, signedOnes: { stranger: Buffer; ownName:
     ["a second author", () => edited((one) => `From: Eve <eve@evil.example>\r\n${one}`)],
     [
       "the message it answers differs",
-      () => edited((one) => one.replace(/^In-Reply-To: .*$/m, `In-Reply-To: <dlv_9999999999ABCDEFGHIJKL.1@${DOMAIN}>`)),
+      () => edited((one) => one.replace(/^In-Reply-To: .*$/m, `In-Reply-To: <dlv_9999999999ABCDEFGHIJKL.m@${DOMAIN}>`)),
     ],
     [
       "the address it goes to differs",

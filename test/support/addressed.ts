@@ -6,6 +6,7 @@ import type { AddressedAsk, Audience, Target } from "../../src/requests/model/re
 import { consentText } from "../../src/requests/model/consent.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { findHuman, updateHuman, type HumanChannel } from "../../src/access/store/humans.ts";
+import { findDelivery, updateDelivery } from "../../src/requests/store/deliveries.ts";
 import type { Identity } from "../../src/access/model/identity.ts";
 import { addressAsk, type AddressedWish } from "../../src/requests/address-ask.ts";
 import { addPerson } from "../../src/access/add-person.ts";
@@ -56,6 +57,15 @@ export async function enrol(
   return id;
 }
 
+/** Notes that a message was posted on Slack, to D1; returns what a press on it names. */
+export async function postedOnSlack(ctx: Context, id: string): Promise<{ delivery: string; ts: string }> {
+  await transact(ctx, async (tx) => {
+    const delivery = await findDelivery(tx, id);
+    if (delivery) await updateDelivery(tx, delivery, { state: "sent", externalIds: { channel: "D1", ts: id } });
+  });
+  return { delivery: id, ts: id };
+}
+
 /** A provider that works, fails or hangs as it is told, and remembers what it was sent. */
 export interface Provider extends Channel {
   sent: Notice[];
@@ -80,7 +90,10 @@ export function providerOf(name: Channel["name"], wholeLimit = 10_000): Provider
       const failure = provider.failing.shift();
       if (failure) throw failure;
       provider.sent.push(notice);
-      return { externalIds: { thread: `thread of ${notice.delivery}` } };
+      const { to } = notice.target as { to?: string };
+      // As on Slack: a channel's messages are in the channel, and a user's in a direct message.
+      const channel = to === undefined || to.startsWith("U") ? "D1" : to;
+      return { externalIds: { thread: `thread of ${notice.delivery}`, channel, ts: notice.delivery } };
     },
     async close(_target, sent, closing) {
       provider.closed.push({ closing, thread: sent.externalIds["thread"] });

@@ -142,14 +142,13 @@ const ACCEPTED = "accepted";
 
 async function answerEverywhere(
   town: Town,
-  { number, who, slack, text, whatsapp, mail, page, askId, digest }: Offered,
+  { number, who, slack, ts, text, whatsapp, mail, page, askId, digest }: Offered,
   yes: (place: number) => boolean,
 ): Promise<{ inbox: Reply; page: Reply }> {
   const { delivery } = JSON.parse(slack.form["metadata"] ?? "{}").event_payload as { delivery: string };
   const action = yes(0) ? "parley:approve" : "parley:opt:0";
   assert.equal(controlIn(slack.json("blocks"), action)["value"], delivery);
-  const press = aPress(action, { user: who.slack, value: delivery });
-  press.container.channel_id = who.slackRoom;
+  const press = aPress(action, { user: who.slack, value: delivery, channel: who.slackRoom, ts });
   const [, smsCode = ""] = /YES (\w{4}) or/.exec(text.form["Body"] ?? "") ?? [];
   const onWhatsapp = JSON.parse(whatsapp.form["ContentVariables"] ?? "{}") as Record<string, string>;
 

@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import type { DKIMResult } from "mailauth";
-import { addressesIn, quotedReferenceIn, signedReferenceIn, type Reference } from "./references.ts";
+import { addressesIn, signedReferenceIn, type Reference } from "./references.ts";
 import type { ReadMail } from "./read-mail.ts";
 
 /** Looks a name up: for TXT a list of records, each in its pieces. Rejects with the code `ENOTFOUND` where there is none. */
@@ -14,6 +14,8 @@ export function systemDns(): ResolveDns {
 
 interface Judge {
   domain: string;
+  /** The address that this server writes from, in lower case. */
+  agent: string;
   /** Mail servers of the operator whose `Authentication-Results` are believed. */
   trustedAuthservIds: readonly string[];
   resolve: ResolveDns;
@@ -24,14 +26,13 @@ interface Judge {
  * not proved.
  *
  * Proved is a DKIM signature that we checked over the raw bytes: of a domain aligned with the one `From` (by the
- * domain's DMARC record, where it has one), over the whole body, and over what names our message, so that a signed
- * "ok" about something else cannot be sent here again. SPF does not count, since mail may have been relayed. Else the
- * word of a mail server that the operator named (spec/channels 5.4).
+ * domain's DMARC record, where it has one), over the whole body, and over to whom the mail was written: a signed "ok" to
+ * somebody else approves nothing, whatever it quotes or follows. SPF does not count, since mail may have been relayed.
+ * Else the word of a mail server that the operator named (spec/channels 5.4).
  */
 export async function provedReference(raw: Buffer, mail: ReadMail, judge: Judge): Promise<Reference | undefined> {
-  const quoted = quotedReferenceIn(`${mail.text ?? ""}\n${mail.html ?? ""}`);
   for (const lines of await signedHeaders(raw, mail, judge)) {
-    const reference = signedReferenceIn(lines, judge.domain) ?? quoted;
+    const reference = signedReferenceIn(lines, judge);
     if (reference) return reference;
   }
   return undefined;

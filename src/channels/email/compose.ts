@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { sha256Hex } from "../../lib/keyring.ts";
 import { printable, printableLines } from "../../lib/printable.ts";
 import { quoted, withoutForgery } from "../../requests/model/agent-words.ts";
 import type { AskView } from "../../requests/model/view.ts";
 import type { Field } from "../../requests/model/schema-shape.ts";
 import type { Notice, Sent } from "../channel.ts";
 import { escapedHtml as escaped } from "./html-text.ts";
-import { messageIdOf, replyAddress } from "./names.ts";
+import { messageIdOf, nameIn, replyAddress } from "./names.ts";
 import type { EmailTarget } from "./target.ts";
 import { templateWords } from "./template-words.ts";
 
@@ -42,7 +43,7 @@ type Block = { says: string } | { head: string } | { quoted: string; shaped?: st
  * A copy for somebody who is told and not asked has no link, no code and no reply address.
  */
 export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Outgoing {
-  const { target, view, delivery } = notice;
+  const { target, view } = notice;
   const { settings, informed } = target;
   const subject =
     view.fn === null || settings.subject !== undefined
@@ -56,7 +57,7 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
     cc: settings.cc,
     ...(!informed && { replyTo: replyAddress(notice.replyToken, frame.domain) }),
     subject: subjectOf(notice.reminder ? `Re: ${subject}` : subject),
-    messageId: messageIdOf(delivery, notice.reminder ? "r" : "1", frame.domain),
+    messageId: messageIdOf(notice.messageName, frame.domain),
     ...(settings.inReplyTo !== undefined && { inReplyTo: settings.inReplyTo }),
     references: [...new Set([settings.references, settings.inReplyTo, root].filter((id) => id !== undefined))],
     ...render(blocksOf(notice, frame)),
@@ -67,13 +68,12 @@ export function composeNotice(notice: Notice<EmailTarget>, frame: MailFrame): Ou
 export function composeTell(target: EmailTarget, { externalIds }: Sent, words: string, frame: MailFrame): Outgoing {
   const { thread, subject = target.settings.subject ?? "Your answer" } = externalIds;
   const said = createHash("sha256").update(words).digest("hex").slice(0, 12);
-  const delivery = thread === undefined ? undefined : /^<(dlv_[0-9A-Za-z]+)\./.exec(thread)?.[1];
   return {
     recipient: target.to,
     to: [target.to],
     cc: [],
     subject: subjectOf(`Re: ${printable(subject)}`),
-    messageId: messageIdOf(delivery ?? "dlv_0", `t${said}`, frame.domain),
+    messageId: messageIdOf(nameIn(thread ?? "") ?? "dlv_0", frame.domain, said),
     ...(thread !== undefined && { inReplyTo: thread }),
     references: thread === undefined ? [] : [thread],
     ...render(wordsOf(words)),
@@ -110,12 +110,17 @@ function blocksOf(notice: Notice<EmailTarget>, frame: MailFrame): Block[] {
     { says: `${view.expiresAt === null ? "" : `Answer before ${inWords(view.expiresAt)}. `}${view.onSilence}` },
     ...(target.informed
       ? [{ says: "This copy is for your information; others were asked." }]
-      : [...answerBlocks(notice, frame), { says: `Reference: ${notice.delivery}` }]),
+      : [...answerBlocks(notice, frame), { says: `Reference: ${referenceOf(notice)}` }]),
   ];
 }
 
 const RENEWED =
   "The link of an earlier mail about this stood in words that a program can read. That mail answers nothing any more: answer this one instead, and leave out what it says.";
+
+/** For people who talk about a mail: nothing is matched by it, and its Message-ID cannot be told from it. */
+function referenceOf({ messageName }: Notice<EmailTarget>): string {
+  return sha256Hex(messageName).slice(0, 12);
+}
 
 function callBlocks({ view, whole }: Notice<EmailTarget>): Block[] {
   if (view.fn === null) return [];

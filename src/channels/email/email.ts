@@ -41,8 +41,8 @@ export interface EmailOutside {
   log: Logger;
   /** Left out, this machine's own. */
   resolve?: ResolveDns;
-  /** Told of messages that were sent and will never arrive, with the status in the report, such as `5.1.1`. */
-  onFailed: (delivery: string, providerCode: string) => Promise<void>;
+  /** Told by their Message-IDs of messages that were sent and will never arrive, with the status in the report, such as `5.1.1`. */
+  onFailed: (messageId: string, providerCode: string) => Promise<void>;
   /** Told where mail is taken, once it is. */
   onListening?: (port: number) => void;
 }

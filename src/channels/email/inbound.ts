@@ -25,7 +25,7 @@ interface Inbox {
   log: Logger;
   resolve: ResolveDns;
   /** Told of messages of ours that will never arrive. */
-  onFailed: (delivery: string, providerCode: string) => Promise<void>;
+  onFailed: (messageId: string, providerCode: string) => Promise<void>;
 }
 
 /**
@@ -48,9 +48,9 @@ export function openInbox(inbox: Inbox): TakeMail {
     const mail = await readMail(arrived, domain, inbox.agent).catch(() => undefined);
     if (!mail) return "unreadable";
     if (mail.bounce) {
-      const { delivery, permanent, code } = mail.bounce;
-      log.info({ delivery, code }, permanent ? "a mail came back" : "a mail is late");
-      if (permanent) await inbox.onFailed(delivery, code);
+      const { message, permanent, code } = mail.bounce;
+      log.info({ code }, permanent ? "a mail came back" : "a mail is late");
+      if (permanent) await inbox.onFailed(message, code);
       return "bounced";
     }
     if (mail.ours) return "ours";

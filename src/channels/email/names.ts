@@ -2,18 +2,32 @@
 const REPLY_TO = /\bask\+([a-z2-7]{26})@([a-z0-9.-]+)/gi;
 const MESSAGE_ID = /<(dlv_[0-9A-Za-z]{1,64})\.([0-9A-Za-z]{1,32})@([^<>\s@]+)>/g;
 
-/** Which of a delivery's mails one is: the same mail that is sent again has the same id. */
-export type MailPart = "1" | "r" | `t${string}`;
-
-/** Returns the Message-ID of a delivery's mail (spec/channels 5.4). */
-export function messageIdOf(delivery: string, part: MailPart, domain: string): string {
-  return `<${delivery}.${part}@${domain}>`;
+/**
+ * Returns the Message-ID of a message, or of words about it: the same mail that is sent again has the same. The name
+ * follows from a key, so that nobody knows it who did not get the mail (spec/channels 5.4).
+ */
+export function messageIdOf(name: string, domain: string, words = ""): string {
+  return `<${name}.m${words}@${domain}>`;
 }
 
-/** Returns the deliveries whose mails a header names, in its order. */
-export function deliveriesIn(header: string, domain: string): string[] {
-  const found = [...header.matchAll(MESSAGE_ID)].filter((match) => match[3]?.toLowerCase() === domain);
-  return found.map((match) => match[1] ?? "");
+/** Returns the name of the message that a mail of ours is about. */
+export function nameIn(messageId: string): string | undefined {
+  return /^<(dlv_[0-9A-Za-z]{1,64})\./.exec(messageId)?.[1];
+}
+
+/** Returns the Message-IDs of our messages that a header names, in its order: words about a message stand for it. */
+export function messagesIn(header: string, domain: string): string[] {
+  return [...header.matchAll(MESSAGE_ID)].flatMap(([whole, name = "", part = "", at = ""]) => {
+    if (at.toLowerCase() !== domain) return [];
+    if (part.startsWith("m")) return messageIdOf(name, domain);
+    // Of a former version: a message, a reminder, and words about one or the other.
+    return part.startsWith("t") ? [`<${name}.1@${domain}>`, `<${name}.r@${domain}>`] : whole;
+  });
+}
+
+/** True for a Message-ID whose name nobody can know who did not get the mail; those of former versions hold an id. */
+export function isSecretName(messageId: string): boolean {
+  return /\.m@[^@]*>$/.test(messageId);
 }
 
 /** Returns the address at which one recipient's answer to one message is heard. */

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../lib/keyring.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
 import { mailThread } from "./mail-thread.ts";
 import type { ParsedMail } from "./mail-worker.ts";
-import { deliveriesIn } from "./names.ts";
+import { messagesIn } from "./names.ts";
 
 /** A mail as it came in, by whichever way. */
 export interface Arrived {
@@ -16,7 +16,8 @@ export interface Arrived {
 
 /** What came back about a mail of ours. */
 interface Bounce {
-  delivery: string;
+  /** Its Message-ID. */
+  message: string;
   /** True: trying again cannot help. */
   permanent: boolean;
   /** Such as `5.1.1`. */
@@ -67,7 +68,7 @@ export async function readMail({ raw, fromNobody }: Arrived, domain: string, age
       header("return-path").some((path) => path.trim() === "<>"),
     report,
     bounce: report ? bounceIn(email, domain) : undefined,
-    ours: from === agent || deliveriesIn(messageId ?? "", domain).length > 0,
+    ours: from === agent || messagesIn(messageId ?? "", domain).length > 0,
   };
 }
 
@@ -88,9 +89,9 @@ function bounceIn({ attachments }: ParsedMail, domain: string): Bounce | undefin
   const code = /^status\s*:\s*([245]\.\d{1,3}\.\d{1,3})/im.exec(textOf(status))?.[1];
   const [headers = ""] = textOf(original).split(/\r?\n\r?\n/, 1);
   const messageId = /^message-id\s*:\s*(<[^>\r\n]*>)/im.exec(headers.replace(/\r?\n[ \t]+/g, " "))?.[1];
-  const [delivery] = deliveriesIn(messageId ?? "", domain);
-  if (code === undefined || delivery === undefined || code.startsWith("2")) return undefined;
-  return { delivery, permanent: code.startsWith("5"), code };
+  const [message] = messagesIn(messageId ?? "", domain);
+  if (code === undefined || message === undefined || code.startsWith("2")) return undefined;
+  return { message, permanent: code.startsWith("5"), code };
 }
 
 function textOf(attachment: Attachment | undefined): string {

@@ -1,9 +1,10 @@
-import { deliveriesIn, tokensIn } from "./names.ts";
+import { isSecretName, messagesIn, tokensIn } from "./names.ts";
 
-/** Which message of ours a mail answers. */
-export type Reference = { token: string } | { delivery: string };
+/** Which message of ours a mail answers: by a reply address, or by the Message-IDs that it follows, the newest first. */
+export type Reference = { token: string } | { messages: readonly string[] };
 
 const ADDRESSES = ["to", "cc"] as const;
+const MOST_FOLLOWED = 20;
 /** Where mail servers write for whom a mail really was; never signed by its author. */
 const ROUTES = ["delivered-to", "x-original-to", "envelope-to"] as const;
 
@@ -20,19 +21,58 @@ export function referenceIn(
   return firstToken(routed, domain) ?? followed(header, domain);
 }
 
-/** The same, of headers that their author signed: where a mail was routed says nothing about what its author meant. */
-export function signedReferenceIn(lines: readonly string[], domain: string): Reference | undefined {
+/**
+ * The same, of headers that their author signed, and only of a mail that was written to us: to a reply address, or in
+ * direct answer to a message of ours to the address that we write from. Where a mail was routed, and what it quotes, says
+ * nothing about what its author meant.
+ */
+export function signedReferenceIn(
+  lines: readonly string[],
+  { domain, agent }: { domain: string; agent: string },
+): Reference | undefined {
   const header = (name: string) =>
     lines.filter((line) => line.toLowerCase().startsWith(`${name}:`)).map((line) => line.slice(name.length + 1));
-  return firstToken(ADDRESSES.flatMap(header), domain) ?? followed(header, domain);
+  const to = addressesIn(lines);
+  const token = firstToken(to, domain);
+  if (token || !to.includes(agent)) return token;
+  const messages = header("in-reply-to").flatMap((value) => messagesIn(value, domain).filter(isSecretName));
+  return messages.length === 0 ? undefined : { messages: messages.slice(0, 1) };
 }
 
-/** Returns the addresses that header lines name as recipients, in lower case. */
+/** Returns the addresses that header lines name as recipients, in lower case. What stands in a name or a comment is none. */
 export function addressesIn(lines: readonly string[]): string[] {
   return lines
     .filter((line) => /^(to|cc)\s*:/i.test(line))
-    .flatMap((line) => line.slice(line.indexOf(":") + 1).match(/[^\s<>,;:"()]+@[^\s<>,;:"()]+/g) ?? [])
-    .map((address) => address.toLowerCase());
+    .flatMap((line) => {
+      const bare = withoutComments(line.slice(line.indexOf(":") + 1));
+      return bare.split(/[,;]/).flatMap((one) => addressOf(one) ?? []);
+    });
+}
+
+/** Returns the address of one recipient, whose quoted parts are gone: what stands in angle brackets where there are any. */
+function addressOf(recipient: string): string | undefined {
+  const isNamed = /[<>]/.test(recipient);
+  const found = isNamed
+    ? /^[^<>]*<([^<>]*)>[^<>]*$/.exec(recipient)?.[1]
+    : recipient.slice(recipient.lastIndexOf(":") + 1);
+  return /^\s*([^\s@:"\\]+@[^\s@:"\\]+)\s*$/.exec(found ?? "")?.[1]?.toLowerCase();
+}
+
+/** Leaves out comments, and puts a quote where a quoted text was. */
+function withoutComments(value: string): string {
+  let bare = "";
+  let depth = 0;
+  let isQuoted = false;
+  for (const unit of value.match(/\\[^]|[^]/g) ?? []) {
+    if (isQuoted) isQuoted = unit !== '"';
+    else if (unit === "(") depth += 1;
+    else if (depth > 0) depth -= unit === ")" ? 1 : 0;
+    else {
+      isQuoted = unit === '"';
+      bare += unit;
+    }
+  }
+  return bare;
 }
 
 /** Returns which of some addresses a mail was for, by its envelope, the way it came, or what its author wrote. */
@@ -47,22 +87,13 @@ export function recipientsAmong(
   return addresses.filter((address) => found.has(address));
 }
 
-/** Returns what is quoted: our mails end with a line that names their delivery. */
-export function quotedReferenceIn(text: string): Reference | undefined {
-  const delivery = /\bdlv_[0-9A-Za-z]{1,64}\b/.exec(text)?.[0];
-  return delivery === undefined ? undefined : { delivery };
-}
-
 function firstToken(values: readonly string[], domain: string): Reference | undefined {
   const token = values.flatMap((value) => tokensIn(value, domain))[0];
   return token === undefined ? undefined : { token };
 }
 
 function followed(header: (name: string) => readonly string[], domain: string): Reference | undefined {
-  const delivery =
-    header("in-reply-to").flatMap((value) => deliveriesIn(value, domain))[0] ??
-    header("references")
-      .flatMap((value) => deliveriesIn(value, domain))
-      .at(-1);
-  return delivery === undefined ? undefined : { delivery };
+  const named = (name: string) => header(name).flatMap((value) => messagesIn(value, domain));
+  const messages = [...new Set([...named("in-reply-to"), ...named("references").toReversed()])];
+  return messages.length === 0 ? undefined : { messages: messages.slice(0, MOST_FOLLOWED) };
 }

@@ -46,7 +46,8 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
   async function follow(app: SlackApp, wanted: Wanted, receive: Receive): Promise<void> {
     const { by } = wanted;
     const member = await members.isMember(app, by.user, by.team);
-    const sender = { kind: "slack", id: by.user, team: by.team, member, channel: by.channel } as const;
+    const ofApp = app.appId === undefined ? {} : { app: app.appId };
+    const sender = { kind: "slack", id: by.user, team: by.team, member, channel: by.channel, ...ofApp } as const;
     const following: Omit<Following<Wanted>, "wanted"> = {
       app,
       member,
@@ -67,8 +68,10 @@ export function openFollower(call: SlackCall, members: SlackMembers, outside: Sl
         return followTalk({ ...following, wanted }, isNoteLeft);
       case "address":
         return followAddress({ ...following, wanted }, isNoteLeft);
-      case "enter":
-        return following.tellVerdict(await following.hear({ delivery: wanted.entered.delivery }, wanted.entered.said));
+      case "enter": {
+        const { delivery, ts, said } = wanted.entered;
+        return following.tellVerdict(await following.hear({ delivery, ts }, said));
+      }
       case "press":
         return followPress({ ...following, wanted }, call, outside);
     }
@@ -106,13 +109,15 @@ async function followPress(
   call: SlackCall,
   outside: Pick<SlackOutside, "openFor">,
 ): Promise<void> {
-  const { by, delivery, does } = wanted;
-  if (does.is === "approve") return tellVerdict(await hear({ delivery }, { choice: does }));
-  const opened = await outside.openFor(delivery, { id: by.user, channel: by.channel, member });
+  const { by, delivery, ts, does } = wanted;
+  if (does.is === "approve") return tellVerdict(await hear({ delivery, ts }, { choice: does }));
+  const { channel } = by;
+  const ofApp = app.appId === undefined ? {} : { app: app.appId };
+  const opened = await outside.openFor(delivery, { id: by.user, channel, ts, member, ...ofApp });
   if ("refused" in opened) return tell(opened.refused);
   if (does.is === "option" && !opened.view.options[does.index]?.interactive) {
-    return tellVerdict(await hear({ delivery }, { choice: does }));
+    return tellVerdict(await hear({ delivery, ts }, { choice: does }));
   }
-  const view = modalFor(does, opened.view, delivery, by.channel);
+  const view = modalFor(does, opened.view, { delivery, channel, ts });
   await call(app.botToken, "views.open", { trigger_id: wanted.trigger, view });
 }

@@ -47,10 +47,13 @@ export interface Message {
   blocks?: readonly Block[];
 }
 
-/** Renders an ask. Buttons only where everything is shown and a press can be heard; else the link. */
+/**
+ * Renders an ask. Buttons only where everything is shown and a press can be heard; else the link. What the asker can read
+ * is plain text: nobody presses anything there.
+ */
 export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
   const { view, whole } = notice;
-  if (notice.target.settings.plain) return { text: plainText(notice) };
+  if (notice.target.settings.plain || notice.askerReads) return { text: plainText(notice) };
   const pressed = hears && whole;
   const linked = !pressed || view.words.length > roomForWords(view) || isLong(view);
   return {
@@ -267,9 +270,9 @@ function argumentLines(view: AskView, whole: boolean): string[] {
   return ["", ...(shown ? ["Arguments:", quoted(escaped(view.argumentsText))] : [escaped(missing(view))])];
 }
 
-/** The page asks for it; it is never in the link. */
+/** The page asks for it before anything is decided; it is never in the link, and the inbox asks for none. */
 function codeOf({ code }: Notice): string {
-  return ` (code ${code})`;
+  return code === "" ? "" : ` (code ${code})`;
 }
 
 function timeText(ms: number): string {

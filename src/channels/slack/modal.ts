@@ -13,11 +13,18 @@ const MOST_HINT = 500;
 /** Slack takes no larger view. */
 const MOST_VIEW_BYTES = 250_000;
 
+/** The message under which an editor was opened. */
+export interface EditedMessage {
+  delivery: string;
+  channel: string;
+  ts: string;
+}
+
 /**
- * Returns the editor for an ask as `views.open` takes it. `private_metadata` is the delivery's id and nothing else; where
- * it was opened stands in the name of its field, because Slack sends no channel with what was entered.
+ * Returns the editor for an ask as `views.open` takes it. `private_metadata` is the delivery's id and the timestamp of its
+ * message; the channel stands in the names of its fields. Slack sends neither with what was entered.
  */
-export function modalFor(purpose: Purpose, view: AskView, delivery: string, channel: string): object {
+export function modalFor(purpose: Purpose, view: AskView, { delivery, channel, ts }: EditedMessage): object {
   const option = purpose.is === "option" ? view.options[purpose.index] : undefined;
   const title = option?.title ?? option?.name;
   const isRejection = view.kind === "approval";
@@ -32,7 +39,7 @@ export function modalFor(purpose: Purpose, view: AskView, delivery: string, chan
     return {
       type: "modal",
       callback_id: purpose.is === "option" ? `parley:opt:${purpose.index}` : `parley:${purpose.is}`,
-      private_metadata: delivery,
+      private_metadata: `${delivery} ${ts}`,
       title: plain(isRejection ? "Reject" : "Answer"),
       submit: plain(isRejection ? "Reject" : "Send"),
       close: plain("Back"),
@@ -84,22 +91,20 @@ function fieldBlock({ label, description, required, nullable, of }: Field, place
 }
 
 /** What somebody entered into an editor of ours. */
-export interface Entered {
-  delivery: string;
-  channel: string;
+export interface Entered extends EditedMessage {
   said: ReplyContent;
 }
 
 /** Returns what was entered, or nothing where the view is none of ours. */
 export function readEntered(view: unknown): Entered | null {
-  const delivery = textAt(view, "private_metadata");
+  const [delivery = "", ts = ""] = textAt(view, "private_metadata").split(" ");
   const purpose = purposeOf(textAt(view, "callback_id"));
   const values = Object.entries(at(view, "state", "values") ?? {});
   const channel = values[0]?.[0].split(":")[0];
   if (!purpose || channel === undefined || delivery === "") return null;
   const fields = filledFields(values);
-  if (fields.length > 0) return { delivery, channel, said: { fields } };
-  return { delivery, channel, said: saidBy(purpose, textAt(values[0]?.[1], "parley:text", "value").trim()) };
+  if (fields.length > 0) return { delivery, channel, ts, said: { fields } };
+  return { delivery, channel, ts, said: saidBy(purpose, textAt(values[0]?.[1], "parley:text", "value").trim()) };
 }
 
 function filledFields(values: readonly [string, unknown][]): (string | null)[] {

@@ -12,7 +12,16 @@ export interface By {
 
 /** What somebody wants, read from a payload whose origin is proved. `id` is the same when Slack says it again. */
 export type Wanted =
-  | { is: "press"; by: By; id: string; delivery: string; does: { is: "approve" } | Purpose; trigger: string }
+  /** `ts` is of the message that was pressed. */
+  | {
+      is: "press";
+      by: By;
+      id: string;
+      delivery: string;
+      ts: string;
+      does: { is: "approve" } | Purpose;
+      trigger: string;
+    }
   | { is: "enter"; by: By; id: string; entered: Entered }
   | { is: "say"; by: By; id: string; thread: string; text: string; words: SlackMessageText }
   /** Somebody speaks to the app: by a mention, or in a direct message. */
@@ -66,9 +75,10 @@ function readPress(payload: unknown): Wanted | null {
   const channel = textAt(payload, "container", "channel_id") || textAt(payload, "channel", "id");
   const by = presserOf(payload, channel);
   const actionTs = textAt(action, "action_ts");
+  const ts = textAt(payload, "container", "message_ts");
   if (!does || !DELIVERY.test(delivery) || !by.user || !actionTs) return null;
   const id = `action ${actionTs} ${by.user}`;
-  return { is: "press", by, id, delivery, does, trigger: textAt(payload, "trigger_id") };
+  return { is: "press", by, id, delivery, ts, does, trigger: textAt(payload, "trigger_id") };
 }
 
 function readSubmission(payload: unknown): Wanted | null {

@@ -23,11 +23,14 @@ export interface SlackSettings {
   apiUrl?: string | undefined;
 }
 
-/** Who pressed something, as far as Slack proves it. */
+/** Who pressed something, and under which message, as far as Slack proves it. */
 export interface Presser {
   id: string;
   channel: string;
+  ts: string;
   member: boolean;
+  /** The id of the app that heard it, where it is not the operator's own. */
+  app?: string;
 }
 
 /** The doors to the outside. */

@@ -7,6 +7,7 @@ import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
 import { findGroup } from "../../access/find-called.ts";
 import { audienceOfCalled, personLeaf } from "../../requests/audience-of-called.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
+import { isOwnThread } from "../../conversations/own-thread.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
 import type { UsualAudience } from "../http/door.ts";
 import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
@@ -108,7 +109,8 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
   for (const tree of [ofKey, asker.known.usual?.tree]) {
     if (!tree) continue;
     try {
-      return await audienceOf(ctx, asker, { tree, tokens: [] }, decides);
+      keepToConversation(asker, { tree });
+      return await resolve(ctx, { asker, decides, isWritten: true }, tree, false);
     } catch (error) {
       if (!(error instanceof Refusal) || error.kind !== "invalid") throw error;
       ctx.log.warn({ code: error.code }, "the usual channel of a request reaches nobody");
@@ -132,7 +134,7 @@ export async function audienceOf(
   decides: Decides,
 ): Promise<Audience> {
   keepToConversation(asker, { tree });
-  const audience = await resolve(ctx, { asker, decides }, tree, false);
+  const audience = await resolve(ctx, { asker, decides, isWritten: false }, tree, false);
   if (tokens.length === 0) return audience;
   const names = await Promise.all(tokens.map((token) => keepSecret(ctx, "bot_token", token)));
   return withTokenNames(audience, names);
@@ -141,12 +143,15 @@ export async function audienceOf(
 interface For {
   asker: Asker;
   decides: Decides;
+  /** The operator wrote it down; else it stands in the request. */
+  isWritten: boolean;
 }
 
 async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean): Promise<Audience> {
   switch (tree.is) {
     case "targets": {
       if (joint) await refuseStrangers(ctx, tree.targets, tree.loc);
+      if (!of.isWritten) await refuseForeignThreads(ctx, of.asker, tree);
       return anyOf(tree.targets);
     }
     case "human":
@@ -182,7 +187,7 @@ async function resolveId(
       complain(problems, loc, "pattern", "names several who have to agree, which is for function calls only");
       throw refuse(problems);
     }
-    return resolve(ctx, of, named.tree, joint);
+    return resolve(ctx, { ...of, isWritten: true }, named.tree, joint);
   }
   const group = await findGroup(ctx, id);
   if (group && group.length > 0) return audienceOfCalled({ is: "group", group: id, humans: group });
@@ -220,6 +225,22 @@ async function refuseStrangers(ctx: Context, targets: readonly Target[], loc: Lo
     }
   }
   if (problems.length > 0) throw refuse(problems.slice(0, 1));
+}
+
+/** An agent speaks in threads of its own: people would take what it says in another's for that agent's (spec/a2h 5.3). */
+async function refuseForeignThreads(
+  ctx: Context,
+  { principal }: Asker,
+  { targets, loc }: Extract<ChannelTree, { is: "targets" }>,
+): Promise<void> {
+  for (const target of targets) {
+    const ts = target.via === "slack" ? target.settings["threadTs"] : undefined;
+    if (target.via !== "slack" || typeof ts !== "string") continue;
+    if (await isOwnThread(ctx, principal, { to: target.to, ts })) continue;
+    const problems: Problem[] = [];
+    complain(problems, [...loc, "thread_ts"], "unknown_channel", "is no thread that a request of yours began");
+    throw refuse(problems);
+  }
 }
 
 function identitiesOf(target: Target): Identity[] {

@@ -12,6 +12,7 @@ import { appendAudit } from "../../core/store/audit.ts";
 import type { Tx } from "../../core/store/db.ts";
 import {
   claimDelivery,
+  findDeliveriesByThread,
   findDelivery,
   findDueDeliveries,
   hastenDelivery,
@@ -24,7 +25,8 @@ import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
-import { tokenHashes, tokensOf, type DeliveryTokens } from "../delivery-tokens.ts";
+import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../delivery-tokens.ts";
+import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
 import { isRenewal } from "../model/renewal.ts";
 
@@ -50,7 +52,7 @@ export interface Deliver {
   /** Sends what is due and closes what is over; returns whether there was anything. */
   step(signal: AbortSignal): Promise<boolean>;
   /** A message that was sent did not arrive and never will: the person's next channel is tried. */
-  bounced(deliveryId: string, code: string): Promise<void>;
+  bounced(of: { delivery: string } | { thread: string }, code: string): Promise<void>;
 }
 
 /**
@@ -74,9 +76,10 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
       await Promise.all(found.map((one) => (signal.aborted ? undefined : takeUp(post, one, signal))));
       return found.length > 0;
     },
-    async bounced(deliveryId, code) {
+    async bounced(of, code) {
       await transact(ctx, async (tx) => {
-        const delivery = await findDelivery(tx, deliveryId);
+        const delivery =
+          "delivery" in of ? await findDelivery(tx, of.delivery) : (await findDeliveriesByThread(tx, of.thread))[0];
         const found = delivery && (await findAddressed(tx, delivery.askId));
         if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
         await failIn(ctx, tx, { delivery, ask: found.ask }, code);
@@ -138,7 +141,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
     }
     const notice = noticeOf(post, letter, channel);
     // Whoever is quick answers before the sending is noted.
-    const shownDigest = notice.whole ? ask.digest : null;
+    const shownDigest = notice.whole && !notice.askerReads ? ask.digest : null;
     await transact(ctx, async (tx) => {
       const person = await ownerOf(tx, delivery);
       await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
@@ -154,29 +157,28 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   }
 }
 
-function noteOf(post: Post, { words }: Delivery): string {
+function noteOf(post: Post, { words, askId, target }: Delivery): string {
   const note = JSON.parse(words ?? `{"says":""}`) as NoteWords;
   return noteText(note, {
-    link: (id) => linkTo(post, tokensOf(post.ctx, id)),
-    code: (id) => tokensOf(post.ctx, id).code,
+    link: (id) => linkOf(post.ctx, post.publicUrl(), { id, askId, target }),
+    code: (id) => (isReadByAsker(target) ? "" : tokensOf(post.ctx, id).code),
   });
-}
-
-function linkTo({ publicUrl }: Post, { link }: DeliveryTokens): string {
-  return `${publicUrl()}/r/${link}`;
 }
 
 function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);
   const view = viewFor(post, channel, ask);
   const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
+  const askerReads = isReadByAsker(delivery.target);
   const notice: Notice = {
     delivery: delivery.id,
+    messageName: messageNameOf(post.ctx, delivery.id),
     target: delivery.target,
     view,
-    link: linkTo(post, tokens),
-    code: tokens.code,
-    replyToken: tokens.reply,
+    link: linkOf(post.ctx, post.publicUrl(), delivery),
+    code: askerReads ? "" : tokens.code,
+    replyToken: askerReads ? "" : tokens.reply,
+    askerReads,
     whole: true,
     reminder: delivery.kind === "remind",
     renewal: isRenewal(delivery),

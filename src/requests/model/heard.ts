@@ -20,12 +20,19 @@ export interface InboundMessage {
   id: string;
   at: number;
   /**
-   * What it answers: a delivery; a token of a link or a reply address; or what its channel gave back as
-   * `externalIds.thread` when it sent, for a pair as `from|to` in the direction that is heard.
+   * What it answers: a delivery, of a press on Slack with the timestamp of the message that was pressed; a token of a link
+   * or a reply address; messages that it follows, the nearest first, or a thread, each as its channel gave it back as
+   * `externalIds.thread` when it sent; for a pair that is `from|to` in the direction that is heard.
    */
-  match: { delivery: string } | { token: string } | { thread: string } | { pair: [from: string, to: string] };
+  match:
+    | { delivery: string; ts?: string }
+    | { token: string }
+    | { messages: readonly string[] }
+    | { thread: string }
+    | { pair: [from: string, to: string] };
   sender:
-    | { kind: "slack"; id: string; team: string; member: boolean; channel: string }
+    /** By the app that heard it: left out where it is the operator's own, and else its id. */
+    | { kind: "slack"; id: string; team: string; member: boolean; channel: string; app?: string }
     | { kind: "email"; id: string }
     | { kind: "phone"; id: string }
     /** By the number under which agents know a human, and the webhook target that speaks for them. */

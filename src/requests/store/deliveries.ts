@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../lib/keyring.ts";
+import { isSlackUser } from "../../access/model/identity.ts";
 import type { Target } from "../model/request.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
 import { join, sql } from "../../core/store/sql.ts";
@@ -222,6 +223,26 @@ export async function findDeliveriesByThread(on: Queryable, thread: string): Pro
       WHERE d.thread = ${thread} ORDER BY (a.state = 'open') DESC, d.created_at DESC LIMIT 20`,
   );
   return rows.map(toDelivery);
+}
+
+/**
+ * Returns whether a message of somebody's request began a thread on Slack: `to` is as it was named, a channel or a user, in
+ * whose direct messages the thread then is.
+ */
+export async function hasBegunThread(
+  on: Queryable,
+  asker: string,
+  { to, ts }: { to: string; ts: string },
+): Promise<boolean> {
+  const inThread = isSlackUser(to) ? sql`d.thread LIKE ${`%/${ts}`}` : sql`d.thread = ${`${to}/${ts}`}`;
+  const rows = await on.all<Row>(
+    sql`SELECT d.* FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+      WHERE a.asker = ${asker} AND d.channel = 'slack' AND ${inThread}`,
+  );
+  return rows.map(toDelivery).some(({ target, externalIds }) => {
+    const isThere = externalIds?.["channel"] === to || ("to" in target && target.to === to);
+    return isThere && externalIds?.["ts"] === ts;
+  });
 }
 
 /** Returns the messages about what waits in a conversation and was sent, or is being sent, newest first. */

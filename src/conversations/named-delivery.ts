@@ -1,0 +1,28 @@
+import { sha256Hex } from "../lib/keyring.ts";
+import type { InboundMessage } from "../requests/model/heard.ts";
+import type { Queryable } from "../core/store/db.ts";
+import {
+  findDeliveriesByThread,
+  findDelivery,
+  findDeliveryByHash,
+  type Delivery,
+} from "../requests/store/deliveries.ts";
+
+type Match = InboundMessage["match"];
+type Naming = Exclude<Match, { thread: string } | { pair: unknown }>;
+
+/** True where something heard names the message that it answers, and not only the place where it was said. */
+export function isNamed(match: Match): match is Naming {
+  return "delivery" in match || "token" in match || "messages" in match;
+}
+
+/** Returns the message that something heard names: of several that it follows, the nearest that is ours. */
+export async function namedDelivery(on: Queryable, match: Naming): Promise<Delivery | undefined> {
+  if ("delivery" in match) return findDelivery(on, match.delivery);
+  if ("token" in match) return findDeliveryByHash(on, sha256Hex(match.token));
+  for (const message of match.messages) {
+    const [found] = await findDeliveriesByThread(on, message);
+    if (found) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import type { Target } from "./request.ts";
+
+/**
+ * Returns whether whoever asked can read what is sent to a target: it goes out by a bot token that came with the request,
+ * or by one of the further Slack apps, by whose tokens agents may ask. A message there holds nothing that lets its reader
+ * decide (spec/channels 2.1).
+ */
+export function isReadByAsker(target: Target): boolean {
+  if (target.via !== "slack") return false;
+  const { botToken, app } = target.settings;
+  return botToken !== undefined || app !== undefined;
+}
+
+/**
+ * Returns whether a message to a target is posted by a Slack app: by the one that the operator set up, which is `null`, or
+ * by a further one, by its id. Whose token came with a request is not known, and is at most a further one.
+ */
+export function isPostedBy(target: Target, app: string | null): boolean {
+  if (target.via !== "slack") return false;
+  const { botToken, app: named } = target.settings;
+  return botToken === undefined ? (named ?? null) === app : app !== null;
+}
+
+/** A message on Slack, as whoever pressed something under it names it. */
+export interface PressedMessage {
+  /** The id of the app that heard it; `null` for the operator's own. */
+  app: string | null;
+  channel: string;
+  ts: string;
+}
+
+/** True where a press is on the very message that was posted for a delivery, and was heard by the app that posted it. */
+export function isPostedAt(
+  { target, externalIds }: { target: Target; externalIds: Readonly<Record<string, string>> | null },
+  { app, channel, ts }: PressedMessage,
+): boolean {
+  return isPostedBy(target, app) && externalIds?.["channel"] === channel && externalIds["ts"] === ts;
+}
