@@ -126,7 +126,8 @@ async function answer(
     if (await isRepeat(ctx, heard)) return REPEATED;
     return refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
   }
-  if (ask.state === "open" && delivery.exposedAt !== null && !PROVED_BY_PROVIDER.has(heard.sender.kind)) {
+  // Elsewhere a provider's signature proves who speaks, whatever a program has read of the message.
+  if (ask.state === "open" && delivery.exposedAt !== null && heard.sender.kind === "email") {
     return (await isRepeat(ctx, heard)) ? REPEATED : { is: "not_understood", says: EXPOSED };
   }
   const meant = await meaningOf(ctx, { ask, delivery }, heard, link);
@@ -157,8 +158,6 @@ async function answer(
   }
 }
 
-/** Whoever presses or writes there is known by the provider's signature, whatever a program has read of the message. */
-const PROVED_BY_PROVIDER: ReadonlySet<InboundMessage["sender"]["kind"]> = new Set(["slack", "phone"]);
 const EXPOSED =
   "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
 

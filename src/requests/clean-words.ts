@@ -19,7 +19,13 @@ import {
 } from "./model/find-credentials.ts";
 import { FIRST_RENEWAL } from "./model/renewal.ts";
 import { insertDelivery } from "./store/deliveries.ts";
-import { exposeIfOpen, findNamedDeliveries, listDeliveriesTo, type ExposedDelivery } from "./store/exposed.ts";
+import {
+  exposeIfOpen,
+  findNamedDeliveries,
+  listAnswerable,
+  listAnswerableBy,
+  type ExposedDelivery,
+} from "./store/exposed.ts";
 import { findAddressed } from "./store/requests.ts";
 
 /** Somebody whose words are to be stored, as far as it was proved. */
@@ -68,7 +74,8 @@ export async function cleanWords<T>(
     db,
     parts.flatMap(({ candidates }) => candidates),
   );
-  const own = await listDeliveriesTo(db, speaker, CODES_MOST);
+  const own = await listAnswerableBy(db, speaker, CODES_MOST);
+  if (speaker.askId !== null) own.push(...(await listAnswerable(db, speaker.askId)));
   const known = [...new Set([...own, ...named.values()])].map((id) => ({ id, ...tokensOf({ keyring }, id) }));
   const codes = known.map(({ code }) => code);
   const exposed = new Set<string>();

@@ -36,19 +36,29 @@ async function listNamed(on: Queryable, which: ReturnType<typeof sql>): Promise<
   return rows.map((row) => ({ id: row.delivery_id, linkHash: row.link_hash, replyHash: row.reply_hash }));
 }
 
-/** Returns the ids of the messages about one request, and of those about open requests that went to somebody, newest first. */
-export async function listDeliveriesTo(
+/** Returns the ids of the messages about a request that can be answered by what stands in them. */
+export async function listAnswerable(on: Queryable, askId: string): Promise<string[]> {
+  const rows = await on.all<{ delivery_id: string }>(
+    sql`SELECT delivery_id FROM deliveries WHERE ask_id = ${askId} AND link_hash IS NOT NULL`,
+  );
+  return rows.map((row) => row.delivery_id);
+}
+
+/** The same of every open request, among the messages that went to somebody; the newest `limit`. */
+export async function listAnswerableBy(
   on: Queryable,
-  { person, identities, askId }: { person: string | null; identities: readonly Identity[]; askId: string | null },
+  { person, identities }: { person: string | null; identities: readonly Identity[] },
   limit: number,
 ): Promise<string[]> {
-  const toAddress = identities.map(
-    ({ value }) => sql` OR d.target LIKE ${`%${JSON.stringify({ to: value }).slice(1, -1)}%`}`,
-  );
+  const addresses = identities.map(({ value }) => JSON.stringify({ to: value }).slice(1, -1));
+  const whose = [
+    ...(person === null ? [] : [sql`d.person = ${person}`]),
+    ...addresses.map((address) => sql`d.target LIKE ${`%${address}%`}`),
+  ];
+  if (whose.length === 0) return [];
   const rows = await on.all<{ delivery_id: string }>(
-    sql`SELECT d.delivery_id FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
-      WHERE d.link_hash IS NOT NULL
-        AND (d.ask_id = ${askId ?? ""} OR a.state = 'open' AND (d.person = ${person ?? ""}${join([sql``, ...toAddress], "")}))
+    sql`SELECT d.delivery_id FROM addressed_asks a JOIN deliveries d ON d.ask_id = a.ask_id
+      WHERE a.state = 'open' AND d.link_hash IS NOT NULL AND (${join(whose, " OR ")})
       ORDER BY d.created_at DESC LIMIT ${limit}`,
   );
   return rows.map((row) => row.delivery_id);
