@@ -15,6 +15,7 @@ import { viewOf } from "../../src/requests/model/view.ts";
 import { phoneMemory } from "../../src/requests/phone-memory.ts";
 import { askPeople } from "../support/addressed.ts";
 import { HOUR } from "../support/contract.ts";
+import { noticeOf } from "../support/unseen-renderers.ts";
 import { openWorld, type World } from "../support/world.ts";
 import { openTwilioDouble, type TwilioDouble } from "./twilio-double.ts";
 
@@ -70,18 +71,13 @@ describe("text messages and WhatsApp", () => {
     kind: "sms" | "whatsapp",
     more: Partial<Notice<PhoneTarget>> = {},
   ): Promise<Notice<PhoneTarget>> {
+    const ask = await askPeople(world.server.ctx);
     return {
+      ...noticeOf<PhoneTarget>(ask, { via: kind, to: ANA, settings: {} }),
       delivery: DELIVERY,
-      target: { via: kind, to: ANA, settings: {} },
-      view: viewOf(await askPeople(world.server.ctx)),
+      view: viewOf(ask),
       link: `${PUBLIC_URL}/r/token`,
       code: "7KQ2",
-      messageName: "dlv_nameOfTheMessage000000",
-      replyToken: "a".repeat(26),
-      askerReads: false,
-      whole: true,
-      reminder: false,
-      opening: null,
       ...more,
     };
   }

@@ -7,7 +7,7 @@ import type { Target } from "./request.ts";
  */
 export function isReadByAsker(target: Target): boolean {
   if (target.via !== "slack") return false;
-  const { botToken, app } = target.settings;
+  const { botToken, app } = settingsOf(target);
   return botToken !== undefined || app !== undefined;
 }
 
@@ -17,8 +17,13 @@ export function isReadByAsker(target: Target): boolean {
  */
 export function isPostedBy(target: Target, app: string | null): boolean {
   if (target.via !== "slack") return false;
-  const { botToken, app: named } = target.settings;
+  const { botToken, app: named } = settingsOf(target);
   return botToken === undefined ? (named ?? null) === app : app !== null;
+}
+
+/** Rows of people's channels may hold none. */
+function settingsOf({ settings }: Extract<Target, { via: "slack" }>): Readonly<Record<string, unknown>> {
+  return (settings as Readonly<Record<string, unknown>> | undefined) ?? {};
 }
 
 /** A message on Slack, as whoever pressed something under it names it. */
