@@ -6,10 +6,11 @@ import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
 import { findGroup } from "../../access/find-called.ts";
 import { audienceOfCalled, personLeaf } from "../../requests/audience-of-called.ts";
+import { mayBeAsked } from "../../requests/known-recipients.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
 import type { UsualAudience } from "../http/door.ts";
-import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
+import { isJoint, recipientField, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 import { idNumber } from "../http/query.ts";
 
@@ -108,7 +109,8 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
   for (const tree of [ofKey, asker.known.usual?.tree]) {
     if (!tree) continue;
     try {
-      return await audienceOf(ctx, asker, { tree, tokens: [] }, decides);
+      keepToConversation(asker, { tree });
+      return await resolve(ctx, { asker, decides, isOwn: false }, tree, false);
     } catch (error) {
       if (!(error instanceof Refusal) || error.kind !== "invalid") throw error;
       ctx.log.warn({ code: error.code }, "the usual channel of a request reaches nobody");
@@ -128,11 +130,11 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
 export async function audienceOf(
   ctx: Context,
   asker: Asker,
-  { tree, tokens }: Omit<ReadChannel, "echo">,
+  { tree, tokens, isEscalation = false }: Omit<ReadChannel, "echo"> & { isEscalation?: boolean },
   decides: Decides,
 ): Promise<Audience> {
   keepToConversation(asker, { tree });
-  const audience = await resolve(ctx, { asker, decides }, tree, false);
+  const audience = await resolve(ctx, { asker, decides, isOwn: !isEscalation }, tree, false);
   if (tokens.length === 0) return audience;
   const names = await Promise.all(tokens.map((token) => keepSecret(ctx, "bot_token", token)));
   return withTokenNames(audience, names);
@@ -141,12 +143,15 @@ export async function audienceOf(
 interface For {
   asker: Asker;
   decides: Decides;
+  /** The asker wrote it, and it says who is to decide. */
+  isOwn: boolean;
 }
 
 async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean): Promise<Audience> {
   switch (tree.is) {
     case "targets": {
       if (joint) await refuseStrangers(ctx, tree.targets, tree.loc);
+      if (of.isOwn) await refuseUnknown(ctx, tree.targets, tree.loc);
       return anyOf(tree.targets);
     }
     case "human":
@@ -182,7 +187,7 @@ async function resolveId(
       complain(problems, loc, "pattern", "names several who have to agree, which is for function calls only");
       throw refuse(problems);
     }
-    return resolve(ctx, of, named.tree, joint);
+    return resolve(ctx, { ...of, isOwn: false }, named.tree, joint);
   }
   const group = await findGroup(ctx, id);
   if (group && group.length > 0) return audienceOfCalled({ is: "group", group: id, humans: group });
@@ -220,6 +225,21 @@ async function refuseStrangers(ctx: Context, targets: readonly Target[], loc: Lo
     }
   }
   if (problems.length > 0) throw refuse(problems.slice(0, 1));
+}
+
+/** @throws {Refusal} `recipient_refused` for an address at which agents may ask nobody here */
+async function refuseUnknown(ctx: Context, targets: readonly Target[], loc: Loc): Promise<void> {
+  for (const [i, target] of targets.entries()) {
+    if (await mayBeAsked(ctx, target)) continue;
+    const problems: Problem[] = [];
+    complain(
+      problems,
+      [...loc, recipientField(target, i)],
+      "recipient_not_allowed",
+      "names nobody who is enrolled here",
+    );
+    throw refuse(problems);
+  }
 }
 
 function identitiesOf(target: Target): Identity[] {

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
 import { openDeadline } from "../../lib/deadline.ts";
-import type { AddressedAsk } from "../model/request.ts";
-import { leavesOf } from "../model/audience.ts";
+import type { AddressedAsk, Target } from "../model/request.ts";
+import { asksBy, leavesOf } from "../model/audience.ts";
 import { withoutForgery } from "../model/agent-words.ts";
 import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/view.ts";
 import { findAddressed, lockAddressed } from "../store/requests.ts";
@@ -167,8 +167,16 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
     reminder: delivery.kind === "remind",
     opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
   };
+  if (!asksBy(ask.audience, delivery)) return informing(notice, `${post.publicUrl()}/inbox`);
   if (view.kind !== "approval") return notice;
   return { ...notice, whole: isShort && !isGuarded(ask) && (channel.showsWhole?.(notice) ?? true) };
+}
+
+/** Whoever is told and not asked gets nothing to decide with. */
+function informing(notice: Notice, inbox: string): Notice {
+  const target = notice.target as Target;
+  const told: Target = target.via === "email" ? { ...target, informed: true } : target;
+  return { ...notice, target: told, link: inbox, code: "", replyToken: "", whole: false };
 }
 
 /** Programs are told what was asked, to the letter; people read it in a message beside our own words. */

@@ -1,3 +1,5 @@
+import type { RecipientRules } from "./recipients.ts";
+
 /** How asks to named people are limited, how long they are kept, and how people are reminded. */
 export interface AddressedRules {
   createsPerMinute: number;
@@ -14,6 +16,7 @@ export interface AddressedRules {
   grantDays: number;
   /** Who is asked under the name of a group: the ids of its people. */
   groups: ReadonlyMap<string, readonly string[]>;
+  recipients: RecipientRules;
 }
 
 /** How a group may be called: not as an audience of the relay is, and never as a person's number. */
@@ -31,6 +34,7 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   slackMembersApprove: false,
   grantDays: 30,
   groups: new Map(),
+  recipients: { whom: null, patterns: [] },
 };
 
 /** Requests with at least so much time remind once, at four fifths of it. */
