@@ -153,6 +153,14 @@ export const Settings = z.object({
       whole(1, 86_400).default(addressed.fallbackMs / 1000),
       "Without an answer for so long, the next of a person's channels is tried.",
     ),
+    messagesPerHour: setting(
+      whole(1, MOST).default(addressed.messagesPerHour),
+      "Messages to one recipient on one channel, and to one device, an hour; one more says how many requests wait.",
+    ),
+    recipientsPerHour: setting(
+      whole(1, MOST).default(addressed.recipientsPerHour),
+      "Recipients that one agent writes to an hour; messages to others wait.",
+    ),
   }),
   crowd: z.object({
     public: setting(
@@ -246,6 +254,8 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     pendingPerAgent: a2h.pendingPerAgent,
     approvalTimeoutSeconds: a2h.approvalTimeoutSeconds,
     fallbackMs: delivery.fallbackSeconds * 1000,
+    messagesPerHour: delivery.messagesPerHour,
+    recipientsPerHour: delivery.recipientsPerHour,
     keptMs: a2h.retentionDays * DAY_MS,
     slackMembersApprove: rest.slack.channelApprovers === "members",
     grantDays: rest.policy.grantDays,

@@ -24,6 +24,7 @@ import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
+import { digestWords, heldBack } from "../hold-back.ts";
 import { tokenHashes, tokensOf } from "../delivery-tokens.ts";
 
 /** A claimed message is a rival's again after this. */
@@ -110,6 +111,7 @@ async function takeUp(post: Post, due: { id: string; epoch: number }, signal: Ab
   }
   if (delivery.kind === "remind" && delivery.channel === "inbox") return remind(ctx, letter);
   if (!channel) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }));
+  if (delivery.kind !== "tell" && (await heldBack(ctx, letter))) return;
   await send(post, letter, channel, signal);
 }
 
@@ -129,8 +131,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     if (delivery.kind === "tell") {
-      const sent = { externalIds: await threadOf(ctx, delivery) };
-      await channel.tell?.(delivery.target, sent, delivery.words ?? "", within.signal);
+      await tell(post, delivery, channel, within.signal);
       await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
       return;
     }
@@ -151,6 +152,16 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
     await fail(ctx, letter, failureOf(error));
   }
 }
+
+/** Says something in the thread of a message, or, without words of its own, how many messages are held back. */
+async function tell({ ctx, publicUrl }: Post, delivery: Delivery, channel: Channel, signal: AbortSignal) {
+  const { target, words } = delivery;
+  if (words !== null) return channel.tell?.(target, { externalIds: await threadOf(ctx, delivery) }, words, signal);
+  const digest = await digestWords(ctx, delivery, publicUrl());
+  if (digest !== null) await channel.tell?.(target, { externalIds: { subject: DIGEST_SUBJECT } }, digest, signal);
+}
+
+const DIGEST_SUBJECT = "Requests are waiting";
 
 function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Notice {
   const tokens = tokensOf(post.ctx, delivery.id);

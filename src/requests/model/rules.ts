@@ -8,6 +8,10 @@ export interface AddressedRules {
   approvalTimeoutSeconds: number;
   /** Without an answer for so long, the next of a person's channels is tried. */
   fallbackMs: number;
+  /** Messages to one recipient on one channel within an hour; further ones wait, and one message says how many. */
+  messagesPerHour: number;
+  /** Recipients that one agent writes to within an hour; messages to others wait. */
+  recipientsPerHour: number;
   /** How long an ask is kept once it is over. */
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
@@ -30,6 +34,8 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   pendingPerAgent: 5000,
   approvalTimeoutSeconds: 259_200,
   fallbackMs: 900_000,
+  messagesPerHour: 30,
+  recipientsPerHour: 100,
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
   grantDays: 30,
