@@ -74,6 +74,8 @@ export async function openDoorScene(): Promise<DoorScene> {
     PARLEY_CROWD_PUBLIC: "true",
     PARLEY_LOG_LEVEL: "error",
     PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
+    PARLEY_DELIVERY_MESSAGES_PER_HOUR: "1000000",
+    PARLEY_DELIVERY_RECIPIENTS_PER_HOUR: "1000000",
   };
   const settings = join(directory, "parley.yaml");
   writeFileSync(settings, "");

@@ -37,6 +37,7 @@ export const REFUSALS = {
   unsupported_media_type: { kind: "invalid", says: "The body must be JSON, and not compressed." },
   misdirected: { kind: "invalid", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
   not_asked: { kind: "forbidden", says: "This person was not asked." },
+  not_counted: { kind: "forbidden", says: "Only enrolled people count where several have to agree." },
   self_response: { kind: "forbidden", says: "An agent may not answer its own request." },
   scope_missing: { kind: "forbidden", says: "This key may not do that." },
   recipient_refused: { kind: "forbidden", says: "This server does not write to that recipient." },

@@ -165,3 +165,8 @@ function wordsOf(query: string): string[] {
 export async function isEnrolled(ctx: Pick<Context, "db">, identity: Identity): Promise<boolean> {
   return (await findHumanByIdentity(ctx.db, identity)) !== undefined;
 }
+
+/** True where somebody is enrolled beside the person who runs this server. */
+export async function isAnybodyElseEnrolled({ db }: Pick<Context, "db">): Promise<boolean> {
+  return (await listHumans(db, 0, 2)).some(({ isOperator }) => !isOperator);
+}

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { readKeyText, type Scope } from "../lib/key-text.ts";
 import { sha256Hex } from "../lib/keyring.ts";
-import { findLiveKey, touchKey } from "./store/keys.ts";
+import { findKeyNamed, findLiveKey, touchKey } from "./store/keys.ts";
 import { transact } from "../core/store/transact.ts";
 
 /** Who a key stands for. */
@@ -34,4 +34,9 @@ export async function findKey(ctx: Pick<Context, "db" | "wake">, presented: stri
   if (key.isSightingDue) await transact(ctx, (tx) => touchKey(tx, key.id));
   const { id: keyId, scope, name, person, selfRespond, channel, conversation, repos } = key;
   return { keyId, scope, name, principal: `${scope}:${name}`, person, selfRespond, channel, conversation, repos };
+}
+
+/** True for a name that a key was ever made for, in whatever case. */
+export async function isNameOfKey({ db }: Pick<Context, "db">, name: string): Promise<boolean> {
+  return (await findKeyNamed(db, name)) !== undefined;
 }

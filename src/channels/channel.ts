@@ -126,7 +126,7 @@ export interface Channel<Target = unknown> {
   send(notice: Notice<Target>, signal: AbortSignal): Promise<Sent>;
   /** Shows where the message was sent that the ask is over. @throws {DeliveryError} */
   close?(target: Target, sent: Sent, closing: Closing, signal: AbortSignal): Promise<void>;
-  /** Says something to whoever got the message. @throws {DeliveryError} */
+  /** Says something to whoever got the message; without its ids, as a message of its own. @throws {DeliveryError} */
   tell?(target: Target, sent: Sent, words: string, signal: AbortSignal): Promise<void>;
   readonly inbound?: {
     hooks?: readonly Hook[];

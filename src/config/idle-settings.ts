@@ -52,7 +52,6 @@ const NEEDED_BY: Readonly<Record<string, readonly Needed[]>> = {
   tools: ["mcp_servers"],
   "telemetry.service_name": ["telemetry.otlp_url"],
   "telemetry.headers_env": ["telemetry.otlp_url"],
-  "a2h.recipient_patterns": ["a2h.recipients"],
 };
 
 /** Variables that programs of Parley read and that are no settings; the last of them they give to what they start. */

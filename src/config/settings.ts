@@ -138,8 +138,9 @@ export const Settings = z.object({
       "Days a request to people is kept once it is over.",
     ),
     recipients: setting(
-      z.enum(["any", "listed"], { error: "any or listed" }).default("any"),
-      "Whom agents may have written to; listed: only whom recipient_patterns name.",
+      z.enum(["any", "enrolled", "listed"], { error: "any, enrolled or listed" }).optional(),
+      "Whom agents may ask by an address: any, enrolled (recipient_patterns too) or listed; left out, any until others than the operator are enrolled.",
+      { example: "enrolled" },
     ),
     recipientPatterns: setting(
       listOf(text("an address, a number or a Slack ID, with * for anything")).default([]),
@@ -151,6 +152,14 @@ export const Settings = z.object({
     fallbackSeconds: setting(
       whole(1, 86_400).default(addressed.fallbackMs / 1000),
       "Without an answer for so long, the next of a person's channels is tried.",
+    ),
+    messagesPerHour: setting(
+      whole(1, MOST).default(addressed.messagesPerHour),
+      "Messages to one recipient on one channel, and to one device, an hour; one more says how many requests wait.",
+    ),
+    recipientsPerHour: setting(
+      whole(1, MOST).default(addressed.recipientsPerHour),
+      "Recipients that one agent writes to an hour; messages to others wait.",
     ),
   }),
   crowd: z.object({
@@ -245,18 +254,19 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
     pendingPerAgent: a2h.pendingPerAgent,
     approvalTimeoutSeconds: a2h.approvalTimeoutSeconds,
     fallbackMs: delivery.fallbackSeconds * 1000,
+    messagesPerHour: delivery.messagesPerHour,
+    recipientsPerHour: delivery.recipientsPerHour,
     keptMs: a2h.retentionDays * DAY_MS,
     slackMembersApprove: rest.slack.channelApprovers === "members",
     grantDays: rest.policy.grantDays,
     // Who they are is known to the store: a server looks them up when it starts.
     groups: new Map(),
+    recipients: { whom: a2h.recipients ?? null, patterns: a2h.recipientPatterns },
   };
   return {
     ...rest,
     addressed: addressedRules,
     conversations: { entryPoints: entryPointsOf(a2h.entryPoints) },
-    /** Whom agents may have written to; null for anybody. */
-    recipients: a2h.recipients === "listed" ? a2h.recipientPatterns : null,
     /** Channels that have a name here, and the usual one. */
     contacts: { channels: a2h.channels ?? {}, defaultChannel: a2h.defaultChannel },
     /** Nothing here says that others than the programs and people of this computer reach it. */

@@ -293,6 +293,10 @@ async function refusalVerdict(
     return standingVerdict(ctx.db, now?.ask ?? ask);
   }
   if (code === "not_asked" || code === "self_response") return refuseStranger(ctx, ask.id, responder);
+  if (code === "not_counted") {
+    await noteRefusedAnswer(ctx, ask.id, responder, { reason: "responder_not_allowed" });
+    return { is: "not_allowed", says: refusal.message, reason: "responder_not_allowed" };
+  }
   if (code === "unknown_option") {
     const options = refusal.details["options"] as readonly string[];
     const { said } = heard;

@@ -7,6 +7,7 @@ export interface Receipt {
   jti: string;
   door: string;
   call_id: string | null;
+  /** The principal: `agent:` and the name its key was made for, or `open:` and the name that a program without one gave. */
   agent: string;
   consent_digest: string | null;
   outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";

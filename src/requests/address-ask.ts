@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { NO_DEADLINE, type AddressedAsk, type Audience, type Target } from "./model/request.ts";
-import { leavesOf, readersOf } from "./model/audience.ts";
+import { escalated, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
 import { countAddressed, findByRef, insertAddressedIfNew, type NewAddressedAsk } from "./store/requests.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
@@ -16,7 +16,7 @@ import { tellDevices } from "./tell-devices.ts";
 export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   /** When everybody who was told is told once more; null for never. */
   remindAfterMs: number | null;
-  /** More people, asked later if nobody answered by then, with words that stand first. */
+  /** More people, asked or told later if nobody answered by then, with words that stand first. */
   rounds?: readonly EscalationRound[];
   /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
   inboxOnly?: boolean;
@@ -28,6 +28,8 @@ export interface EscalationRound {
   afterMs: number;
   audience: Audience;
   words: string;
+  /** They are told and decide nothing. */
+  informs: boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -78,7 +80,7 @@ export async function storeAskIn(
   tx: Tx,
   wish: AddressedWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const audience = withRounds(wish.audience, wish.rounds ?? []);
+  const audience = escalated(wish.audience, addedBy(wish.rounds ?? []));
   const standing = await findByRef(tx, wish.asker, wish.ref);
   if (standing) return replay(standing, wish.sameHash);
   if (!wish.uncharged) await chargeAsker(ctx, tx, wish.asker);
@@ -106,9 +108,10 @@ export async function tellAskedIn(
   // point: addressed-stored
   if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
   let firstStep = leavesOf(audience).length;
-  for (const round of rounds) {
-    const later = withRounds(null, [round]);
-    await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words: round.words });
+  // Whoever is added has the place of their leaf; whoever is told stands behind all leaves.
+  for (const { afterMs, audience: node, words } of [...addedBy(rounds), ...rounds.filter(({ informs }) => informs)]) {
+    const later: Audience = { is: "any", of: [{ afterMs, node }] };
+    await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words });
     firstStep += leavesOf(later).length;
   }
   if (remindAfterMs !== null) await planReminders(ctx, tx, id, remindAfterMs);
@@ -126,11 +129,8 @@ export async function noteCreated(tx: Tx, ask: AddressedAsk): Promise<void> {
   });
 }
 
-/** Each round adds people, any of whom may answer from then on. */
-function withRounds(audience: Audience | null, rounds: readonly EscalationRound[]): Audience {
-  if (audience && rounds.length === 0) return audience;
-  const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
-  return { is: "any", of: [...(audience ? [{ afterMs: 0, node: audience }] : []), ...later] };
+function addedBy(rounds: readonly EscalationRound[]): EscalationRound[] {
+  return rounds.filter(({ informs }) => !informs);
 }
 
 function replay(

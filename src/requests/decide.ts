@@ -69,7 +69,7 @@ export async function responderOf(on: Queryable, person: string, via: Via): Prom
  * An answer that is refused for what it says is kept with the ask, so that its agent sees that somebody tried.
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `not_asked`,
- *   `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
+ *   `not_counted`, `self_response`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`, `answer_misfit`
  */
 export async function decideAsk(ctx: Context, input: DecisionInput): Promise<Decided> {
   const found = await findAddressed(ctx.db, input.askId);
@@ -277,6 +277,7 @@ const REASONS: Partial<Record<RefusalCode, RefusedAnswer["reason"]>> = {
   answer_misfit: "schema",
   unknown_option: "unknown_option",
   not_asked: "responder_not_allowed",
+  not_counted: "responder_not_allowed",
   digest_mismatch: "digest_mismatch",
 };
 

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
-import type { AddressedAsk, Audience, Outcome, Target } from "./model/request.ts";
-import { isJoint, leavesOf, readersOf } from "./model/audience.ts";
+import type { AddressedAsk, Audience, Outcome } from "./model/request.ts";
+import { escalated, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
 import { insertReaders, lockAddressed, updateAddressed, type AddressedAt } from "./store/requests.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
@@ -88,16 +88,19 @@ export function settledRefusal(ask: AddressedAsk): Refusal {
 
 const ESCALATIONS_MOST = 10;
 
+/** Steps between two escalations: none has so many messages. */
+const STEPS_OF_AN_ESCALATION = 1000;
+
 /**
- * Asks more people about an open ask: each of `targets` is told at once, with `words` first, and may answer from now on,
- * unless the audience needs several who agree; then they are only told (spec/a2h 11).
+ * Tells more people about an open ask, at once and with `words` first. Those of `added` may answer from now on, unless
+ * several have to agree; everybody else is only told (spec/a2h 11).
  *
  * @throws {Refusal} `request_not_found`, `already_decided`, `request_expired`, `request_cancelled`, `escalation_limit`
  */
 export async function escalateAddressed(
   ctx: Context,
   askId: string,
-  { targets, words, by }: { targets: readonly Target[]; words: string; by: Actor },
+  { added, informed, words, by }: { added: Audience | null; informed: Audience | null; words: string; by: Actor },
 ): Promise<AddressedAsk> {
   const result = await transact(ctx, async (tx) => {
     const held = await lockAddressed(tx, askId);
@@ -107,11 +110,12 @@ export async function escalateAddressed(
     const { escalations = 0 } = ask.wire as { escalations?: number };
     if (escalations >= ESCALATIONS_MOST) throw new Refusal("escalation_limit");
 
-    const added: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
-    const firstStep = leavesOf(ask.audience).length + 100 * (escalations + 1);
-    await planDeliveries(ctx, tx, { askId, audience: added, firstStep, words });
-    const audience = isJoint(ask.audience) ? ask.audience : withMore(ask.audience, added);
-    if (audience !== ask.audience) {
+    const told = [added, informed].filter((one) => one !== null);
+    const all: Audience = { is: "any", of: told.map((node) => ({ afterMs: 0, node })) };
+    const firstStep = leavesOf(ask.audience).length + STEPS_OF_AN_ESCALATION * (escalations + 1);
+    await planDeliveries(ctx, tx, { askId, audience: all, firstStep, words });
+    const audience = escalated(ask.audience, added === null ? [] : [{ afterMs: 0, audience: added }]);
+    if (added !== null && audience !== ask.audience) {
       await insertReaders(tx, askId, readersOf(added));
       await tellDevices(tx, askId, added);
     }
@@ -123,9 +127,4 @@ export async function escalateAddressed(
   });
   if (result instanceof Refusal) throw result;
   return result;
-}
-
-function withMore(audience: Audience, added: Audience): Audience {
-  const of = audience.is === "any" ? audience.of : [{ afterMs: 0, node: audience }];
-  return { is: "any", of: [...of, { afterMs: 0, node: added }] };
 }

@@ -1,7 +1,6 @@
 import type { Context } from "../context.ts";
 import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../lib/receipt.ts";
 import type { AddressedAsk, CountedDecision } from "./model/request.ts";
-import { agentName } from "./model/view.ts";
 import { Refusal } from "../refusals.ts";
 import { listDecisions } from "./store/requests.ts";
 import { findSecret, insertSecretIfNew } from "../core/store/sealed-secrets.ts";
@@ -48,7 +47,7 @@ export async function readReceipt(ctx: Context, ask: AddressedAsk, issuer: strin
     jti: ask.id,
     door: ask.door,
     call_id: callId === "" ? null : callId,
-    agent: agentName(ask.asker),
+    agent: ask.asker,
     consent_digest: outcome.digest ?? ask.digest,
     outcome: outcomeWord(ask),
     expired: outcome.status === "expired",

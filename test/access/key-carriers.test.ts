@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { decodeJwt } from "jose";
 import { raw } from "sql-template-tag";
 import { makeKeyText } from "../../src/lib/key-text.ts";
 import { systemRandom } from "../../src/lib/random.ts";
@@ -8,6 +9,10 @@ import { addPerson } from "../../src/access/add-person.ts";
 import { createKey } from "../../src/access/create-key.ts";
 import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { revokeKey } from "../../src/access/revoke-key.ts";
+import { cancelAddressed } from "../../src/requests/end.ts";
+import { agentName, askerName } from "../../src/requests/model/view.ts";
+import { readAddressed } from "../../src/requests/read.ts";
+import { readReceipt } from "../../src/requests/read-receipt.ts";
 import { callBody, contactBody } from "../support/a2h.ts";
 import { assertRefused, assertUnknownQuestion, fresh, HOUR, ROOMY, sharedWorld } from "../support/contract.ts";
 import { ONE_DATABASE, type Reply } from "../support/world.ts";
@@ -163,6 +168,39 @@ describe("an agent without a key", () => {
       await world().call("GET", reply.body.poll_url, { headers: { "x-agent-id": "Default" } }),
       reply.body.question_id,
     );
+  });
+
+  it("is never called what a key was made for, and people see that it has none", async () => {
+    const { ctx } = world().server;
+    const [asks, runs, gone] = [fresh("Support-Bot"), fresh("runner"), fresh("gone")];
+    await createKey(ctx, { name: asks, scope: "agent" });
+    await createKey(ctx, { name: runs, scope: "executor" });
+    await revokeKey(ctx, (await createKey(ctx, { name: gone, scope: "agent" })).key.id);
+    const free = fresh("nobody");
+    const cases = [
+      [asks, "default"],
+      [asks.toLowerCase(), "default"],
+      [runs, "default"],
+      [gone, "default"],
+      [free, free],
+    ] as const;
+    for (const [name, taken] of cases) {
+      const headers = { "x-agent-id": name };
+      const body = { run_id: "run_1", call_id: fresh("call"), spec: { fn: "pay", kwargs: {} } };
+      const reply = await world().call("POST", "/humanlayer/v1/function_calls", { headers, body });
+      assert.equal(reply.status, 200, reply.text);
+      const ask = await readAddressed(ctx, reply.body.status.ask_id as string);
+      assert.equal(ask.asker, `open:${taken}`);
+      assert.equal(askerName(ask), `${taken} (without a key)`);
+      await cancelAddressed(ctx, ask.id, { kind: "agent", id: ask.asker });
+      const over = await readAddressed(ctx, ask.id);
+      const receipt = decodeJwt(await readReceipt(ctx, over, "https://parley.example"));
+      assert.equal(receipt["agent"], `open:${taken}`);
+      const asked = await world().call("POST", "/agent/questions", { headers, body: question });
+      const mine = { headers: { "x-agent-id": taken } };
+      assert.equal((await world().call("GET", asked.body.poll_url, mine)).status, 200);
+    }
+    assert.equal(agentName("agent:support"), "support");
   });
 
   it("is never called what begins as a key does: that is a key, or refused", async () => {

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Audience, Decider, Target } from "../../src/requests/model/request.ts";
-import { isAsked, isNamed, isSatisfied, leavesOf, readersOf } from "../../src/requests/model/audience.ts";
+import {
+  asksBy,
+  escalated,
+  isAsked,
+  isCounted,
+  isNamed,
+  isSatisfied,
+  leavesOf,
+  readersOf,
+} from "../../src/requests/model/audience.ts";
 
 const person = (name: string): Audience => ({ is: "leaf", target: { via: "person", person: name } });
 const inbox: Audience = { is: "leaf", target: { via: "inbox" } };
@@ -66,6 +75,74 @@ describe("an audience", () => {
     assert.equal(isAsked(audience, who("bo"), "approval", 2000), true);
     assert.equal(isSatisfied(audience, [who("bo")], 1999), false);
     assert.equal(isSatisfied(audience, [who("bo")], 2000), true);
+  });
+
+  it("takes nobody's approval for that of several, whoever is added later", () => {
+    const added = [{ afterMs: 0, audience: any(person("dee"), inbox) }];
+    const joint = [
+      all(person("ana"), person("bo")),
+      quorum(1, person("ana"), person("bo")),
+      any(person("ana"), all(person("bo"), person("cy"))),
+      any(any(quorum(2, person("ana"), person("bo")))),
+    ];
+    for (const audience of joint) {
+      assert.equal(escalated(audience, added), audience);
+      assert.equal(isSatisfied(escalated(audience, added), [who("dee", { seesAll: true })], 0), false);
+    }
+    for (const audience of [person("ana"), any(person("ana"), person("bo"))]) {
+      const more = escalated(audience, added);
+      assert.deepEqual([isSatisfied(more, [who("dee")], 0), isSatisfied(more, [who("ana")], 0)], [true, true]);
+      assert.equal(escalated(audience, []), audience);
+    }
+  });
+
+  it("has places that only enrolled people fill where several have to agree", () => {
+    const room: Audience = { is: "leaf", target: { via: "slack", to: "C024BE91L", settings: {} } };
+    const presses = (person: string | null, user: string): Decider => ({
+      via: "slack",
+      person,
+      identities: [{ kind: "slack", value: user }],
+      seesAll: false,
+      slackMember: { channel: "C024BE91L", mayApprove: true },
+    });
+    const stranger = presses(null, "U0PRIVATE");
+    const ana = who("ana");
+    const cases: [Audience, Decider[], boolean][] = [
+      [room, [stranger], true],
+      [any(room, person("ana")), [stranger], true],
+      [all(room), [stranger], false],
+      [all(person("ana"), room), [ana, stranger], false],
+      [all(person("ana"), room), [ana, presses("bo", "U0BO")], true],
+      [all(room, room), [stranger, presses(null, "U0OTHER")], false],
+      [quorum(2, person("ana"), room, person("bo")), [ana, stranger], false],
+      [quorum(1, room), [stranger], false],
+      [quorum(1, any(room, person("ana"))), [stranger], false],
+      [any(room, all(person("ana"), person("bo"))), [stranger], true],
+    ];
+    for (const [audience, approvers, expected] of cases) {
+      assert.equal(isSatisfied(audience, approvers, 0), expected, JSON.stringify([audience, approvers]));
+    }
+    assert.deepEqual(
+      [room, all(room), quorum(1, room), any(room, all(room))].map((audience) => isCounted(audience, stranger, 0)),
+      [true, false, false, true],
+    );
+  });
+
+  it("tells messages that ask from those that inform", () => {
+    const mail = (to: string, informed = false): Target => ({ via: "email", to, informed, settings: {} });
+    const audience = all(person("ana"), any({ is: "leaf", target: mail("bo@example.com") }));
+    const copied: Audience = { is: "leaf", target: mail("cy@example.com", true) };
+    const cases: [Audience, Target, string | null, boolean][] = [
+      [audience, mail("ana@example.com"), "ana", true],
+      [audience, mail("bo@example.com"), null, true],
+      [audience, mail("eve@example.com"), null, false],
+      [audience, mail("ana@example.com"), null, false],
+      [audience, { via: "sms", to: "bo@example.com", settings: {} }, null, false],
+      [copied, mail("cy@example.com", true), null, false],
+    ];
+    for (const [asked, target, reached, expected] of cases) {
+      assert.equal(asksBy(asked, { target, person: reached }), expected, JSON.stringify([target, reached]));
+    }
   });
 
   it("agrees with trying every assignment of approvers to leaves", () => {

@@ -18,7 +18,11 @@ for (const on of ONE_DATABASE) {
   describe(`one approval on four channels at once, on ${on}`, () => {
     it(`has one outcome ${ROUNDS} times, tells the others how it ended, and closes every message`, async () => {
       const [slack, email, sms] = [providerOf("slack"), providerOf("email"), providerOf("sms")];
-      await using world = await openWorld({ on, channels: [slack, email, sms] });
+      await using world = await openWorld({
+        on,
+        channels: [slack, email, sms],
+        env: { PARLEY_DELIVERY_MESSAGES_PER_HOUR: "1000" },
+      });
       const { ctx } = world.server;
       const people = {
         ana: await enrol(ctx, "Ana", [], { identities: [{ kind: "slack", value: "U1" }] }),

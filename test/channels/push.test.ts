@@ -8,10 +8,14 @@ import { openNotify } from "../../src/notices/loops/notify.ts";
 import { tellDevices } from "../../src/requests/tell-devices.ts";
 import { addPerson } from "../../src/access/add-person.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
-import { HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";
+import { advanceUntil, HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";
 import { openPushService, type Browser, type PushService } from "../support/push-service.ts";
 import { NOON } from "../support/held-clock.ts";
 import { DATABASES, openWorld, type Node, type Person, type World } from "../support/world.ts";
+
+interface Pushed {
+  notification: { title: string; navigate: string };
+}
 
 const RULES = { factor: 3, catchUpMs: 15 * MINUTE };
 const KINDS = ["web"] as const;
@@ -297,6 +301,44 @@ for (const on of DATABASES) {
       assert.equal(message?.headers.urgency, "high");
       assert.equal(await planned(ask.id), 1, "one device, once");
       assert.ok(await isActive(bystander.id));
+    });
+
+    it("of named people are told so often within an hour, and once how many requests wait", async () => {
+      const { ctx } = world.server;
+      const ana = await enrol(ctx, "Ana Ruiz");
+      const { id } = await subscribe(world.person("ana-phone"));
+      await ctx.db.transact((tx) =>
+        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
+          (SELECT person FROM push_subscriptions WHERE subscription_id = ${id})`),
+      );
+      const most = ctx.addressed.messagesPerHour;
+      const titles = () => service.pushed.map(({ payload }) => (payload as Pushed).notification.title);
+      const settled = async () => {
+        const [row] = await ctx.db.all<{ n: number }>(sql`SELECT count(*) AS n FROM notices WHERE state <> 'queued'`);
+        return row?.n;
+      };
+      // Slowly: a lease is not over before its message is sent.
+      const soon = (holds: () => boolean | Promise<boolean>) => advanceUntil(world, 200, holds);
+      for (let i = 0; i < most; i += 1) await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await soon(async () => (await settled()) === most);
+      assert.deepEqual(
+        titles(),
+        Array.from({ length: most }, () => "ana-bot"),
+      );
+      await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await soon(() => service.pushed.length === most + 1);
+      const { notification } = service.pushed.at(-1)?.payload as Pushed;
+      assert.deepEqual(
+        [notification.title, notification.navigate],
+        [`${most + 1} requests wait for you`, `${world.url}/inbox`],
+      );
+      for (let i = 0; i < 3; i += 1) await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await soon(async () => (await settled()) === most + 4);
+      assert.equal(service.pushed.length, most + 1);
+      await world.advance(HOUR);
+      await askPeople(ctx, { audience: toPerson(ana), timeoutSeconds: 86_400 });
+      await soon(() => service.pushed.length === most + 2);
+      assert.equal(titles().at(-1), "ana-bot");
     });
 
     it("of named people wait for the end of their quiet hours", async () => {

@@ -65,10 +65,6 @@ describe("a setting that does nothing alone", () => {
         ],
       ],
       [
-        'a2h: { recipient_patterns: ["*@example.com"], recipients: any }',
-        ["FILE:1: a2h.recipient_patterns does nothing without a2h.recipients."],
-      ],
-      [
         "telemetry: { service_name: desk }",
         ["FILE:1: telemetry.service_name does nothing without telemetry.otlp_url."],
       ],

@@ -40,6 +40,10 @@ async function broken(world: World): Promise<string[]> {
 
 const APPROVED = sql`(SELECT min(ask_id) FROM addressed_asks WHERE outcome LIKE '%"approved":true%')`;
 
+const LEAVES = ["ana", "bo", "cy"]
+  .map((person) => `{"is":"leaf","target":{"via":"person","person":"${person}"}}`)
+  .join();
+
 /** What nobody should ever do to a store, and the promise that it breaks. */
 const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
   [
@@ -68,6 +72,16 @@ const CORRUPTIONS: readonly [what: string, check: string, statement: Sql][] = [
     "somebody else is asked afterwards",
     "A10",
     sql`UPDATE addressed_asks SET audience = '{"is":"leaf","target":{"via":"person","person":"mallory"}}'
+      WHERE ask_id = ${APPROVED}`,
+  ],
+  [
+    "whoever an escalation added stood for those who had to agree",
+    "A10",
+    // As former versions stored it: Ana and Bo had to agree, and Ana, whom the escalation added, was enough.
+    sql`UPDATE addressed_asks SET
+      audience = '{"is":"any","of":[{"afterMs":0,"node":{"is":"quorum","min":3,"of":[' || ${LEAVES} || ']}},
+        {"afterMs":0,"node":{"is":"leaf","target":{"via":"inbox"}}},{"afterMs":0,"node":' || audience || '}]}',
+      wire = '{"spec":"{\\"escalation\\":[{\\"after_seconds\\":0},{\\"after_seconds\\":0}]}"}'
       WHERE ask_id = ${APPROVED}`,
   ],
   ["an end is not in the record", "A3", sql`DELETE FROM audit WHERE action = 'function_call.cancelled'`],

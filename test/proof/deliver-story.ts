@@ -60,6 +60,8 @@ export async function deliverStory(plan: Plan): Promise<DeliverStory> {
     PARLEY_EMAIL_SMTP_URL: plan.smtpUrl,
     PARLEY_EMAIL_FROM: "parley@example.com",
     PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
+    PARLEY_DELIVERY_MESSAGES_PER_HOUR: "1000000",
+    PARLEY_DELIVERY_RECIPIENTS_PER_HOUR: "1000000",
   });
   const trace = (line: string) => plan.trace && console.error(`deliver, ${on}: ${line}`);
   const story: DeliverStory = { kills: 0, pointsHit: [], asks: 0, mails: 0, again: 0, decisions: 0 };

@@ -127,6 +127,8 @@ function serve(database: string, dataDir: string, which: string): ChildProcess {
       // What it cannot do while it is held up is told by its replies.
       PARLEY_LOG_LEVEL: "silent",
       PARLEY_A2H_CREATES_PER_MINUTE: "1000000",
+      PARLEY_DELIVERY_MESSAGES_PER_HOUR: "1000000",
+      PARLEY_DELIVERY_RECIPIENTS_PER_HOUR: "1000000",
       PARLEY_RELAY_REQUESTS_PER_SECOND: "1000000",
       PARLEY_LIMITS_EDGE_PER_SECOND: "1000000",
       PARLEY_LIMITS_EDGE_BURST: "1000000",

@@ -63,10 +63,10 @@ export async function openScene(on: DatabaseName, options: Omit<WorldOptions, "o
 }
 
 /** One server for a whole `describe`: its tests keep apart by their ids. */
-export function sharedScene(on: DatabaseName): () => Scene {
+export function sharedScene(on: DatabaseName, options: Omit<WorldOptions, "on"> = {}): () => Scene {
   let scene: Scene;
   before(async () => {
-    scene = await openScene(on);
+    scene = await openScene(on, options);
   });
   after(() => scene[Symbol.asyncDispose]());
   return () => scene;

@@ -50,6 +50,8 @@ export async function openTown(on: DatabaseName): Promise<Town> {
   const port = await reservePort();
   const env = {
     PARLEY_PUBLIC_URL: PUBLIC_URL,
+    PARLEY_A2H_RECIPIENTS: "any",
+    PARLEY_DELIVERY_MESSAGES_PER_HOUR: "100000",
     PARLEY_LIMITS_EDGE_PER_SECOND: "100000",
     PARLEY_LIMITS_EDGE_BURST: "100000",
     PARLEY_SLACK_BOT_TOKEN: BOT_TOKEN,

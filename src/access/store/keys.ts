@@ -100,6 +100,15 @@ export async function findLiveKey(
   return row && { ...toKey(row), isSightingDue: row.now - (row.used_at ?? 0) >= SIGHTING_MS };
 }
 
+/** Returns the id of a key of a program that has this name in whatever case, revoked ones too. */
+export async function findKeyNamed(on: Queryable, name: string): Promise<string | undefined> {
+  const row = await first<{ key_id: string }>(
+    on,
+    sql`SELECT key_id FROM keys WHERE scope IN ('agent', 'executor') AND lower(name) = ${name.toLowerCase()} LIMIT 1`,
+  );
+  return row?.key_id;
+}
+
 /** The key was seen now. */
 export async function touchKey(tx: Tx, id: string): Promise<void> {
   await tx.all(sql`UPDATE keys SET used_at = (SELECT parley_now()) WHERE key_id = ${id}`);

@@ -81,6 +81,8 @@ function openPosts(
   call: SlackCall,
   { tokenFor, isHeard }: Tokens,
 ): Required<Pick<Channel<SlackTarget>, "check" | "send" | "close" | "tell">> {
+  const placeOf = async (token: string, { to }: SlackTarget, signal: AbortSignal): Promise<string> =>
+    isSlackUser(to) ? textAt(await call(token, "conversations.open", { users: to }, signal), "channel", "id") : to;
   return {
     async check(target, signal) {
       // A token that comes with an ask is kept when the ask is, and not for looking.
@@ -101,9 +103,7 @@ function openPosts(
     async send(notice, signal) {
       const { target } = notice;
       const token = await tokenFor(target);
-      const channel = isSlackUser(target.to)
-        ? textAt(await call(token, "conversations.open", { users: target.to }, signal), "channel", "id")
-        : target.to;
+      const channel = await placeOf(token, target, signal);
       const { threadTs } = target.settings;
       const args = {
         channel,
@@ -122,10 +122,13 @@ function openPosts(
     },
 
     async tell(target, { externalIds: { channel, ts, threadTs } }, words, signal) {
-      if (channel === undefined || ts === undefined) return;
       const token = await tokenFor(target);
-      const args = { channel, thread_ts: threadTs ?? ts, ...wireOf({ text: escaped(words) }) };
-      await call(token, "chat.postMessage", args, signal);
+      const said = wireOf({ text: escaped(words) });
+      const place =
+        channel === undefined || ts === undefined
+          ? { channel: await placeOf(token, target, signal) }
+          : { channel, thread_ts: threadTs ?? ts };
+      await call(token, "chat.postMessage", { ...place, ...said }, signal);
     },
   };
 }

@@ -1,10 +1,18 @@
 import { DeliveryError } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
 import { asOf } from "../../questions/model/question.ts";
-import { addressedMessage, crowdMessage, type PushMessage, type SendPush } from "../model/push-message.ts";
+import {
+  addressedMessage,
+  crowdMessage,
+  waitingMessage,
+  type PushMessage,
+  type SendPush,
+} from "../model/push-message.ts";
 import { quietMsLeft } from "../model/push-settings.ts";
+import { listPending } from "../../requests/read.ts";
 import { findAddressed } from "../../requests/store/requests.ts";
 import { findAsk } from "../../questions/store/questions.ts";
+import { countInWindow } from "../../core/store/limit-windows.ts";
 import { claimNotice, findDueNotices, updateNotice, type DeviceKind, type PushNotice } from "../store/notices.ts";
 import { deactivateIfStillAt, findDevice } from "../store/push-subscriptions.ts";
 import { transact } from "../../core/store/transact.ts";
@@ -46,12 +54,14 @@ async function sendOne(ctx: Context, { send, kinds }: Sender, due: PushNotice, s
   if (!device || !written || !kinds.includes(device.kind)) return settle({ state: "dropped" });
   const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;
   if (quietMs > 0) return settle({ state: "queued", inMs: quietMs, attempt: notice.attempt - 1 });
+  const message = await messageFor(ctx, notice, written.message);
+  if (message === null) return settle({ state: "dropped" });
 
   const patience = new AbortController();
   const over = new AbortController();
   void ctx.clock.sleep(WITHIN_MS, over.signal).then(() => patience.abort());
   try {
-    await send(device, written.message, AbortSignal.any([patience.signal, stop]));
+    await send(device, message, AbortSignal.any([patience.signal, stop]));
     // point: notice-sent
     await settle({ state: "sent" });
   } catch (error) {
@@ -67,6 +77,20 @@ async function sendOne(ctx: Context, { send, kinds }: Sender, due: PushNotice, s
   } finally {
     over.abort();
   }
+}
+
+/**
+ * Returns the message itself, or, for the first that is one too many within the hour, how many requests wait; nothing for
+ * those after it. They stand in the inbox. A message that is tried again was counted already.
+ */
+async function messageFor(ctx: Context, notice: PushNotice, message: PushMessage): Promise<PushMessage | null> {
+  if (notice.kind !== "addressed" || notice.attempt > 1) return message;
+  const { used } = await transact(ctx, (tx) => countInWindow(tx, "messages to", notice.device));
+  const { messagesPerHour } = ctx.addressed;
+  if (used <= messagesPerHour) return message;
+  if (used > messagesPerHour + 1) return null;
+  const { total } = await listPending(ctx, { person: notice.person }, { limit: 1, offset: 0 });
+  return waitingMessage(total);
 }
 
 /** Returns what the device is to show, or nothing when what it is about is over or kept out of sight. */

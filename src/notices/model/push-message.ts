@@ -65,6 +65,20 @@ export function addressedMessage(ask: AddressedAsk, now: number): PushMessage {
   };
 }
 
+/** Returns what a device shows in place of further asks to its person, where there were too many within an hour. */
+export function waitingMessage(count: number): PushMessage {
+  const path = "/inbox";
+  return {
+    title: count === 1 ? "1 request waits for you" : `${count} requests wait for you`,
+    body: "There are too many to tell of each. They stand in the inbox.",
+    path,
+    data: { url: path },
+    topic: topicOf("waiting"),
+    ttlSeconds: ADDRESSED_TTL_SECONDS,
+    urgency: "normal",
+  };
+}
+
 function topicOf(askId: string): string {
   return sha256Hex(askId).slice(0, 32);
 }

@@ -149,6 +149,7 @@ export async function insertCrowdNotice(
 export interface PushNotice {
   askId: string;
   device: string;
+  person: string;
   kind: NoticeKind;
   attempt: number;
   /** Fences off a worker whose lease is over. */
@@ -158,6 +159,7 @@ export interface PushNotice {
 interface NoticeRow {
   ask_id: string;
   subscription_id: string;
+  person: string;
   kind: NoticeKind;
   attempt: number;
   epoch: number;
@@ -166,6 +168,7 @@ interface NoticeRow {
 const toNotice = (row: NoticeRow): PushNotice => ({
   askId: row.ask_id,
   device: row.subscription_id,
+  person: row.person,
   kind: row.kind,
   attempt: row.attempt,
   epoch: row.epoch,
@@ -174,7 +177,7 @@ const toNotice = (row: NoticeRow): PushNotice => ({
 /** Returns up to `limit` messages to be sent now, longest due first. */
 export async function findDueNotices(on: Queryable, limit: number): Promise<PushNotice[]> {
   const rows = await on.all<NoticeRow>(
-    sql`SELECT ask_id, subscription_id, kind, attempt, epoch FROM notices
+    sql`SELECT ask_id, subscription_id, person, kind, attempt, epoch FROM notices
       WHERE state = 'queued' AND due_at <= (SELECT parley_now()) ORDER BY due_at LIMIT ${limit}`,
   );
   return rows.map(toNotice);
@@ -191,7 +194,7 @@ export async function claimNotice(
     sql`UPDATE notices SET epoch = epoch + 1, attempt = attempt + 1, due_at = parley_now() + ${leaseMs}
       WHERE ask_id = ${askId} AND subscription_id = ${device} AND epoch = ${epoch} AND state = 'queued'
         AND due_at <= parley_now()
-      RETURNING ask_id, subscription_id, kind, attempt, epoch`,
+      RETURNING ask_id, subscription_id, person, kind, attempt, epoch`,
   );
   return row && toNotice(row);
 }

@@ -6,11 +6,12 @@ import { Refusal } from "../../refusals.ts";
 import { isEnrolled, readHuman } from "../../access/enroll-human.ts";
 import { findGroup } from "../../access/find-called.ts";
 import { audienceOfCalled, personLeaf } from "../../requests/audience-of-called.ts";
+import { mayBeAsked } from "../../requests/known-recipients.ts";
 import { keepSecret } from "../../core/keep-secret.ts";
 import { isOwnThread } from "../../conversations/own-thread.ts";
 import { findConversationOf, isOpenerEnrolled, type Conversation } from "../../conversations/read.ts";
 import type { UsualAudience } from "../http/door.ts";
-import { isJoint, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
+import { isJoint, recipientField, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
 import { complain, refuse, type Loc, type Problem } from "./fields.ts";
 import { idNumber } from "../http/query.ts";
 
@@ -110,7 +111,7 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
     if (!tree) continue;
     try {
       keepToConversation(asker, { tree });
-      return await resolve(ctx, { asker, decides, isWritten: true }, tree, false);
+      return await resolve(ctx, { asker, decides, writtenBy: "operator" }, tree, false);
     } catch (error) {
       if (!(error instanceof Refusal) || error.kind !== "invalid") throw error;
       ctx.log.warn({ code: error.code }, "the usual channel of a request reaches nobody");
@@ -130,11 +131,12 @@ async function usualAudience(ctx: Context, asker: Asker, decides: Decides): Prom
 export async function audienceOf(
   ctx: Context,
   asker: Asker,
-  { tree, tokens }: Omit<ReadChannel, "echo">,
+  { tree, tokens, isEscalation = false }: Omit<ReadChannel, "echo"> & { isEscalation?: boolean },
   decides: Decides,
 ): Promise<Audience> {
   keepToConversation(asker, { tree });
-  const audience = await resolve(ctx, { asker, decides, isWritten: false }, tree, false);
+  const writtenBy = isEscalation ? "escalation" : "asker";
+  const audience = await resolve(ctx, { asker, decides, writtenBy }, tree, false);
   if (tokens.length === 0) return audience;
   const names = await Promise.all(tokens.map((token) => keepSecret(ctx, "bot_token", token)));
   return withTokenNames(audience, names);
@@ -143,15 +145,16 @@ export async function audienceOf(
 interface For {
   asker: Asker;
   decides: Decides;
-  /** The operator wrote it down; else it stands in the request. */
-  isWritten: boolean;
+  /** Who wrote the channel: the operator in the settings, the asker in its request, or the asker to escalate it. */
+  writtenBy: "operator" | "asker" | "escalation";
 }
 
 async function resolve(ctx: Context, of: For, tree: ChannelTree, joint: boolean): Promise<Audience> {
   switch (tree.is) {
     case "targets": {
       if (joint) await refuseStrangers(ctx, tree.targets, tree.loc);
-      if (!of.isWritten) await refuseForeignThreads(ctx, of.asker, tree);
+      if (of.writtenBy !== "operator") await refuseForeignThreads(ctx, of.asker, tree);
+      if (of.writtenBy === "asker") await refuseUnknown(ctx, tree.targets, tree.loc);
       return anyOf(tree.targets);
     }
     case "human":
@@ -187,7 +190,7 @@ async function resolveId(
       complain(problems, loc, "pattern", "names several who have to agree, which is for function calls only");
       throw refuse(problems);
     }
-    return resolve(ctx, { ...of, isWritten: true }, named.tree, joint);
+    return resolve(ctx, { ...of, writtenBy: "operator" }, named.tree, joint);
   }
   const group = await findGroup(ctx, id);
   if (group && group.length > 0) return audienceOfCalled({ is: "group", group: id, humans: group });
@@ -239,6 +242,21 @@ async function refuseForeignThreads(
     if (await isOwnThread(ctx, principal, { to: target.to, ts })) continue;
     const problems: Problem[] = [];
     complain(problems, [...loc, "thread_ts"], "unknown_channel", "is no thread that a request of yours began");
+    throw refuse(problems);
+  }
+}
+
+/** @throws {Refusal} `recipient_refused` for an address at which agents may ask nobody here */
+async function refuseUnknown(ctx: Context, targets: readonly Target[], loc: Loc): Promise<void> {
+  for (const [i, target] of targets.entries()) {
+    if (await mayBeAsked(ctx, target)) continue;
+    const problems: Problem[] = [];
+    complain(
+      problems,
+      [...loc, recipientField(target, i)],
+      "recipient_not_allowed",
+      "names nobody who is enrolled here",
+    );
     throw refuse(problems);
   }
 }

@@ -1,14 +1,15 @@
 import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk } from "../../requests/model/request.ts";
+import type { AddressedAsk, Audience } from "../../requests/model/request.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelAddressed, escalateAddressed } from "../../requests/end.ts";
+import { escalationOf } from "../../requests/known-recipients.ts";
 import { listPending, readAddressed, readDetails } from "../../requests/read.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { Asker } from "./addressees.ts";
 import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.ts";
 import type { ChannelRules } from "./contact-channel.ts";
 import { createCall, createContact } from "./create.ts";
-import { escalationTargets, readEscalation } from "./escalation.ts";
+import { escalationTargets, isFixed, readEscalation } from "./escalation.ts";
 import { checked, optional, text } from "./fields.ts";
 import { printRequest } from "./print.ts";
 import { awaited, findRequest, tellingWho } from "./requests.ts";
@@ -38,8 +39,14 @@ export function callRoutes(mount: Mount): void {
 /** Returns how the channels of a request are read. */
 export function rulesFor({ door }: Mount, caller: A2hCaller): ChannelRules {
   const isOpen = caller.scope === "agent" && caller.isOpen;
-  const { recipients } = door.config;
-  return { catalogue: door.channels, recipients, isOpen, joint: true, composite: true };
+  const { whom, patterns } = door.ctx.addressed.recipients;
+  return {
+    catalogue: door.channels,
+    recipients: whom === "listed" ? patterns : null,
+    isOpen,
+    joint: true,
+    composite: true,
+  };
 }
 
 /** Returns who asks, as far as it matters for whom. */
@@ -190,7 +197,13 @@ async function escalate(mount: Mount, request: FastifyRequest<WithId>, kind: Ref
     const escalation = readEscalation(body, problems, ask);
     return escalation && escalationTargets(escalation, problems, rules);
   });
-  return tellingWho(door, ask, () => escalateAddressed(door.ctx, ask.id, { targets, words, by }));
+  const more: Audience = { is: "any", of: targets.map((target) => ({ afterMs: 0, node: { is: "leaf", target } })) };
+  // An admin may add anybody; whoever asked may not.
+  const parts =
+    caller.scope === "admin"
+      ? { added: more, informed: null }
+      : await escalationOf(door.ctx, { asked: ask.audience, more, fixed: isFixed(ask) });
+  return tellingWho(door, ask, () => escalateAddressed(door.ctx, ask.id, { ...parts, words, by }));
 }
 
 /** Returns the request that the path names, for the agent whose it is and for admins, and who is calling. */

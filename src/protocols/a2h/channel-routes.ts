@@ -60,7 +60,10 @@ export function channelRoutes(mount: Mount): void {
       await audienceOf(door.ctx, asker, { tree, tokens: [] }, "approval");
       return [];
     } catch (error) {
-      if (!(error instanceof Refusal) || error.kind === "forbidden") throw error;
+      if (!(error instanceof Refusal)) throw error;
+      if (error.code === "recipient_refused")
+        return [{ path: String(error.details["path"]), code: "recipient_not_allowed", message: error.message }];
+      if (error.kind === "forbidden") throw error;
       const path = pointer((error.details["loc"] as Loc | undefined) ?? []);
       if (error.code === "human_unknown")
         return [{ path: `${path}/id`, code: "unknown_human", message: error.message }];

@@ -6,6 +6,7 @@ import {
   type ChannelCatalogue,
   type OutsideChannel,
 } from "../../requests/model/channel-catalogue.ts";
+import { isListed } from "../../requests/model/recipients.ts";
 import { Refusal } from "../../refusals.ts";
 import { complain, dotted, integer, isJsonObject, list, text, type Loc, type Problem, type Rule } from "./fields.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
@@ -30,7 +31,7 @@ export interface ReadChannel {
 
 export interface ChannelRules {
   catalogue: ChannelCatalogue;
-  /** Whom agents may have written to, with `*` for anything; null for anybody. */
+  /** Whom agents may have written to at all, with `*` for anything; null for anybody. */
   recipients: readonly string[] | null;
   /** The asker has no key, and reaches people in the inbox alone. */
   isOpen: boolean;
@@ -263,9 +264,8 @@ function readOutside(
   const targets = parsed.targets.map((one) => ({ ...one, via: name }) as Target);
   for (const [i, target] of targets.entries()) {
     if (isWritable(target, rules.recipients)) continue;
-    const field = i === 0 ? [MEMBERS[name][0] ?? ""] : ["additional_recipients"];
     const message = "This server does not write to that recipient.";
-    problems.push({ loc: [...at, ...field], code: "recipient_not_allowed", message, bare: message });
+    problems.push({ loc: [...at, recipientField(target, i)], code: "recipient_not_allowed", message, bare: message });
   }
   const { bot_token: token, ...echo } = input;
   if (typeof token !== "string") return { echo, tree: { is: "targets", targets, loc: at } };
@@ -286,6 +286,12 @@ function foldedMember(name: OutsideChannel, given: JsonObject, at: Loc, problems
   return { ...input, additional_recipients: recipients };
 }
 
+/** Returns the field in which a target stands that is the `i`th of its member. */
+export function recipientField({ via }: Target, i: number): string {
+  const name = OUTSIDE_CHANNELS.find((one) => one === via);
+  return i === 0 && name ? (MEMBERS[name][0] ?? "") : "additional_recipients";
+}
+
 /** True where several have to agree. */
 export function isJoint(tree: ChannelTree): boolean {
   if (tree.is === "all" || tree.is === "quorum") return true;
@@ -294,24 +300,7 @@ export function isJoint(tree: ChannelTree): boolean {
 
 /** True where this server may write to a target; its own people and webhooks are the admin's already. */
 function isWritable(target: Target, patterns: readonly string[] | null): boolean {
-  if (patterns === null || target.via === "webhook" || !("to" in target)) return true;
-  const to = target.to.toLowerCase();
-  return patterns.some((pattern) => matches(pattern.toLowerCase(), to));
-}
-
-/** True where a text is as a pattern says, in which `*` stands for anything. */
-function matches(pattern: string, text: string): boolean {
-  const [start = "", ...rest] = pattern.split("*");
-  const end = rest.pop();
-  if (end === undefined) return text === pattern;
-  if (!text.startsWith(start) || !text.endsWith(end) || text.length < start.length + end.length) return false;
-  let from = start.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, from);
-    if (found < 0 || found + part.length > text.length - end.length) return false;
-    from = found + part.length;
-  }
-  return true;
+  return patterns === null || target.via === "webhook" || !("to" in target) || isListed(patterns, target.to);
 }
 
 /** The place of a token stands in its target until the token is stored under a name. */

@@ -6,11 +6,13 @@ import { reminderSeconds } from "../../requests/model/rules.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import type { Policy } from "../../policy/model/policy.ts";
 import { titleOf } from "../../core/model/title.ts";
-import { addressAsk, type AddressedWish } from "../../requests/address-ask.ts";
+import { addressAsk, type AddressedWish, type EscalationRound } from "../../requests/address-ask.ts";
+import { escalationOf } from "../../requests/known-recipients.ts";
 import { secretName } from "../../core/keep-secret.ts";
 import { requestCall } from "../../requests/request-call.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
+import { isNamedBy, isOfHook } from "./escalation.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
 export const DOOR = "a2h";
@@ -32,7 +34,11 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
   const sameHash = sameHashOf(ctx, call, { run_id: runId });
   await turnAfter(kwargs);
   return requestCall(ctx, policy, {
-    ...(await timed(ctx, by, call, { decides: "approval", usualSeconds: ctx.addressed.approvalTimeoutSeconds })),
+    ...(await timed(ctx, by, call, {
+      decides: "approval",
+      usualSeconds: ctx.addressed.approvalTimeoutSeconds,
+      isHook: isOfHook(callId),
+    })),
     door: DOOR,
     asker: by.principal,
     ref: `call:${callId}`,
@@ -55,7 +61,7 @@ export async function createContact(ctx: Context, by: Asker, contact: ReadContac
   const { runId, callId, msg, subject, options } = contact;
   refuseKeyAsName(runId, callId);
   return addressAsk(ctx, {
-    ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null })),
+    ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, isHook: isOfHook(callId) })),
     door: DOOR,
     asker: by.principal,
     ref: `contact:${callId}`,
@@ -77,7 +83,7 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
   refuseBadSchema(ctx.schemas, "response_schema", message.schema);
   const uid = message.uid ?? ctx.newId("m");
   return addressAsk(ctx, {
-    ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null })),
+    ...(await timed(ctx, by, message, { decides: "value", usualSeconds: null, isHook: false })),
     door: DOOR,
     asker: by.principal,
     ref: `message:${uid}`,
@@ -101,16 +107,21 @@ async function timed(
   ctx: Context,
   by: Asker,
   { channel, timeoutSeconds: given, keep, escalation }: ReadSpec,
-  { decides, usualSeconds }: { decides: AddressedForm["kind"]; usualSeconds: number | null },
+  { decides, usualSeconds, isHook }: { decides: AddressedForm["kind"]; usualSeconds: number | null; isHook: boolean },
 ): Promise<
   Pick<AddressedWish, "audience" | "conversation" | "inboxOnly" | "timeoutSeconds" | "remindAfterMs" | "rounds">
 > {
   const seconds = given ?? usualSeconds;
   const remindAfterS = keep ? seconds : reminderSeconds(seconds);
   const route = await routeOf(ctx, by, channel, decides);
-  const rounds = [];
-  for (const { afterSeconds, channel: more, words } of escalation) {
-    rounds.push({ afterMs: afterSeconds * 1000, audience: await audienceOf(ctx, by, more, decides), words });
+  const rounds: EscalationRound[] = [];
+  const fixed = isHook || isNamedBy(channel?.echo, route.audience);
+  for (const { afterSeconds, channel: given, words } of escalation) {
+    const more = await audienceOf(ctx, by, { ...given, isEscalation: true }, decides);
+    const { added, informed } = await escalationOf(ctx, { asked: route.audience, more, fixed });
+    const round = { afterMs: afterSeconds * 1000, words };
+    if (added) rounds.push({ ...round, audience: added, informs: false });
+    if (informed) rounds.push({ ...round, audience: informed, informs: true });
   }
   return {
     ...route,

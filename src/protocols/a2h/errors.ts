@@ -116,6 +116,7 @@ const WIRE: Record<RefusalCode, Print> = {
   self_answer: as(403, "self_response_forbidden", "An agent may not answer its own request."),
   self_response: as(403, "self_response_forbidden", "An agent may not answer its own request."),
   not_asked: as(403, "responder_not_allowed", "This person was not asked."),
+  not_counted: ({ message }) => ({ status: 403, code: "responder_not_allowed", message }),
   answer_first: as(403, "responder_not_allowed", "This person was not asked."),
   code_missing: as(403, "responder_not_allowed", "This person was not asked."),
   recipient_refused: ({ details }) => ({

@@ -48,6 +48,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   self_answer: as(403, "FORBIDDEN"),
   self_response: as(403, "FORBIDDEN"),
   not_asked: as(403, "FORBIDDEN"),
+  not_counted: as(403, "FORBIDDEN"),
   answer_first: as(403, "FORBIDDEN"),
   code_missing: as(403, "FORBIDDEN"),
   origin_refused: bare(403, "ORIGIN_REFUSED", "Requests from this origin are not accepted."),

@@ -27,8 +27,6 @@ export interface DoorSettings {
   sseHeartbeatS: number;
   waitCapS: number;
   webhooks: { allow: readonly string[] };
-  /** Whom agents may have written to, with `*` for anything; null for anybody. */
-  recipients: readonly string[] | null;
   /** Channels as the operator wrote them down, by name, and the usual one. */
   contacts: { channels: Readonly<Record<string, unknown>>; defaultChannel?: unknown };
   push: { fcmKeyFile?: string | undefined };

@@ -62,6 +62,7 @@ const WIRE_CODE = {
   unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
   misdirected: "MISDIRECTED",
   not_asked: "NOT_ASKED",
+  not_counted: "NOT_COUNTED",
   self_response: "SELF_RESPONSE",
   scope_missing: "FORBIDDEN",
   recipient_refused: "RECIPIENT_REFUSED",

@@ -6,7 +6,7 @@ import type { Caller } from "../../questions/model/participant.ts";
 import { isTimeZone } from "../../questions/model/streak.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
-import { findKey, type KeyIdentity } from "../../access/find-key.ts";
+import { findKey, isNameOfKey, type KeyIdentity } from "../../access/find-key.ts";
 import { findSignedIn } from "../../access/find-signed-in.ts";
 import type { AgentIdentity, DoorContext } from "./door.ts";
 import { isFromHere, refuseFromElsewhere } from "./reach.ts";
@@ -31,7 +31,7 @@ export async function agentIdentity(door: DoorContext, request: FastifyRequest):
   const [text, ...others] = keys;
   if (text === undefined) {
     refuseWithoutKey(door, request);
-    return { principal: `open:${name}`, channel: null };
+    return { principal: await openPrincipal(door, name), channel: null };
   }
   if (others.some((other) => !sameText(text, other))) throw new Refusal("key_required");
   const key = await admittingKey(door, request, text);
@@ -58,7 +58,7 @@ export async function keyHolder(
   const [text, ...others] = keys;
   if (text === undefined) {
     refuseWithoutKey(door, request);
-    return { open: `open:${name}` };
+    return { open: await openPrincipal(door, name) };
   }
   const isOne = others.every((other) => sameText(text, other));
   const key = isOne ? await admittingKey(door, request, text) : null;
@@ -92,6 +92,13 @@ function refuseWithoutKey({ config }: DoorContext, request: FastifyRequest): voi
   if (config.open === undefined) refuseFromElsewhere(config, request);
 }
 
+/** Returns what owns the objects of a program without a key. The name of a key is refused: it is then one without a name. */
+async function openPrincipal({ ctx }: DoorContext, name: string): Promise<string> {
+  return `open:${(await isNameOfKey(ctx, name)) ? NAMELESS : name}`;
+}
+
+const NAMELESS = "default";
+
 function agentCarriers(request: FastifyRequest): { name: string; keys: string[] } {
   const keys: string[] = [];
   const { authorization } = request.headers;
@@ -106,7 +113,7 @@ function agentCarriers(request: FastifyRequest): { name: string; keys: string[] 
   const name = carriesKey ? agentId.slice(0, Math.max(0, keyAt - 1)) : agentId;
   if (mayHoldKey(name)) throw new Refusal("key_required");
   if (name.length > 128) throw formatRefusal("X-Agent-Id");
-  return { name: name === "" ? "default" : name, keys };
+  return { name: name === "" ? NAMELESS : name, keys };
 }
 
 /** What cannot be a key is the empty one, so that it is refused and never taken for no key at all. */

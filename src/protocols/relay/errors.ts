@@ -74,6 +74,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   self_response: selfAnswer,
   person_needed: bare(403, "APPROVAL_NEEDS_PERSON", "Only a person may decide this Ask"),
   not_asked: missingAsk,
+  not_counted: missingAsk,
   answer_first: missingAsk,
   code_missing: missingAsk,
   link_dead: missingAsk,

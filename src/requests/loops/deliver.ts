@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
 import { openDeadline } from "../../lib/deadline.ts";
-import type { AddressedAsk } from "../model/request.ts";
-import { leavesOf } from "../model/audience.ts";
+import type { AddressedAsk, Target } from "../model/request.ts";
+import { asksBy, leavesOf } from "../model/audience.ts";
 import { withoutForgery } from "../model/agent-words.ts";
 import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/view.ts";
 import { findAddressed, lockAddressed } from "../store/requests.ts";
@@ -25,6 +25,7 @@ import { findHuman } from "../../access/store/humans.ts";
 import { transact } from "../../core/store/transact.ts";
 import { aboutAsk, leafOf, placeOf, planNextChannel } from "../address-ask.ts";
 import { isAddressLost, ownerOf } from "../address-of-delivery.ts";
+import { digestWords, heldBack } from "../hold-back.ts";
 import { linkOf, messageNameOf, tokenHashes, tokensOf } from "../delivery-tokens.ts";
 import { isReadByAsker } from "../model/carrier.ts";
 import { noteText, type NoteWords } from "../model/note-words.ts";
@@ -115,6 +116,7 @@ async function takeUp(post: Post, due: { id: string; epoch: number }, signal: Ab
   }
   if (delivery.kind === "remind" && delivery.channel === "inbox") return remind(ctx, letter);
   if (!channel) return fail(ctx, letter, new DeliveryError("not configured", { retry: false }));
+  if (delivery.kind !== "tell" && (await heldBack(ctx, letter))) return;
   await send(post, letter, channel, signal);
 }
 
@@ -134,8 +136,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   using within = openDeadline(ctx.clock, SEND_WITHIN_MS, signal);
   try {
     if (delivery.kind === "tell") {
-      const sent = { externalIds: await threadOf(ctx, delivery) };
-      await channel.tell?.(delivery.target, sent, noteOf(post, delivery), within.signal);
+      await tell(post, delivery, channel, within.signal);
       await transact(ctx, (tx) => updateDelivery(tx, delivery, { state: "closed" }));
       return;
     }
@@ -157,8 +158,22 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
   }
 }
 
-function noteOf(post: Post, { words, askId, target }: Delivery): string {
-  const note = JSON.parse(words ?? `{"says":""}`) as NoteWords;
+/** Says something in the thread of a message, or, without words of its own, how many messages are held back. */
+async function tell(post: Post, delivery: Delivery, channel: Channel, signal: AbortSignal): Promise<void> {
+  const { ctx, publicUrl } = post;
+  const { target, words } = delivery;
+  if (words !== null) {
+    const sent = { externalIds: await threadOf(ctx, delivery) };
+    await channel.tell?.(target, sent, noteOf(post, delivery, JSON.parse(words) as NoteWords), signal);
+    return;
+  }
+  const digest = await digestWords(ctx, delivery, publicUrl());
+  if (digest !== null) await channel.tell?.(target, { externalIds: { subject: DIGEST_SUBJECT } }, digest, signal);
+}
+
+const DIGEST_SUBJECT = "Requests are waiting";
+
+function noteOf(post: Post, { askId, target }: Delivery, note: NoteWords): string {
   return noteText(note, {
     link: (id) => linkOf(post.ctx, post.publicUrl(), { id, askId, target }),
     code: (id) => (isReadByAsker(target) ? "" : tokensOf(post.ctx, id).code),
@@ -184,8 +199,16 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
     renewal: isRenewal(delivery),
     opening: delivery.words === null ? null : withoutForgery(delivery.words, post.publicUrl()),
   };
+  if (!asksBy(ask.audience, delivery)) return informing(notice, `${post.publicUrl()}/inbox`);
   if (view.kind !== "approval") return notice;
   return { ...notice, whole: isShort && !isGuarded(ask) && (channel.showsWhole?.(notice) ?? true) };
+}
+
+/** Whoever is told and not asked gets nothing to decide with. */
+function informing(notice: Notice, inbox: string): Notice {
+  const target = notice.target as Target;
+  const told: Target = target.via === "email" ? { ...target, informed: true } : target;
+  return { ...notice, target: told, link: inbox, code: "", replyToken: "", whole: false };
 }
 
 /** Programs are told what was asked, to the letter; people read it in a message beside our own words. */

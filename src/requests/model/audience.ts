@@ -5,18 +5,26 @@ import type { Audience, AddressedForm, Decider, Target } from "./request.ts";
 export interface Leaf {
   target: Target;
   afterMs: number;
+  /** It is a part of what several have to agree on: only an enrolled person fills it. */
+  joint: boolean;
 }
 
 /** Returns every leaf, in order. */
-export function leavesOf(audience: Audience, afterMs = 0): Leaf[] {
+export function leavesOf(audience: Audience): Leaf[] {
+  return leavesBelow(audience, { afterMs: 0, joint: false });
+}
+
+function leavesBelow(audience: Audience, { afterMs, joint }: Omit<Leaf, "target">): Leaf[] {
   switch (audience.is) {
     case "leaf":
-      return [{ target: audience.target, afterMs }];
+      return [{ target: audience.target, afterMs, joint }];
     case "any":
-      return audience.of.flatMap((branch) => leavesOf(branch.node, Math.max(afterMs, branch.afterMs)));
+      return audience.of.flatMap(({ node, afterMs: own }) =>
+        leavesBelow(node, { afterMs: Math.max(afterMs, own), joint }),
+      );
     case "all":
     case "quorum":
-      return audience.of.flatMap((node) => leavesOf(node, afterMs));
+      return audience.of.flatMap((node) => leavesBelow(node, { afterMs, joint: true }));
   }
 }
 
@@ -32,6 +40,25 @@ export function groupOf(audience: Audience, person: string): string | undefined 
 export function isJoint(audience: Audience): boolean {
   if (audience.is === "leaf") return false;
   return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));
+}
+
+/**
+ * Returns an audience with more people, any of whom may answer from their time on. Where several have to agree, nobody is
+ * added: one more person never stands for those who have to agree (spec/a2h 11).
+ */
+export function escalated(audience: Audience, rounds: readonly { afterMs: number; audience: Audience }[]): Audience {
+  if (rounds.length === 0 || isJoint(audience)) return audience;
+  const later = rounds.map(({ afterMs, audience: node }) => ({ afterMs, node }));
+  return { is: "any", of: [...(audience.is === "any" ? audience.of : [{ afterMs: 0, node: audience }]), ...later] };
+}
+
+/** True where a message goes to somebody whom the audience asks; any other message only informs. */
+export function asksBy(audience: Audience, { target, person }: { target: Target; person: string | null }): boolean {
+  return leavesOf(audience).some(({ target: asked }) => {
+    if (asked.via === "person") return asked.person === person;
+    if (!("to" in asked) || !("to" in target) || asked.via !== target.via || asked.to !== target.to) return false;
+    return asked.via !== "email" || !asked.informed;
+  });
 }
 
 /** The reader under which everybody finds an ask who sees all there is. */
@@ -104,6 +131,18 @@ export function isAsked(audience: Audience, who: Decider, decides: AddressedForm
   return leavesOf(audience).some(({ target, afterMs }) => afterMs <= sinceMs && isNamed(target, who, decides));
 }
 
+/**
+ * True when somebody's approval fills a place. Where several have to agree only enrolled people count: one person may press
+ * under two accounts, of which one is nobody's here (spec/a2h 12).
+ */
+export function isCounted(audience: Audience, who: Decider, sinceMs: number): boolean {
+  return leavesOf(audience).some(({ target, afterMs, joint }) => afterMs <= sinceMs && fills({ target, joint }, who));
+}
+
+function fills({ target, joint }: Pick<Leaf, "target" | "joint">, who: Decider): boolean {
+  return (!joint || who.person !== null) && isNamed(target, who, "approval");
+}
+
 /** Enough for every audience that means something; beyond it an ask stays open, which harms nobody. */
 const MOST_STEPS = 50_000;
 
@@ -117,22 +156,26 @@ export function isSatisfied(audience: Audience, approvers: readonly Decider[], s
   const free = (used: number): number[] => approvers.flatMap((_, i) => (used & (1 << i) ? [] : [i]));
 
   /** Calls `then` with every set of approvers that can fill the nodes, until one will do. */
-  function fill(nodes: readonly Audience[], used: number, then: (used: number) => boolean): boolean {
+  function fill(
+    { nodes, joint }: { nodes: readonly Audience[]; joint: boolean },
+    used: number,
+    then: (used: number) => boolean,
+  ): boolean {
     const [node, ...rest] = nodes;
     if (!node) return then(used);
     steps += 1;
     if (steps > MOST_STEPS) return false;
-    const goOn = (after: number) => fill(rest, after, then);
+    const goOn = (after: number) => fill({ nodes: rest, joint }, after, then);
     switch (node.is) {
       case "leaf":
         return free(used).some((i) => {
           const approver = approvers[i];
-          return approver !== undefined && isNamed(node.target, approver, "approval") && goOn(used | (1 << i));
+          return approver !== undefined && fills({ target: node.target, joint }, approver) && goOn(used | (1 << i));
         });
       case "any":
-        return node.of.some((branch) => branch.afterMs <= sinceMs && fill([branch.node], used, goOn));
+        return node.of.some((branch) => branch.afterMs <= sinceMs && fill({ nodes: [branch.node], joint }, used, goOn));
       case "all":
-        return fill(node.of, used, goOn);
+        return fill({ nodes: node.of, joint: true }, used, goOn);
       case "quorum":
         return choose(node.of, node.min, used, goOn);
     }
@@ -143,8 +186,11 @@ export function isSatisfied(audience: Audience, approvers: readonly Decider[], s
     if (nodes.length < min) return false;
     const [node, ...rest] = nodes;
     if (!node) return false;
-    return fill([node], used, (after) => choose(rest, min - 1, after, then)) || choose(rest, min, used, then);
+    return (
+      fill({ nodes: [node], joint: true }, used, (after) => choose(rest, min - 1, after, then)) ||
+      choose(rest, min, used, then)
+    );
   }
 
-  return approvers.length > 0 && approvers.length <= 30 && fill([audience], 0, () => true);
+  return approvers.length > 0 && approvers.length <= 30 && fill({ nodes: [audience], joint: false }, 0, () => true);
 }

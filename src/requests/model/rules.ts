@@ -1,3 +1,5 @@
+import type { RecipientRules } from "./recipients.ts";
+
 /** How asks to named people are limited, how long they are kept, and how people are reminded. */
 export interface AddressedRules {
   createsPerMinute: number;
@@ -6,6 +8,10 @@ export interface AddressedRules {
   approvalTimeoutSeconds: number;
   /** Without an answer for so long, the next of a person's channels is tried. */
   fallbackMs: number;
+  /** Messages to one recipient on one channel within an hour; further ones wait, and one message says how many. */
+  messagesPerHour: number;
+  /** Recipients that one agent writes to within an hour; messages to others wait. */
+  recipientsPerHour: number;
   /** How long an ask is kept once it is over. */
   keptMs: number;
   /** In a Slack channel without a list of names every full member may approve, not only people who are enrolled. */
@@ -14,6 +20,7 @@ export interface AddressedRules {
   grantDays: number;
   /** Who is asked under the name of a group: the ids of its people. */
   groups: ReadonlyMap<string, readonly string[]>;
+  recipients: RecipientRules;
 }
 
 /** How a group may be called: not as an audience of the relay is, and never as a person's number. */
@@ -27,10 +34,13 @@ export const DEFAULT_ADDRESSED_RULES: AddressedRules = {
   pendingPerAgent: 5000,
   approvalTimeoutSeconds: 259_200,
   fallbackMs: 900_000,
+  messagesPerHour: 30,
+  recipientsPerHour: 100,
   keptMs: 7 * 86_400_000,
   slackMembersApprove: false,
   grantDays: 30,
   groups: new Map(),
+  recipients: { whom: null, patterns: [] },
 };
 
 /** Requests with at least so much time remind once, at four fifths of it. */

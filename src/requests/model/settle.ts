@@ -1,7 +1,7 @@
 import { Refusal } from "../../refusals.ts";
 import type { AddressedAsk, CountedDecision, Decision, Outcome, Decider } from "./request.ts";
 import type { Pressed } from "../../core/model/pressed.ts";
-import { isAsked, isSatisfied } from "./audience.ts";
+import { isAsked, isCounted, isSatisfied } from "./audience.ts";
 
 /** A decision that was counted, with who it was by: what is needed to count the next one. */
 export interface Counted {
@@ -33,12 +33,14 @@ export interface Judged {
  *
  * Pure: the caller holds the ask, has found it open and in time, and saves what comes back.
  *
- * @throws {Refusal} `not_asked`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
+ * @throws {Refusal} `not_asked`, `not_counted`, `digest_mismatch`, `unknown_option`, `not_editable`, `wrong_decision`
  */
 export function settle(ask: AddressedAsk, before: readonly Counted[], next: Judged): Settled {
   const { responder, decision, at, by, pressed } = next;
   const sinceMs = at - ask.createdAt;
   if (!responder.self && !isAsked(ask.audience, responder, ask.form.kind, sinceMs)) throw new Refusal("not_asked");
+  if (decision.kind === "approve" && !responder.self && !isCounted(ask.audience, responder, sinceMs))
+    throw new Refusal("not_counted");
   checkShape(ask, decision);
 
   const counted: CountedDecision = {

@@ -173,9 +173,13 @@ export function askerName(ask: Pick<AddressedAsk, "asker" | "wire">): string {
   return printable(ownTaskOf(ask)?.agent ?? agentName(ask.asker));
 }
 
-/** Returns the name under which an agent asked, without what says how it proved it. */
+/**
+ * Returns what people are told of a program that asks: the name its key was made for, or the name that one without a key
+ * gives itself, marked as such.
+ */
 export function agentName(principal: string): string {
-  return principal.slice(principal.indexOf(":") + 1);
+  const name = principal.slice(principal.indexOf(":") + 1);
+  return principal.startsWith("open:") ? `${name} (without a key)` : name;
 }
 
 function shownOption(option: ResponseOption): ResponseOption {

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../lib/turn.ts";
-import type { AddressedAsk } from "../model/request.ts";
-import { isSatisfied } from "../model/audience.ts";
+import type { AddressedAsk, Audience } from "../model/request.ts";
+import { isJoint, isSatisfied } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
 import { findAddressed, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
@@ -27,7 +27,7 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
   {
     check: "A10",
     promise:
-      "what is approved was approved by enough of those asked, each shown exactly what was approved, " +
+      "what is approved was approved by enough of those asked, whoever was added later, each shown exactly what was approved, " +
       "or by a rule or a standing permission that is on record",
     look: examineApprovals,
   },
@@ -136,15 +136,26 @@ async function isRuled(on: Queryable, { id, asker, outcome, digest, createdAt }:
   return grant !== undefined;
 }
 
-function isDecidedByPeople(
-  { outcome, audience, digest, createdAt, settledAt }: AddressedAsk,
-  counted: readonly Counted[],
-): boolean {
+function isDecidedByPeople(ask: AddressedAsk, counted: readonly Counted[]): boolean {
+  const { outcome, digest, createdAt, settledAt } = ask;
   if (outcome?.by === undefined) return false;
   const last = counted.find(({ decision }) => decision.by.id === outcome.by?.id);
   if (!last || last.decision.approved !== (outcome.approved ?? null)) return false;
   if (outcome.approved !== true) return true;
   if (counted.some(({ decision }) => decision.digest !== (digest ?? undefined))) return false;
   const approvers = counted.filter(({ decision }) => decision.approved === true).map(({ responder }) => responder);
-  return last.responder.self === true || isSatisfied(audience, approvers, (settledAt ?? 0) - createdAt);
+  return last.responder.self === true || isSatisfied(firstAsked(ask), approvers, (settledAt ?? 0) - createdAt);
+}
+
+/**
+ * Returns whom a request asked before anybody was added, where several had to agree; else whom it asks. Former versions
+ * stored the steps of `spec.escalation` as further branches, each of which sufficed.
+ */
+function firstAsked({ audience, wire }: AddressedAsk): Audience {
+  const [first, ...more] = audience.is === "any" ? audience.of : [];
+  if (!first || !isJoint(first.node) || typeof wire["spec"] !== "string") return audience;
+  const { escalation } = JSON.parse(wire["spec"]) as { escalation?: readonly { after_seconds?: number }[] };
+  if (!escalation || more.length !== escalation.length) return audience;
+  const isAdded = more.every(({ afterMs }, i) => afterMs === (escalation[i]?.after_seconds ?? NaN) * 1000);
+  return isAdded ? first.node : audience;
 }

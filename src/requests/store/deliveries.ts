@@ -132,6 +132,24 @@ export async function findDueDeliveries(
   return rows.map((row) => ({ id: row.delivery_id, channel: row.channel, epoch: row.epoch }));
 }
 
+/** Returns about how many asks messages wait that bear this mark, of those whose target fits. */
+export async function countHeld(
+  on: Queryable,
+  channel: string,
+  mark: string,
+  fits: (one: { channel: string; target: Target }) => boolean,
+): Promise<number> {
+  const rows = await on.all<Pick<Row, "ask_id" | "target" | "long_target">>(
+    sql`SELECT ask_id, target, long_target FROM deliveries
+      WHERE state = 'queued' AND channel = ${channel} AND last_error = ${mark} LIMIT ${MOST_HELD_COUNTED}`,
+  );
+  const asks = rows.filter((row) => fits({ channel, target: JSON.parse(row.long_target ?? row.target) as Target }));
+  return new Set(asks.map((row) => row.ask_id)).size;
+}
+
+/** Nobody needs to know a higher number exactly. */
+const MOST_HELD_COUNTED = 10_000;
+
 /** Takes a due message from rivals for `leaseMs`; returns nothing when a rival was first. */
 export async function claimDelivery(
   tx: Tx,

@@ -19,7 +19,7 @@ const iso = (scene: Scene, afterMs = 0) => new Date(scene.world.clock.now() + af
 
 for (const on of DATABASES) {
   describe(`requests of A2H on ${on}`, () => {
-    const shared = sharedScene(on);
+    const shared = sharedScene(on, { env: { PARLEY_A2H_RECIPIENTS: "any" } });
 
     it("are told as they were asked, with what became of them", async () => {
       const scene = shared();
