@@ -1,7 +1,7 @@
 import { TEAM } from "../channels/slack-double.ts";
 import type { Reply } from "../support/world.ts";
 import type { AskedCall, AskedQuestion, ConsentStory } from "./consent-story.ts";
-import { ASKERS_APP, ASKERS_MAILBOX, ASKERS_TOKEN, type Somebody, tokensIn } from "./consent-world.ts";
+import { ASKERS_APP, ASKERS_MAILBOX, ASKERS_TOKEN, type MailTokens, type Somebody, tokensIn } from "./consent-world.ts";
 
 const A2H = "/humanlayer/v1";
 const CHANNEL = "C0OPS";
@@ -190,22 +190,22 @@ const replyByMail: Step = async (story) => {
     `${words}\n\n${quoted.replace(/https?:\/\/\S+/g, (link) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(link)}&data=05`)}`,
   ]);
   // Which question it answers follows from the mail alone.
-  const about = await questionFor(story, taken.mail.messageId ?? "");
+  const about = await questionFor(story, tokens);
   about?.marks.add(mark);
   await story.on.mail({ from: person.email, to: replyTo, inReplyTo: messageId, text, signed: true });
   story.note(`${person.name} replies ${words} to ${about?.id ?? "a mail"}`);
 };
 
 /** The question that a mail was sent for, by the store: the words of a mail may name any other. */
-async function questionFor(story: ConsentStory, messageId: string): Promise<AskedQuestion | undefined> {
-  const askId = await story.askOfMail(messageId);
+async function questionFor(story: ConsentStory, mail: MailTokens): Promise<AskedQuestion | undefined> {
+  const askId = await story.askOfMail(mail);
   return story.questions.find((one) => one.askId === askId);
 }
 
 /** A person approves, or rejects, with the link and the code of their own message, having been asked. */
 const decide: Step = async (story) => {
   const found = someMail(story);
-  const askId = found && (await story.askOfMail(found.tokens.messageId));
+  const askId = found && (await story.askOfMail(found.tokens));
   const call = story.calls.find((one) => one.askId === askId);
   if (!found || !call || !call.of.includes(found.person)) return;
   const { link, code, replyTo, messageId } = found.tokens;

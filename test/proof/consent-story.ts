@@ -2,7 +2,7 @@ import type { Taken } from "../channels/mail.ts";
 import { until } from "../support/contract.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { readAddressed } from "../../src/requests/read.ts";
-import { ASKERS_MAILBOX, ASKERS_TOKEN, type ConsentWorld, type Somebody } from "./consent-world.ts";
+import { ASKERS_MAILBOX, ASKERS_TOKEN, type ConsentWorld, type MailTokens, type Somebody } from "./consent-world.ts";
 import type { Dice } from "./sim-dice.ts";
 
 /** A call that the asker wants to run, and who has to agree for it to be approved. */
@@ -106,12 +106,15 @@ export class ConsentStory {
   }
 
   /** Returns the request that a mail was sent for. */
-  async askOfMail(messageId: string): Promise<string | null> {
+  async askOfMail({ about }: MailTokens): Promise<string | null> {
     const { db } = this.on.world.server.ctx;
-    const [row] = await db.all<{ ask_id: string }>(
-      sql`SELECT ask_id FROM deliveries WHERE external_ids LIKE ${`%${messageId.replace(/[<>]/g, "")}%`} LIMIT 1`,
-    );
-    return row?.ask_id ?? null;
+    for (const id of about) {
+      const [row] = await db.all<{ ask_id: string }>(
+        sql`SELECT ask_id FROM deliveries WHERE external_ids LIKE ${`%${id.replace(/[<>]/g, "")}%`} LIMIT 1`,
+      );
+      if (row) return row.ask_id;
+    }
+    return null;
   }
 
   /** Returns the id under which an enrolled person finds a request with these words; null where it never comes. */

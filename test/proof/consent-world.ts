@@ -210,6 +210,8 @@ export interface MailTokens {
   code: string | null;
   replyTo: string | null;
   messageId: string;
+  /** The Message-IDs by which the mail tells what it is about: its own, and that of the message that it follows. */
+  about: readonly string[];
 }
 
 export function tokensIn({ mail }: Taken): MailTokens {
@@ -219,5 +221,6 @@ export function tokensIn({ mail }: Taken): MailTokens {
     code: /code: (\w{4})\b/.exec(text)?.[1] ?? null,
     replyTo: mail.replyTo?.[0]?.address ?? null,
     messageId: mail.messageId ?? "",
+    about: [mail.messageId, mail.inReplyTo].filter((id) => id !== undefined),
   };
 }
