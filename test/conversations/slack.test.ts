@@ -140,6 +140,29 @@ for (const on of ONE_DATABASE) {
 }
 
 describe("a conversation begun on Slack", () => {
+  it("is not answered in the thread of a question that is over, whatever else waits", async () => {
+    await using scene = await openOnSlack("sqlite");
+    await scene.tell(direct("hello"));
+    const [{ spec }] = await scene.said(1);
+    const asked: { call_id: string; ts: string }[] = [];
+    for (const msg of ["Is the weather nice?", "May I send your salary to DE00?"]) {
+      const body = await ask(scene, spec.channel_id, msg);
+      const { slack_message_ts: ts } = await seen(
+        () => statusOf(scene, body),
+        ({ deliveries }) => deliveries[0].state === "sent",
+      );
+      asked.push({ ...body, ts });
+    }
+    const [over, waits] = asked;
+    assert.ok(over && waits);
+    accepted(await scene.agent.post(`/agent/human_contacts/${over.call_id}/cancel`));
+    await scene.tell(direct("yes, it is lovely", { thread_ts: over.ts }));
+    assert.equal((await scene.said(2))[1]?.spec.message, "yes, it is lovely");
+    assert.equal((await statusOf(scene, waits)).response, undefined);
+    await scene.tell(direct("no", { thread_ts: waits.ts }));
+    assert.equal((await statusOf(scene, waits)).response, "no");
+  });
+
   it("lets its person decide calls by the button alone, and nobody who is not enrolled begin one", async () => {
     await using scene = await openOnSlack("sqlite");
     const root = "1763700000.000002";
