@@ -51,6 +51,28 @@ describe("an approval by the SDK", () => {
       (error: unknown) => error,
     );
 
+  it("is one of those whom by names, or none", async () => {
+    const [ana, bo] = [await somebody(), await somebody()];
+    const person = async (of: Decider & { name: string }) => {
+      const { body } = await scene.admin.get(`/humans/search?q=${encodeURIComponent(of.name)}`);
+      return String(body.humans[0].id);
+    };
+    const [anas, bos] = [await person(ana), await person(bo)];
+    for (const by of [[anas], [bos, anas], "enrolled"] as const) {
+      const asked = asks(ana.name, { by });
+      await isAsked(ana);
+      await ana.decides({ approved: true });
+      assert.equal((await asked).by?.id, anas);
+    }
+    const id = fresh("refund");
+    const other = failure(asks(ana.name, { by: [bos], idempotencyKey: id }));
+    await isAsked(ana);
+    await ana.decides({ approved: true });
+    assert.ok((await other) instanceof ApprovalMismatch);
+    assert.ok((await failure(client().decision(id, { by: [bos] }))) instanceof ApprovalMismatch);
+    assert.equal((await client().decision(id, { by: [anas] })).approved, true);
+  });
+
   it("is the decision of whoever was named, and its receipt proves it", async () => {
     const ana = await somebody();
     const asked = asks(ana.name, { reason: "Torn on arrival", idempotencyKey: fresh("refund") });
