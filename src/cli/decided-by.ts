@@ -1,7 +1,7 @@
 import { WrongUsage } from "./command.ts";
 
 /** Who decided, as a server says it of a request to people. */
-export interface Decider {
+export interface ToldDecider {
   id?: string;
   name?: string;
   /** False of somebody whom the operator has not enrolled. */
@@ -9,7 +9,7 @@ export interface Decider {
 }
 
 /** Returns how whoever decided is called; of somebody who is not enrolled it says so. */
-export function deciderName(by: Decider | undefined): string {
+export function deciderName(by: ToldDecider | undefined): string {
   const name = by?.name ?? "somebody";
   return by?.enrolled === false ? `${name} (not enrolled)` : name;
 }
@@ -19,10 +19,10 @@ export const BY_FLAG = {
 } as const;
 
 /** The people of whom one must have approved. */
-export type By = "enrolled" | readonly string[];
+export type Approvers = "enrolled" | readonly string[];
 
 /** Returns what `--by` says. @throws {WrongUsage} */
-export function readBy(text: string | undefined): By | undefined {
+export function readBy(text: string | undefined): Approvers | undefined {
   if (text === undefined || text === "enrolled") return text;
   if (!/^[1-9]\d{0,14}(,[1-9]\d{0,14})*$/.test(text))
     throw new WrongUsage("--by takes numbers of people such as 3,7, or enrolled; parley people list shows them");
@@ -30,6 +30,6 @@ export function readBy(text: string | undefined): By | undefined {
 }
 
 /** True where one of these people approved, who are known by their numbers: of a rule and of an address that is none. */
-export function isBy(by: By, people: readonly string[]): boolean {
+export function isBy(by: Approvers, people: readonly string[]): boolean {
   return by === "enrolled" ? people.length > 0 : people.some((person) => by.includes(person));
 }

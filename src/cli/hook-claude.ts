@@ -15,7 +15,7 @@ import {
   verdictJson,
 } from "./claude-hook-wire.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
-import { BY_FLAG, deciderName, isBy, readBy, type By } from "./decided-by.ts";
+import { BY_FLAG, deciderName, isBy, readBy, type Approvers } from "./decided-by.ts";
 import { type Command, EXIT, type Io, WrongUsage } from "./command.ts";
 import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
 import { agentKey, serverUrl } from "./questions.ts";
@@ -86,7 +86,7 @@ export function timeoutOf(text = USUAL_TIMEOUT): number {
 interface How {
   to: string | undefined;
   /** Of whom one must have approved. */
-  by: By | undefined;
+  by: Approvers | undefined;
   timeoutSeconds: number;
 }
 
