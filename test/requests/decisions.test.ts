@@ -61,8 +61,8 @@ for (const on of DATABASES) {
       ];
       for (const audience of joint) {
         const ask = await askPeople(ctx, { audience });
-        const decides = (responder: Decider, decision = approve) =>
-          decideAsk(ctx, { askId: ask.id, responder, decision });
+        const decides = (responder: Decider): Promise<Decided> =>
+          decideAsk(ctx, { askId: ask.id, responder, decision: approve });
         await decides(press("U0ANA", ana));
         for (const user of ["U0PRIVATE", "U0OTHER"]) {
           const refused = await decides(press(user)).catch((error: unknown) => error);
