@@ -72,6 +72,17 @@ class Approvals(AsksPeople):
             with self.assertRaises(RuntimeError):
                 Parley(URL, receipt_keys=keys)
 
+    def test_one_of_those_named_must_have_approved(self) -> None:
+        key = uuid.uuid4().hex
+        self.decide(approved=True)
+        decided = self.client.approve("f", {}, by="enrolled", idempotency_key=key)
+        own = decided.by["id"]
+        self.assertEqual(self.client.decision(key, by=["999", own]), decided)
+        with self.assertRaises(ApprovalMismatch):
+            self.client.decision(key, by=["999"])
+        with self.assertRaises(TypeError):
+            self.client.decision(key, by=own)
+
     def test_a_rejection_says_why(self) -> None:
         self.decide(approved=False, reject_option_name="later")
         with self.assertRaises(ApprovalRejected) as no:

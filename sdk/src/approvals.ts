@@ -7,12 +7,17 @@ import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request
 import { channelIdOf } from "./whom.ts";
 import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";
 
+/** Who must have approved: one of these people, by id, or anybody who is enrolled. A rule of policy is nobody. */
+export type ApprovedBy = "enrolled" | readonly string[];
+
 /** Who is asked, and how. Left out, `to` and `channel` are what the key or the server says. */
 export interface ApprovalOptions extends CallOptions {
   /** A person's exact name or id, a group, or a channel that the operator has named. */
   to?: string;
   /** Whom to ask in the words of the protocol, in the place of `to`: `{ all_of: [...] }`, `{ slack: {...} }`. */
   channel?: ContactChannel;
+  /** The ids of people of whom one must have approved, or `enrolled` for anybody whom the operator has enrolled. */
+  by?: ApprovedBy;
   /** Why, in the agent's own words: shown below a line, and no part of what is approved. */
   reason?: string;
   /** Ready-made ways to reject. */
@@ -86,19 +91,20 @@ export async function approve<Args extends object>(
   };
   const asked = await request<FunctionCall>(connection, "/function_calls", body, signal);
   const call = await outcomeOf(connection, pathOf(id), signal, asked);
-  return decisionOf(connection, call, { fn, args, isEditable: options.editable === true }, { signal, receiptKeys });
+  const wanted = { fn, args, isEditable: options.editable === true, by: options.by };
+  return decisionOf(connection, call, wanted, { signal, receiptKeys });
 }
 
 /** Waits for what was asked before; what `Parley.decision` promises. */
 export async function decision(
   connection: Connection,
   id: string,
-  { signal }: CallOptions,
+  { signal, by }: CallOptions & Pick<ApprovalOptions, "by">,
   receiptKeys?: ReceiptKeys,
 ): Promise<Decision<Record<string, unknown>>> {
   const call = await outcomeOf<FunctionCall>(connection, pathOf(id), signal);
   const { fn, kwargs: args, editable } = call.spec;
-  return decisionOf(connection, call, { fn, args, isEditable: editable === true }, { signal, receiptKeys });
+  return decisionOf(connection, call, { fn, args, isEditable: editable === true, by }, { signal, receiptKeys });
 }
 
 /** Nobody can decide any more; what `Parley.withdraw` promises. */
@@ -124,13 +130,14 @@ interface Wanted<Args> {
   fn: string;
   args: Args;
   isEditable: boolean;
+  by: ApprovedBy | undefined;
 }
 
 /** @throws {NotApproved} unless exactly this was approved, or what a person made of it who was allowed to */
 async function decisionOf<Args extends object>(
   connection: Connection,
   call: FunctionCall,
-  { fn, args: wanted, isEditable }: Wanted<Args>,
+  { fn, args: wanted, isEditable, by }: Wanted<Args>,
   { signal, receiptKeys }: CallOptions & { receiptKeys: ReceiptKeys | undefined },
 ): Promise<Decision<Args>> {
   const { call_id: id, status } = call;
@@ -141,9 +148,12 @@ async function decisionOf<Args extends object>(
   const digest = await consentDigest(fn, args);
   const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
   const receipt = await read<string>(connection, path, { signal, asText: true });
-  const { outcome, call_id, consent_digest } = payloadOf(receipt);
+  const { outcome, call_id, consent_digest, decided = [] } = payloadOf(receipt);
   const isThis = outcome === "approved" && call_id === id && consent_digest === digest;
   if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
+  const people = decided.filter(({ kind }) => kind === "person").map((one) => one.id);
+  if (by && !(by === "enrolled" ? people.length > 0 : people.some((one) => by.includes(one))))
+    throw new ApprovalMismatch(call, "Nobody of those who must has approved");
   const verified = await canVerify();
   if (verified) {
     const keys = receiptKeys ?? (await read<ReceiptKeys>(connection, "/.well-known/jwks.json", { signal }));

@@ -1,5 +1,6 @@
 import {
   approve,
+  type ApprovalOptions,
   type ApprovalRequest,
   type Decision,
   decision,
@@ -36,7 +37,7 @@ import {
 
 export { ParleyError };
 export { ApprovalMismatch, ApprovalRejected, ApprovalUndecided, NotAnswered, NotApproved } from "./request-errors.ts";
-export type { ApprovalOptions, ApprovalRequest, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
+export type { ApprovalOptions, ApprovalRequest, ApprovedBy, Decision, GuardedCall, GuardOptions } from "./approvals.ts";
 export type { AddressedQuestion, PersonAnswer, PersonQuestion } from "./ask-person.ts";
 export type { ReceiptKeys } from "./receipts.ts";
 export type * from "./wire.ts";
@@ -259,7 +260,7 @@ export class Parley {
    *
    * @throws {ApprovalRejected} with the comment
    * @throws {ApprovalUndecided} `EXPIRED`, `CANCELLED`: nobody decided, and silence is never consent
-   * @throws {ApprovalMismatch} what was approved is not what would run, or no key of the server's has signed its receipt
+   * @throws {ApprovalMismatch} what was approved is not what would run, nobody of `by` has approved it, or no key of the server's has signed its receipt
    * @throws {TypeError} for arguments that JSON cannot carry, and for `receiptKeys` where the runtime knows no Ed25519
    * @throws {ParleyError} `UNKNOWN_PERSON`, `validation_failed`, `call_id_conflict` for a key under which something else
    *   was asked, `unauthorized`, `rate_limited`, or the signal's reason
@@ -274,7 +275,7 @@ export class Parley {
    *
    * @throws what `approve` does, and {ParleyError} `not_found`
    */
-  async decision(id: string, options: CallOptions = {}): Promise<Decision> {
+  async decision(id: string, options: CallOptions & Pick<ApprovalOptions, "by"> = {}): Promise<Decision> {
     return decision(this.#connection, id, options, this.#receiptKeys);
   }
 

@@ -47,7 +47,10 @@ export class ApprovalUndecided extends NotApproved {
   }
 }
 
-/** What was approved is not what would run: the digests differ, or no key of the server's has signed the receipt. */
+/**
+ * What was approved is not what would run: the digests differ, nobody of `by` has approved it, or no key of the server's has
+ * signed the receipt.
+ */
 export class ApprovalMismatch extends NotApproved {
   override readonly name = "ApprovalMismatch";
 

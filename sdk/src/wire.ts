@@ -257,6 +257,8 @@ export interface Responder {
   role?: string;
   email?: string;
   via: "web" | "slack" | "email" | "sms" | "whatsapp" | "webhook" | "api" | "policy";
+  /** False: nobody that the operator has enrolled, but somebody at an address that the request named. */
+  enrolled?: boolean;
 }
 
 /** An answer that did not count, such as one that does not fit the schema. */
@@ -359,4 +361,6 @@ export interface ReceiptPayload {
   call_id: string | null;
   consent_digest: string | null;
   outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
+  /** Who decided; a person by id. */
+  decided: readonly { kind: string; id: string }[];
 }

@@ -1,3 +1,4 @@
+import { deciderName, type ToldDecider } from "./decided-by.ts";
 import { localTime } from "../lib/local-time.ts";
 import { canonicalExact } from "../lib/exact-json.ts";
 import { printable, printableExactly, printableLines } from "../lib/printable.ts";
@@ -14,7 +15,7 @@ interface Status {
   responded_at?: string;
   expired?: boolean;
   cancelled?: boolean;
-  user_info?: { name?: string };
+  user_info?: ToldDecider;
 }
 
 /** A function call, a human contact or a message, as the A2H door says it. */
@@ -65,5 +66,5 @@ function stateLine(status: Status): string {
   if (status.expired) return until === undefined ? "expired" : `expired ${localTime(until)}`;
   if (at === undefined) return until === undefined ? "open" : `open until ${localTime(until)}`;
   const what = approved === undefined ? "answered" : approved ? "approved" : "rejected";
-  return `${what} by ${printable(user?.name ?? "somebody")}, ${localTime(at)}`;
+  return `${what} by ${printable(deciderName(user))}, ${localTime(at)}`;
 }

@@ -15,6 +15,7 @@ import {
   verdictJson,
 } from "./claude-hook-wire.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
+import { BY_FLAG, deciderName, isBy, readBy, type Approvers } from "./decided-by.ts";
 import { type Command, EXIT, HOOK_BLOCKS, type Io, WrongUsage } from "./command.ts";
 import { askPeople, CouldNotAsk, type Ended, type ServerAccess } from "./people-requests.ts";
 import { agentKey, serverUrl } from "./questions.ts";
@@ -25,6 +26,7 @@ const USUAL_TIMEOUT = "1h";
 export const HOOK_OPTIONS = {
   url: { type: "string" },
   to: { type: "string" },
+  by: { type: "string" },
   timeout: { type: "string" },
 } as const;
 
@@ -32,11 +34,12 @@ export const HOOK_FLAGS = {
   "--url URL":
     "the server, else PARLEY_URL, else A2H_BASE_URL, else the one that runs on this computer; its key is in PARLEY_KEY, or in A2H_API_KEY",
   "--to ID": "the human who decides, by number, or a group by its name; left out, whoever runs the server",
+  ...BY_FLAG,
   "--timeout TIME": `how long people have, 10s to 30d; left out, ${USUAL_TIMEOUT}. After that it is denied`,
 } as const;
 
 export const hookClaude: Command = {
-  usage: "[--url URL] [--to ID] [--timeout 1h]",
+  usage: "[--url URL] [--to ID] [--by ID] [--timeout 1h]",
   flags: HOOK_FLAGS,
   example: "parley hook claude < hook.json",
   async run(argv, io) {
@@ -51,6 +54,7 @@ export const hookClaude: Command = {
 async function decide(argv: readonly string[], io: Io): Promise<number> {
   const { values } = parseArgs({ args: [...argv], options: HOOK_OPTIONS });
   const timeoutSeconds = timeoutOf(values.timeout);
+  const by = readBy(values.by);
   const input = readHookInput(await standardInput());
   // Other events ask nothing.
   if (!input) return EXIT.done;
@@ -61,7 +65,7 @@ async function decide(argv: readonly string[], io: Io): Promise<number> {
   const watching = watchTranscript(input, over.signal, () => there.abort());
   const signal = AbortSignal.any([io.interrupted, there.signal]);
   const place: ServerAccess = { url, key: agentKey(url, io.env), clock: systemClock, fetch: systemFetch, signal };
-  const asked = decided(place, input, { to: values.to, timeoutSeconds });
+  const asked = decided(place, input, { to: values.to, by, timeoutSeconds });
   const verdict = await asked.catch((error: unknown) => undecided(error, signal, io));
   over.abort();
   await watching;
@@ -99,6 +103,8 @@ export function timeoutOf(text = USUAL_TIMEOUT): number {
 
 interface How {
   to: string | undefined;
+  /** Of whom one must have approved. */
+  by: Approvers | undefined;
   timeoutSeconds: number;
 }
 
@@ -121,6 +127,9 @@ async function permitted(place: ServerAccess, input: HookInput, how: How): Promi
   if (ended.approved === true) {
     const digest = sha256Digest(consentText(fn, canonicalExact(kwargs)));
     if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
+    const { id } = ended.user_info ?? {};
+    if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
+      return { is: "deny", because: `Not approved: ${who} decided, who is none of those that have to.` };
     return { is: "allow", because: `Approved by ${who}${words}` };
   }
   return { is: "deny", because: `Rejected by ${who}${words}` };
@@ -180,7 +189,7 @@ function channelOf({ to }: How): object {
 }
 
 function nameOf({ user_info: user }: Ended): string {
-  return withoutSteering(user?.name ?? "somebody");
+  return withoutSteering(deciderName(user));
 }
 
 function oneLine(text: string, most: number): string {

@@ -5,6 +5,7 @@ import { editJson, isEmptyJson, NotJson } from "../lib/json-edit.ts";
 import { ownCommand } from "../lib/own-program.ts";
 import { type Command, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { type Change, CHANGE_FLAGS, CHANGE_OPTIONS, makeChange } from "./config-file.ts";
+import { readBy } from "./decided-by.ts";
 import { HOOK_FLAGS, HOOK_OPTIONS, timeoutOf } from "./hook-claude.ts";
 import { serverUrl } from "./questions.ts";
 
@@ -16,7 +17,7 @@ const OURS = /\bhook claude\b/;
 const FILE_FLAG = { "--file FILE": "Claude Code's settings, where they are not ~/.claude/settings.json" } as const;
 
 export const hookInstall: Command = {
-  usage: "claude [--to ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--dry-run] [--yes]",
+  usage: "claude [--to ID] [--by ID] [--timeout 1h] [--always TOOLS] [--file FILE] [--dry-run] [--yes]",
   flags: {
     ...HOOK_FLAGS,
     "--always TOOLS": 'ask before every use of these tools, such as "Bash|Write", also where no prompt would appear',
@@ -80,18 +81,20 @@ type Hooks = Partial<Record<(typeof EVENTS)[number], Group>>;
 interface Given {
   url?: string | undefined;
   to?: string | undefined;
+  by?: string | undefined;
   timeout?: string | undefined;
   always?: string | undefined;
 }
 
 /** Returns what Claude Code is told: which command decides, for which tools, and how long it may take. */
-function hooksFor({ url, to, timeout, always }: Given, env: Io["env"]): Hooks {
+function hooksFor({ url, to, by, timeout, always }: Given, env: Io["env"]): Hooks {
   const words = [...ownCommand().map(quoted), "hook", "claude"];
   const server = serverUrl(url, env);
   if (url !== undefined || server !== serverUrl(undefined, withoutOurVariables(env))) {
     words.push("--url", quoted(server));
   }
   if (to !== undefined) words.push("--to", quoted(to));
+  if (readBy(by) !== undefined) words.push("--by", quoted(by ?? ""));
   if (timeout !== undefined) words.push("--timeout", quoted(timeout));
   const hook: Hook = { type: "command", command: words.join(" "), timeout: timeoutOf(timeout) + MARGIN_S };
   return {

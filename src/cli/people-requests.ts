@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { ToldDecider } from "./decided-by.ts";
 import { parseExactJson } from "../lib/exact-json.ts";
 
 /** How a request to people ended, as far as whoever asked may know. */
@@ -10,7 +11,7 @@ export interface Ended {
   consent_digest?: string;
   expired?: boolean;
   cancelled?: boolean;
-  user_info?: { name?: string };
+  user_info?: ToldDecider;
 }
 
 /** Nobody could be asked, or nobody heard what was answered: whatever is decided then, it is not yes. */

@@ -26,5 +26,6 @@ export function deciderLine(by: {
   delivery?: string | undefined;
 }): string {
   const via = by.via === undefined ? "" : ` via ${by.via}`;
-  return `${by.kind} ${by.id}${via}${by.delivery === undefined ? "" : ` (message ${by.delivery})`}`;
+  const who = by.kind === "address" ? `somebody not enrolled, address ${by.id}` : `${by.kind} ${by.id}`;
+  return `${who}${via}${by.delivery === undefined ? "" : ` (message ${by.delivery})`}`;
 }

@@ -6,6 +6,7 @@ import { printable, printableJson } from "../lib/printable.ts";
 import { openReceipt, type Receipt, unopenedBecause } from "../lib/receipt.ts";
 import { consentText } from "../requests/model/consent.ts";
 import { CLIENT_FLAGS, type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
+import { BY_FLAG, isBy, readBy } from "./decided-by.ts";
 import { addressFrom, deciderLine } from "./pressed.ts";
 import { serverUrl } from "./questions.ts";
 import {
@@ -18,7 +19,7 @@ import {
 } from "./receipt-source.ts";
 
 export const verify: Command = {
-  usage: "FILE|ADDRESS [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS]",
+  usage: "FILE|ADDRESS [--url URL] [--keys FILE|URL] [--fn NAME --kwargs FILE] [--address ADDRESS] [--by ID]",
   flags: {
     ...CLIENT_FLAGS,
     "--keys FILE|URL":
@@ -29,6 +30,7 @@ export const verify: Command = {
     "--address ADDRESS":
       "a mail address, phone number or Slack user that a decision must have come from; it opens this machine's store, " +
       "because nobody else can tell",
+    ...BY_FLAG,
     "--json": "print what the receipt says",
     ...STORE_FLAGS,
   },
@@ -43,11 +45,13 @@ export const verify: Command = {
         fn: { type: "string" },
         kwargs: { type: "string" },
         address: { type: "string" },
+        by: { type: "string" },
         "data-dir": { type: "string" },
         config: { type: "string" },
         json: { type: "boolean" },
       },
     });
+    const by = readBy(values.by);
     const path = onlyArgument(positionals, "RECEIPT");
     const place = isAddress(path) ? receiptAddress(path) : null;
     if ((values.fn === undefined) !== (values.kwargs === undefined))
@@ -68,6 +72,8 @@ export const verify: Command = {
       return refuse(io, "No decision in it came from that address.");
     if (receipt.outcome !== "approved")
       return refuse(io, `This was not approved: it is ${printable(endedLine(receipt))}.`);
+    if (by !== undefined && !isBy(by, peopleIn(receipt)))
+      return refuse(io, `This was not approved by whom it must be: it is ${printable(endedLine(receipt))}.`);
     if (values.fn !== undefined && values.kwargs !== undefined) {
       const kwargs = canonicalExact(parseArguments(await textOf(values.kwargs)));
       if (sha256Digest(consentText(values.fn, kwargs)) !== receipt.consent_digest) {
@@ -79,6 +85,10 @@ export const verify: Command = {
     return EXIT.done;
   },
 };
+
+function peopleIn({ decided }: Receipt): string[] {
+  return decided.filter(({ kind }) => kind === "person").map(({ id }) => id);
+}
 
 function endedLine({ outcome, decided, settled_at }: Receipt): string {
   const who = decided.map(deciderLine).join(", ");

@@ -8,7 +8,7 @@ import { isEnrolled } from "../access/enroll-human.ts";
 import { identityAt } from "../access/model/identity.ts";
 
 /** How a message is marked that waits because there were too many. */
-export const HELD = "too_many";
+const HELD = "too_many";
 /** So long others may still be held, before somebody is told how many there are. */
 const DIGEST_AFTER_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -19,7 +19,7 @@ export async function mayBeAsked(ctx: Knowing, target: Target): Promise<boolean>
 }
 
 /** An escalation, apart: who is asked from then on, and who is only told. */
-export interface Escalation {
+interface EscalationParts {
   added: Audience | null;
   informed: Audience | null;
 }
@@ -31,7 +31,7 @@ export interface Escalation {
 export async function escalationOf(
   ctx: Knowing,
   { asked, more, fixed }: { asked: Audience; more: Audience; fixed: boolean },
-): Promise<Escalation> {
+): Promise<EscalationParts> {
   if (fixed || isJoint(asked)) return { added: null, informed: more };
   const leaves = leavesOf(more);
   const known = await Promise.all(leaves.map(({ target }) => isKnown(ctx, target)));

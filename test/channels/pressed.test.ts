@@ -238,7 +238,10 @@ for (const on of DATABASES) {
 
       const plain = await said(["verify", file], { PARLEY_URL: url });
       assert.equal(plain.code, 0, plain.said);
-      assert.ok(plain.said.includes(`by address email via email (message ${delivery})`), plain.said);
+      assert.ok(
+        plain.said.includes(`by somebody not enrolled, address email via email (message ${delivery})`),
+        plain.said,
+      );
       const isHers = await said(["verify", file, "--address", "Carla.Canary@people.example"], store);
       assert.equal(isHers.code, 0, isHers.said);
       const isOther = await said(["verify", file, "--address", "carla@people.example"], store);
@@ -258,7 +261,9 @@ for (const on of DATABASES) {
       assert.match(all.said, /function_call\.created/);
       assert.match(
         all.said,
-        new RegExp(`function_call\\.approved\\s+address email via email \\(message ${delivery}\\)`),
+        new RegExp(
+          `function_call\\.approved\\s+somebody not enrolled, address email via email \\(message ${delivery}\\)`,
+        ),
       );
       const hers = await parley(["record", askId, "--address", MAIL.value, "--json"], store);
       assert.deepEqual([hers.code, JSON.parse(hers.out).delivery], [0, delivery], hers.err);
@@ -300,7 +305,10 @@ describe("a receipt of an earlier version", () => {
     writeFileSync(jws, EARLIER.jws);
     const { code, out, err } = await parley(["verify", jws, "--keys", keys]);
     assert.equal(code, 0, err);
-    assert.equal(out, "approved at 2026-11-21T00:24:11.210Z by address email via email; sha256:e64d\n");
+    assert.equal(
+      out,
+      "approved at 2026-11-21T00:24:11.210Z by somebody not enrolled, address email via email; sha256:e64d\n",
+    );
     rmSync(folder, { recursive: true });
   });
 });

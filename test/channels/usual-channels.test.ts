@@ -140,7 +140,10 @@ for (const on of ONE_DATABASE) {
         decision: { kind: "approve", digest: structuredContent.consent_digest },
       });
       const decided = (await tool(scene.world, "request_approval", call, { headers })).structuredContent;
-      assert.deepEqual([decided.approved, decided.decided_by], [true, { kind: "person", name: "an addressee" }]);
+      assert.deepEqual(
+        [decided.approved, decided.decided_by],
+        [true, { kind: "person", name: "an addressee who is not enrolled" }],
+      );
 
       const stop = new AbortController();
       const prompt = { tool_name: "Bash", input: { command: "npm publish" } };

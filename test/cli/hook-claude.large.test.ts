@@ -111,6 +111,20 @@ describe("a hook of Claude Code", () => {
     assert.equal(hookSpecificOutput["permissionDecision"], "ask");
   });
 
+  it("allows only what one of those approved whom --by names", async () => {
+    const [jane, bo] = [await somebody(world()), await somebody(world())];
+    const use = (n: number) => ({ ...PRE_TOOL_USE, tool_use_id: `toolu_by${n}` });
+    for (const [n, by] of [jane.number, `${bo.number},${jane.number}`, "enrolled"].entries()) {
+      const asking = hook(world().url, use(n), "--to", jane.number, "--by", by);
+      await jane.decides({ approved: true });
+      assert.deepEqual(await said(asking), preToolUse("allow", `Approved by ${jane.name}`));
+    }
+    const asking = hook(world().url, use(9), "--to", jane.number, "--by", bo.number);
+    await jane.decides({ approved: true });
+    const because = `Not approved: ${jane.name} decided, who is none of those that have to.`;
+    assert.deepEqual(await said(asking), preToolUse("deny", because));
+  });
+
   it("keeps every digit of what is asked", async () => {
     const operator = await decider(world(), "1");
     const text = JSON.stringify({ ...PERMISSION_REQUEST, tool_input: { id: 0, note: null } });

@@ -76,6 +76,32 @@ describe("parley verify with a receipt's address", () => {
     assert.deepEqual([other.code, /digests differ/.test(other.err)], [1, true], other.err);
   });
 
+  it("must be by one of those whom --by names", async () => {
+    const number = /by person (\d+) /.exec((await verify([addressOf(0)])).out)?.[1] ?? "";
+    for (const by of [number, `999,${number}`, "enrolled"]) {
+      assert.equal((await verify([addressOf(0), "--by", by])).code, 0, by);
+    }
+    const other = await verify([addressOf(0), "--by", "999"]);
+    assert.deepEqual([other.code, /not approved by whom it must be/.test(other.err)], [1, true], other.err);
+    for (const wrong of ["ana", "3;7", "0", "3,", ""]) {
+      assert.equal((await verify([addressOf(0), "--by", wrong])).code, 2, wrong);
+    }
+  });
+
+  it("must be by somebody enrolled for --by enrolled, and says who is not", async () => {
+    const { ctx } = world.server;
+    const target = { via: "email", to: "eve@attacker.example", informed: false, settings: {} } as const;
+    const { id } = await askPeople(ctx, { audience: { is: "leaf", target } });
+    const identities = [{ kind: "email", value: target.to }] as const;
+    const responder = { via: "email", person: null, identities, seesAll: false } as const;
+    await decideAsk(ctx, { askId: id, responder, decision: { kind: "approve" } });
+    const place = `${world.url}/receipts/${id}`;
+    const env = { PARLEY_URL: world.url, PARLEY_KEY: adminKey };
+    const said = await verify([place], env);
+    assert.match(said.out, /^approved at \S+ by somebody not enrolled, address email via email;/, said.err);
+    assert.equal((await verify([place, "--by", "enrolled"], env)).code, 1);
+  });
+
   it("is asked of no server where receipt and keys are files", async () => {
     const [receipt, keys] = [join(folder, "receipt.jws"), join(folder, "keys.json")];
     writeFileSync(receipt, await textAt(`/receipts/${ids[0]}`));

@@ -33,10 +33,10 @@ describe("an approval by the SDK", () => {
   const client = (options: ParleyOptions = {}) =>
     new Parley({ url: scene.world.url, key: scene.agent.key, ...options });
   /** Somebody who is asked nothing but what this test asks. */
-  async function somebody(): Promise<Decider & { name: string }> {
+  async function somebody(): Promise<Decider & { name: string; id: string }> {
     const name = fresh("Ana Ruiz");
-    const { person } = await scene.human(name);
-    return { ...(await decider(scene.world, person, person)), name };
+    const { id, person } = await scene.human(name);
+    return { ...(await decider(scene.world, person, person)), name, id };
   }
   const isAsked = (person: Decider) => until(async () => (await person.inbox())[0]);
   /** Asks, and has it end as it may: it could be over before somebody looks. */
@@ -50,6 +50,21 @@ describe("an approval by the SDK", () => {
       () => assert.fail("it was approved"),
       (error: unknown) => error,
     );
+
+  it("is one of those whom by names, or none", async () => {
+    const [ana, bo] = [await somebody(), await somebody()];
+    for (const by of [[ana.id], [bo.id, ana.id], "enrolled"] as const) {
+      const asked = asks(ana.name, { by });
+      await ana.decides({ approved: true });
+      assert.equal((await asked).by?.id, ana.id);
+    }
+    const id = fresh("refund");
+    const other = failure(asks(ana.name, { by: [bo.id], idempotencyKey: id }));
+    await ana.decides({ approved: true });
+    assert.ok((await other) instanceof ApprovalMismatch);
+    assert.ok((await failure(client().decision(id, { by: [bo.id] }))) instanceof ApprovalMismatch);
+    assert.equal((await client().decision(id, { by: [ana.id] })).approved, true);
+  });
 
   it("is the decision of whoever was named, and its receipt proves it", async () => {
     const ana = await somebody();

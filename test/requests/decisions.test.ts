@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Decision } from "../../src/requests/model/request.ts";
+import type { Audience, Decider, Decision } from "../../src/requests/model/request.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { findBrokenAudit } from "../../src/core/store/audit.ts";
 import { sql } from "../../src/core/store/sql.ts";
@@ -11,7 +11,7 @@ import { cancelAddressed } from "../../src/requests/end.ts";
 import { readAddressed, readInInbox } from "../../src/requests/read.ts";
 import { readInbox } from "../../src/requests/read-inbox.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
-import { askPeople, callWish, enrol, toPerson } from "../support/addressed.ts";
+import { askPeople, callWish, enrol, leaf, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type World } from "../support/world.ts";
 
 const approve: Decision = { kind: "approve" };
@@ -40,6 +40,46 @@ for (const on of DATABASES) {
       assert.equal((await decide(world, ask.id, ana, approve)).repeated, true);
       await assert.rejects(decide(world, ask.id, ana, reject), refusal("already_decided"));
       assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
+    });
+
+    it("of somebody who is not enrolled counts for nobody where several have to agree, and they are told why", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const [ana, bo] = [await enrol(ctx, "Ana Ruiz"), await enrol(ctx, "Bo Lind")];
+      const room = leaf({ via: "slack", to: "C024BE91L", settings: {} });
+      const press = (user: string, person: string | null = null): Decider => ({
+        via: "slack",
+        person,
+        identities: [{ kind: "slack", value: user }],
+        seesAll: false,
+        slackMember: { channel: "C024BE91L", mayApprove: true },
+      });
+      const joint: Audience[] = [
+        { is: "all", of: [toPerson(ana), room] },
+        { is: "quorum", min: 2, of: [toPerson(ana), room, toPerson(bo)] },
+        { is: "any", of: [{ afterMs: 0, node: { is: "all", of: [room, room] } }] },
+      ];
+      for (const audience of joint) {
+        const ask = await askPeople(ctx, { audience });
+        const decides = (responder: Decider): Promise<Decided> =>
+          decideAsk(ctx, { askId: ask.id, responder, decision: approve });
+        await decides(press("U0ANA", ana));
+        for (const user of ["U0PRIVATE", "U0OTHER"]) {
+          const refused = await decides(press(user)).catch((error: unknown) => error);
+          assert.ok(refused instanceof Refusal && refused.code === "not_counted", JSON.stringify(audience));
+          assert.match(refused.message, /^Only enrolled people count/);
+        }
+        const { state, refused } = await readAddressed(ctx, ask.id);
+        assert.deepEqual([state, refused?.reason, refused?.attempts], ["open", "responder_not_allowed", 2]);
+        assert.equal((await decides(press("U0BO", bo))).ask.outcome?.approved, true);
+      }
+      // Alone in the room one suffices, and anybody there may reject.
+      const alone = await askPeople(ctx, { audience: room });
+      const done = await decideAsk(ctx, { askId: alone.id, responder: press("U0PRIVATE"), decision: approve });
+      assert.equal(done.ask.outcome?.approved, true);
+      const both = await askPeople(ctx, { audience: joint[0] as Audience });
+      const over = await decideAsk(ctx, { askId: both.id, responder: press("U0PRIVATE"), decision: reject });
+      assert.equal(over.ask.outcome?.approved, false);
     });
 
     it("rejects at the first rejection, and approves when everybody needed has approved", async () => {

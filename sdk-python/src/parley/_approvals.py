@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, cast
+from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union, cast
 from urllib.parse import quote
 
 from ._consent import consent_digest, copy_of
@@ -15,6 +15,10 @@ from ._outcome import outcome, read, read_text, request
 from ._receipts import can_verify, is_signed, said_in
 from ._steps import Steps
 from ._whom import channel_id
+
+
+ApprovedBy = Union[Literal["enrolled"], Sequence[str]]
+"""Who must have approved: one of these people, by id, or anybody who is enrolled. A rule of policy is nobody."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,14 @@ def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapp
     body = {"run_id": "sdk", "call_id": call_id, "spec": {k: v for k, v in spec.items() if v is not None}}
     asked = yield from request(connection, "/function_calls", body)
     call = yield from outcome(connection, _path(call_id), asked)
-    return (yield from _decision(connection, call, fn, copied))
+    return (yield from _decision(connection, call, fn, copied, more.get("by")))
 
 
-def read_decision(connection: Connection, call_id: str) -> Steps[Decision]:
+def read_decision(connection: Connection, call_id: str, by: Optional[ApprovedBy] = None) -> Steps[Decision]:
     """Waits for what was asked before; what `Parley.decision` promises."""
     call = yield from outcome(connection, _path(call_id))
     spec = call["spec"]
-    return (yield from _decision(connection, call, spec["fn"], spec["kwargs"]))
+    return (yield from _decision(connection, call, spec["fn"], spec["kwargs"], by))
 
 
 def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> Steps[None]:
@@ -93,7 +97,9 @@ def arguments_of(function: Callable[..., Any], name: str) -> Callable[..., Mappi
     return named
 
 
-def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: Mapping[str, Any]) -> Steps[Decision]:
+def _decision(
+    connection: Connection, call: Mapping[str, Any], fn: str, wanted: Mapping[str, Any], by: Optional[ApprovedBy]
+) -> Steps[Decision]:
     """Raises NotApproved unless exactly this was approved, or what a person made of it who was allowed to."""
     status: Mapping[str, Any] = call["status"]
     if status.get("expired") or status.get("cancelled"):
@@ -109,6 +115,11 @@ def _decision(connection: Connection, call: Mapping[str, Any], fn: str, wanted: 
     seen = (said.get("outcome"), said.get("call_id"), said.get("consent_digest"), status.get("consent_digest"))
     if seen != ("approved", call["call_id"], digest, digest):
         raise ApprovalMismatch(call)
+    if isinstance(by, str) and by != "enrolled":
+        raise TypeError("by is a list of ids of people, or enrolled.")
+    people = [one.get("id") for one in said.get("decided", ()) if one.get("kind") == "person"]
+    if by is not None and not (people if by == "enrolled" else any(one in by for one in people)):
+        raise ApprovalMismatch(call, "Nobody of those who must has approved")
     verified = can_verify()
     if verified:
         keys = connection.receipt_keys or (yield from read(connection, "/.well-known/jwks.json"))

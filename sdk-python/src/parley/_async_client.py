@@ -7,7 +7,7 @@ import inspect
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
+from ._approvals import ApprovedBy, Decision, approve, arguments_of, read_decision, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._asyncio import run
 from ._place import connect
@@ -175,6 +175,7 @@ class AsyncParley:
         *,
         to: Optional[str] = None,
         channel: Optional[Mapping[str, Any]] = None,
+        by: Optional[ApprovedBy] = None,
         reason: Optional[str] = None,
         reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
         editable: bool = False,
@@ -186,6 +187,7 @@ class AsyncParley:
         more = {
             "to": to,
             "channel": channel,
+            "by": by,
             "reason": reason,
             "reject_options": None if reject_options is None else list(reject_options),
             "editable": editable,
@@ -195,9 +197,9 @@ class AsyncParley:
         }
         return await run(approve(self._connection, fn, args, more))
 
-    async def decision(self, approval_id: str) -> Decision:
+    async def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
         """As `Parley.decision`."""
-        return await run(read_decision(self._connection, approval_id))
+        return await run(read_decision(self._connection, approval_id, by))
 
     async def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
         """As `Parley.withdraw`."""
@@ -208,6 +210,7 @@ class AsyncParley:
         *,
         to: Optional[str] = None,
         channel: Optional[Mapping[str, Any]] = None,
+        by: Optional[ApprovedBy] = None,
         name: Optional[str] = None,
         reason: Optional[str] = None,
         reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
@@ -220,6 +223,7 @@ class AsyncParley:
         more: Mapping[str, Any] = {
             "to": to,
             "channel": channel,
+            "by": by,
             "reason": reason,
             "reject_options": reject_options,
             "editable": editable,

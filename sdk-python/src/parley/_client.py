@@ -7,7 +7,7 @@ import inspect
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, TypeVar, Union, cast, overload
 
 from . import _questions
-from ._approvals import Decision, approve, arguments_of, read_decision, withdraw
+from ._approvals import ApprovedBy, Decision, approve, arguments_of, read_decision, withdraw
 from ._ask_person import PersonAnswer, ask_person, read_answer, withdraw_question
 from ._blocking import run
 from ._place import connect
@@ -200,6 +200,7 @@ class Parley:
         *,
         to: Optional[str] = None,
         channel: Optional[Mapping[str, Any]] = None,
+        by: Optional[ApprovedBy] = None,
         reason: Optional[str] = None,
         reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
         editable: bool = False,
@@ -211,7 +212,8 @@ class Parley:
 
         Its `args` are to run: those that were asked about or, where `editable` allows it, what the person made of them.
         Their digest has been compared with what was shown and approved. `to` is a person's exact name or id, a group, or
-        a channel that the operator has named; `channel` says it in the words of A2H. The same under the same
+        a channel that the operator has named; `channel` says it in the words of A2H. One of the people of `by` (ids, or
+        "enrolled") must have approved, else it is ApprovalMismatch. The same under the same
         `idempotency_key` joins what was asked before. A server that goes away meanwhile is asked again under the same id.
 
         Raises ApprovalRejected with the comment, ApprovalUndecided when nobody decided in time or it was cancelled,
@@ -220,6 +222,7 @@ class Parley:
         more = {
             "to": to,
             "channel": channel,
+            "by": by,
             "reason": reason,
             "reject_options": None if reject_options is None else list(reject_options),
             "editable": editable,
@@ -229,12 +232,12 @@ class Parley:
         }
         return run(approve(self._connection, fn, args, more))
 
-    def decision(self, approval_id: str) -> Decision:
+    def decision(self, approval_id: str, *, by: Optional[ApprovedBy] = None) -> Decision:
         """Takes up the wait for an approval that was asked for before; its id is its idempotency key.
 
         Raises what `approve` does, and NotFound.
         """
-        return run(read_decision(self._connection, approval_id))
+        return run(read_decision(self._connection, approval_id, by))
 
     def withdraw(self, approval_id: str, *, reason: Optional[str] = None) -> None:
         """Nobody can approve it any more. Raises NotFound, and Conflict when it is over."""
@@ -245,6 +248,7 @@ class Parley:
         *,
         to: Optional[str] = None,
         channel: Optional[Mapping[str, Any]] = None,
+        by: Optional[ApprovedBy] = None,
         name: Optional[str] = None,
         reason: Optional[str] = None,
         reject_options: Optional[Sequence[Mapping[str, Any]]] = None,
@@ -262,6 +266,7 @@ class Parley:
         more: Mapping[str, Any] = {
             "to": to,
             "channel": channel,
+            "by": by,
             "reason": reason,
             "reject_options": reject_options,
             "editable": editable,

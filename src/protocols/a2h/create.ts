@@ -12,7 +12,7 @@ import { secretName } from "../../core/keep-secret.ts";
 import { requestCall } from "../../requests/request-call.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { audienceOf, routeOf, type Asker } from "./addressees.ts";
-import { isNamedBy, isOfHook } from "./escalation.ts";
+import { isNamedBy, isOfHook } from "./fixed.ts";
 import { refuseBadSchema, type ReadCall, type ReadContact, type ReadMessage, type ReadSpec } from "./specs.ts";
 
 export const DOOR = "a2h";

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../lib/json-body.ts";
-import { leavesOf } from "../../requests/model/audience.ts";
-import type { AddressedAsk, Audience, Target } from "../../requests/model/request.ts";
+import type { AddressedAsk, Target } from "../../requests/model/request.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
 import { complain, isJsonObject, member, object, optional, required, text, type Problem } from "./fields.ts";
+import { isNamedBy, isOfHook } from "./fixed.ts";
 import { writtenOf } from "./written.ts";
 
 /** A mail that asks again, with whom it goes to. */
@@ -41,12 +41,6 @@ export function escalationTargets(
   return read?.tree.is === "targets" ? { words, targets: read.tree.targets } : undefined;
 }
 
-/** How the hooks of coding agents call what they ask. */
-const HOOK_IDS = "claude:";
-
-/** True for what a coding agent's hook asks about. */
-export const isOfHook = (callId: string): boolean => callId.startsWith(HOOK_IDS);
-
 /**
  * True for a request to which whoever asked adds nobody who decides: it came by a hook or a tool, it names a person, a group
  * or a channel by its name, or it asks whom the operator wrote down.
@@ -55,18 +49,6 @@ export function isFixed(ask: AddressedAsk): boolean {
   if (ask.door === TOOL_DOOR || isOfHook(ask.ref.slice(ask.ref.indexOf(":") + 1))) return true;
   const { channel } = JSON.parse(writtenOf(ask).spec) as { channel?: unknown };
   return isNamedBy(channel, ask.audience);
-}
-
-/** The same of a channel as it was written, and whom a request asked at first. */
-export function isNamedBy(channel: unknown, audience: Audience): boolean {
-  if (channel === undefined) return leavesOf(audience)[0]?.target.via !== "inbox";
-  const isName = (at: unknown): boolean => {
-    if (typeof at !== "object" || at === null) return false;
-    return Object.entries(at).some(
-      ([name, one]) => ["human", "channel_id", "webhook"].includes(name) || isName(one as unknown),
-    );
-  };
-  return isName(channel);
 }
 
 function memberOf(value: unknown, name: string): JsonObject | undefined {

@@ -191,7 +191,7 @@ export function nameOf(ask: AddressedAsk, details: AddressedDetails): string | u
   return user?.name;
 }
 
-/** Says who decided; of somebody who is not enrolled only what the agent wrote itself. */
+/** Says who decided; of somebody who is not enrolled only that, and what the agent wrote itself. */
 function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): object | undefined {
   if (!by) return undefined;
   const { via } = by;
@@ -215,7 +215,7 @@ function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: Addressed
       const value = by.id.slice(by.id.indexOf(":") + 1);
       const isTold = writtenBy(ask).has(value);
       const email = isTold && via === "email" ? value : undefined;
-      return given({ name: isTold ? value : UNNAMED[via], email, via });
+      return given({ name: isTold ? value : UNNAMED[via], email, via, enrolled: false });
     }
   }
 }

@@ -110,7 +110,8 @@ function kindOf({ kind, via }: DecidedBy): string {
 /** Returns who decided, as agents know people: by number and name, and never by an address. */
 function personOf(by: DecidedBy, { humans }: AddressedDetails): { id?: string; name: string } {
   if (by.kind === "policy") return { name: `policy: ${by.id}` };
-  if (by.kind !== "person") return { name: by.kind === "address" ? "an addressee" : agentName(by.id) };
+  if (by.kind !== "person")
+    return { name: by.kind === "address" ? "an addressee who is not enrolled" : agentName(by.id) };
   const human = humans.get(by.id);
   return human ? { id: String(human.number), name: withoutSteering(human.name) } : { name: "somebody" };
 }

@@ -82,7 +82,8 @@ for (const on of DATABASES) {
         kinds: { approval: 53, reply: 3, value: 3 },
         due: { soon: 53, today: 2, later: 3, none: 1 },
         agents: [
-          { agent: "dev", count: 55 },
+          { agent: "dev", count: 53 },
+          { agent: "dev (without a key)", count: 2 },
           { agent: "ops", count: 4 },
         ],
       });
@@ -94,7 +95,8 @@ for (const on of DATABASES) {
         ["?due=today", 2, ["reply", "reply"]],
         ["?due=later", 3, ["value", "value", "value"]],
         ["?agent=ops", 4, ["value", "value", "value", "reply"]],
-        ["?agent=dev&kind=reply", 2, ["reply", "reply"]],
+        ["?agent=dev&kind=reply", 0, []],
+        ["?agent=dev+(without+a+key)&kind=reply", 2, ["reply", "reply"]],
         ["?agent=nobody", 0, []],
         [`?agent=${"x".repeat(200)}`, 0, []],
       ] as const) {

@@ -65,7 +65,7 @@ export const PEOPLE_SCHEMAS: Readonly<Record<string, Schema>> = {
     "prompt_fill?": text(),
     "interactive?": flag,
   }),
-  Responder: object({ "id?": text(), name: text(), "role?": text(), "email?": text(), via: VIA }),
+  Responder: object({ "id?": text(), name: text(), "role?": text(), "email?": text(), via: VIA, "enrolled?": flag }),
   SlackContext: object({
     "team_id?": text(),
     "channel_id?": text(),
