@@ -43,7 +43,7 @@ async function openByMail(on: DatabaseName): Promise<ByMail> {
 email:
   { smtp_url: "${sink.url}", from: "Parley <parley@${DOMAIN}>", listen: "127.0.0.1:${port}",
     trusted_authserv_ids: [mx.parley.example] }
-a2h: { entry_points: { support: { agent: support, email: ${SUPPORT}, from: anyone } } }
+a2h: { recipients: any, entry_points: { support: { agent: support, email: ${SUPPORT}, from: anyone } } }
 `,
   );
   await scene.enroll("Ana Ruiz", { email: { address: ANA } });

@@ -6,7 +6,8 @@ import { transact } from "../../src/core/store/transact.ts";
 import { decideAsk, responderOf } from "../../src/requests/decide.ts";
 import { cancelAddressed } from "../../src/requests/end.ts";
 import { examineStore } from "../../src/doctor/examine.ts";
-import { readAddressed } from "../../src/requests/read.ts";
+import { tokensOf } from "../../src/requests/delivery-tokens.ts";
+import { readAddressed, readDetails } from "../../src/requests/read.ts";
 import { sealRecord } from "../../src/core/seal-record.ts";
 import { askPeople, enrol, leaf, toPerson } from "../support/addressed.ts";
 import { DATABASES, openWorld, type DatabaseName, type World } from "../support/world.ts";
@@ -120,6 +121,41 @@ for (const on of DATABASES) {
         );
       }
       assert.deepEqual(await broken(world), []);
+    });
+
+    it("finds approvals by a message whose token stands in words that agents can read", async () => {
+      await using world = await openWorld({ on });
+      const { ctx } = world.server;
+      const to = "ana@people.example";
+      const ana = await enrol(ctx, "Ana", [], { identities: [{ kind: "email", value: to }] });
+      const audience = leaf({ via: "email", to, informed: false, settings: {} });
+      const approved = await askPeople(ctx, { audience, ref: "approved" });
+      const other = await askPeople(ctx, { audience: toPerson(ana), ref: "other" });
+      const { deliveries } = await readDetails(ctx, approved);
+      const id = deliveries[0]?.id ?? assert.fail("no message was planned");
+      const { link, reply } = tokensOf(ctx, id);
+      const responder = await responderOf(ctx.db, ana, "email");
+      await decideAsk(ctx, { askId: approved.id, responder, decision: { kind: "approve" } });
+      assert.deepEqual(await broken(world), []);
+
+      const page = `https://parley.example/r/${link}`;
+      const WORDS: readonly [words: string, isExposed: boolean][] = [
+        [`what is this? ${page}`, true],
+        [`https://eur01.safelinks.example/?url=${encodeURIComponent(page)}&data=05`, true],
+        [`ask+${reply}@parley.example`, true],
+        [`Reference: ${id}`, true],
+        ["https://parley.example/r/ and ask+nobody@parley.example", false],
+        [`https://parley.example/r/${"Ab".repeat(21)}c`, false],
+      ];
+      for (const [words, isExposed] of WORDS) {
+        const refused = JSON.stringify({ reason: "unparseable", input: words });
+        await transact(ctx, (tx) =>
+          tx.all(sql`UPDATE addressed_asks SET refused = ${refused} WHERE ask_id = ${other.id}`),
+        );
+        const found = (await examineStore(ctx, { quick: false })).filter(({ offenders }) => offenders.length > 0);
+        const said = found.map(({ check, offenders }) => [check, offenders]);
+        assert.deepEqual(said, isExposed ? [["X14", [approved.id]]] : [], words);
+      }
     });
   });
 }

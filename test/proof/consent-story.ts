@@ -85,6 +85,8 @@ export class ConsentStory {
   async broken(): Promise<string | null> {
     if (this.seen !== null) return this.seen;
     const { ctx } = this.on.world.server;
+    const atRest = await ctx.db.all(sql`SELECT 1 AS one FROM deliveries WHERE words LIKE '%/r/%' LIMIT 1`);
+    if (atRest.length > 0) return "a one-time link stands in the database";
     for (const call of this.calls) {
       const { state, outcome } = await readAddressed(ctx, call.askId);
       if (state !== "answered" || outcome?.approved !== true) continue;
@@ -115,6 +117,13 @@ export class ConsentStory {
       if (row) return row.ask_id;
     }
     return null;
+  }
+
+  async askOfDelivery(id: string): Promise<string | null> {
+    const [row] = await this.on.world.server.ctx.db.all<{ ask_id: string }>(
+      sql`SELECT ask_id FROM deliveries WHERE delivery_id = ${id}`,
+    );
+    return row?.ask_id ?? null;
   }
 
   /** Returns the id under which an enrolled person finds a request with these words; null where it never comes. */

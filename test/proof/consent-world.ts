@@ -46,6 +46,7 @@ export interface ConsentWorld extends AsyncDisposable {
   people: readonly Somebody[];
   /** The asker's keys. */
   agent: Record<string, string>;
+  otherAgent: Record<string, string>;
   executor: Record<string, string>;
   otherExecutor: Record<string, string>;
   /** Resolves once nothing that is due waits to be sent. */
@@ -148,6 +149,7 @@ export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> 
     post,
     people,
     agent: await key("asker", "agent"),
+    otherAgent: await key("somebody-elses", "agent"),
     executor: await key("one", "executor"),
     otherExecutor: await key("other", "executor"),
     settled: () =>

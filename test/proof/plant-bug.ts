@@ -6,7 +6,7 @@ export interface Plant {
   /** Stands exactly once in the file. */
   find: string;
   put: string;
-  harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock" | "sign";
+  harness: "sim" | "kill" | "model" | "race" | "freeze" | "run" | "reach" | "unseen" | "clock" | "sign" | "consent";
   /** Runs with every change; the others with `--long`. */
   fast?: boolean;
   /** What the harness has to say about it, so that it does not pass for caught when something else is noticed. */

@@ -1,4 +1,5 @@
 import type { Plant } from "./plant-bug.ts";
+import { PLANTS_AROUND_PEOPLE } from "./plant-list-consent.ts";
 import { PLANTS_AT_THE_EDGE } from "./plant-list-edge.ts";
 
 /** The number of a bug in this list is its seed. */
@@ -321,4 +322,5 @@ export const PLANTS: readonly Plant[] = [
     says: /^X5: /,
   },
   ...PLANTS_AT_THE_EDGE,
+  ...PLANTS_AROUND_PEOPLE,
 ];

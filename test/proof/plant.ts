@@ -23,6 +23,7 @@ const BOX_MS: Readonly<Record<Plant["harness"], number>> = {
   reach: 60_000,
   clock: 90_000,
   sign: 60_000,
+  consent: 180_000,
 };
 /** A harness that has not come back after this hangs. */
 const WITHIN_MS = 240_000;

@@ -2,6 +2,7 @@ import { nextTurn } from "../../lib/turn.ts";
 import type { AddressedAsk, Audience } from "../model/request.ts";
 import { isJoint, isSatisfied } from "../model/audience.ts";
 import type { Counted } from "../model/settle.ts";
+import { findExposedApprovals } from "./exposed-approvals.ts";
 import { findAddressed, listDecisions } from "./requests.ts";
 import { findBrokenAudit, findLeftOutAudit, findNoted } from "../../core/store/audit.ts";
 import { first, type Queryable } from "../../core/store/db.ts";
@@ -30,6 +31,12 @@ export const ADDRESSED_CHECKS: readonly Check[] = [
       "what is approved was approved by enough of those asked, whoever was added later, each shown exactly what was approved, " +
       "or by a rule or a standing permission that is on record",
     look: examineApprovals,
+  },
+  {
+    check: "X14",
+    promise:
+      "no approval was made by way of a message whose link, reply address or id stands in words that agents can read",
+    look: async (on, quick) => (quick ? [] : findExposedApprovals(on)),
   },
   {
     check: "A3",

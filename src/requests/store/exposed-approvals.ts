@@ -1,0 +1,61 @@
+import { MOST_OFFENDERS } from "../../core/store/check.ts";
+import type { Queryable } from "../../core/store/db.ts";
+import { join, sql, type Sql } from "../../core/store/sql.ts";
+import { sha256Hex } from "../../lib/keyring.ts";
+import { nextTurn } from "../../lib/turn.ts";
+import { candidatesIn, readParts } from "../model/find-credentials.ts";
+import { findNamedDeliveries } from "./exposed.ts";
+
+const PAGE = 200;
+
+/** Where words of people are kept that agents can read: each table's key, and its words. */
+const WORDS = [
+  { from: sql`addressed_asks`, key: sql`ask_id`, words: sql`coalesce(outcome, '') || ' ' || coalesce(refused, '')` },
+  { from: sql`conversation_messages`, key: sql`uid`, words: sql`words || ' ' || coalesce(raw, '')` },
+] as const;
+
+/**
+ * Returns approvals that were decided by way of a message whose link, reply address or id stands in words that agents
+ * can read: versions before 0.2 kept such words, and an agent could make the approval itself (spec/security 10).
+ */
+export async function findExposedApprovals(on: Queryable): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { from, key, words } of WORDS) {
+    for (let after = ""; ;) {
+      const rows = await on.all<{ id: string; words: string }>(
+        sql`SELECT ${key} AS id, ${words} AS words FROM ${from}
+          WHERE ${key} > ${after} AND ${mayName(words)} ORDER BY ${key} LIMIT ${PAGE}`,
+      );
+      for (const row of rows) {
+        await nextTurn();
+        for (const id of await approvedThrough(on, row.words)) found.add(id);
+        after = row.id;
+      }
+      if (rows.length < PAGE || found.size > MOST_OFFENDERS) break;
+    }
+  }
+  return [...found].slice(0, MOST_OFFENDERS);
+}
+
+/** Versions that kept such words kept them as they were written, so that few rows need a closer look. */
+function mayName(words: Sql): Sql {
+  const signs = ["%/r/%", "%2Fr%2F%", "%ask+%", "%dlv_%"].map((sign) => sql`(${words}) LIKE ${sign}`);
+  return sql`(${join(signs, " OR ")})`;
+}
+
+/** Returns the requests that were approved on the channel of a message that a text names. */
+async function approvedThrough(on: Queryable, text: string): Promise<string[]> {
+  const candidates = [...readParts(text)].flatMap(candidatesIn);
+  const ids = candidates.filter(({ is }) => is === "delivery").map((one) => one.text);
+  const hashes = candidates.filter(({ is }) => is !== "delivery").map((one) => sha256Hex(one.text));
+  const named = await findNamedDeliveries(on, { hashes: [...new Set(hashes)], ids: [...new Set(ids)] });
+  if (named.length === 0) return [];
+  const rows = await on.all<{ ask_id: string; channel: string; outcome: string }>(
+    sql`SELECT DISTINCT a.ask_id, d.channel, a.outcome FROM deliveries d JOIN addressed_asks a ON a.ask_id = d.ask_id
+      WHERE a.state = 'answered' AND d.delivery_id IN (${join(named.map(({ id }) => id))})`,
+  );
+  return rows.flatMap(({ ask_id, channel, outcome }) => {
+    const { approved, by } = JSON.parse(outcome) as { approved?: boolean; by?: { via: string } };
+    return approved === true && by?.via === channel ? [ask_id] : [];
+  });
+}
