@@ -29,14 +29,14 @@ export interface Notice<Target = unknown> {
   messageName: string;
   target: Target;
   view: AskView;
-  /** The one-time page; deciding there is a deliberate press. Where `askerReads`, the request's place in the inbox. */
+  /** The one-time page; deciding there is a deliberate press. Where `informsOnly`, the request's place in the inbox. */
   link: string;
-  /** Four characters, per delivery; empty where `askerReads`. */
+  /** Four characters, per delivery; empty where `informsOnly`. */
   code: string;
-  /** Twenty-six lower-case base32 characters; empty where `askerReads`. */
+  /** Twenty-six lower-case base32 characters; empty where `informsOnly`. */
   replyToken: string;
-  /** Whoever asked can read the message too: nothing in it may be pressed. */
-  askerReads: boolean;
+  /** Nothing in the message lets its reader decide: whoever asked can read it too, or its reader is only told. */
+  informsOnly: boolean;
   /** False: the arguments are longer than this channel shows whole, so it must offer no approval, only the link. */
   whole: boolean;
   reminder: boolean;

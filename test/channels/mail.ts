@@ -168,7 +168,7 @@ export function noticeOf(
     view: viewOf({ ...CALL, ...ask }),
     link: LINK,
     messageName: NAME,
-    askerReads: false,
+    informsOnly: false,
     code: "7KQ2",
     replyToken: TOKEN,
     whole: true,

@@ -179,7 +179,7 @@ export function aNotice(more: Partial<Notice<SlackTarget>> = {}): Notice<SlackTa
     messageName: "dlv_canaryNameOfTheMessage0",
     code: "7KQ2",
     replyToken: "abcdefghijklmnopqrstuvwxyz",
-    askerReads: false,
+    informsOnly: false,
     whole: true,
     reminder: false,
     opening: null,

@@ -71,7 +71,7 @@ describe("requests to the operator's own programs", () => {
       code: "7KQ2",
       messageName: "dlv_nameOfTheMessage000000",
       replyToken: "a".repeat(26),
-      askerReads: false,
+      informsOnly: false,
       whole: true,
       reminder: false,
       opening: null,

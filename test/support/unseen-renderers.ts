@@ -54,7 +54,7 @@ export function noticeOf<Target>(ask: AddressedAsk, target: Target): Notice<Targ
     code: OUR_CODE,
     messageName: "dlv_nameOfTheMessage000000",
     replyToken: "a".repeat(26),
-    askerReads: false,
+    informsOnly: false,
     whole: true,
     reminder: false,
     opening: null,

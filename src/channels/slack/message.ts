@@ -53,7 +53,7 @@ export interface Message {
  */
 export function askMessage(notice: Notice<SlackTarget>, hears: boolean): Message {
   const { view, whole } = notice;
-  if (notice.target.settings.plain || notice.askerReads) return { text: plainText(notice) };
+  if (notice.target.settings.plain || notice.informsOnly) return { text: plainText(notice) };
   const pressed = hears && whole;
   const linked = !pressed || view.words.length > roomForWords(view) || isLong(view);
   return {

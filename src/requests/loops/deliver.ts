@@ -142,7 +142,7 @@ async function send(post: Post, letter: Letter, channel: Channel, signal: AbortS
     }
     const notice = noticeOf(post, letter, channel);
     // Whoever is quick answers before the sending is noted.
-    const shownDigest = notice.whole && !notice.askerReads ? ask.digest : null;
+    const shownDigest = notice.whole && !notice.informsOnly ? ask.digest : null;
     await transact(ctx, async (tx) => {
       const person = await ownerOf(tx, delivery);
       await updateDelivery(tx, delivery, { state: "sending", inMs: LEASE_MS, shownDigest, person });
@@ -184,16 +184,16 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
   const tokens = tokensOf(post.ctx, delivery.id);
   const view = viewFor(post, channel, ask);
   const isShort = (view.argumentsText?.length ?? 0) <= channel.wholeLimit;
-  const askerReads = isReadByAsker(delivery.target);
+  const informsOnly = isReadByAsker(delivery.target);
   const notice: Notice = {
     delivery: delivery.id,
     messageName: messageNameOf(post.ctx, delivery.id),
     target: delivery.target,
     view,
     link: linkOf(post.ctx, post.publicUrl(), delivery),
-    code: askerReads ? "" : tokens.code,
-    replyToken: askerReads ? "" : tokens.reply,
-    askerReads,
+    code: informsOnly ? "" : tokens.code,
+    replyToken: informsOnly ? "" : tokens.reply,
+    informsOnly,
     whole: true,
     reminder: delivery.kind === "remind",
     renewal: isRenewal(delivery),
@@ -208,7 +208,7 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
 function informing(notice: Notice, inbox: string): Notice {
   const target = notice.target as Target;
   const told: Target = target.via === "email" ? { ...target, informed: true } : target;
-  return { ...notice, target: told, link: inbox, code: "", replyToken: "", whole: false };
+  return { ...notice, target: told, link: inbox, code: "", replyToken: "", informsOnly: true, whole: false };
 }
 
 /** Programs are told what was asked, to the letter; people read it in a message beside our own words. */
