@@ -68,7 +68,7 @@ describe("a hook of Claude Code", () => {
       [shown.fn, shown.agent, shown.run, shown.arguments],
       [
         "Bash",
-        "claude-code",
+        "claude-code (without a key)",
         "abc123",
         [
           {

@@ -50,7 +50,7 @@ describe("parley inbox", () => {
     await desk.sees("Issue refund — amount: 49.9");
     await desk.sees("Which one?");
     desk.types("\n");
-    await desk.sees("default, run run_9 wants to run issue_refund");
+    await desk.sees("default (without a key), run run_9 wants to run issue_refund");
     await desk.sees("amount: 49.9");
     await desk.sees('order: "A-1007"');
     await desk.sees("user: null");
@@ -123,7 +123,7 @@ describe("parley inbox", () => {
       response_options: options,
     });
     const desk = sitDown(["inbox", contact.id], env);
-    await desk.sees("default, run run_9 asks:");
+    await desk.sees("default (without a key), run run_9 asks:");
     await desk.sees("The build is green.");
     await desk.sees("2  Friday");
     await desk.sees("> ");

@@ -54,13 +54,13 @@ describe("the key in PARLEY_KEY", { concurrency: 2 }, () => {
     });
   }
 
-  it("goes to no server that only a flag names, by the hook of Claude Code, which leaves it to the terminal", async () => {
+  it("goes to no server that only a flag names, by the hook of Claude Code, which denies the tool", async () => {
     const run = start(["hook", "claude", "--url", url], { PARLEY_KEY: KEY, PARLEY_DATA_DIR: newFolder() });
     const input = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "ls" } };
     run.child.stdin.end(JSON.stringify({ ...input, session_id: "s", cwd: "/", transcript_path: "/nowhere/t.jsonl" }));
     const { code, out, err } = await run.ended;
-    assert.equal(code, 0, err);
-    assert.match(out, /"permissionDecision":"ask".*PARLEY_KEY is for the server at/);
+    assert.equal(code, 2, err);
+    assert.match(out, /"permissionDecision":"deny".*PARLEY_KEY is for the server at/);
     assert.deepEqual(heard, []);
   });
 });
