@@ -46,7 +46,7 @@ process.stderr.on("error", () => {});
 
 const argv = process.argv.slice(2);
 if (argv[0] === "hook" && argv[1] === "claude") {
-  // Whatever breaks, no tool runs because of it.
+  // A crash of the hook must not let a tool run.
   process.on("uncaughtException", (error) => {
     console.error(`parley hook claude: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(HOOK_BLOCKS);

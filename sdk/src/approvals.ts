@@ -7,7 +7,7 @@ import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request
 import { channelIdOf } from "./whom.ts";
 import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";
 
-/** Who must have approved: one of these people, by id, or anybody who is enrolled. A rule of policy is nobody. */
+/** The people whose approval counts: one of these, by id, or anybody who is enrolled. A rule of policy is not a person. */
 export type ApprovedBy = "enrolled" | readonly string[];
 
 /** Who is asked, and how. Left out, `to` and `channel` are what the key or the server says. */

@@ -48,8 +48,8 @@ export class ApprovalUndecided extends NotApproved {
 }
 
 /**
- * What was approved is not what would run: the digests differ, nobody of `by` has approved it, or no key of the server's has
- * signed the receipt.
+ * The call that would run differs from the approved call: the digests differ, nobody of `by` has approved it, or no key of
+ * the server has signed the receipt.
  */
 export class ApprovalMismatch extends NotApproved {
   override readonly name = "ApprovalMismatch";

@@ -25,7 +25,7 @@ export interface FieldError {
 export interface Notice<Target = unknown> {
   /** `dlv_…`: the only value that travels in buttons and payloads. */
   delivery: string;
-  /** What the message is called where others may read it, as in a Message-ID: `dlv_` and 22 letters. */
+  /** The message's public name, as in a Message-ID: `dlv_` and 22 letters. It tells nothing of the delivery's id. */
   messageName: string;
   target: Target;
   view: AskView;

@@ -29,7 +29,7 @@ export function readBy(text: string | undefined): Approvers | undefined {
   return text.split(",");
 }
 
-/** True where one of these people approved, who are known by their numbers: of a rule and of an address that is none. */
+/** True where one of these people approved; each is known by the person's id. A rule and an address have no such id. */
 export function isBy(by: Approvers, people: readonly string[]): boolean {
   return by === "enrolled" ? people.length > 0 : people.some((person) => by.includes(person));
 }

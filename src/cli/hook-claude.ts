@@ -103,7 +103,7 @@ export function timeoutOf(text = USUAL_TIMEOUT): number {
 
 interface How {
   to: string | undefined;
-  /** Of whom one must have approved. */
+  /** The people of whom one must have approved. */
   by: Approvers | undefined;
   timeoutSeconds: number;
 }
@@ -129,7 +129,7 @@ async function permitted(place: ServerAccess, input: HookInput, how: How): Promi
     if (ended.consent_digest !== digest) return { is: "deny", because: "Not approved: something else was shown." };
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
-      return { is: "deny", because: `Not approved: ${who} decided, who is none of those that have to.` };
+      return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
     return { is: "allow", because: `Approved by ${who}${words}` };
   }
   return { is: "deny", because: `Rejected by ${who}${words}` };

@@ -71,7 +71,7 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
 const REPEATED: InboundResult = { is: "repeated", says: "This was heard before." };
 const NOTHING: InboundResult = { is: "no_match", says: "Nothing is waiting for an answer from you here." };
 
-/** Whoever names a message that is over, and has not ended it, is told so beside what became of the words. */
+/** Adds a sentence for somebody who names a message that has ended, unless this very answer has ended it. */
 async function alsoOver(
   ctx: Context,
   { ask, delivery }: Matched,
@@ -161,6 +161,10 @@ async function answer(
 const EXPOSED =
   "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
 
+/** A Message-ID is known to everybody who gets a reply to all: it proves nothing without a signature. */
+const UNPROVED_BY_ID =
+  "This mail names a message, but was not sent to its reply address, and nobody has signed that it was for us. Answer on the page.";
+
 /** Returns whoever a provider proved to be speaking, with everything the person is known by who belongs to that. */
 export async function knownBy(
   on: Queryable,
@@ -231,6 +235,9 @@ async function meaningOf(
         : "This was not understood.";
     return { is: "not_understood", says, reason: "unparseable", link };
   }
+  if (heard.trust === "none" && !heard.talk?.proved) {
+    return { is: "needs_page", says: UNPROVED_BY_ID, reason: "sender_unverified", link };
+  }
   const isPress = "choice" in heard.said;
   if (isReadByAsker(delivery.target) && (decision.kind === "approve" || !("text" in heard.said)))
     return { is: "needs_page", says: DECIDED_IN_INBOX, link };
@@ -242,7 +249,7 @@ async function meaningOf(
       ...(reason && { reason }),
     });
     if (delivery.shownDigest === null) return onPage("The arguments are longer than fits here. Confirm on the page.");
-    if (heard.trust === "weak")
+    if (heard.trust === "weak" || heard.trust === "none")
       return onPage("Your address could not be verified. Confirm on the page.", "sender_unverified");
     if (heard.sender.kind === "slack" && !isPress) return onPage("To approve, please press the button.");
     if (heard.sender.kind === "human" && heard.digest === undefined) {

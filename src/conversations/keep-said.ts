@@ -29,7 +29,7 @@ import { chargeLimit } from "../core/limits.ts";
 const SAID_PER_HOUR = 120;
 const MOST_WORDS = 40_000;
 
-/** What somebody said, with what came in of it in the shape of its channel. */
+/** Words that somebody wrote, with the message as its channel delivered it. */
 export interface SaidWords {
   words: string;
   raw: Readonly<Record<string, unknown>>;

@@ -108,7 +108,7 @@ export async function tellAskedIn(
   // point: addressed-stored
   if (!inboxOnly) await planDeliveries(ctx, tx, { askId: id, audience, firstStep: 0 });
   let firstStep = leavesOf(audience).length;
-  // Whoever is added has the place of their leaf; whoever is told stands behind all leaves.
+  // People who are added have the place of their leaf; people who are informed stand behind all leaves.
   for (const { afterMs, audience: node, words } of [...addedBy(rounds), ...rounds.filter(({ informs }) => informs)]) {
     const later: Audience = { is: "any", of: [{ afterMs, node }] };
     await planDeliveries(ctx, tx, { askId: id, audience: later, firstStep, words });

@@ -46,7 +46,7 @@ export interface CleanWords<T> {
   readonly [cleaned]: true;
 }
 
-/** Of the messages to one person whose codes are looked for. */
+/** The newest messages to one person, at most so many, whose codes are looked for. */
 const CODES_MOST = 200;
 const RENEWALS_PER_HOUR = 3;
 const IN_PLACE_OF = { link: "[token]", reply: "[token]", delivery: "[delivery]" } as const;

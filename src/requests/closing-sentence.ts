@@ -2,11 +2,11 @@ import { findHuman } from "../access/store/humans.ts";
 import type { Queryable } from "../core/store/db.ts";
 import type { AddressedAsk } from "./model/request.ts";
 
-/** Said of a press on anything but the message that was sent. */
+/** The reply to a press on anything but the message that was sent. */
 export const PRESSED_ELSEWHERE =
   "Nothing is recorded: this is not the message that Parley sent. Press under the newest one, or decide in the inbox.";
 
-/** Said of a press or an approval under a message that whoever asked can read. */
+/** The reply to a press or an approval under a message that the asker can read. */
 export const DECIDED_IN_INBOX = "The agent can read this message, so nothing is decided here. Decide in the inbox.";
 
 /** Returns how an ask ended, and by whom, as one sentence for people. */

@@ -29,7 +29,7 @@ interface OnSlack extends Talking {
   /** Asks and waits until the message is posted and noted. */
   ask(kind: "function_calls" | "human_contacts", spec: object): Promise<Asked>;
   tell(payload: { type: string }, secret?: string): Promise<void>;
-  /** What the next person is told after this. */
+  /** Returns the sentence that the person reads after this. */
   toldAfter(doing: () => Promise<void>): Promise<string>;
 }
 
@@ -102,7 +102,7 @@ async function assertReadSafely({ world }: OnSlack, { post, delivery }: Asked): 
   assert.doesNotMatch(all, /\/r\/|\(code |parley:/);
   assert.match(post.form["text"] ?? "", new RegExp(`on the page: <http\\S+/inbox/${row?.askId}>$`, "m"));
   assert.equal(row?.shownDigest, null);
-  // Whoever guesses the link finds nothing there, and nobody decides by it.
+  // A guessed link leads nowhere, and nobody decides by it.
   assert.equal((await world.call("GET", `/r/${link}`)).status, 404);
   assert.equal((await world.call("POST", `/r/${link}/open`, { headers: { origin: "null" }, body: "" })).status, 404);
 }

@@ -79,7 +79,7 @@ describe("a mail about an ask", () => {
       assert.ok(text.split("\n").includes(line), `${line} is missing in\n${text}`);
     }
     assert.match(text, /reply with the one word approve/);
-    // Whoever reads a mail that was passed on learns neither the delivery nor the Message-ID.
+    // A reader of a forwarded mail learns neither the delivery nor the Message-ID.
     assert.match(text, /^Reference: [0-9a-f]{12}$/m);
     assert.doesNotMatch(sink.taken[0]?.mail.html + text, new RegExp(`${DELIVERY}|${NAME}|dlv_`));
   });

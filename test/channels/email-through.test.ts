@@ -140,6 +140,32 @@ describe("asking by mail", () => {
     assert.equal(answered.response, "Blue, please.");
   });
 
+  it("takes an answer that names its Message-ID alone from a proved author who wrote to this server", async () => {
+    await using post = await openPost("sqlite");
+    const contact = await post.ask("human_contacts", { msg: "Which colour?" });
+    const call = await post.ask("function_calls", { fn: "pay", kwargs: { eur: 40 } });
+    const elsewhere = { ...VOUCHED, To: "eve@attacker.example" };
+    const spellings = [
+      [contact, "Red", { To: AGENT }],
+      [contact, "Red", elsewhere],
+      [contact, "Red", { To: AGENT, "In-Reply-To": "<x@y>", References: contact.mail.messageId ?? "" }],
+      [call, "Reject: no", { To: AGENT }],
+      [call, "Reject: no", elsewhere],
+    ] as const;
+    for (const [asked, words, headers] of spellings) {
+      await post.send(reply(words, asked, headers), AGENT);
+      const { response, approved, failed_validation_details: failed } = await asked.status();
+      assert.deepEqual([response, approved, failed?.reason], [undefined, undefined, "sender_unverified"]);
+    }
+    // The page is offered for each, at most three times an hour for one message.
+    assert.match((await post.mail(7)).text ?? "", /Answer on the page/);
+
+    await post.send(reply("Blue", contact, { To: AGENT, ...VOUCHED }), AGENT);
+    assert.equal((await contact.status()).response, "Blue");
+    await post.send(reply("Reject: no", call, { To: AGENT, ...VOUCHED }), AGENT);
+    assert.equal((await call.until(({ approved }) => approved !== undefined)).approved, false);
+  });
+
   it("takes replies at the hook, from whoever knows its secret", async () => {
     await using post = await openPost("sqlite");
     const asked = await post.ask("human_contacts", { msg: "Which size?" });

@@ -60,7 +60,7 @@ for (const on of DATABASES) {
       const ana = await enrol(ctx, "Ana", [], { identities: [{ kind: "email", value: address }] });
       const asks = [];
       for (let i = 0; i < 8; i += 1) {
-        // Whoever asks, and whatever else a mail says, it is the same address.
+        // The limit holds for the address, beyond the asker and the mail's other words.
         const asker = i % 2 === 0 ? "agent:ana-bot" : "agent:other";
         asks.push(
           await askPeople(ctx, { asker, audience: mail(address, { subject: `No. ${i}` }), timeoutSeconds: 86_400 }),
@@ -99,7 +99,7 @@ for (const on of DATABASES) {
 
       await world.advance(HOUR_MS);
       await rest();
-      // Of eight three were sent before, and two are over.
+      // Three of eight were sent before, and two have ended.
       assert.equal(sentTo(address), 6);
       assert.equal(providers.email.told.length, 1);
       assert.equal(sentTo("C024BE91L"), 6);

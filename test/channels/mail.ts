@@ -16,7 +16,7 @@ export const AGENT = `parley@${DOMAIN}`;
 export const ANA = "ana@people.example";
 export const TOKEN = "abcdefghijklmnopqrstuvwxy2";
 export const DELIVERY = "dlv_0123456789ABCDEFGHIJKL";
-/** What the message is called in its Message-ID. */
+/** The message's public name, which its Message-ID holds. */
 export const NAME = "dlv_ZYXWVUTSRQPONMLKJIHGFE";
 export const ORIGINAL = `<${NAME}.m@${DOMAIN}>`;
 export const LINK = "https://parley.example/r/secret-link-token";

@@ -121,7 +121,7 @@ describe("a hook of Claude Code", () => {
     }
     const asking = hook(world().url, use(9), "--to", jane.number, "--by", bo.number);
     await jane.decides({ approved: true });
-    const because = `Not approved: ${jane.name} decided, who is none of those that have to.`;
+    const because = `Not approved: ${jane.name} decided, who may not approve this call.`;
     assert.deepEqual(await said(asking), preToolUse("deny", because));
   });
 

@@ -119,7 +119,7 @@ for (const on of ONE_DATABASE) {
         // The agent hears the words as words, in the conversation.
         const said = (await scene.said(2)).map(({ spec }) => [spec.channel_id, spec.message]);
         assert.deepEqual(said[1], [scene.channelId, "Yes, it is lovely"]);
-        // What waits is still answered by its own mail.
+        // The waiting question is still answered by its own mail.
         await scene.says("No", headers(second));
         assert.equal((await statusOf(scene, second)).response, "No");
       });

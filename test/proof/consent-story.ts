@@ -37,6 +37,8 @@ export class ConsentStory {
   private seen: string | null = null;
   private slackRead = 0;
   private mailRead = 0;
+  /** The request of each Message-ID that was looked up. */
+  private readonly askOfMessage = new Map<string, string>();
 
   constructor(on: ConsentWorld, dice: Dice) {
     this.on = on;
@@ -58,7 +60,7 @@ export class ConsentStory {
     if (this.learnt.length > 60) this.learnt.shift();
   }
 
-  /** What reached the asker's own mailbox and its own app in Slack. */
+  /** Reads the messages in the asker's own mailbox and its own app in Slack. */
   learnOwnMessages(): void {
     const { post, slack } = this.on;
     for (const { to, raw } of post.taken.slice(this.mailRead)) {
@@ -75,46 +77,51 @@ export class ConsentStory {
     return this.on.post.taken.filter(({ to }) => to.includes(email));
   }
 
-  /** Waits for the mail about a request; null where none is sent. */
-  async mailAbout(somebody: Somebody, before: number): Promise<Taken | null> {
-    await this.on.settled();
-    return this.mailsTo(somebody)[before] ?? null;
-  }
-
-  /** Returns the first promise that is broken, in a sentence. */
-  async broken(): Promise<string | null> {
-    if (this.seen !== null) return this.seen;
+  /** Returns the first promise that is broken, in a sentence, and the figures of what has ended since the last look. */
+  async look(): Promise<{ broken: string | null; calls: number; approvals: number }> {
+    const figures = { calls: 0, approvals: 0 };
+    if (this.seen !== null) return { broken: this.seen, ...figures };
     const { ctx } = this.on.world.server;
     const atRest = await ctx.db.all(sql`SELECT 1 AS one FROM deliveries WHERE words LIKE '%/r/%' LIMIT 1`);
-    if (atRest.length > 0) return "a one-time link stands in the database";
-    for (const call of this.calls) {
+    if (atRest.length > 0) return { broken: "a one-time link stands in the database", ...figures };
+    const rows = await ctx.db.all<{ ask_id: string }>(sql`SELECT ask_id FROM addressed_asks WHERE state = 'open'`);
+    const open = new Set(rows.map((row) => row.ask_id));
+    const takeEnded = <T extends { askId: string }>(list: T[]): T[] => {
+      const ended = list.filter(({ askId }) => !open.has(askId));
+      for (const one of ended) list.splice(list.indexOf(one), 1);
+      return ended;
+    };
+    let broken: string | null = null;
+    for (const call of takeEnded(this.calls)) {
       const { state, outcome } = await readAddressed(ctx, call.askId);
+      figures.calls += 1;
       if (state !== "answered" || outcome?.approved !== true) continue;
-      const agreed = call.of.filter((one) => call.agreed.has(one));
-      const isEnough = call.needs === "all" ? agreed.length === call.of.length : agreed.length > 0;
-      if (isEnough) continue;
-      const needed = call.of.map(({ name }) => name).join(call.needs === "all" ? " and " : " or ");
-      const by = JSON.stringify(outcome.by);
-      return `call ${call.id} needs ${needed}, is approved by ${by}, and ${agreed.map(({ name }) => name).join() || "nobody"} agreed`;
+      figures.approvals += 1;
+      broken ??= withoutConsent(call, outcome.by);
     }
-    for (const question of this.questions) {
+    for (const question of takeEnded(this.questions)) {
       const { state, outcome } = await readAddressed(ctx, question.askId);
       if (state !== "answered") continue;
-      const said = `${outcome?.text ?? ""} ${outcome?.value ?? ""} ${outcome?.comment ?? ""}`;
-      if ([...question.marks].some((mark) => said.includes(mark))) continue;
-      return `question ${question.id} to ${question.of.name} is answered with words that ${question.of.name} did not answer it with: ${said.trim()}`;
+      const given = `${outcome?.text ?? ""} ${outcome?.value ?? ""} ${outcome?.comment ?? ""}`;
+      if ([...question.marks].some((mark) => given.includes(mark))) continue;
+      const { name } = question.of;
+      broken ??= `question ${question.id} to ${name} is answered with words that ${name} did not answer it with: ${given.trim()}`;
     }
-    return null;
+    return { broken, ...figures };
   }
 
   /** Returns the request that a mail was sent for. */
   async askOfMail({ about }: MailTokens): Promise<string | null> {
     const { db } = this.on.world.server.ctx;
     for (const id of about) {
+      const known = this.askOfMessage.get(id);
+      if (known !== undefined) return known;
       const [row] = await db.all<{ ask_id: string }>(
         sql`SELECT ask_id FROM deliveries WHERE external_ids LIKE ${`%${id.replace(/[<>]/g, "")}%`} LIMIT 1`,
       );
-      if (row) return row.ask_id;
+      if (!row) continue;
+      this.askOfMessage.set(id, row.ask_id);
+      return row.ask_id;
     }
     return null;
   }
@@ -154,22 +161,6 @@ export class ConsentStory {
     this.seen ??= says;
   }
 
-  /** Forgets what is over, which cannot change any more. Returns how many calls it was, and how many were approved. */
-  async forgetEnded(): Promise<{ calls: number; approvals: number }> {
-    const { ctx } = this.on.world.server;
-    const ended = { calls: 0, approvals: 0 };
-    for (const list of [this.calls, this.questions] as { askId: string }[][]) {
-      for (const one of [...list]) {
-        const { state, outcome } = await readAddressed(ctx, one.askId);
-        if (state === "open") continue;
-        list.splice(list.indexOf(one), 1);
-        if ("needs" in one) ended.calls += 1;
-        if (outcome?.approved === true) ended.approvals += 1;
-      }
-    }
-    return ended;
-  }
-
   /** Opens a link as a person does and decides; true where the page took it. */
   async decideByLink(link: string, given: Record<string, string>): Promise<boolean> {
     const opened = await this.on.link(link, "open", {});
@@ -180,6 +171,16 @@ export class ConsentStory {
     const form = { nonce: field("nonce"), digest: field("digest"), ...Object.fromEntries(seen), ...given };
     return (await this.on.link(link, "decide", form, cookie)).status === 303;
   }
+}
+
+/** Says who has not agreed to a call that is approved; null where all whom it needs have. */
+function withoutConsent({ id, needs, of, agreed }: AskedCall, by: unknown): string | null {
+  const agreeing = of.filter((one) => agreed.has(one));
+  const isEnough = needs === "all" ? agreeing.length === of.length : agreeing.length > 0;
+  if (isEnough) return null;
+  const needed = of.map(({ name }) => name).join(needs === "all" ? " and " : " or ");
+  const who = agreeing.map(({ name }) => name).join() || "nobody";
+  return `call ${id} needs ${needed}, is approved by ${JSON.stringify(by)}, and ${who} agreed`;
 }
 
 /** Returns a mail as its reader sees it, and as it is. */

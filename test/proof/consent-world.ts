@@ -2,11 +2,13 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createTransport } from "nodemailer";
 import { pino } from "pino";
 import { createKey } from "../../src/access/create-key.ts";
 import { emailChannel } from "../../src/channels/email/email.ts";
 import type { Channel } from "../../src/channels/channel.ts";
+import { parseEmail } from "../../src/channels/email/target.ts";
 import { sql } from "../../src/core/store/sql.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { signedWebhookHeaders } from "../../src/lib/standard-webhooks.ts";
@@ -14,13 +16,16 @@ import { openSink, SETTINGS, type Sink, type Taken } from "../channels/mail.ts";
 import { openSlackDouble, TEAM, TOKENS, type SlackDouble } from "../channels/slack-double.ts";
 import { bodyFor, BOT_TOKEN, OTHER_SECRET, SECRET, signedHeaders } from "../channels/slack-scene.ts";
 import { enrol } from "../support/addressed.ts";
-import { ROOMY, until } from "../support/contract.ts";
+import { ROOMY } from "../support/contract.ts";
 import { openWorld, type DatabaseName, type Reply, type World } from "../support/world.ts";
 
 const HOOK_SECRET = "whsec_cGFybGV5LW1haWwtaG9vay10ZXN0LWtleSE=";
 const PEOPLE = "people.example";
 const SIGNED = "from:to:cc:subject:message-id:in-reply-to:references:mime-version:content-type";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const SETTLED_WITHIN_MS = 90_000;
+const LOOK_EVERY_MS = 1;
+const LOOKS_PER_ADVANCE = 2;
 /** The asker's own app in Slack, whose bot token it holds. */
 export const ASKERS_TOKEN = "xoxb-canary-askers-own-44d1";
 export const ASKERS_APP = "A0ASKER";
@@ -84,6 +89,16 @@ async function resolve(name: string, type: string): Promise<string[][]> {
     return [[`v=DKIM1; k=rsa; p=${keys.publicKey.toString("base64")}`]];
   }
   throw Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" });
+}
+
+/** True while a message that is due waits to be sent, or is being sent. */
+async function isSending(world: World): Promise<boolean> {
+  const rows = await world.server.ctx.db.all(
+    sql`
+      SELECT 1 AS one FROM deliveries
+      WHERE state = 'sending' OR (state = 'queued' AND due_at <= parley_now()) LIMIT 1`,
+  );
+  return rows.length > 0;
 }
 
 export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> {
@@ -152,15 +167,15 @@ export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> 
     otherAgent: await key("somebody-elses", "agent"),
     executor: await key("one", "executor"),
     otherExecutor: await key("other", "executor"),
-    settled: () =>
-      until(async () => {
-        // What sends sleeps on the held clock between two looks; little time passes, so that nothing is given up.
-        await world.advance(20);
-        const rows = await world.server.ctx.db.all(
-          sql`SELECT 1 AS one FROM deliveries WHERE state IN ('queued', 'sending') AND due_at <= parley_now() LIMIT 1`,
-        );
-        return rows.length === 0;
-      }).then(() => undefined),
+    async settled() {
+      const end = performance.now() + SETTLED_WITHIN_MS;
+      for (let looks = 0; await isSending(world); looks += 1) {
+        if (performance.now() > end) throw new Error("messages are not sent");
+        await sleep(LOOK_EVERY_MS);
+        // The sender sleeps on the held clock between two looks; little time passes, so that no message is given up.
+        if (looks % LOOKS_PER_ADVANCE === 0) await world.advance(20);
+      }
+    },
     async mail({ from, to, subject = "Re: a request", inReplyTo, text, signed }) {
       const sent = await (signed ? mailer : plain).sendMail({ from, to, subject, inReplyTo, text });
       const raw = sent.message as Buffer;
@@ -193,7 +208,9 @@ async function openPeople(world: World): Promise<Somebody[]> {
     (["Ana", "Bo"] as const).map(async (name): Promise<Somebody> => {
       const email = `${name.toLowerCase()}@${PEOPLE}`;
       const slack = `U0${name.toUpperCase()}`;
-      const person = await enrol(ctx, name, [{ channel: "email", target: { via: "email", to: email } }], {
+      const parsed = parseEmail({ address: email });
+      if ("errors" in parsed) throw new Error("an address is wrong");
+      const person = await enrol(ctx, name, [{ channel: "email", target: parsed.target }], {
         identities: [
           { kind: "email", value: email },
           { kind: "slack", value: slack },
@@ -206,7 +223,7 @@ async function openPeople(world: World): Promise<Somebody[]> {
   return [...enrolled, { name: "Cleo", email: `cleo@${PEOPLE}`, slack: null, number: null, answers: null }];
 }
 
-/** What stands in a mail and lets its reader answer. */
+/** The credentials in a mail that let its reader answer. */
 export interface MailTokens {
   link: string | null;
   code: string | null;

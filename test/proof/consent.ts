@@ -49,12 +49,11 @@ async function play(
     await anyStep(story);
     await on.settled();
     figures.steps += 1;
-    const broken = await story.broken();
-    if (trace) console.error(story.lines.splice(0).join("\n"));
-    if (broken !== null) return [broken, ...story.lines.slice(-LAST_LINES)].join("\n    ");
-    const { calls, approvals } = await story.forgetEnded();
+    const { broken, calls, approvals } = await story.look();
     figures.calls += calls;
     figures.approvals += approvals;
+    if (trace) console.error(story.lines.splice(0).join("\n"));
+    if (broken !== null) return [broken, ...story.lines.slice(-LAST_LINES)].join("\n    ");
   }
   return null;
 }

@@ -52,7 +52,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
     find: 'return audience.is !== "any" || audience.of.some(({ node }) => isJoint(node));',
     put: "return false;",
     harness: "consent",
-    says: BY_ASKER,
+    says: /needs .* and .*, is approved/,
   },
   {
     bug: "an escalation adds any mailbox",
@@ -69,7 +69,7 @@ export const PLANTS_AROUND_PEOPLE: readonly Plant[] = [
     find: 'return (!joint || who.person !== null) && isNamed(target, who, "approval");',
     put: 'return isNamed(target, who, "approval");',
     harness: "consent",
-    says: BY_ASKER,
+    says: /needs .* and .*, is approved/,
   },
   {
     bug: "a program without a key is shown as one with",

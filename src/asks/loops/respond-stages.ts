@@ -127,7 +127,7 @@ function byPolicy(ask: RelayAsk, verdict: PolicyVerdict): NewAskAnswer | null {
   return { ...base, status: "ANSWERED", json: { approved: true, by: "policy" } };
 }
 
-/** Under which keys an answer may be given again: a machine's under `key`, a person's under that of who was asked. */
+/** The keys of the decision cache: `key` for a machine's answer, `personKey` for a person's, which names who was asked. */
 interface Kept extends Keep {
   personKey(audience: Audience): string;
 }

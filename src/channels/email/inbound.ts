@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
 import { isProvedTo, provedReference, type ResolveDns } from "./authenticity.ts";
 import { readMail, type Arrived } from "./read-mail.ts";
-import { recipientsAmong, referenceIn } from "./references.ts";
+import { recipientsAmong, referenceIn, type Reference } from "./references.ts";
 import { replyText } from "./reply-text.ts";
 import { talkOf } from "./talk.ts";
 
@@ -26,6 +26,12 @@ interface Inbox {
   resolve: ResolveDns;
   /** Told of messages of ours that will never arrive. */
   onFailed: (messageId: string, providerCode: string) => Promise<void>;
+}
+
+/** A reply address is known to its recipient; a Message-ID is known to everybody who gets a reply to all. */
+function trustOf(named: Reference | undefined, proved: Reference | undefined, approvesByReply: boolean) {
+  if (proved) return approvesByReply ? "verified" : "weak";
+  return named && "token" in named ? "weak" : "none";
 }
 
 /**
@@ -61,8 +67,7 @@ export function openInbox(inbox: Inbox): TakeMail {
     const { from } = mail;
     if (from === undefined) return "unreadable";
 
-    const proved =
-      named && inbox.approvesByReply ? await judged(() => provedReference(arrived.raw, mail, inbox)) : undefined;
+    const proved = named && (await judged(() => provedReference(arrived.raw, mail, inbox)));
     const isProved = entries.length > 0 && (await judged(() => isProvedTo(entries, arrived.raw, mail, inbox))) === true;
     const words = await replyText(mail);
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
@@ -72,7 +77,7 @@ export function openInbox(inbox: Inbox): TakeMail {
       at: clock.now(),
       sender: { kind: "email", id: from },
       match: proved ?? named ?? { thread: `<${mail.id}>` },
-      trust: proved ? "verified" : "weak",
+      trust: trustOf(named, proved, inbox.approvesByReply),
       said: { text: words },
       ...(talk && { talk }),
     });

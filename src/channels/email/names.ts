@@ -20,7 +20,7 @@ export function messagesIn(header: string, domain: string): string[] {
   return [...header.matchAll(MESSAGE_ID)].flatMap(([whole, name = "", part = "", at = ""]) => {
     if (at.toLowerCase() !== domain) return [];
     if (part.startsWith("m")) return messageIdOf(name, domain);
-    // Of a former version: a message, a reminder, and words about one or the other.
+    // A former version named messages, reminders and notes in this way.
     return part.startsWith("t") ? [`<${name}.1@${domain}>`, `<${name}.r@${domain}>`] : whole;
   });
 }

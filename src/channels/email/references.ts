@@ -39,7 +39,7 @@ export function signedReferenceIn(
   return messages.length === 0 ? undefined : { messages: messages.slice(0, 1) };
 }
 
-/** Returns the addresses that header lines name as recipients, in lower case. What stands in a name or a comment is none. */
+/** Returns the addresses that header lines name as recipients, in lower case. Text in a display name or a comment does not count. */
 export function addressesIn(lines: readonly string[]): string[] {
   return lines
     .filter((line) => /^(to|cc)\s*:/i.test(line))

@@ -31,7 +31,7 @@ export interface ReadChannel {
 
 export interface ChannelRules {
   catalogue: ChannelCatalogue;
-  /** Whom agents may have written to at all, with `*` for anything; null for anybody. */
+  /** Patterns of the addresses that agents may ask, `*` for any text; null allows every address. */
   recipients: readonly string[] | null;
   /** The asker has no key, and reaches people in the inbox alone. */
   isOpen: boolean;

@@ -204,7 +204,7 @@ function noticeOf(post: Post, { delivery, ask }: Letter, channel: Channel): Noti
   return { ...notice, whole: isShort && !isGuarded(ask) && (channel.showsWhole?.(notice) ?? true) };
 }
 
-/** Whoever is told and not asked gets nothing to decide with. */
+/** Returns the notice for somebody who is informed only: it holds no means to decide. */
 function informing(notice: Notice, inbox: string): Notice {
   const target = notice.target as Target;
   const told: Target = target.via === "email" ? { ...target, informed: true } : target;

@@ -6,7 +6,7 @@ export interface Place {
   to: number;
 }
 
-/** What stands in a text and could be of a message of ours; whether it is one, the store knows. */
+/** A run of characters that could be a credential of one of our messages. The store knows whether it is. */
 export interface Candidate extends Place {
   is: "link" | "reply" | "delivery";
   text: string;
@@ -24,7 +24,7 @@ const MOST_RUN = 2048;
 const LEAST_OF_A_CASE = 3;
 /** With fewer characters known of it, a token is as good as unknown. */
 const LEAST_OF_TOKEN = 16;
-/** What people put between the characters of a code that they spell out. */
+/** Separators that people put between the characters of a code. */
 const SPELLED = String.raw`[\s\-\u2010-\u2015_.*|]{0,2}`;
 
 /** A text, or a part of one, with every view of it. */

@@ -20,9 +20,10 @@ export interface InboundMessage {
   id: string;
   at: number;
   /**
-   * What it answers: a delivery, of a press on Slack with the timestamp of the message that was pressed; a token of a link
-   * or a reply address; messages that it follows, the nearest first, or a thread, each as its channel gave it back as
-   * `externalIds.thread` when it sent; for a pair that is `from|to` in the direction that is heard.
+   * The message that it answers, by one of: the delivery's id, for a press on Slack with the timestamp of the pressed
+   * message; the token of a link or a reply address; the messages that it follows, the nearest first; or its thread. A
+   * thread has the form that its channel returned as `externalIds.thread` on sending; for a pair that is `from|to`, in the
+   * inbound direction.
    */
   match:
     | { delivery: string; ts?: string }
@@ -37,8 +38,8 @@ export interface InboundMessage {
     | { kind: "phone"; id: string }
     /** By the number under which agents know a human, and the webhook target that speaks for them. */
     | { kind: "human"; id: string; webhook: string };
-  /** `weak` may reject and reply, never approve. */
-  trust: "signed" | "verified" | "weak";
+  /** `weak` may reject and reply, never approve; `none` decides nothing (spec/channels 5.4). */
+  trust: "signed" | "verified" | "weak" | "none";
   said: ReplyContent;
   code?: string;
   /** Of a webhook: the digest the decider was shown. */

@@ -1,5 +1,5 @@
 /**
- * What a note to a person says, as it is stored: of a link or a code stands there only whose it is. Both are made when
+ * The text of a note to a person, as it is stored. It names the delivery whose link and code it wants; both are made when
  * the note is sent (spec/channels 1.1).
  */
 export interface NoteWords {

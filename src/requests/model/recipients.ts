@@ -1,4 +1,4 @@
-/** Whom agents may name by an address of their own. */
+/** The addresses that agents may ask. */
 export interface RecipientRules {
   /**
    * `any`: anybody; `enrolled`: people who are enrolled, and whoever a pattern names; `listed`: whoever a pattern names.

@@ -23,7 +23,7 @@ export interface Delivery {
   /** Fences off a worker whose lease is over. */
   epoch: number;
   externalIds: Readonly<Record<string, string>> | null;
-  /** What an escalation puts first, or JSON of what a `tell` says (`NoteWords`). */
+  /** The text that an escalation puts first, or JSON of a note's text (`NoteWords`). */
   words: string | null;
   shownDigest: string | null;
   tries: number;

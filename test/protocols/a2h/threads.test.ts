@@ -73,7 +73,7 @@ for (const on of DATABASES) {
         await assertRefused(other, kind, { channel: inThread(ROOM, inRoom, { bot_token: OTHER_TOKEN }) });
         const any_of = [{ inbox: {} }, inThread(ROOM, inRoom)];
         await assertRefused(other, kind, { channel: { any_of } });
-        // Of its own, but elsewhere, or no first message of a thread.
+        // The agent's own thread, but in another channel, or a message that begins no thread.
         await assertRefused(agent, kind, { channel: inThread("C0ELSEWHERE", inRoom) });
         await assertRefused(agent, kind, { channel: inThread("U0BO", withAna) });
         await assertRefused(agent, kind, { channel: inThread(ROOM, inside) });
@@ -96,7 +96,7 @@ for (const on of DATABASES) {
       await assertRefused(scene.other, "human_contacts", { channel: inThread(ROOM, root) });
       await scene.posted(scene.other, { channel_id: "ops" });
       assert.equal(scene.slack.of("chat.postMessage").at(-1)?.form["thread_ts"], "1763630000.000001");
-      // Whoever is asked there by a name has not begun that thread.
+      // An agent that asks there by a name has not begun that thread.
       await assertRefused(scene.other, "human_contacts", { channel: inThread(ROOM, "1763630000.000001") });
     });
   });

@@ -8,7 +8,7 @@ import type { ArgumentRow, TypedArgument, WholeAsk } from "./wire.ts";
 const SHORT = 200;
 const LONG = 1000;
 
-/** What runs, and with which arguments. `onOpen` is told the name of each argument whose secret somebody looks at. */
+/** Shows the call with its arguments. `onOpen` gets the name of each argument whose secret is looked at. */
 export function Call({ ask, onOpen }: { ask: WholeAsk; onOpen?: (name: string) => void }) {
   return (
     <section class={styles.call} aria-label={text.ask.call}>
