@@ -14,6 +14,7 @@ import { viewInMessage } from "../requests/model/view.ts";
 import { isAsked, readerOf } from "../requests/model/audience.ts";
 import type { InboundMessage, InboundResult } from "../requests/model/heard.ts";
 import { heardDecision } from "../requests/model/heard-decision.ts";
+import { isMailboxOf } from "../lib/mail-address.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import type { Queryable } from "../core/store/db.ts";
@@ -124,7 +125,9 @@ async function answer(
   const responder = await responderFor(ctx, delivery, heard);
   if (!responder) {
     if (await isRepeat(ctx, heard)) return REPEATED;
-    return refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
+    const refused = await refuseStranger(ctx, ask.id, { via: viaOf(delivery) });
+    const isElsewhere = heard.sender.kind === "email" && !(await isAddressLost(ctx.db, delivery));
+    return isElsewhere ? { ...refused, says: FROM_ELSEWHERE } : refused;
   }
   // Elsewhere a provider's signature proves who speaks, whatever a program has read of the message.
   if (ask.state === "open" && delivery.exposedAt !== null && heard.sender.kind === "email") {
@@ -160,6 +163,10 @@ async function answer(
 
 const EXPOSED =
   "The link and the reply address of this message stood in words that a program can read, so it answers nothing any more. Answer the newest message about this, or use the inbox.";
+
+/** The recipient reads this: many people have several addresses, and their programs answer from any. */
+const FROM_ELSEWHERE =
+  "A mail from another address than this one answered this message, and does not count. Answer from this address, on the page, or in the inbox.";
 
 /** A Message-ID is known to everybody who gets a reply to all: it proves nothing without a signature. */
 const UNPROVED_BY_ID =
@@ -200,8 +207,11 @@ async function responderFor(ctx: Context, delivery: Delivery, heard: InboundMess
     return { via, person: human.person, identities: [], seesAll: human.seesAll, webhook: target.to };
   }
   if (sender.kind === "slack" && !sender.member) return null;
-  // A token or a number speaks only for whom its message was made.
-  if (sender.kind === "email" && (target.via !== "email" || target.to !== sender.id)) return null;
+  // A token or a number speaks only for the address that its message was sent to.
+  if (sender.kind === "email") {
+    if (target.via !== "email" || !isMailboxOf(sender.id, target.to)) return null;
+    return knownBy(ctx.db, via, { kind: "email", value: target.to });
+  }
   if (sender.kind === "phone" && (!("to" in target) || target.to !== sender.id)) return null;
 
   const slackMember = sender.kind === "slack" && {
@@ -342,7 +352,7 @@ function acceptedSentence(ask: AddressedAsk, decision: Decision): string {
 /** Channels where an answer is heard long after it was said: there the verdict goes out as a message of its own. */
 const TOLD_LATER = new Set(["email", "sms", "whatsapp"]);
 
-/** Of a stranger who used somebody's address that somebody hears nothing, and of what was taken neither. */
+/** The recipient reads nothing about an answer that was taken, or about a stranger but for `FROM_ELSEWHERE`. */
 const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
   "not_understood",
   "needs_page",
@@ -353,10 +363,11 @@ const CONCERNS_RECIPIENT: ReadonlySet<InboundResult["is"]> = new Set([
 async function tellLater(
   ctx: Context,
   delivery: Delivery,
-  verdict: Pick<InboundResult, "is">,
+  verdict: Pick<InboundResult, "is" | "says">,
   note: NoteWords,
 ): Promise<void> {
-  if (!TOLD_LATER.has(delivery.channel) || !CONCERNS_RECIPIENT.has(verdict.is)) return;
+  if (!TOLD_LATER.has(delivery.channel)) return;
+  if (!CONCERNS_RECIPIENT.has(verdict.is) && verdict.says !== FROM_ELSEWHERE) return;
   await transact(ctx, async (tx) => {
     // Steps of a delivery's own: three words an hour and no more.
     const { now } = (await findAddressed(tx, delivery.askId)) ?? { now: 0 };

@@ -16,6 +16,14 @@ export function mailAddress(text: string): string | undefined {
   return LOCAL.test(local) && DOMAIN.test(domain) ? `${local}@${domain}`.toLowerCase() : undefined;
 }
 
+/**
+ * True where an address, or the address without its `+tag`, is the sender's: programs answer mail to `ana+work@` from
+ * `ana@` (RFC 5233). Both are in lower case.
+ */
+export function isMailboxOf(sender: string, address: string): boolean {
+  return sender === address || sender === address.replace(/^([^+@]+)\+[^@]*@/, "$1@");
+}
+
 /** A name to be shown and an address. */
 export interface Mailbox {
   name: string;

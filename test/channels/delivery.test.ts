@@ -213,8 +213,9 @@ for (const on of DATABASES) {
       assert.equal((await say("2", "ok but only in the EU", { trust: "verified" })).is, "not_understood");
       assert.equal((await say("3", "approve")).is, "needs_page");
       assert.equal((await readAddressed(ctx, ask.id)).refused?.reason, "sender_unverified");
-      await scene.settle(() => email.told.length === 2);
+      await scene.settle(() => email.told.length === 3);
       assert.ok(email.told.every((words) => !words.includes("not asked")));
+      assert.equal(email.told.filter((words) => words.includes("another address than this one")).length, 1);
       assert.equal((await say("4", "approve", { trust: "verified" })).is, "accepted");
       assert.equal((await readAddressed(ctx, ask.id)).outcome?.approved, true);
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DeliveryError } from "../../src/channels/channel.ts";
+import { FIRST_LINE } from "../../src/channels/email/own-quote.ts";
 import { parseEmail } from "../../src/channels/email/target.ts";
 import { until } from "../support/contract.ts";
 import {
@@ -127,7 +128,9 @@ describe("a mail about an ask", () => {
     assert.equal(reminder?.messageId, `<${ofReminder.messageName}.m@${DOMAIN}>`);
     assert.equal(reminder?.subject, "Re: May deploy run?");
     assert.equal(reminder?.references, one?.references);
-    assert.ok(reminder?.text?.startsWith("| Ana,\n| this is late.\n\nThis is still waiting for an answer.\n"));
+    assert.ok(
+      reminder?.text?.startsWith(`${FIRST_LINE}\n\n| Ana,\n| this is late.\n\nThis is still waiting for an answer.\n`),
+    );
   });
 
   it("has no link, code or reply address in a blind copy", async () => {

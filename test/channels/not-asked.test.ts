@@ -56,7 +56,8 @@ async function seen({ world, agent }: Town, { askId, callId }: Guarded) {
     one: await read(`/function_calls/${callId}`),
     pending: await read("/agent/function_calls/pending"),
     whole: { version, outcome, audience },
-    deliveries: await listDeliveries(world.server.ctx.db, askId),
+    // The recipient of a mail reads that another address answered it.
+    deliveries: (await listDeliveries(world.server.ctx.db, askId)).filter(({ kind }) => kind !== "tell"),
   };
 }
 

@@ -85,9 +85,10 @@ for (const on of ONE_DATABASE) {
       assert.equal(second.spec.raw.follow_up, true);
       assert.deepEqual([second.spec.raw.body, second.spec.raw.raw_email], ["The green house", ""]);
       await scene.send(reply("me too", { From: "eve@people.example" }), token);
+      assert.match((await scene.arrived(2)).text ?? "", /^A mail from another address than this one/m);
 
       const again = await ask(scene, id, "Which floor?");
-      await scene.arrived(2);
+      await scene.arrived(3);
       await seen(
         () => statusOf(scene, again),
         ({ deliveries }) => deliveries[0].state === "sent",
@@ -99,14 +100,14 @@ for (const on of ONE_DATABASE) {
       assert.equal((await statusOf(scene, again)).response, "third");
 
       const both = [await ask(scene, id, "Which day?"), await ask(scene, id, "Which hour?")] as const;
-      await scene.arrived(4);
+      await scene.arrived(5);
       for (const one of both)
         await seen(
           () => statusOf(scene, one),
           ({ deliveries }) => deliveries[0].state === "sent",
         );
       await scene.send(scene.mail("noon", { ...own, "Message-ID": "<four@people.example>" }));
-      const which = await scene.arrived(5);
+      const which = await scene.arrived(6);
       const code = /^([0-9A-Z]{4}): “Which hour\?”$/m.exec(which.text ?? "")?.[1] ?? assert.fail(which.text);
       const named = { "In-Reply-To": which.messageId ?? "", "Message-ID": "<five@people.example>" };
       await scene.send(scene.mail(`${code} noon`, named));

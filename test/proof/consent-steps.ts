@@ -114,7 +114,8 @@ const tryLearnt: Step = async (story) => {
     story.note(`mails ${text} to ${to.slice(0, 12)} as ${person.name}`);
   }
   for (const delivery of all(/dlv_\w{16,}/g).slice(-3)) {
-    await pressAs(story, { user: "U0ANA", channel: "D0ANA", delivery, app: "askers", ts: "1763639999.000001" });
+    const channel = story.dice.pick(["D0ANA", CHANNEL]);
+    await pressAs(story, { user: "U0ANA", channel, delivery, app: "askers", ts: "1763639999.000001" });
     story.note(`has Ana press on a message of its own about ${delivery}`);
   }
 };
@@ -207,6 +208,7 @@ const replyByMail: Step = async (story) => {
     `${words}\n\n${quoted}`,
     `${words}\n\n${quoted.replace(/^/gm, "> ")}`,
     `${words}\n\n---- Videresendt besked ----\n${quoted}`,
+    `${words}. What is ${/https?:\/\/\S+/.exec(quoted)?.[0] ?? "this"} for? It wants ${/code: (\w{4})\b/.exec(quoted)?.[1] ?? "a code"}`,
     `${words}\n\n${quoted.replace(/https?:\/\/\S+/g, (link) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(link)}&data=05`)}`,
   ]);
   // Which question it answers follows from the mail alone.

@@ -18,7 +18,7 @@ import { commitOf, GRACE_MS, nothingDoneBy, QUICK, quickSeedOf } from "./quick.t
 const HARNESSES: readonly { name: string; share: number; alone?: true }[] = [
   { name: "kill", share: 0.11 },
   { name: "deliver", share: 0.05 },
-  { name: "model", share: 0.2 },
+  { name: "model", share: 0.195 },
   { name: "sim", share: 0.315 },
   { name: "plant", share: 0.05 },
   { name: "run", share: 0.02 },
@@ -26,6 +26,7 @@ const HARNESSES: readonly { name: string; share: number; alone?: true }[] = [
   { name: "policy", share: 0.015 },
   { name: "sign", share: 0.015 },
   { name: "consent", share: 0.02 },
+  { name: "replies", share: 0.005 },
   { name: "reach", share: 0.01 },
   { name: "unseen", share: 0.005 },
   { name: "race", share: 0.13, alone: true },

@@ -19,12 +19,14 @@ interface Portion {
  * three minutes. The others show little before they have come to their end.
  */
 export const QUICK: Readonly<Record<string, Portion>> = {
-  kill: { boxMs: 45_000, counts: "cycles" },
-  model: { boxMs: 40_000, counts: "requests" },
-  sim: { boxMs: 40_000, counts: "seeds" },
-  relay: { boxMs: 40_000, counts: "kills" },
+  kill: { boxMs: 40_000, counts: "cycles" },
+  model: { boxMs: 35_000, counts: "requests" },
+  sim: { boxMs: 35_000, counts: "seeds" },
+  relay: { boxMs: 35_000, counts: "kills" },
   policy: { boxMs: 8000, counts: "cases" },
   sign: { boxMs: 8000, counts: "forgeries" },
+  consent: { boxMs: 20_000, counts: "steps" },
+  replies: { boxMs: 6000, counts: "replies" },
   reach: { boxMs: 8000, counts: "requests" },
   unseen: { boxMs: 5000, counts: "calls" },
   // The box is that of its load; the directed races come before.

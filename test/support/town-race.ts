@@ -1,6 +1,7 @@
 /** One approval offered to six people, each on a channel of their own, who all answer at the same moment. */
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
+import { FIRST_LINE } from "../../src/channels/email/own-quote.ts";
 import { listDeliveries } from "../../src/requests/store/deliveries.ts";
 import { enrol, until } from "./addressed.ts";
 import type { Taken } from "../channels/mail.ts";
@@ -190,7 +191,9 @@ async function answerEverywhere(
 async function toldIn(town: Town, one: Offered, web: { inbox: Reply; page: Reply }): Promise<Verdicts> {
   const { who } = one;
   const [ephemeral, ...more] = postsIn(town, "chat.postEphemeral", who.slackRoom).map(({ form }) => form["text"]);
-  const [, byMail, ...moreMail] = mailsTo(town, who.bo).map(({ mail }) => mail.text?.trim() ?? "");
+  const [, byMail, ...moreMail] = mailsTo(town, who.bo).map(
+    ({ mail }) => mail.text?.replace(FIRST_LINE, "").trim() ?? "",
+  );
   const [, bySms, ...moreSms] = textsTo(town, who.sms).map(({ form }) => form["Body"] ?? "");
   const [, onWhatsapp, ...moreWhatsapp] = textsTo(town, `whatsapp:${who.whatsapp}`).map(({ form }) => form["Body"]);
   assert.deepEqual([more, moreMail, moreSms, moreWhatsapp].flat(), [], "said once");

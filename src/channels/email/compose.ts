@@ -8,6 +8,7 @@ import type { Notice, Sent } from "../channel.ts";
 import { escapedHtml as escaped } from "./html-text.ts";
 import { messageIdOf, nameIn, replyAddress } from "./names.ts";
 import type { EmailTarget } from "./target.ts";
+import { FIRST_LINE } from "./own-quote.ts";
 import { templateWords } from "./template-words.ts";
 
 /** A mail as it is handed to whoever sends it. */
@@ -208,9 +209,10 @@ function howToReply({ options, shape }: AskView): string {
 }
 
 function render(blocks: readonly Block[]): { text: string; html: string } {
+  const all: Block[] = [{ says: FIRST_LINE }, ...blocks];
   return {
-    text: `${blocks.map(asText).join("\n\n")}\n`,
-    html: `<!doctype html>\n<html><body style="font-family:sans-serif">\n${blocks.map(asHtml).join("\n")}\n</body></html>\n`,
+    text: `${all.map(asText).join("\n\n")}\n`,
+    html: `<!doctype html>\n<html><body style="font-family:sans-serif">\n${all.map(asHtml).join("\n")}\n</body></html>\n`,
   };
 }
 

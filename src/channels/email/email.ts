@@ -65,6 +65,7 @@ export function emailChannel(settings: EmailSettings, outside: EmailOutside): Ch
   const take = openInbox({
     domain,
     agent: from.address,
+    display: from.name,
     entries,
     approvesByReply,
     trustedAuthservIds,

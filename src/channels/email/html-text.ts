@@ -17,10 +17,6 @@ const BLOCKS = new Set([
   "section",
   "article",
 ]);
-/** What is not said by whoever wrote the mail. */
-const UNSAID = new Set(["blockquote", "style", "script", "head", "title", "template"]);
-const QUOTE_CLASSES = /\b(gmail_quote|gmail_signature|moz-cite-prefix|moz-signature|yahoo_quoted|protonmail_quote)\b/;
-const QUOTE_IDS = /\bid\s*=\s*["']?(divRplyFwdMsg|appendonsend|mail-editor-reference-message-container)\b/i;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
 
 /** Of a page: what is not among its words. */
@@ -60,10 +56,7 @@ type Piece = { text: string } | { name: string; ends: boolean };
 /**
  * Splits HTML into words and tags, without what is unseen. It reads from front to end once, whatever stands in it.
  */
-function* piecesOf(
-  html: string,
-  { isUnseen, isEnd }: { isUnseen(name: string, tag: string): boolean; isEnd(tag: string): boolean },
-): Generator<Piece> {
+function* piecesOf(html: string): Generator<Piece> {
   let unseen: { tag: string; depth: number } | null = null;
   let at = 0;
   while (at < html.length) {
@@ -77,11 +70,10 @@ function* piecesOf(
     at = close + (isComment ? 3 : 1);
     const [, slash = "", given = ""] = /^(\/?)([a-zA-Z][a-zA-Z0-9]*)/.exec(tag) ?? [];
     const name = given.toLowerCase();
-    if (isEnd(tag)) return;
     if (unseen) {
       if (name === unseen.tag && !tag.endsWith("/")) unseen.depth += slash ? -1 : 1;
       if (unseen.depth === 0) unseen = null;
-    } else if (!slash && name !== "" && !tag.endsWith("/") && isUnseen(name, tag)) {
+    } else if (!slash && name !== "" && !tag.endsWith("/") && UNSEEN.has(name)) {
       unseen = { tag: name, depth: 1 };
     } else if (name !== "") {
       yield { name, ends: slash !== "" };
@@ -89,18 +81,9 @@ function* piecesOf(
   }
 }
 
-/**
- * Returns the text of an HTML mail that has no plain part, without what it quotes. The result is text and is shown as
- * text.
- */
-export function htmlText(html: string): string {
-  const isUnseen = (name: string, tag: string) => UNSAID.has(name) || QUOTE_CLASSES.test(tag);
-  return wordsOf(piecesOf(html, { isUnseen, isEnd: (tag) => QUOTE_IDS.test(tag) }));
-}
-
 /** Returns the words of a page, without its tags, its styles and where its links lead. */
 export function pageText(html: string): string {
-  return wordsOf(piecesOf(html, { isUnseen: (name) => UNSEEN.has(name), isEnd: () => false }));
+  return wordsOf(piecesOf(html));
 }
 
 /**
@@ -110,7 +93,7 @@ export function pageText(html: string): string {
 export function shapedPage(html: string): string {
   const open: string[] = [];
   let out = "";
-  for (const piece of piecesOf(html, { isUnseen: (name) => UNSEEN.has(name), isEnd: () => false })) {
+  for (const piece of piecesOf(html)) {
     if ("text" in piece) out += escapedHtml(printableLines(piece.text).join("\n"));
     else if (piece.name === "br" || piece.name === "hr") out += `<${piece.name}>`;
     else if (!SHAPES.has(piece.name)) continue;

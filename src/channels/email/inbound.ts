@@ -17,6 +17,8 @@ interface Inbox {
   domain: string;
   /** The address that this server writes from. */
   agent: string;
+  /** The name beside it. */
+  display: string;
   /** Where people may begin conversations with agents. */
   entries: readonly string[];
   approvesByReply: boolean;
@@ -69,7 +71,7 @@ export function openInbox(inbox: Inbox): TakeMail {
 
     const proved = named && (await judged(() => provedReference(arrived.raw, mail, inbox)));
     const isProved = entries.length > 0 && (await judged(() => isProvedTo(entries, arrived.raw, mail, inbox))) === true;
-    const words = await replyText(mail);
+    const words = await replyText(mail, { agent: inbox.agent, domain, display: inbox.display });
     const talk = inbox.entries.length > 0 && talkOf({ ...mail, from }, arrived, { entries, words, proved: isProved });
     await receive({
       provider: "email",

@@ -1,6 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import EmailReplyParser from "email-reply-parser";
 import PostalMime, { type Email } from "postal-mime";
+import { type OwnNames, withoutOwnQuote } from "./own-quote.ts";
+import { replyHtml } from "./reply-html.ts";
 
 const DEEPEST = 32;
 /** Far more than any answer and what it quotes; what follows is looked at by nobody. */
@@ -8,8 +10,12 @@ const MOST_CHARACTERS = 1_000_000;
 /** Parts that say of another mail what became of it. */
 const OF_REPORTS = /^(message\/(delivery-status|rfc822)|text\/rfc822-headers)$/;
 
-/** What of a mail is looked at. */
-export type ParsedMail = Pick<Email, "headers" | "text" | "html" | "attachments">;
+/** The parts of a mail that are looked at. */
+export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
+  /** Its plain part; where it has none, the text of its HTML. */
+  text: string;
+  html: string | undefined;
+}
 
 /** A hundred times what a line of a mail may have (RFC 5322, section 2.1.1); whoever checks signatures takes lines whole. */
 const LONGEST_LINE_BYTES = 100_000;
@@ -24,19 +30,20 @@ async function parsed(raw: Uint8Array): Promise<ParsedMail> {
     at = next;
   }
   const mail = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
-  const { headers, text, html } = mail;
+  const { headers, text } = mail;
+  const html = mail.html?.slice(0, MOST_CHARACTERS);
   return {
     headers,
-    text: text?.slice(0, MOST_CHARACTERS),
-    html: html?.slice(0, MOST_CHARACTERS),
+    text: text?.trim() ? text.slice(0, MOST_CHARACTERS) : replyHtml(html ?? ""),
+    html,
     attachments: mail.attachments.filter(({ mimeType }) => OF_REPORTS.test(mimeType)),
   };
 }
 
-/** A mail that is to be read, or the text of one whose quotes and signature are to go. */
-export type MailWork = { raw: Uint8Array } | { text: string };
+/** A mail to be read, or the text of one whose quotes and signature are to go. */
+export type MailWork = { raw: Uint8Array } | { text: string; own: OwnNames };
 
-/** What was found of it; nothing where it cannot be read. */
+/** The result of such work; it is empty where a mail cannot be read. */
 export interface MailFound {
   mail?: ParsedMail;
   words?: string;
@@ -44,7 +51,7 @@ export interface MailFound {
 
 async function worked(work: MailWork): Promise<MailFound> {
   if ("raw" in work) return { mail: await parsed(work.raw) };
-  return { words: new EmailReplyParser().parseReply(work.text) };
+  return { words: new EmailReplyParser().parseReply(withoutOwnQuote(work.text, work.own)) };
 }
 
 parentPort?.on("message", (work: MailWork) => {

@@ -1,6 +1,7 @@
 import type { Attachment } from "postal-mime";
 import { sha256Hex } from "../../lib/keyring.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
+import { isAutomatic, plainValue } from "./automatic.ts";
 import { mailThread } from "./mail-thread.ts";
 import type { ParsedMail } from "./mail-worker.ts";
 import { messagesIn } from "./names.ts";
@@ -30,10 +31,13 @@ export interface ReadMail {
   id: string;
   /** The one author, in lower case; nothing where there are several or none. */
   from: string | undefined;
-  text: string | undefined;
+  /** Its plain part; where it has none, the text of its HTML. */
+  text: string;
   html: string | undefined;
   /** Every value of a header, as the mail has it. */
   header(name: string): string[];
+  /** Its subject, decoded. */
+  subject: string;
   /** Written by a program, or to many. */
   automatic: boolean;
   report: boolean;
@@ -45,7 +49,7 @@ export interface ReadMail {
 
 /** Reads a mail. @throws {Error} for one whose parts nest without end, or that takes too long to read */
 export async function readMail({ raw, fromNobody }: Arrived, domain: string, agent: string): Promise<ReadMail> {
-  const { addressParser } = await import("postal-mime");
+  const { addressParser, decodeWords } = await import("postal-mime");
   const { mail: email } = (await mailThread.work({ raw })) ?? {};
   if (!email) throw new Error("a mail cannot be read");
   const header = (name: string) => email.headers.filter(({ key }) => key === name).map(({ value }) => value);
@@ -54,6 +58,7 @@ export async function readMail({ raw, fromNobody }: Arrived, domain: string, age
   const [author, ...others] = header("from").flatMap((value) => addressParser(value));
   const from = others.length === 0 ? mailAddress(author?.address ?? "") : undefined;
   const messageId = header("message-id")[0]?.trim();
+  const subject = decodeWords(header("subject")[0] ?? "");
   const report = first("content-type") === "multipart/report";
   return {
     id: sha256Hex(messageId ? `${messageId} ${from ?? ""}` : raw.toString("latin1")),
@@ -61,25 +66,12 @@ export async function readMail({ raw, fromNobody }: Arrived, domain: string, age
     text: email.text,
     html: email.html,
     header,
-    automatic:
-      !["", "no"].includes(first("auto-submitted")) ||
-      ["bulk", "junk", "list"].includes(first("precedence")) ||
-      fromNobody ||
-      header("return-path").some((path) => path.trim() === "<>"),
+    subject,
+    automatic: isAutomatic(header, { from, fromNobody, subject }),
     report,
     bounce: report ? bounceIn(email, domain) : undefined,
     ours: from === agent || messagesIn(messageId ?? "", domain).length > 0,
   };
-}
-
-/** A header's first word, without comments and parameters. */
-function plainValue(value: string): string {
-  return value
-    .replace(/\([^()]*\)/g, "")
-    .split(";", 1)
-    .join("")
-    .trim()
-    .toLowerCase();
 }
 
 /** Which mail of ours did not arrive: the report carries its headers (RFC 3462, RFC 3464). */

@@ -1,5 +1,4 @@
 import type { Talk } from "../channel.ts";
-import { htmlText } from "./html-text.ts";
 import type { Arrived, ReadMail } from "./read-mail.ts";
 import type { EmailTarget } from "./target.ts";
 
@@ -26,7 +25,7 @@ export function talkOf(
   const [messageId = `<${mail.id}@mail>`] = idsIn("message-id");
   const references = idsIn("references");
   const followed = [...new Set([...idsIn("in-reply-to"), ...references.toReversed()])].slice(0, FOLLOWED_MOST);
-  const subject = oneLine(mail.header("subject")[0] ?? "");
+  const subject = oneLine(mail.subject);
   const target: EmailTarget = {
     via: "email",
     to: mail.from,
@@ -39,7 +38,7 @@ export function talkOf(
       ...(references[0] !== undefined && { references: references[0] }),
     },
   };
-  const written = mail.text?.trim() ? mail.text : htmlText((mail.html ?? "").slice(0, 4 * BODY_MOST));
+  const written = mail.text;
   // Mails that people answer hold what lets people decide, in ways nobody could find again in their bytes.
   const isFresh =
     followed.length === 0 &&
