@@ -10,7 +10,7 @@ import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
 import { evaluate, nameOf, type Policy, policyInput, type PolicyVerdict } from "../policy/model/policy.ts";
 import { pathText } from "../policy/model/check.ts";
 import { explainVerdict } from "../policy/model/explain.ts";
-import { lintPolicy } from "../policy/model/lint.ts";
+import { lintLeftOut, lintPolicy } from "../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../server/people.ts";
 import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import { openToExamine } from "../core/store/open-store.ts";
@@ -67,6 +67,7 @@ export const policyLint: Command = {
       const policy = readPolicy(path);
       const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, values, io))];
       for (const says of notes) io.out(printable(says));
+      for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
       const count = policy.rules.length;
       io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
       return notes.length > 0 ? EXIT.refused : EXIT.done;
@@ -135,7 +136,7 @@ function fileOf(positionals: readonly string[]): string | undefined {
 }
 
 function warn(policy: Policy, io: Io): void {
-  for (const { says } of lintPolicy(policy)) io.tell(`${policy.name}: ${printable(says)}`);
+  for (const { says } of [...lintPolicy(policy), ...lintLeftOut(policy)]) io.tell(`${policy.name}: ${printable(says)}`);
 }
 
 const LIMITS = { maxBytes: 256 * 1024, maxAliases: 100 };

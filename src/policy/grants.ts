@@ -13,14 +13,16 @@ const DAY_MS = 86_400_000;
 
 /** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
 export async function readGrants(on: Queryable, input: PolicyInput): Promise<KeptGrant[]> {
-  return findLiveGrants(on, classKeyOf(policyClassOf(input)));
+  const what = policyClassOf(input);
+  return what ? findLiveGrants(on, classKeyOf(what)) : [];
 }
 
 /**
  * What a person allowed is allowed for good: the same action on the same resource, env, tool and repo, by the same agent,
  * for so many days. It is part of the transaction that settles the ask it comes from.
  *
- * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action
+ * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action, or
+ * something that cannot be compared
  */
 export async function grantStanding(
   ctx: Pick<Context, "newId">,
@@ -32,7 +34,7 @@ export async function grantStanding(
     throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may allow something for good.");
   }
   const what = policyClassOf(input);
-  if (!mayStand(what)) throw new Refusal("not_grantable", { action: what.action });
+  if (!mayStand(what)) throw new Refusal("not_grantable", { action: input.action });
   const grant = await insertGrant(tx, {
     ...what,
     id: ctx.newId("grant"),

@@ -32,7 +32,7 @@ export async function noteApproved(
   const what = policyClassOf(input);
   // An answer to a question is no approval.
   if (input.ask_type !== "APPROVAL" && input.ask_type !== "POLICY_DECISION") return;
-  if (learnAfter === 0 || !learnedRule(what, learnAfter)) return;
+  if (learnAfter === 0 || !what || !learnedRule(what, learnAfter)) return;
   const classKey = classKeyOf(what);
   await store.lockLearning(tx);
   await store.insertApproval(tx, askId, classKey);
@@ -49,7 +49,8 @@ export async function noteApproved(
 
 /** A person rejected an ask of this input: what was approved before no longer counts towards a proposal. */
 export async function noteRejected(tx: Tx, input: PolicyInput): Promise<void> {
-  await store.deleteApprovals(tx, classKeyOf(policyClassOf(input)));
+  const what = policyClassOf(input);
+  if (what) await store.deleteApprovals(tx, classKeyOf(what));
 }
 
 /**

@@ -134,6 +134,10 @@ rules:
     assert.deepEqual([warned.code, warned.err], [0, `${nameIn(idle)}: ${says}\n`]);
     const linted = await parley(["policy", "lint", idle]);
     assert.deepEqual([linted.code, linted.out], [1, `${says}\n`]);
+    const open = fileOf("version: 1\nrules: [{ id: a, when: { meta.b: main }, decision: DENY }]\n");
+    const warning = "a denies by meta.b, which an asker may leave out: add null to its values to deny that too";
+    const doubted = await parley(["policy", "lint", open]);
+    assert.deepEqual([doubted.code, doubted.out], [0, `warning: ${warning}\n`]);
     const clean = await parley(["policy", "lint", file]);
     assert.deepEqual([clean.code, clean.out], [0, ""]);
     assert.match(clean.err, /: 1 rule, version 1:[0-9a-f]{12}\n$/);

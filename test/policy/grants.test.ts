@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openFollowPolicy } from "../../src/policy/loops/follow.ts";
 import { sweep } from "../../src/server/loops/sweep.ts";
-import { evaluate, policyInput, type PolicyWords, type PolicyVerdict } from "../../src/policy/model/policy.ts";
+import {
+  evaluate,
+  policyClassOf,
+  policyInput,
+  type PolicyWords,
+  type PolicyVerdict,
+} from "../../src/policy/model/policy.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import { Refusal } from "../../src/refusals.ts";
 import { countApprovals } from "../../src/policy/store/learning.ts";
@@ -170,7 +176,9 @@ for (const on of DATABASES) {
     it("count each ask once, a month long, and from the last rejection on", async () => {
       await using world = await openWorld({ on });
       const { ctx } = world.server;
-      const count = () => countApprovals(ctx.db, classKeyOf({ ...policyInput(DEPLOY) }), LEARNED_WITHIN_MS);
+      const what = policyClassOf(policyInput(DEPLOY));
+      assert.ok(what);
+      const count = () => countApprovals(ctx.db, classKeyOf(what), LEARNED_WITHIN_MS);
       await approve(world);
       asks -= 1;
       await approve(world);
