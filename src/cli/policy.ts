@@ -14,7 +14,7 @@ import { lintLeftOut, lintPolicy } from "../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../server/people.ts";
 import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import { openToExamine } from "../core/store/open-store.ts";
-import { readGrants } from "../policy/grants.ts";
+import { judge } from "../policy/judge.ts";
 import { shippedPolicy } from "../policy/shipped.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
@@ -91,9 +91,11 @@ export const policyExplain: Command = {
     return lookAt(io, async () => {
       const policy = readPolicy(file ?? policyPath(values, io));
       const input = policyInput(words);
-      const grants = file === undefined ? await withStore(values, io, (ctx) => readGrants(ctx.db, input)) : [];
-      for (const line of explainVerdict(policy, input, evaluate(policy, grants, input), shippedPolicy()))
-        io.out(printable(line));
+      const verdict =
+        file === undefined
+          ? await withStore(values, io, (ctx) => judge(ctx.db, { policy }, input))
+          : evaluate(policy, [], input);
+      for (const line of explainVerdict(policy, input, verdict, shippedPolicy())) io.out(printable(line));
       return EXIT.done;
     });
   },

@@ -1,20 +1,29 @@
 import type { Context } from "../context.ts";
-import { mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
+import { type Grant, mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { findPerson } from "../access/store/people.ts";
 import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "./store/grants.ts";
-import { countSaved } from "./store/learning.ts";
+import { countSaved, findLearned, holdIfAccepted } from "./store/learning.ts";
 import { transact } from "../core/store/transact.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
-export async function readGrants(on: Queryable, input: PolicyInput): Promise<KeptGrant[]> {
+/**
+ * Returns what the store says of an input, for `evaluate`: the standing grants, who made each, and what was learned. It
+ * is read each time, so that what is revoked allows nothing on any server.
+ */
+export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Grant & { madeBy?: string })[]> {
   const what = policyClassOf(input);
-  return what ? findLiveGrants(on, classKeyOf(what)) : [];
+  if (!what) return [];
+  const key = classKeyOf(what);
+  const grants = await findLiveGrants(on, key);
+  const lesson = what.digest === undefined ? await findLearned(on, key) : undefined;
+  if (!lesson) return grants;
+  const { id, rule, state } = lesson;
+  return [...grants, { ...what, id, learned: { rule: rule.id, reason: rule.reason, isRevoked: state !== "accepted" } }];
 }
 
 /**
@@ -48,7 +57,11 @@ export async function grantStanding(
   return grant;
 }
 
-/** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */
+/**
+ * The grant allows nothing from now on, on any server.
+ *
+ * @throws {Refusal} `policy_entry_not_found` also for one that allows nothing any more
+ */
 export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
   return transact(ctx, async (tx) => {
     const grant = await revokeGrant(tx, id, by.id);
@@ -60,10 +73,14 @@ export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: stri
 
 /**
  * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
- * grant has ended since it was read: then nothing is counted, and the ask has to be judged again.
+ * grant has ended, or the learned rule was revoked, since it was read: then nothing is counted, and the ask has to be
+ * judged again.
  */
 export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyVerdict): Promise<boolean> {
   if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
-  if (countedAs) await countSaved(tx, countedAs.rule, trace.policy_version);
+  if (!countedAs) return true;
+  const { rule, proposal } = countedAs;
+  if (proposal !== undefined && !(await holdIfAccepted(tx, proposal))) return false;
+  await countSaved(tx, rule, trace.policy_version);
   return true;
 }

@@ -246,10 +246,14 @@ describe("parley policy, on an installation", () => {
     assert.equal(accepted.code, 0);
     const rule = accepted.out.trim();
     assert.match(rule, /^learned-[0-9a-f]{8}$/);
-    assert.ok(readFileSync(path, "utf8").includes(rule));
+    assert.equal(readFileSync(path, "utf8"), FIRST_POLICY);
+    assert.match((await run("show")).out, new RegExp(`^${rule} +ALLOW +0 +action is "open_pr"`, "m"));
+    const pr = ["--action", "open_pr", "--resource", "shop-api", "--agent", "ana-bot"];
+    assert.match((await run("explain", ...pr)).out, /^ALLOW: People approved this 2 times/m);
     assert.equal((await run("dismiss", proposal)).code, 1);
     assert.equal((await run("revoke", rule)).code, 0);
-    assert.ok(!readFileSync(path, "utf8").includes(rule));
+    assert.match((await run("explain", ...pr)).out, /^ESCALATE: no rule/m);
+    assert.deepEqual(await run("revoke", rule), { ...unknown, out: "" });
   });
 
   it("has every server read the file again, unless it holds a mistake", async () => {

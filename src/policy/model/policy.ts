@@ -66,9 +66,11 @@ export interface PolicyClass {
   digest?: string;
 }
 
-/** A standing ALLOW: a person's decision about one class, for a time. */
+/** What the store allows of one class: a person's decision, for a time, or a rule that was learned. */
 export interface Grant extends PolicyClass {
   id: string;
+  /** Of a learned rule. One that is revoked allows nothing, nor does the rule of that id in a policy file. */
+  learned?: { rule: string; reason: string; isRevoked: boolean };
 }
 
 /** What the policy says of an ask. */
@@ -80,7 +82,7 @@ export interface PolicyVerdict {
   /** The rules that matched, by id, or by place where they have none. */
   rules: readonly string[];
   /** What the deciding rule or grant is counted under; null for a default. */
-  countedAs: { rule: string } | { grant: string } | null;
+  countedAs: { rule: string; proposal?: string } | { grant: string } | null;
   /** Whom to ask, and how many must approve; of an ESCALATE. */
   to?: string;
   need?: number;
@@ -175,22 +177,28 @@ export function mayStand(one: PolicyClass | null): one is PolicyClass {
  * a function call people decide, whatever the defaults say of executors.
  */
 export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyVerdict {
-  const matched = policy.rules.filter((rule) => holds(rule, input));
+  const what = policyClassOf(input);
+  const stored = what ? grants.filter((one) => sameClass(one, what)) : [];
+  const lesson = stored.find(({ learned }) => learned);
+  // Of what was learned the store decides, whatever is left of it in a file.
+  const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;
+  const matched = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
   const denying = matched.find(({ decision }) => decision === "DENY");
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
   const deciding = denying ?? strictest(escalating.filter(({ standing }) => !standing));
-  const what = policyClassOf(input);
-  const grant = deciding || !what ? undefined : grants.find((one) => sameClass(one, what));
+  const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
 
+  const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
+  const reason = rule?.reason ?? learned?.reason;
   const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
-  const decision = grant ? "ALLOW" : (rule?.decision ?? byDefault);
-  const defaulted = !rule && !grant;
+  const decision = grant || learned ? "ALLOW" : (rule?.decision ?? byDefault);
+  const defaulted = !rule && !grant && !learned;
   const trace: PolicyTrace = {
-    policy: `${rule?.id ?? policy.name}@v${policy.version}`,
+    policy: `${learned?.rule ?? rule?.id ?? policy.name}@v${policy.version}`,
     policy_version: policy.policyVersion,
     decision,
-    ...(rule?.reason && { reason: rule.reason }),
+    ...(reason && { reason }),
     ...(rule && { rule_index: rule.index }),
     matched: matched.map(({ index }) => index),
     defaulted,
@@ -202,12 +210,23 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     decision,
     trace,
     matchedRule: !defaulted,
-    rules: matched.map(nameOf),
-    countedAs: grant ? { grant: grant.id } : rule ? { rule: rule.key } : null,
+    rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
+    countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
     standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(what),
-    because: rule ? (rule.reason ?? `${nameOf(rule)} says ${decision}`) : grantWords(policy, grant),
+    because: reason ?? (rule ? `${nameOf(rule)} says ${decision}` : grantWords(policy, grant)),
   };
+}
+
+function countedAs(by: {
+  grant: Grant | undefined;
+  rule: PolicyRule | undefined;
+  lesson: Grant | undefined;
+}): PolicyVerdict["countedAs"] {
+  const { grant, rule, lesson } = by;
+  if (grant) return { grant: grant.id };
+  if (lesson?.learned) return { rule: lesson.learned.rule, proposal: lesson.id };
+  return rule ? { rule: rule.key } : null;
 }
 
 function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): Readonly<Record<string, unknown>> {
