@@ -83,7 +83,6 @@ export const REFUSALS = {
     says: "There is no such standing permission, proposal or learned rule.",
   },
   not_grantable: { kind: "conflict", says: "This cannot be allowed for good: it does not say what would be done." },
-  policy_broken: { kind: "conflict", says: "The policy file holds a mistake; mend it first." },
   store_unavailable: { kind: "unavailable", says: "Try again shortly." },
   store_full: {
     kind: "unavailable",

@@ -1,10 +1,11 @@
 import { policyInputOf } from "./model/policy-input.ts";
 import type { Context } from "../context.ts";
-import { evaluate, type Policy } from "../policy/model/policy.ts";
+import type { Policy } from "../policy/model/policy.ts";
 import type { Job, RelayAsk } from "./model/ask.ts";
 import { appendAudit } from "../core/store/audit.ts";
 import { transact } from "../core/store/transact.ts";
-import { noteSpared, readGrants } from "../policy/grants.ts";
+import { noteSpared } from "../policy/grants.ts";
+import { judge } from "../policy/judge.ts";
 
 /**
  * Asks the policy whether a tool that may change something may be called for an ask. Resolves once what policy said is in
@@ -18,7 +19,7 @@ export async function allowToolWrite(
 ): Promise<{ isAllowed: boolean; reason: string }> {
   return transact(ctx, async (tx) => {
     const input = policyInputOf(ask, job, { action: "write", tool, ...(role !== null && { role }) });
-    const verdict = evaluate(policy, await readGrants(tx, input), input);
+    const verdict = await judge(tx, { policy }, input);
     // A grant that was revoked since it was read allows nothing.
     const isAllowed = verdict.decision === "ALLOW" && verdict.matchedRule && (await noteSpared(tx, verdict));
     await appendAudit(tx, {

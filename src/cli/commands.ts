@@ -238,7 +238,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       load: async () => (await import("./policy-store.ts")).policyReload,
     },
     "policy accept": {
-      does: "write a proposed rule into the policy file",
+      does: "put a proposed rule in force on every server",
       load: async () => (await import("./policy-store.ts")).policyAccept,
     },
     "policy dismiss": {
@@ -246,7 +246,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Lis
       load: async () => (await import("./policy-store.ts")).policyDismiss,
     },
     "policy revoke": {
-      does: "end what somebody allowed for good, or take a learned rule out of the policy file",
+      does: "end what somebody allowed for good, or take a learned rule out of force, on every server",
       load: async () => (await import("./policy-store.ts")).policyRevoke,
     },
     "cache clear": {

@@ -9,10 +9,11 @@ import { openGroups } from "../server/people.ts";
 import type { Finding } from "../doctor/store/checks.ts";
 import { examineEngine, examineFiles, examinePages, type EngineReport, PAGES_SOUND } from "../doctor/store/engine.ts";
 import { DatabaseDamaged } from "../core/store/damage.ts";
-import type { Db } from "../core/store/db.ts";
+import type { Db, Queryable } from "../core/store/db.ts";
 import { openToExamine } from "../core/store/open-store.ts";
 import { asOf } from "../core/store/as-of.ts";
 import { examineStore, MOST_OFFENDERS } from "../doctor/examine.ts";
+import { listServers } from "../policy/store/servers.ts";
 import { differingGroups } from "../access/shared-groups.ts";
 import { agentFacts } from "./agents.ts";
 import { STORE_OPTIONS } from "./command-store.ts";
@@ -93,7 +94,12 @@ export async function lookInside(
     const engine = await examineEngine(db, config, clock.now(), quick);
     const isThen = clock !== systemClock && db.dialect === "postgres";
     const stored = await examineStore({ db: isThen ? asOf(db, clock.now()) : db }, { quick });
-    const settings = [examineFiles(config), examinePolicy(config), await examineGroups({ db }, config)];
+    const settings = [
+      examineFiles(config),
+      examinePolicy(config),
+      await examineGroups({ db }, config),
+      await differingPolicies(db),
+    ];
     const findings = [...stored, ...engine.findings, ...settings];
     return { findings, facts: { ...engine.facts, ...(await agentFacts(config.assignment, io)) } };
   } catch (error) {
@@ -125,6 +131,16 @@ async function examineGroups(ctx: Pick<Context, "db">, config: Config): Promise<
   } catch (error) {
     return { ...finding, offenders: (error as Error).message.split("\n") };
   }
+}
+
+/** What one server allows and another does not is put to people. */
+export async function differingPolicies(db: Queryable): Promise<Finding> {
+  const servers = await listServers(db);
+  const isOne = new Set(servers.map(({ policyVersion }) => policyVersion)).size <= 1;
+  const says = servers.map(
+    ({ name, policyVersion }) => `${name} goes by ${policyVersion}: give each server the same file`,
+  );
+  return { check: "policies", promise: "every running server goes by the same policy", offenders: isOne ? [] : says };
 }
 
 /** Before the first start there is no policy file: the server writes one. */

@@ -2,10 +2,8 @@ import { ASK_TYPES } from "../core/model/ask-type.ts";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { loadConfig } from "../config/config.ts";
-import { replaceFile } from "../lib/durable-files.ts";
 import type { Policy, PolicyWords } from "../policy/model/policy.ts";
 import { parsePolicy } from "../policy/model/text.ts";
-import type { PolicyText } from "../policy/proposals.ts";
 import { type Io, WrongUsage } from "./command.ts";
 
 /** A file cannot be read, or holds a mistake: one could not look (exit 2). */
@@ -92,15 +90,4 @@ export function readText(path: string): string {
     const why = isMissing ? "it does not exist" : error instanceof Error ? error.message : String(error);
     throw new UnreadableFile(`${path} cannot be read: ${why}.`);
   }
-}
-
-/** The policy file of the installation, to be changed. */
-export function policyTextAt(path: string): PolicyText {
-  return {
-    async edit(change) {
-      const before = readText(path);
-      const after = change(before);
-      if (after !== before) await replaceFile(path, after);
-    },
-  };
 }

@@ -9,7 +9,7 @@ import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from
 import { COMMAND_LINE, STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS } from "./command.ts";
 import { lookAt } from "./policy.ts";
-import { policyPath, policyTextAt, readPolicy, readText } from "./policy-input.ts";
+import { policyPath, readPolicy } from "./policy-input.ts";
 import { table } from "./table.ts";
 
 const LEARNED = "learned-";
@@ -56,9 +56,8 @@ export const policyRevoke: Command = {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const id = onlyArgument(positionals, "ID");
     return lookAt(io, async () => {
-      const file = policyTextAt(policyPath(values, io));
       await withStore(values, io, async (ctx) => {
-        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE, file);
+        if (id.startsWith(LEARNED)) await revokeLearnedRule(ctx, id, COMMAND_LINE);
         else await revokeStanding(ctx, id, COMMAND_LINE);
       });
       io.tell(`${printable(id)} allows nothing any more.`);
@@ -75,10 +74,9 @@ export const policyAccept: Command = {
     const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: STORE_OPTIONS });
     const id = onlyArgument(positionals, "ID");
     return lookAt(io, async () => {
-      const file = policyTextAt(policyPath(values, io));
-      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, COMMAND_LINE, file));
+      const { rule } = await withStore(values, io, (ctx) => acceptProposal(ctx, id, COMMAND_LINE));
       io.out(rule.id);
-      io.tell(`${rule.id} is in force within a second; parley policy revoke ${rule.id} takes it back.`);
+      io.tell(`${rule.id} is in force on every server; parley policy revoke ${rule.id} takes it back.`);
       return EXIT.done;
     });
   },
@@ -97,11 +95,11 @@ export const policyDismiss: Command = {
   },
 };
 
-type Beside = Awaited<ReturnType<typeof readBesidePolicy>> & Pick<RulesInUse, "spared">;
+type Beside = Awaited<ReturnType<typeof readBesidePolicy>> & RulesInUse;
 
-function show(path: string, policy: Policy, { grants, proposals, spared }: Beside, io: Io): void {
+function show(path: string, policy: Policy, { grants, proposals, spared, learned }: Beside, io: Io): void {
   io.tell(`${path}: version ${policy.policyVersion}`);
-  const rules = policy.rules.map((rule) => {
+  const rules = [...policy.rules, ...learned].map((rule) => {
     return [nameOf(rule), rule.decision, String(spared.get(rule.key) ?? 0), printable(conditionsText(rule))];
   });
   const defaults = Object.entries(policy.defaults).map(([name, decision]) => [`default ${name}`, decision, "-", "-"]);
@@ -121,21 +119,19 @@ function show(path: string, policy: Policy, { grants, proposals, spared }: Besid
     for (const line of table(["ALLOWED FOR GOOD", "BY", "SPARED", "UNTIL", "ABOUT"], rows)) io.out(line);
   }
 
-  const text = readText(path);
   for (const proposal of proposals.filter(({ state }) => state === "open")) {
     io.out("");
     io.out(`${proposal.id} proposes, after ${proposal.approvals} approvals of the same:`);
-    for (const line of proposalDiff(text, proposal)) io.out(printable(line));
+    for (const line of proposalDiff(proposal)) io.out(printable(line));
   }
 }
 
-function toWire(path: string, policy: Policy, { grants, proposals, spared }: Beside): object {
-  const text = readText(path);
+function toWire(path: string, policy: Policy, { grants, proposals, spared, learned }: Beside): object {
   return {
     file: path,
     policy_version: policy.policyVersion,
     defaults: policy.defaults,
-    rules: policy.rules.map((rule) => ({
+    rules: [...policy.rules, ...learned].map((rule) => ({
       rule: nameOf(rule),
       decision: rule.decision,
       about: conditionsText(rule),
@@ -164,7 +160,7 @@ function toWire(path: string, policy: Policy, { grants, proposals, spared }: Bes
       rule: proposal.rule,
       approvals: proposal.approvals,
       created_at: timeText(proposal.createdAt),
-      ...(proposal.state === "open" && { diff: proposalDiff(text, proposal).join("\n") }),
+      ...(proposal.state === "open" && { diff: proposalDiff(proposal).join("\n") }),
     })),
   };
 }

@@ -10,11 +10,11 @@ import { BadYaml, readYaml } from "../lib/strict-yaml.ts";
 import { evaluate, nameOf, type Policy, policyInput, type PolicyVerdict } from "../policy/model/policy.ts";
 import { pathText } from "../policy/model/check.ts";
 import { explainVerdict } from "../policy/model/explain.ts";
-import { lintPolicy } from "../policy/model/lint.ts";
+import { lintLeftOut, lintPolicy } from "../policy/model/lint.ts";
 import { openGroups, ruleNotes } from "../server/people.ts";
 import { DATABASE_FILE } from "../core/store/data-dir.ts";
 import { openToExamine } from "../core/store/open-store.ts";
-import { readGrants } from "../policy/grants.ts";
+import { judge } from "../policy/judge.ts";
 import { shippedPolicy } from "../policy/shipped.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, STORE_FLAGS, WrongUsage } from "./command.ts";
@@ -67,6 +67,7 @@ export const policyLint: Command = {
       const policy = readPolicy(path);
       const notes = [...lintPolicy(policy).map(({ says }) => says), ...(await unknownAsked(policy, values, io))];
       for (const says of notes) io.out(printable(says));
+      for (const { says } of lintLeftOut(policy)) io.out(printable(`warning: ${says}`));
       const count = policy.rules.length;
       io.tell(`${basename(path)}: ${count === 1 ? "1 rule" : `${count} rules`}, version ${policy.policyVersion}`);
       return notes.length > 0 ? EXIT.refused : EXIT.done;
@@ -90,9 +91,11 @@ export const policyExplain: Command = {
     return lookAt(io, async () => {
       const policy = readPolicy(file ?? policyPath(values, io));
       const input = policyInput(words);
-      const grants = file === undefined ? await withStore(values, io, (ctx) => readGrants(ctx.db, input)) : [];
-      for (const line of explainVerdict(policy, input, evaluate(policy, grants, input), shippedPolicy()))
-        io.out(printable(line));
+      const verdict =
+        file === undefined
+          ? await withStore(values, io, (ctx) => judge(ctx.db, { policy }, input))
+          : evaluate(policy, [], input);
+      for (const line of explainVerdict(policy, input, verdict, shippedPolicy())) io.out(printable(line));
       return EXIT.done;
     });
   },
@@ -135,7 +138,7 @@ function fileOf(positionals: readonly string[]): string | undefined {
 }
 
 function warn(policy: Policy, io: Io): void {
-  for (const { says } of lintPolicy(policy)) io.tell(`${policy.name}: ${printable(says)}`);
+  for (const { says } of [...lintPolicy(policy), ...lintLeftOut(policy)]) io.tell(`${policy.name}: ${printable(says)}`);
 }
 
 const LIMITS = { maxBytes: 256 * 1024, maxAliases: 100 };

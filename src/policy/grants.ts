@@ -1,26 +1,37 @@
 import type { Context } from "../context.ts";
-import { mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
+import { type Grant, mayStand, type PolicyInput, policyClassOf, type PolicyVerdict } from "./model/policy.ts";
 import { classKeyOf } from "./model/class.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Queryable, Tx } from "../core/store/db.ts";
 import { findPerson } from "../access/store/people.ts";
 import { findLiveGrants, insertGrant, type KeptGrant, revokeGrant, useGrantIfLive } from "./store/grants.ts";
-import { countSaved } from "./store/learning.ts";
+import { countSaved, findLearned, holdIfAccepted } from "./store/learning.ts";
 import { transact } from "../core/store/transact.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Returns the standing grants that speak of an input, for `evaluate`: read each time, so that a revoked one is none. */
-export async function readGrants(on: Queryable, input: PolicyInput): Promise<KeptGrant[]> {
-  return findLiveGrants(on, classKeyOf(policyClassOf(input)));
+/**
+ * Returns what the store says of an input, for `evaluate`: the standing grants, who made each, and what was learned. It
+ * is read each time, so that what is revoked allows nothing on any server.
+ */
+export async function readGrants(on: Queryable, input: PolicyInput): Promise<(Grant & { madeBy?: string })[]> {
+  const what = policyClassOf(input);
+  if (!what) return [];
+  const key = classKeyOf(what);
+  const grants = await findLiveGrants(on, key);
+  const lesson = what.digest === undefined ? await findLearned(on, key) : undefined;
+  if (!lesson) return grants;
+  const { id, rule, state } = lesson;
+  return [...grants, { ...what, id, learned: { rule: rule.id, reason: rule.reason, isRevoked: state !== "accepted" } }];
 }
 
 /**
  * What a person allowed is allowed for good: the same action on the same resource, env, tool and repo, by the same agent,
  * for so many days. It is part of the transaction that settles the ask it comes from.
  *
- * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action
+ * @throws {Refusal} `scope_missing` for a person who is no admin, `not_grantable` for an ask that names no action, or
+ * something that cannot be compared
  */
 export async function grantStanding(
   ctx: Pick<Context, "newId">,
@@ -32,7 +43,7 @@ export async function grantStanding(
     throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may allow something for good.");
   }
   const what = policyClassOf(input);
-  if (!mayStand(what)) throw new Refusal("not_grantable", { action: what.action });
+  if (!mayStand(what)) throw new Refusal("not_grantable", { action: input.action });
   const grant = await insertGrant(tx, {
     ...what,
     id: ctx.newId("grant"),
@@ -46,7 +57,11 @@ export async function grantStanding(
   return grant;
 }
 
-/** The grant allows nothing from now on, on any server. @throws {Refusal} `policy_entry_not_found` */
+/**
+ * The grant allows nothing from now on, on any server.
+ *
+ * @throws {Refusal} `policy_entry_not_found` also for one that allows nothing any more
+ */
 export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<KeptGrant> {
   return transact(ctx, async (tx) => {
     const grant = await revokeGrant(tx, id, by.id);
@@ -58,10 +73,14 @@ export async function revokeStanding(ctx: Pick<Context, "db" | "wake">, id: stri
 
 /**
  * Counts a question that a rule or a grant spared people, in the transaction that settles it. Returns false where the
- * grant has ended since it was read: then nothing is counted, and the ask has to be judged again.
+ * grant has ended, or the learned rule was revoked, since it was read: then nothing is counted, and the ask has to be
+ * judged again.
  */
 export async function noteSpared(tx: Tx, { countedAs, trace }: PolicyVerdict): Promise<boolean> {
   if (countedAs && "grant" in countedAs) return useGrantIfLive(tx, countedAs.grant);
-  if (countedAs) await countSaved(tx, countedAs.rule, trace.policy_version);
+  if (!countedAs) return true;
+  const { rule, proposal } = countedAs;
+  if (proposal !== undefined && !(await holdIfAccepted(tx, proposal))) return false;
+  await countSaved(tx, rule, trace.policy_version);
   return true;
 }

@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import { lineDiff } from "../lib/line-diff.ts";
 import { everyRow, type ListPage, type ListPlace, pageOf } from "../core/model/list-page.ts";
-import type { Policy } from "./model/policy.ts";
-import { addRule } from "./model/text.ts";
+import type { Policy, PolicyRule } from "./model/policy.ts";
+import { checkPolicy } from "./model/check.ts";
+import { ruleText } from "./model/text.ts";
 import { type ListedGrant, listGrants as storedGrants } from "./store/grants.ts";
 import * as learned from "./store/learning.ts";
 import type { Proposal } from "./store/learning.ts";
@@ -37,16 +37,17 @@ export async function listProposals(
 export interface RulesInUse {
   /** How many questions each has spared people, by what rules are counted under. */
   spared: ReadonlyMap<string, number>;
-  /** The ids of those that were learned. */
-  learned: ReadonlySet<string>;
+  /** Those that were learned, and are in force beside the file's. */
+  learned: readonly PolicyRule[];
 }
 
 export async function readRulesInUse(ctx: Reads, { rules }: Pick<Policy, "rules">): Promise<RulesInUse> {
-  const keys = [...new Set(rules.map(({ key }) => key))];
-  const [savings, accepted] = await Promise.all([learned.listSavings(ctx.db, keys), learned.listAccepted(ctx.db)]);
+  const lessons = (await learned.listAccepted(ctx.db)).map(ruleOf);
+  const keys = [...new Set([...rules, ...lessons].map(({ key }) => key))];
+  const savings = await learned.listSavings(ctx.db, keys);
   return {
     spared: new Map(savings.map(({ rule, saved }) => [rule, saved])),
-    learned: new Set(accepted.map(({ rule }) => rule.id)),
+    learned: lessons,
   };
 }
 
@@ -61,7 +62,14 @@ export async function readBesidePolicy(ctx: Reads): Promise<{ grants: ListedGran
   };
 }
 
-/** Returns how the policy file would change, as a unified diff. @throws {PolicyMistake} when the file holds a mistake */
-export function proposalDiff(text: string, { rule }: Proposal): string[] {
-  return lineDiff(text, addRule(text, rule));
+/** Returns the rule that a proposal would put in force, as it is written, each line with a plus before it. */
+export function proposalDiff({ rule }: Proposal): string[] {
+  return ruleText(rule).map((line) => `+${line}`);
+}
+
+/** Returns a learned rule as those of a file are. */
+export function ruleOf({ rule }: Pick<Proposal, "rule">): PolicyRule {
+  const [read] = checkPolicy({ version: 1, rules: [rule] }).rules;
+  if (!read) throw new Error(`${rule.id} is no rule`);
+  return read;
 }

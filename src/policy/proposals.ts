@@ -1,8 +1,6 @@
 import type { Context } from "../context.ts";
 import { evaluate, type Policy, policyClassOf, type PolicyInput } from "./model/policy.ts";
-import { PolicyMistake } from "./model/check.ts";
 import { classKeyOf, learnedRule } from "./model/class.ts";
-import { addRule, removeRule } from "./model/text.ts";
 import { Refusal } from "../refusals.ts";
 import { appendAudit, type Actor } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
@@ -12,11 +10,6 @@ import { transact } from "../core/store/transact.ts";
 
 /** For so long an approval counts towards a proposal. */
 export const LEARNED_WITHIN_MS = 30 * 86_400_000;
-
-/** The policy file as it can be changed (`responders/policy/policy-file.ts`). */
-export interface PolicyText {
-  edit(change: (text: string) => string): Promise<void>;
-}
 
 /**
  * A person approved an ask of this input, in the transaction that settles it. When people have approved the same class
@@ -32,7 +25,7 @@ export async function noteApproved(
   const what = policyClassOf(input);
   // An answer to a question is no approval.
   if (input.ask_type !== "APPROVAL" && input.ask_type !== "POLICY_DECISION") return;
-  if (learnAfter === 0 || !learnedRule(what, learnAfter)) return;
+  if (learnAfter === 0 || !what || !learnedRule(what, learnAfter)) return;
   const classKey = classKeyOf(what);
   await store.lockLearning(tx);
   await store.insertApproval(tx, askId, classKey);
@@ -49,23 +42,13 @@ export async function noteApproved(
 
 /** A person rejected an ask of this input: what was approved before no longer counts towards a proposal. */
 export async function noteRejected(tx: Tx, input: PolicyInput): Promise<void> {
-  await store.deleteApprovals(tx, classKeyOf(policyClassOf(input)));
+  const what = policyClassOf(input);
+  if (what) await store.deleteApprovals(tx, classKeyOf(what));
 }
 
-/**
- * The proposed rule stands in the policy file, whose comments stay, and is in force on every server. The file is written
- * first: a server that dies in between leaves a rule in force and a proposal that can be accepted again.
- *
- * @throws {Refusal} `policy_entry_not_found`, `policy_broken`
- */
-export async function acceptProposal(
-  ctx: Pick<Context, "db" | "wake">,
-  id: string,
-  by: Actor,
-  file: PolicyText,
-): Promise<Proposal> {
-  const { rule } = await findIn(ctx, id, "open");
-  await edit(file, (text) => addRule(text, rule));
+/** The proposed rule is in force on every server from now on. @throws {Refusal} `policy_entry_not_found` */
+export async function acceptProposal(ctx: Pick<Context, "db" | "wake">, id: string, by: Actor): Promise<Proposal> {
+  await findIn(ctx, id, "open");
   return move(ctx, id, { from: "open", to: "accepted", by, action: "policy_proposal.accepted" });
 }
 
@@ -76,19 +59,17 @@ export async function dismissProposal(ctx: Pick<Context, "db" | "wake">, id: str
 }
 
 /**
- * A learned rule is taken out of the policy file again, on every server.
+ * A learned rule allows nothing from now on, on any server.
  *
- * @throws {Refusal} `policy_entry_not_found` for a rule that was not learned, `policy_broken`
+ * @throws {Refusal} `policy_entry_not_found` for a rule that was not learned, or is not in force
  */
 export async function revokeLearnedRule(
   ctx: Pick<Context, "db" | "wake">,
   ruleId: string,
   by: Actor,
-  file: PolicyText,
 ): Promise<Proposal> {
   const proposal = (await store.listAccepted(ctx.db)).find(({ rule }) => rule.id === ruleId);
   if (!proposal) throw new Refusal("policy_entry_not_found", { id: ruleId });
-  await edit(file, (text) => removeRule(text, ruleId));
   return move(ctx, proposal.id, { from: "accepted", to: "revoked", by, action: "policy_proposal.revoked" });
 }
 
@@ -103,15 +84,6 @@ async function findIn(ctx: Pick<Context, "db">, id: string, state: Proposal["sta
   return proposal;
 }
 
-async function edit(file: PolicyText, change: (text: string) => string): Promise<void> {
-  try {
-    await file.edit(change);
-  } catch (error) {
-    if (error instanceof PolicyMistake) throw new Refusal("policy_broken", { says: error.message });
-    throw error;
-  }
-}
-
 async function move(
   ctx: Pick<Context, "db" | "wake">,
   id: string,
@@ -121,7 +93,6 @@ async function move(
     const moved = await store.moveProposalIf(tx, id, { ...how, by: how.by.id });
     const proposal = await store.findProposal(tx, id);
     if (!moved || !proposal) throw new Refusal("policy_entry_not_found", { id });
-    if (how.to !== "dismissed") await store.bumpPolicyReloads(tx);
     await appendAudit(tx, { actor: how.by, action: how.action, data: { proposal: id, rule: proposal.rule.id } });
     return proposal;
   });

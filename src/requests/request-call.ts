@@ -10,6 +10,7 @@ import { withArguments } from "./decide.ts";
 import { finishAddressed, type Ending } from "./end.ts";
 import { argumentsWithSecrets } from "./guard-arguments.ts";
 import { noteSpared, readGrants } from "../policy/grants.ts";
+import { judge } from "../policy/judge.ts";
 
 /** A function call that wants to run. */
 export type CallWish = AddressedWish &
@@ -73,7 +74,7 @@ async function ruleOn(tx: Tx, policy: Policy, call: CallWish): Promise<Ruled | n
   const input = policyInputOfCall(call);
   let grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
   for (;;) {
-    const verdict = evaluate(policy, grants, input);
+    const verdict = await judge(tx, { policy, grants }, input);
     const { decision, trace, because, countedAs } = verdict;
     if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && call.forPeople)) return null;
     const grant = grants.find(({ id }) => id === trace.grant);

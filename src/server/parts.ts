@@ -9,12 +9,13 @@ import type { DoorContext } from "../protocols/http/door.ts";
 import { openParked } from "../protocols/http/parked.ts";
 import { openMetrics, type Metrics } from "../protocols/ops/metrics.ts";
 import { openRelayCounters, type RelayCounters } from "../protocols/ops/relay-metrics.ts";
+import type { Announced } from "../policy/loops/announce.ts";
 import type { PolicyFile } from "../responders/policy/policy-file.ts";
 import { catalogueOf, openDelivery, type OpenedDelivery } from "./channels.ts";
 import { openContext } from "./context.ts";
 import { urlOf } from "./listening.ts";
 import type { Outside } from "./outside.ts";
-import { openPolicy } from "./policy.ts";
+import { announcePolicy, openPolicy } from "./policy.ts";
 import type { Relay } from "./relay.ts";
 import { openTracer } from "./telemetry.ts";
 import type { ServerWorkshop } from "./workshop.ts";
@@ -38,6 +39,7 @@ export interface Parts {
   probe: StoreProbe;
   delivery: OpenedDelivery;
   policy: PolicyFile;
+  announced: Announced;
   /** What gives coding agents work; null where the settings name no repository. */
   workshop: ServerWorkshop | null;
   door: DoorContext;
@@ -82,10 +84,12 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
   const settings = { ...config };
   const delivery = await openDelivery(ctx, settings, outside.channels);
   const policy = await openPolicy(ctx, config);
+  const announced = announcePolicy(ctx, config, policy);
   const workshop = await openWorkshop(ctx, config, later);
   const door: DoorContext = {
     ctx,
     policy,
+    otherPolicies: () => announced.others(),
     config: settings,
     readLimits: openReadLimits(ctx),
     parked: openParked(ctx.clock),
@@ -107,6 +111,7 @@ export async function openParts(config: Config, outside: Outside): Promise<Parts
     probe,
     delivery,
     policy,
+    announced,
     workshop,
     door,
     later,

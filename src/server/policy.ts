@@ -1,9 +1,11 @@
+import { hostname } from "node:os";
 import { loopErrors } from "../core/loops/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Context } from "../context.ts";
 import { sha256Digest } from "../lib/exact-json.ts";
 import { startLoop, type Loop } from "../lib/loop.ts";
 import { printable } from "../lib/printable.ts";
+import { openAnnounced, type Announced } from "../policy/loops/announce.ts";
 import { openFollowPolicy } from "../policy/loops/follow.ts";
 import { openPolicyFile, type PolicyFile } from "../responders/policy/policy-file.ts";
 import { transact } from "../core/store/transact.ts";
@@ -12,10 +14,17 @@ import { tellAdminsIn } from "../requests/tell-admins.ts";
 const WATCH_EVERY_MS = 2000;
 const FOLLOW_EVERY_MS = 500;
 const DAY_MS = 86_400_000;
+/** Servers take up a change of a file that they share one after the other; what lasts longer is no change. */
+const DIFFERS_FOR_MS = 60_000;
 
 /** Opens the policy of the installation. */
 export async function openPolicy(ctx: Context, config: Config): Promise<PolicyFile> {
   return openPolicyFile({ path: config.relay.policyFile, log: ctx.log, clock: ctx.clock });
+}
+
+/** Opens what the servers on one store know of each other's policies. */
+export function announcePolicy(ctx: Context, config: Config, file: PolicyFile): Announced {
+  return openAnnounced(ctx, { name: `${hostname()}, ${config.relay.policyFile}`, policy: () => file.current() });
 }
 
 /** What is in force while the file is not, as the rest of a sentence. */
@@ -37,7 +46,7 @@ export function policyNotes({ relay: { policyFile } }: Config, file: PolicyFile)
  * Watches the policy file, and reads it again when somebody says so on any server, until stopped. Admins hear in the
  * inbox of a mistake in it, once a day.
  */
-export function startPolicy(ctx: Context, file: PolicyFile): Loop[] {
+export function startPolicy(ctx: Context, file: PolicyFile, announced: Announced): Loop[] {
   let told: string | null = null;
   const loop = (name: string, idleMs: number, step: (signal: AbortSignal) => Promise<boolean>): Loop =>
     startLoop(step, {
@@ -46,20 +55,56 @@ export function startPolicy(ctx: Context, file: PolicyFile): Loop[] {
       onError: loopErrors(ctx, name),
     });
 
-  async function tellAdmins(problem: string): Promise<void> {
+  async function tellAdmins(title: string, problem: string, words: string): Promise<void> {
     const day = Math.floor(ctx.clock.now() / DAY_MS);
-    const words = `${problem}\n\nUntil it is mended, ${inForce(file)}.`;
     const ref = `policy:${sha256Digest(`${day} ${problem}`)}`;
-    await transact(ctx, (tx) => tellAdminsIn(ctx, tx, { ref, title: "The policy file is not in force", words }));
+    await transact(ctx, (tx) => tellAdminsIn(ctx, tx, { ref, title, words }));
   }
+  const followFile = openFollowPolicy(ctx, file);
+  const follow = async (): Promise<boolean> => {
+    await followFile();
+    await announced.step();
+    return false;
+  };
   return [
     loop("watch policy", WATCH_EVERY_MS, async (signal) => {
       await file.step(signal);
+      await announced.step();
       const problem = file.problem();
-      if (problem !== null && problem !== told) await tellAdmins(problem);
+      if (problem !== null && problem !== told) {
+        const words = `${problem}\n\nUntil it is mended, ${inForce(file)}.`;
+        await tellAdmins("The policy file is not in force", problem, words);
+      }
       told = problem;
       return false;
     }),
-    loop("follow policy", FOLLOW_EVERY_MS, openFollowPolicy(ctx, file)),
+    loop("compare policies", WATCH_EVERY_MS, openCompare(ctx, { file, announced, tellAdmins })),
+    loop("follow policy", FOLLOW_EVERY_MS, follow),
   ];
+}
+
+interface Comparing {
+  file: PolicyFile;
+  announced: Announced;
+  tellAdmins(title: string, problem: string, words: string): Promise<void>;
+}
+
+/** Admins hear in the inbox, once a day, of servers that go by other policies than this one for a minute. */
+function openCompare(ctx: Context, { file, announced, tellAdmins }: Comparing): () => Promise<boolean> {
+  let since: number | null = null;
+  let told = "";
+  return async () => {
+    const others = await announced.others();
+    since = others.length === 0 ? null : (since ?? ctx.clock.monotonic());
+    if (since === null || ctx.clock.monotonic() - since < DIFFERS_FOR_MS) return false;
+    // Each server sees the others: all of them say the same words.
+    const versions = [file.current().policy.policyVersion, ...others].sort().join(", ");
+    if (versions === told) return false;
+    const title = "The servers go by different policies";
+    const words = `Their versions are ${versions}. Until they are the same, only what each of them allows is allowed without asking people. parley doctor names the servers; give each the same policy file.`;
+    ctx.log.error({ versions }, "the servers on this store go by different policies");
+    await tellAdmins(title, versions, words);
+    told = versions;
+    return false;
+  };
 }

@@ -8,6 +8,7 @@ import type { Parts } from "./parts.ts";
 import { checkNamedPeople, openGroups, ruleNotes, sharedNotes } from "./people.ts";
 import { readPushAccounts, type PushAccounts } from "./push.ts";
 import { prepareFirstStart } from "./prepare-first-start.ts";
+import { takeOverLearned } from "../policy/take-over.ts";
 import { noteGroups } from "../access/shared-groups.ts";
 
 /** What a start has learned from the store and the settings before the first request. */
@@ -27,7 +28,9 @@ export interface Readiness {
  * @throws {Error} one sentence for the operator
  */
 export async function makeReady(parts: Parts): Promise<Readiness> {
-  const { ctx, config, groups, policy, door } = parts;
+  const { ctx, config, groups, policy, announced, door } = parts;
+  await takeOverLearned(ctx, policy);
+  await announced.step();
   const { agentKey: firstKey } = await prepareFirstStart(ctx);
   const opened = await openGroups(ctx, config);
   for (const [name, people] of opened.groups) groups.set(name, people);

@@ -61,7 +61,10 @@ export async function startServer(config: Config, outside: Partial<Outside> = {}
     describes: parts.store.db.describes,
     othersReachIt,
     work: parts.workshop,
-    reload: () => parts.policy.reload(),
+    reload: async () => {
+      await parts.policy.reload();
+      await parts.announced.step();
+    },
     stop: openStop(parts, listening, loops),
   };
 }
@@ -100,11 +103,11 @@ function settleReach({ config, settings }: Parts, listening: Listening): string 
 
 /** Starts all that happens without a request, until each loop is stopped. */
 function startEveryLoop(parts: Parts, { ready, relay }: Answering): Loop[] {
-  const { ctx, door, settings, delivery, counters, probe, policy, workshop } = parts;
+  const { ctx, door, settings, delivery, counters, probe, policy, announced, workshop } = parts;
   return [
     ...startLoops(door, delivery, { counters, probe }),
     ...startPush(ctx, settings, ready.push, delivery.guardedFetch),
-    ...startPolicy(ctx, policy),
+    ...startPolicy(ctx, policy, announced),
     ...relay.start(),
     ...(workshop ? [workshop.start()] : []),
   ];

@@ -19,7 +19,7 @@ export function openStop(
 }
 
 async function stop(
-  { ctx, door, store, tracer, workshop, later, stopping, refusing }: Parts,
+  { ctx, announced, door, store, tracer, workshop, later, stopping, refusing }: Parts,
   { listening, loops, handsOver }: { listening: Listening; loops: readonly Loop[]; handsOver: boolean },
 ): Promise<void> {
   if (!handsOver) refusing.abort();
@@ -29,6 +29,7 @@ async function stop(
   await Promise.all(loops.map((loop) => loop.stop()));
   await Promise.all([later.relay?.close(), workshop?.leave()]);
   await listening.close();
+  await announced.leave().catch(() => undefined);
   await door.readLimits.merge().catch(() => undefined);
   await Promise.all([ctx.schemas.close(), ctx.secrets.close()]);
   await tracer.close();

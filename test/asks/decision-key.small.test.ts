@@ -84,6 +84,7 @@ const SAME: readonly [what: string, ask: Partial<RelayAsk>][] = [
   ],
   ["whom to ask, and traces", { meta: { to: "Dana", traceparent: "00-1" } }],
   ["time", { constraints: { ...ASK.constraints, timeoutS: 5 } }],
+  ["words in the ids of job and step", { jobId: "The answer is 7.", stepId: "The answer is 7." }],
 ];
 
 describe("the hash of an envelope", () => {

@@ -92,9 +92,9 @@ describe("the Console's pages about executors", () => {
     await page.getByLabel("Environment").fill("prod");
     await button(page, "Try").press("Enter");
     await page.getByRole("region", { name: "Verdict" }).getByText(/^DENY/m).waitFor();
-    const diff = page.getByRole("region", { name: /How the file would change/ });
+    const diff = page.getByRole("region", { name: /The rule that would be in force/ });
     assert.match(await diff.innerText(), /^\+ {2}- id: learned-/m);
-    await button(page, /Write it into the file/).click();
+    await button(page, /Put it in force/).click();
     await page.getByText("Nothing is proposed.").waitFor();
     await button(page, /Revoke learned-/).click();
     await button(page, "Revoke it").click();

@@ -134,6 +134,10 @@ rules:
     assert.deepEqual([warned.code, warned.err], [0, `${nameIn(idle)}: ${says}\n`]);
     const linted = await parley(["policy", "lint", idle]);
     assert.deepEqual([linted.code, linted.out], [1, `${says}\n`]);
+    const open = fileOf("version: 1\nrules: [{ id: a, when: { meta.b: main }, decision: DENY }]\n");
+    const warning = "a denies by meta.b, which an asker may leave out: add null to its values to deny that too";
+    const doubted = await parley(["policy", "lint", open]);
+    assert.deepEqual([doubted.code, doubted.out], [0, `warning: ${warning}\n`]);
     const clean = await parley(["policy", "lint", file]);
     assert.deepEqual([clean.code, clean.out], [0, ""]);
     assert.match(clean.err, /: 1 rule, version 1:[0-9a-f]{12}\n$/);
@@ -242,10 +246,14 @@ describe("parley policy, on an installation", () => {
     assert.equal(accepted.code, 0);
     const rule = accepted.out.trim();
     assert.match(rule, /^learned-[0-9a-f]{8}$/);
-    assert.ok(readFileSync(path, "utf8").includes(rule));
+    assert.equal(readFileSync(path, "utf8"), FIRST_POLICY);
+    assert.match((await run("show")).out, new RegExp(`^${rule} +ALLOW +0 +action is "open_pr"`, "m"));
+    const pr = ["--action", "open_pr", "--resource", "shop-api", "--agent", "ana-bot"];
+    assert.match((await run("explain", ...pr)).out, /^ALLOW: People approved this 2 times/m);
     assert.equal((await run("dismiss", proposal)).code, 1);
     assert.equal((await run("revoke", rule)).code, 0);
-    assert.ok(!readFileSync(path, "utf8").includes(rule));
+    assert.match((await run("explain", ...pr)).out, /^ESCALATE: no rule/m);
+    assert.deepEqual(await run("revoke", rule), { ...unknown, out: "" });
   });
 
   it("has every server read the file again, unless it holds a mistake", async () => {

@@ -1,10 +1,10 @@
 import { policyInputOf } from "../../src/asks/model/policy-input.ts";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { evaluate, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
+import { evaluate, policyClassOf, policyInput, type Grant, type PolicyWords } from "../../src/policy/model/policy.ts";
 import { checkPolicy } from "../../src/policy/model/check.ts";
 import { lintPolicy } from "../../src/policy/model/lint.ts";
-import { fits, patternOf } from "../../src/policy/model/match.ts";
+import { fits, NOT_COMPARABLE, patternOf } from "../../src/policy/model/match.ts";
 import { FIRST_POLICY, parsePolicy } from "../../src/policy/model/text.ts";
 import type { RelayAsk } from "../../src/asks/model/ask.ts";
 import { ASKS_PER_POLICY, differenceOf } from "../proof/policy-cases.ts";
@@ -99,7 +99,8 @@ describe("the policy engine", () => {
     );
     assert.equal(actionOf("CLARIFICATION", { action: " Write" }), "write");
     assert.equal(actionOf("CLARIFICATION", { action: "  " }), "clarify");
-    assert.equal(actionOf("CLARIFICATION", { action: { not: "a text" } }), "clarify");
+    assert.equal(actionOf("CLARIFICATION", { action: null }), "clarify");
+    assert.equal(actionOf("CLARIFICATION", { action: { not: "a text" } }), NOT_COMPARABLE);
   });
 
   it("takes env from the job, else the ask, else the envelope, else dev, and notes a claim that is overruled", () => {
@@ -137,6 +138,7 @@ describe("the policy engine", () => {
       [
         ["ticket", "7"],
         ["urgent", "true"],
+        ["parts", NOT_COMPARABLE],
       ],
     );
     assert.equal(policyInputOf(ask({ principal: "open:ana-bot" }), job()).agent, "open:ana-bot");
@@ -316,8 +318,10 @@ rules:
     const other = { ...call, fn: "ping" };
     const open = decide(text, other);
     assert.deepEqual([open.decision, open.trace.defaulted, open.standing, open.need], ["ESCALATE", true, true, 1]);
-    const { action, resource, env, tool, repo, agent, digest } = policyInput(other);
-    const grant: Grant = { id: "grant_1", action, resource, env, tool, repo, agent, ...(digest && { digest }) };
+    const what = policyClassOf(policyInput(other));
+    assert.ok(what);
+    const { action, resource, env, agent, digest } = what;
+    const grant: Grant = { ...what, id: "grant_1" };
     assert.deepEqual(decide(text, other, [grant]).countedAs, { grant: "grant_1" });
     for (const more of [{ digest: "sha256:ab" }, { digest: undefined }, { agent: "bo-bot" }, { fn: "pong" }])
       assert.equal(decide(text, { ...other, ...more }, [grant]).decision, "ESCALATE");

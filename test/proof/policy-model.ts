@@ -55,6 +55,8 @@ export interface Decided {
 }
 
 const STAR = "\0";
+/** Stands for a value that is there and that no rule can hold. */
+export const ODD = "\u0001odd";
 
 /**
  * Decides once more what `src/policy/model/policy.ts` decides, from spec/relay 8 alone and in the plainest way:
@@ -119,13 +121,15 @@ function rankOf(rule: RawRule): number {
 }
 
 function speaks(rule: RawRule, values: Readonly<Record<string, string | null>>): boolean {
-  const all = (block: Record<string, unknown>) =>
-    Object.entries(block).every(([name, wanted]) =>
-      (Array.isArray(wanted) ? (wanted as unknown[]) : [wanted]).some((one) => agrees(name, one, values[name] ?? null)),
-    );
+  const strict = rule.decision !== "ALLOW";
+  const all = (block: Record<string, unknown>, ifOdd: boolean) =>
+    Object.entries(block).every(([name, wanted]) => {
+      if (values[name] === ODD) return ifOdd;
+      return [wanted].flat().some((one) => agrees(name, one, values[name] ?? null));
+    });
   // spec/a2h 8: only a rule that was written for the function decides a call.
   if (typeof values["fn"] === "string" && !("fn" in rule.when)) return false;
-  return all(rule.when) && !(rule.unless !== undefined && all(rule.unless));
+  return all(rule.when, strict) && !(rule.unless !== undefined && all(rule.unless, !strict));
 }
 
 function agrees(name: string, wanted: unknown, value: string | null): boolean {
@@ -152,8 +156,11 @@ function inputOf(ask: RawAsk): { values: Record<string, string | null>; claimed:
     const values = { action: tidy("action", fn) || "unknown", resource: "", env: "dev", tool: null, repo: null };
     return { values: { ...values, fn, agent, digest: ask.call.digest }, claimed: {} };
   }
-  const scalar = (value: unknown) =>
-    ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+  const scalar = (value: unknown) => {
+    if (value === null || value === undefined) return undefined;
+    const isWhole = typeof value === "number" && value % 1 === 0;
+    return isWhole || ["string", "boolean"].includes(typeof value) ? String(value) : ODD;
+  };
   const filled = (name: string, ...those: unknown[]) =>
     those.map(scalar).find((text) => text !== undefined && tidy(name, text) !== "");
   const byType: Record<string, string> = { CLARIFICATION: "clarify", CHOICE: "choose", RESOURCE_FETCH: "read" };
@@ -167,7 +174,7 @@ function inputOf(ask: RawAsk): { values: Record<string, string | null>; claimed:
     if (registered === null) continue;
     const different = claims[name].map(scalar).filter((text) => text !== undefined && tidy(name, text) !== "");
     const first = different.find((text) => tidy(name, text ?? "") !== tidy(name, registered));
-    if (first !== undefined) claimed[name] = first;
+    if (first !== undefined) claimed[name] = first === ODD ? "nothing that can be compared" : first;
   }
   const values: Record<string, string | null> = {
     action: tidy("action", filled("action", ask.meta["action"]) ?? byType[ask.type] ?? "unknown"),

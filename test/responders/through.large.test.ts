@@ -105,6 +105,29 @@ describe("an ask that a model answers, from its executor to its answer", () => {
     assert.equal(llm.heard.length, 1);
   });
 
+  it("tells the model nothing that another executor could have written otherwise under the same key", async () => {
+    says('{"answer_text": "EUR"}');
+    const same = {
+      prompt: "Which account?",
+      context_envelope: { job_snapshot: { repo: "shop" }, facts: { a: 1, b: 2 }, role: "default" },
+      context_hash: undefined,
+    };
+    await ask({ ...same, job_id: "J-mallory", step_id: "The-answer-is-DE00", constraints: { timeout_s: 47 } });
+    const told = JSON.stringify(llm.heard);
+    for (const word of ["mallory", "The-answer-is", "47"]) assert.ok(!told.includes(word), word);
+    const facts = { b: 2, a: 1 };
+    const { answer } = await ask({ ...same, context_envelope: { ...same.context_envelope, facts } });
+    assert.deepEqual([answer.source, llm.heard.length], ["cache", 1]);
+  });
+
+  it("is not repeated where policy was asked about a tool of its job", async () => {
+    says(call("db_write", { what: "prices" }), '{"answer_text": "It may not."}');
+    const same = { prompt: "Set prices", constraints: { allowed_tools: ["db.write"] }, meta: { resource: "prices" } };
+    assert.equal((await ask(same)).answer.source, "runner");
+    says('{"answer_text": "Done."}');
+    assert.equal((await ask(same)).answer.source, "runner");
+  });
+
   it("may change only what policy allows, with policy's word in the record first", async () => {
     says(call("db_write", { what: "prices" }), done());
     await ask({ constraints: { allowed_tools: ["db.write"] }, meta: { resource: "prices" } });

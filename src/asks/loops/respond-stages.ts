@@ -1,17 +1,16 @@
 import { policyInputOf } from "../model/policy-input.ts";
 import { isPresetFor } from "../model/policy-input.ts";
-import { withPreset } from "../../policy/model/policy.ts";
 import type { Context } from "../../context.ts";
 import type { Audience, ForeignSchema } from "../../requests/model/request.ts";
 import { decisionText, isCacheable, personDecisionText } from "../model/decision-key.ts";
-import { evaluate, type PolicyInput, type PolicyVerdict } from "../../policy/model/policy.ts";
+import type { PolicyInput, PolicyVerdict } from "../../policy/model/policy.ts";
 import { errorText, type ErrorCode, type RelayAsk, type Stage, type StageRecord } from "../model/ask.ts";
 import type { PolicyTrace } from "../../policy/model/trace.ts";
 import { isDecision, timeoutText } from "../model/people.ts";
 import { isForNamed, isForPublic } from "../model/public.ts";
 import { MACHINE_MS } from "../model/rules.ts";
 import type { ResponderAnswer, ResponderPass } from "../../responders/responder.ts";
-import { readGrants } from "../../policy/grants.ts";
+import { judge } from "../../policy/judge.ts";
 import { guardedOf, relayAudience, type ResolvedAudience } from "../people.ts";
 import type { NewAskAnswer } from "../settle.ts";
 import * as verbs from "../respond.ts";
@@ -76,8 +75,7 @@ async function decide(ctx: Context, machine: Machine, way: Way, role: MachineRol
   const { ask } = held;
   const policy = machine.policy();
   const input = policyInputOf(ask, job.job, role ? { role: role.name } : {});
-  const own = evaluate(policy, await readGrants(ctx.db, input), input);
-  const verdict = isPresetFor(ask, job.job) ? withPreset(own, machine.preset, input) : own;
+  const verdict = await judge(ctx.db, { policy, preset: isPresetFor(ask, job.job) ? machine.preset : null }, input);
   machine.observe?.({ is: "policy", decision: verdict.decision, defaulted: verdict.trace.defaulted });
   const ruled = byPolicy(ask, verdict);
   if (ruled) {

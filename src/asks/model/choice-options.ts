@@ -1,4 +1,5 @@
 import type { ChoiceOption } from "./ask.ts";
+import { normalPrompt } from "./decision-key.ts";
 
 const FEWEST = 2;
 const MOST = 20;
@@ -17,7 +18,7 @@ export function choiceOptionsOf(ask: {
   meta: Readonly<Record<string, unknown>>;
 }): readonly ChoiceOption[] {
   const given = Object.hasOwn(ask.meta, "options") ? readOptions(ask.meta["options"]) : null;
-  return given ?? listedIn(ask.prompt);
+  return given ?? listedIn(normalPrompt(ask.prompt));
 }
 
 /** Returns `meta.options` as options, or nothing where it is not 2 to 20 different labels. */

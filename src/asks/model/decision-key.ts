@@ -1,4 +1,4 @@
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { canonicalExact, readExactJson, sha256Digest } from "../../lib/exact-json.ts";
 import type { Audience } from "../../requests/model/request.ts";
 import type { RelayAsk } from "./ask.ts";
 
@@ -24,7 +24,33 @@ const hashOf = (value: unknown): string => sha256Digest(canonicalExact(value)).s
 const hashOrNull = (value: unknown): string | null => (value === undefined || value === null ? null : hashOf(value));
 
 /** What of `meta` changes nothing about the answer. */
-const UNHASHED = new Set(["prompt_overrides", "traceparent", "to"]);
+const UNTOLD: ReadonlySet<string> = new Set(["traceparent", "to"]);
+
+/** What of an ask a machine goes by. */
+export type DecisiveAsk = Pick<RelayAsk, "type" | "prompt" | "meta" | "envelope" | "constraints">;
+
+/**
+ * Returns what an ask's decision key covers, in the one form that all asks of that key share. A machine is given this
+ * and nothing else of an ask: what it said in view of anything more would be repeated to others (spec/relay 9).
+ */
+export function decisiveAsk({ type, prompt, meta, envelope, constraints }: DecisiveAsk): DecisiveAsk {
+  const { allowedTools, maxTokens } = constraints;
+  return {
+    type,
+    prompt: normalPrompt(prompt),
+    meta: inOneOrder(Object.fromEntries(Object.entries(meta).filter(([name]) => !UNTOLD.has(name)))),
+    envelope: inOneOrder(envelope),
+    constraints: {
+      ...(allowedTools && { allowedTools: [...new Set(allowedTools)].sort() }),
+      ...(maxTokens !== undefined && { maxTokens }),
+    },
+  };
+}
+
+/** Members of an object come in one order: hashes know no other, and a model reads them in the order they have. */
+function inOneOrder<T>(value: T): T {
+  return readExactJson(canonicalExact(value)) as T;
+}
 
 /**
  * Returns the text whose MAC is the key of a machine's answer: two asks share it exactly when one's answer may serve
@@ -43,24 +69,24 @@ export function personDecisionText(ask: RelayAsk, on: DecidedOn, audience: Audie
 }
 
 function decisiveParts(ask: RelayAsk, { policyVersion, role, model }: DecidedOn): Record<string, unknown> {
-  const { meta, envelope, constraints } = ask;
+  const { type, prompt, meta, envelope, constraints } = decisiveAsk(ask);
   const overrides = meta["prompt_overrides"] as { output_schema?: unknown } | undefined;
   const schema = overrides?.output_schema ?? role?.outputSchema;
-  const kept = Object.entries(meta).filter(([name]) => !UNHASHED.has(name));
+  const kept = Object.entries(meta).filter(([name]) => name !== "prompt_overrides");
   return {
     v: 1,
     tenant: "default",
     // A hash that nobody checked could be invented: what it answers serves its own asker alone.
     owner: envelope ? null : ask.principal,
-    ask_type: ask.type,
-    prompt: normalPrompt(ask.prompt),
+    ask_type: type,
+    prompt,
     context_hash: ask.contextHash,
     policy_version: policyVersion,
     role: role?.name ?? null,
     role_hash: role?.hash ?? null,
     schema_hash: hashOrNull(schema),
     overrides_hash: hashOrNull(overrides),
-    allowed_tools: constraints.allowedTools ? [...new Set(constraints.allowedTools)].sort() : null,
+    allowed_tools: constraints.allowedTools ?? null,
     tool_caps_hash: hashOrNull(envelope?.tool_caps),
     meta_hash: kept.length === 0 ? null : hashOf(Object.fromEntries(kept)),
     model,
@@ -74,7 +100,7 @@ export function seedKey(ask: RelayAsk, policyVersion: string): string {
 }
 
 /** Returns a prompt as it is compared. */
-function normalPrompt(prompt: string): string {
+export function normalPrompt(prompt: string): string {
   return prompt.normalize("NFC").replaceAll("\r\n", "\n").trim();
 }
 

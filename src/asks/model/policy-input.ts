@@ -1,6 +1,6 @@
 import { ATTEMPT_ENV, repoOfKind } from "../../core/model/attempt-kind.ts";
-import { normalised } from "../../policy/model/match.ts";
-import { agentName, policyInput, textOf, type PolicyInput } from "../../policy/model/policy.ts";
+import { normalised, type PolicyValue } from "../../policy/model/match.ts";
+import { agentName, comparable, policyInput, type PolicyInput } from "../../policy/model/policy.ts";
 import type { Job, RelayAsk } from "./ask.ts";
 
 /** Returns whether the preset may be asked about an ask. */
@@ -48,9 +48,11 @@ function trusted(
   name: "env" | "repo",
   registered: string | null,
   claims: readonly unknown[],
-): { value: string | null; claimed: Record<string, string> } {
-  const said = claims.map(textOf).filter((text) => text !== null && normalised(name, text) !== "");
+): { value: unknown; claimed: Record<string, string> } {
+  const plain = (value: PolicyValue) => (typeof value === "string" ? normalised(name, value) : value);
+  const said = claims.filter((claim) => (plain(comparable(claim)) ?? "") !== "");
   if (!registered) return { value: said[0] ?? null, claimed: {} };
-  const other = said.find((text) => text !== null && normalised(name, text) !== normalised(name, registered));
-  return { value: registered, claimed: other ? { [name]: other } : {} };
+  const other = comparable(said.find((claim) => plain(comparable(claim)) !== normalised(name, registered)));
+  const text = typeof other === "string" ? other : "nothing that can be compared";
+  return { value: registered, claimed: other === null ? {} : { [name]: text } };
 }

@@ -48,6 +48,7 @@ export const movedTimes = ({ wrongMs, nowMs }: WrongClock): Sql[] => {
     // What ends so long after these: none of them lies ahead of now.
     sql`UPDATE limit_windows SET opened_at = ${nowMs} WHERE opened_at > ${nowMs}`,
     sql`UPDATE sign_ins SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
+    sql`UPDATE policy_servers SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
     sql`UPDATE aa_workshops SET seen_at = ${nowMs} WHERE seen_at > ${nowMs}`,
     sql`UPDATE events SET at = ${nowMs} WHERE at > ${nowMs}`,
   ];

@@ -2,13 +2,9 @@ import type { Context } from "../../context.ts";
 import { findPolicyReloads } from "../store/learning.ts";
 
 /**
- * Returns a step that has the policy file read again once somebody said so, on whichever server: `parley policy reload`,
- * or a proposal that was accepted.
+ * Returns a step that has the policy file read again once somebody said so, on whichever server (`parley policy reload`).
  */
-export function openFollowPolicy(
-  ctx: Pick<Context, "db">,
-  file: { reload(): Promise<void> },
-): (signal: AbortSignal) => Promise<boolean> {
+export function openFollowPolicy(ctx: Pick<Context, "db">, file: { reload(): Promise<void> }): () => Promise<void> {
   // What was last seen; losing it costs one needless look at the file.
   let seen: number | null = null;
 
@@ -16,6 +12,5 @@ export function openFollowPolicy(
     const number = await findPolicyReloads(ctx.db);
     if (number !== seen) await file.reload();
     seen = number;
-    return false;
   };
 }

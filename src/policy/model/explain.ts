@@ -12,7 +12,7 @@ import {
   type PolicyRule,
   type PolicyVerdict,
 } from "./policy.ts";
-import { POLICY_INPUTS, type PolicyCondition, type Pattern } from "./match.ts";
+import { POLICY_INPUTS, type PolicyCondition, type PolicyValue, type Pattern } from "./match.ts";
 
 /**
  * Returns in words, a line each, what was decided of an input and what every rule had to say about it; of what coding
@@ -39,8 +39,8 @@ function presetWords(verdict: PolicyVerdict, preset: Policy, input: PolicyInput)
 
 function inputWords(input: PolicyInput): string[] {
   const names = input.fn === null ? POLICY_INPUTS : (["agent", "fn"] as const);
-  const named = names.flatMap((name) => (input[name] === null ? [] : [`${name} ${JSON.stringify(input[name])}`]));
-  const meta = [...input.meta].map(([key, value]) => `meta.${key} ${JSON.stringify(value)}`);
+  const named = names.flatMap((name) => (input[name] === null ? [] : [`${name} ${valueWords(input[name])}`]));
+  const meta = [...input.meta].map(([key, value]) => `meta.${key} ${valueWords(value)}`);
   const claimed = Object.entries(input.claimed).map(
     ([name, value]) => `It claimed ${name} ${JSON.stringify(value)}; what is registered on the job counts.`,
   );
@@ -74,13 +74,18 @@ function decisionWords(policy: Policy, input: PolicyInput, verdict: PolicyVerdic
   return lines;
 }
 
+function valueWords(value: PolicyValue): string {
+  if (value === null) return "missing";
+  return typeof value === "string" ? JSON.stringify(value) : "nothing that can be compared";
+}
+
 function ruleWords(rule: PolicyRule, input: PolicyInput): string {
   if (holds(rule, input)) return "matches";
   if (input.fn !== null && !isAboutCalls(rule)) return "is about what executors ask: it names no fn";
-  const missed = rule.when.find((condition) => !isMet(condition, input));
+  const missed = rule.when.find((condition) => !isMet(condition, input, rule.decision !== "ALLOW"));
   if (!missed) return `makes an exception: ${rule.unless.map(conditionWords).join(" and ")}`;
   const value = valueOf(missed.input, input);
-  return `does not match: ${missed.input} is ${value === null ? "missing" : JSON.stringify(value)}, not ${anyWords(missed)}`;
+  return `does not match: ${missed.input} is ${valueWords(value)}, not ${anyWords(missed)}`;
 }
 
 /** Returns what a rule is about, on one line. */

@@ -1,5 +1,6 @@
 import { isAboutCalls, nameOf, type Policy, type PolicyRule } from "./policy.ts";
-import { allCover } from "./match.ts";
+import { ATTEMPT_ENV } from "../../core/model/attempt-kind.ts";
+import { allCover, type PolicyCondition } from "./match.ts";
 
 /** A rule that does nothing, and why. */
 export interface LintNote {
@@ -10,7 +11,7 @@ export interface LintNote {
 
 /**
  * Returns the rules that can never win: those whose own exception takes all they are about, and those that another one
- * always wins over. What is found is certain; what is not found may still be idle.
+ * always wins over. What is found is certain of values that can be compared; what is not found may still be idle.
  */
 export function lintPolicy({ rules }: Policy): LintNote[] {
   return rules.flatMap((rule): LintNote[] => {
@@ -23,6 +24,29 @@ export function lintPolicy({ rules }: Policy): LintNote[] {
     const why = winner.decision === rule.decision ? "says the same of at least as much" : `says ${winner.decision}`;
     return [{ rule: rule.index, says: `${name} can never win: wherever it holds, ${nameOf(winner)} ${why}` }];
   });
+}
+
+/**
+ * Returns the rules that DENY by something that askers say and may leave out. Who leaves it out is not denied, unless the
+ * rule also names `null`. What coding agents want at assigned work is described by Parley itself.
+ */
+export function lintLeftOut({ rules }: Policy): LintNote[] {
+  return rules.flatMap((rule): LintNote[] => {
+    if (rule.decision !== "DENY" || rule.when.some(isAboutAttempts)) return [];
+    const open = rule.when.find(({ input, any }) => mayBeLeftOut(input) && !any.includes(null));
+    if (!open) return [];
+    const { input } = open;
+    const says = `${nameOf(rule)} denies by ${input}, which an asker may leave out: add null to its values to deny that too`;
+    return [{ rule: rule.index, says }];
+  });
+}
+
+function mayBeLeftOut(input: PolicyCondition["input"]): boolean {
+  return input === "role" || input === "repo" || input.startsWith("meta.");
+}
+
+function isAboutAttempts({ input, any }: PolicyCondition): boolean {
+  return input === "env" && any.every((pattern) => pattern?.join("*") === ATTEMPT_ENV);
 }
 
 /** Whether one rule counts where both hold, by the ranks of `evaluate`. */

@@ -19,6 +19,15 @@ export type PolicyInputName = (typeof POLICY_INPUTS)[number];
 /** What one value has to be: the texts between its stars, one text where it has none; null for what is missing. */
 export type Pattern = readonly string[] | null;
 
+/**
+ * Stands for a value that is there and cannot be compared: a list, a block, or a number that no rule can hold. It is
+ * equal to nothing; rules read it against whoever sent it (spec/relay 8).
+ */
+export const NOT_COMPARABLE = Object.freeze({ not_comparable: true } as const);
+
+/** A value as it is compared; null where there is none. */
+export type PolicyValue = string | typeof NOT_COMPARABLE | null;
+
 /** One line of `when` or `unless`: an input, and what it may be. */
 export interface PolicyCondition {
   input: PolicyInputName | `meta.${string}`;

@@ -1,5 +1,12 @@
 import type { AskType } from "../../core/model/ask-type.ts";
-import { fits, normalised, type PolicyCondition, type PolicyInputName } from "./match.ts";
+import {
+  fits,
+  normalised,
+  NOT_COMPARABLE,
+  type PolicyCondition,
+  type PolicyInputName,
+  type PolicyValue,
+} from "./match.ts";
 import type { PolicyTrace } from "./trace.ts";
 
 export type PolicyDecision = PolicyTrace["decision"];
@@ -36,11 +43,11 @@ export interface Policy {
 }
 
 /** What a policy looks at, as it is compared; what is missing is null. */
-export interface PolicyInput extends Record<Exclude<PolicyInputName, "action" | "resource" | "env">, string | null> {
-  action: string;
-  resource: string;
-  env: string;
-  meta: ReadonlyMap<string, string>;
+export interface PolicyInput extends Record<PolicyInputName, PolicyValue> {
+  action: Exclude<PolicyValue, null>;
+  resource: Exclude<PolicyValue, null>;
+  env: Exclude<PolicyValue, null>;
+  meta: ReadonlyMap<string, Exclude<PolicyValue, null>>;
   /** Of a function call: what exactly would be approved. */
   digest?: string;
   /** What the ask claimed and the job's registered values overruled. */
@@ -59,9 +66,11 @@ export interface PolicyClass {
   digest?: string;
 }
 
-/** A standing ALLOW: a person's decision about one class, for a time. */
+/** What the store allows of one class: a person's decision, for a time, or a rule that was learned. */
 export interface Grant extends PolicyClass {
   id: string;
+  /** Of a learned rule. One that is revoked allows nothing, nor does the rule of that id in a policy file. */
+  learned?: { rule: string; reason: string; isRevoked: boolean };
 }
 
 /** What the policy says of an ask. */
@@ -73,7 +82,7 @@ export interface PolicyVerdict {
   /** The rules that matched, by id, or by place where they have none. */
   rules: readonly string[];
   /** What the deciding rule or grant is counted under; null for a default. */
-  countedAs: { rule: string } | { grant: string } | null;
+  countedAs: { rule: string; proposal?: string } | { grant: string } | null;
   /** Whom to ask, and how many must approve; of an ESCALATE. */
   to?: string;
   need?: number;
@@ -100,21 +109,23 @@ export type PolicyWords = Partial<Record<PolicyInputName, unknown>> & {
   digest?: string | undefined;
 };
 
-/** Returns what is compared for what somebody said: text, numbers and truth values; anything else counts as missing. */
+/** Returns what is compared for what somebody said. Nothing and JSON's null are missing. */
 export function policyInput(words: PolicyWords, claimed: Readonly<Record<string, string>> = {}): PolicyInput {
-  const read = (name: PolicyInputName): string | null => {
-    const text = textOf(words[name]);
-    return text === null ? null : normalised(name, text);
+  const read = (name: PolicyInputName): PolicyValue => {
+    const value = comparable(words[name]);
+    return typeof value === "string" ? normalised(name, value) : value;
   };
   const askType = read("ask_type");
-  const byType = askType !== null && Object.hasOwn(ACTION_OF, askType) ? ACTION_OF[askType as AskType] : NO_ACTION;
-  const meta = Object.entries(words.meta ?? {}).flatMap(([key, value]) => {
-    const text = textOf(value);
-    return text === null ? [] : [[key, text.normalize("NFC")] as const];
+  const isType = typeof askType === "string" && Object.hasOwn(ACTION_OF, askType);
+  const byType = isType ? ACTION_OF[askType as AskType] : NO_ACTION;
+  const meta = Object.entries(words.meta ?? {}).flatMap(([key, given]) => {
+    const value = comparable(given);
+    return value === null ? [] : [[key, typeof value === "string" ? value.normalize("NFC") : value] as const];
   });
   const fn = read("fn") || null;
+  const byName = typeof fn === "string" ? normalised("action", fn) || NO_ACTION : fn;
   return {
-    action: read("action") || (fn === null ? byType : normalised("action", fn) || NO_ACTION),
+    action: read("action") || (byName ?? byType),
     resource: read("resource") ?? "",
     env: read("env") || "dev",
     ask_type: askType,
@@ -135,20 +146,28 @@ export function agentName(principal: string): string {
   return principal.replace(/^(agent|executor):/, "");
 }
 
-/** Returns a text, a number or a truth value as rules compare it; null for anything else. */
-export function textOf(value: unknown): string | null {
+/** Returns a value as rules compare it: what a rule can hold is a text, a whole number, or a truth value. */
+export function comparable(value: unknown): PolicyValue {
+  if (value === undefined || value === null) return null;
   if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+  return typeof value === "boolean" || Number.isSafeInteger(value) ? String(value) : NOT_COMPARABLE;
 }
 
-/** Returns the class an input belongs to. */
-export function policyClassOf({ action, resource, env, tool, repo, agent, digest }: PolicyInput): PolicyClass {
-  return { action, resource, env, tool, repo, agent, ...(digest !== undefined && { digest }) };
+/** Returns the class an input belongs to; null where a value of it cannot be compared, which is then like no other. */
+export function policyClassOf(input: PolicyInput): PolicyClass | null {
+  const { action, resource, env, tool, repo, agent, digest } = input;
+  const one = { action, resource, env, tool, repo, agent };
+  if (!isClass(one)) return null;
+  return digest === undefined ? one : { ...one, digest };
+}
+
+function isClass(one: Readonly<Record<keyof Omit<PolicyClass, "digest">, PolicyValue>>): one is PolicyClass {
+  return Object.values(one).every((value) => value !== NOT_COMPARABLE);
 }
 
 /** Returns whether a class can be allowed for good: one that names no action holds everything that names none. */
-export function mayStand({ action }: PolicyClass): boolean {
-  return action !== NO_ACTION;
+export function mayStand(one: PolicyClass | null): one is PolicyClass {
+  return one !== null && one.action !== NO_ACTION;
 }
 
 /**
@@ -158,21 +177,28 @@ export function mayStand({ action }: PolicyClass): boolean {
  * a function call people decide, whatever the defaults say of executors.
  */
 export function evaluate(policy: Policy, grants: readonly Grant[], input: PolicyInput): PolicyVerdict {
-  const matched = policy.rules.filter((rule) => holds(rule, input));
+  const what = policyClassOf(input);
+  const stored = what ? grants.filter((one) => sameClass(one, what)) : [];
+  const lesson = stored.find(({ learned }) => learned);
+  // Of what was learned the store decides, whatever is left of it in a file.
+  const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;
+  const matched = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
   const denying = matched.find(({ decision }) => decision === "DENY");
   const escalating = matched.filter(({ decision }) => decision === "ESCALATE");
   const deciding = denying ?? strictest(escalating.filter(({ standing }) => !standing));
-  const grant = deciding ? undefined : grants.find((one) => sameClass(one, input));
+  const grant = deciding ? undefined : stored.find(({ learned }) => !learned);
   const rule = deciding ?? (grant ? undefined : (strictest(escalating) ?? matched.find(allows)));
 
+  const learned = rule || grant || lesson?.learned?.isRevoked ? undefined : lesson?.learned;
+  const reason = rule?.reason ?? learned?.reason;
   const byDefault = input.fn !== null ? "ESCALATE" : isRead(input) ? policy.defaults.read : policy.defaults.other;
-  const decision = grant ? "ALLOW" : (rule?.decision ?? byDefault);
-  const defaulted = !rule && !grant;
+  const decision = grant || learned ? "ALLOW" : (rule?.decision ?? byDefault);
+  const defaulted = !rule && !grant && !learned;
   const trace: PolicyTrace = {
-    policy: `${rule?.id ?? policy.name}@v${policy.version}`,
+    policy: `${learned?.rule ?? rule?.id ?? policy.name}@v${policy.version}`,
     policy_version: policy.policyVersion,
     decision,
-    ...(rule?.reason && { reason: rule.reason }),
+    ...(reason && { reason }),
     ...(rule && { rule_index: rule.index }),
     matched: matched.map(({ index }) => index),
     defaulted,
@@ -184,12 +210,23 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
     decision,
     trace,
     matchedRule: !defaulted,
-    rules: matched.map(nameOf),
-    countedAs: grant ? { grant: grant.id } : rule ? { rule: rule.key } : null,
+    rules: [...matched.map(nameOf), ...(learned ? [learned.rule] : [])],
+    countedAs: countedAs({ grant, rule, lesson: learned && lesson }),
     ...(decision === "ESCALATE" && { ...(rule?.to && { to: rule.to }), need: rule?.need ?? 1 }),
-    standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(input),
-    because: rule ? (rule.reason ?? `${nameOf(rule)} says ${decision}`) : grantWords(policy, grant),
+    standing: decision === "ESCALATE" && (rule?.standing ?? true) && mayStand(what),
+    because: reason ?? (rule ? `${nameOf(rule)} says ${decision}` : grantWords(policy, grant)),
   };
+}
+
+function countedAs(by: {
+  grant: Grant | undefined;
+  rule: PolicyRule | undefined;
+  lesson: Grant | undefined;
+}): PolicyVerdict["countedAs"] {
+  const { grant, rule, lesson } = by;
+  if (grant) return { grant: grant.id };
+  if (lesson?.learned) return { rule: lesson.learned.rule, proposal: lesson.id };
+  return rule ? { rule: rule.key } : null;
 }
 
 function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): Readonly<Record<string, unknown>> {
@@ -198,7 +235,7 @@ function tracedInput({ action, resource, env, tool, fn, agent }: PolicyInput): R
 
 /** Returns whether an input is a question or a reading, which have a default of their own. */
 export function isRead({ action }: Pick<PolicyInput, "action">): boolean {
-  return READS.has(action);
+  return typeof action === "string" && READS.has(action);
 }
 
 /** Returns how a rule is named to people. */
@@ -211,21 +248,28 @@ export function isAboutCalls({ when }: Pick<PolicyRule, "when">): boolean {
   return when.some(({ input }) => input === "fn");
 }
 
-/** Returns whether a rule speaks of an input: everything in `when` holds, and not everything in `unless`. */
-export function holds({ when, unless }: Pick<PolicyRule, "when" | "unless">, input: PolicyInput): boolean {
+/**
+ * Returns whether a rule speaks of an input: everything in `when` holds, and not everything in `unless`. What cannot be
+ * compared makes DENY and ESCALATE hold, and ALLOW not: it may be what the rule is about, and it may be something else.
+ */
+export function holds({ when, unless, decision }: Judging, input: PolicyInput): boolean {
   if (input.fn !== null && !isAboutCalls({ when })) return false;
-  if (!when.every((condition) => isMet(condition, input))) return false;
-  return unless.length === 0 || !unless.every((condition) => isMet(condition, input));
+  const inDoubt = decision !== "ALLOW";
+  if (!when.every((condition) => isMet(condition, input, inDoubt))) return false;
+  return unless.length === 0 || !unless.every((condition) => isMet(condition, input, !inDoubt));
 }
 
-/** Returns whether one condition holds. */
-export function isMet({ input: name, any }: PolicyCondition, input: PolicyInput): boolean {
+type Judging = Pick<PolicyRule, "when" | "unless" | "decision">;
+
+/** Returns whether one condition holds; `inDoubt` of a value that cannot be compared. */
+export function isMet({ input: name, any }: PolicyCondition, input: PolicyInput, inDoubt: boolean): boolean {
   const value = valueOf(name, input);
+  if (typeof value === "object" && value !== null) return inDoubt;
   return any.some((pattern) => fits(pattern, value));
 }
 
 /** Returns one value of an input by the name rules know it by. */
-export function valueOf(name: PolicyCondition["input"], input: PolicyInput): string | null {
+export function valueOf(name: PolicyCondition["input"], input: PolicyInput): PolicyValue {
   if (isPolicyInput(name)) return input[name];
   return input.meta.get(name.slice("meta.".length)) ?? null;
 }

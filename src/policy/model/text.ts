@@ -24,7 +24,7 @@ export function parsePolicy(text: string, name = "policy.yaml"): Policy {
   }
 }
 
-/** A rule as it is written into the file. */
+/** A rule as it is written down. */
 export interface WrittenRule {
   id: string;
   when: Omit<PolicyClass, "digest">;
@@ -32,15 +32,10 @@ export interface WrittenRule {
   reason: string;
 }
 
-/**
- * Returns the file's text with one more rule, and everything else as it stands; unchanged where a rule of that id is
- * there. @throws {PolicyMistake}
- */
-export function addRule(text: string, rule: WrittenRule, name?: string): string {
-  if (parsePolicy(text, name).rules.some(({ id }) => id === rule.id)) return text;
-  const changed = withItem(text, "rules", rule, LIMITS);
-  parsePolicy(changed, name);
-  return changed;
+/** Returns the lines of a rule as a policy file has them. */
+export function ruleText(rule: WrittenRule): string[] {
+  const [, ...lines] = withItem("rules: []\n", "rules", rule, LIMITS).trimEnd().split("\n");
+  return lines;
 }
 
 /** Returns the file's text without the rule of that id; unchanged where there is none. @throws {PolicyMistake} */

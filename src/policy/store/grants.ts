@@ -91,12 +91,12 @@ export async function useGrantIfLive(tx: Tx, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Returns the grant, which allows nothing from now on; who revoked it first stays written down. */
+/** Returns the grant, which allows nothing from now on; nothing where it did not before. */
 export async function revokeGrant(tx: Tx, id: string, by: string): Promise<KeptGrant | undefined> {
   const row = await first<GrantRow>(
     tx,
-    sql`UPDATE policy_grants SET revoked_at = coalesce(revoked_at, parley_now()), revoked_by = coalesce(revoked_by, ${by})
-      WHERE grant_id = ${id} RETURNING *`,
+    sql`UPDATE policy_grants SET revoked_at = parley_now(), revoked_by = ${by}
+      WHERE grant_id = ${id} AND revoked_at IS NULL AND expires_at > (SELECT parley_now()) RETURNING *`,
   );
   return row && toGrant(row);
 }

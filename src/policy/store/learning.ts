@@ -106,9 +106,36 @@ export async function listProposals(
   return rows.map(toProposal);
 }
 
-/** Returns the proposals whose rules stand in the policy file. */
+/** Returns the proposals whose rules are in force, in the order in which they were accepted. */
 export async function listAccepted(on: Queryable): Promise<Proposal[]> {
-  return (await on.all<ProposalRow>(sql`SELECT * FROM policy_proposals WHERE state = 'accepted'`)).map(toProposal);
+  const rows = await on.all<ProposalRow>(
+    sql`SELECT * FROM policy_proposals WHERE state = 'accepted' ORDER BY decided_at, proposal_id`,
+  );
+  return rows.map(toProposal);
+}
+
+/** Returns what was learned of a class: a rule that is in force, or was until it was revoked. */
+export async function findLearned(on: Queryable, classKey: string): Promise<Proposal | undefined> {
+  const row = await first<ProposalRow>(
+    on,
+    sql`SELECT * FROM policy_proposals WHERE class_key = ${classKey} AND state IN ('accepted', 'revoked')`,
+  );
+  return row && toProposal(row);
+}
+
+/** Returns whether a learned rule is in force; it is until this transaction ends. */
+export async function holdIfAccepted(tx: Tx, id: string): Promise<boolean> {
+  const row = await first(
+    tx,
+    sql`UPDATE policy_proposals SET state = state WHERE proposal_id = ${id} AND state = 'accepted' RETURNING proposal_id`,
+  );
+  return row !== undefined;
+}
+
+/** Returns every proposal that a policy file may hold the rule of, because rules once stood there. */
+export async function listOnceWritten(on: Queryable): Promise<Proposal[]> {
+  const rows = await on.all<ProposalRow>(sql`SELECT * FROM policy_proposals WHERE state <> 'dismissed'`);
+  return rows.map(toProposal);
 }
 
 /** Moves a proposal on if it is where it is thought to be; returns whether it was. */

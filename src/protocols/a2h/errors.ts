@@ -144,7 +144,6 @@ const WIRE: Record<RefusalCode, Print> = {
   task_ending: invalid,
   policy_entry_not_found: missing,
   not_grantable: invalid,
-  policy_broken: invalid,
   job_not_found: missing,
   artifact_not_found: missing,
   feature_disabled: missing,

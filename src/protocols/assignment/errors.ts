@@ -85,7 +85,6 @@ const WIRE: Record<RefusalCode, PrintError> = {
   fenced: conflict,
   answer_mismatch: conflict,
   not_grantable: conflict,
-  policy_broken: conflict,
   ask_settled: conflict,
   request_expired: conflict,
   request_cancelled: conflict,

@@ -32,13 +32,12 @@ export interface DoorSettings {
   push: { fcmKeyFile?: string | undefined };
 }
 
-/** The policy file, as doors look at it and change it. */
+/** The policy file, as doors look at it. */
 export interface DoorPolicy {
   current(): { policy: Policy; text: string | null };
   state(): "ok" | "stale" | "missing";
   /** What is wrong with the file; null while nothing is. */
   problem(): string | null;
-  edit(change: (text: string) => string): Promise<void>;
 }
 
 /** One attempt's work, as its commits have it. */
@@ -66,6 +65,8 @@ export interface DoorWork {
 export interface DoorContext {
   ctx: Context;
   policy: DoorPolicy;
+  /** Returns the versions of the policies by which other running servers go. */
+  otherPolicies(): Promise<string[]>;
   config: DoorSettings;
   readLimits: ReadLimits;
   parked: Parked;

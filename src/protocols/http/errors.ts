@@ -78,7 +78,6 @@ const WIRE_CODE = {
   task_ending: "TASK_ENDING",
   policy_entry_not_found: "NOT_FOUND",
   not_grantable: "NOT_GRANTABLE",
-  policy_broken: "POLICY_BROKEN",
   human_unknown: "VALIDATION_ERROR",
   channel_not_found: "VALIDATION_ERROR",
   channel_unavailable: "VALIDATION_ERROR",

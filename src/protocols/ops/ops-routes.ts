@@ -5,7 +5,7 @@ import type { Door, DoorContext } from "../http/door.ts";
 import { refuseFromElsewhere } from "../http/reach.ts";
 import { measureHealth } from "./health-metrics.ts";
 import { type Metrics, measureWork } from "./metrics.ts";
-import { openReadiness } from "./readiness.ts";
+import { openReadiness, type ReadinessWord } from "./readiness.ts";
 import { measureRelay } from "./relay-metrics.ts";
 import { referencePage } from "./reference-page.ts";
 
@@ -13,7 +13,7 @@ const PLAIN = "text/plain; charset=utf-8";
 
 /**
  * What whoever runs the server looks at: health, metrics, and what the API is. A policy file that is not in force as it
- * stands is told beside the word, and makes no server unready: what was read before still decides.
+ * stands, or is another than other servers go by, is told beside the word, and makes no server unready: what was read before still decides.
  */
 export function opsRoutes(
   door: DoorContext,
@@ -50,11 +50,10 @@ export function opsRoutes(
       },
       async (_request, reply) => {
         const word = await readiness();
-        const policyState = door.policy.state();
         return reply
           .code(word === "ready" ? 200 : 503)
           .type(PLAIN)
-          .send(policyState === "ok" ? word : `${word}\npolicy: ${policyState}`);
+          .send([word, ...(await policyWords(door, word))].join("\n"));
       },
     );
 
@@ -77,6 +76,13 @@ export function opsRoutes(
     reference(app, openApi);
     await app.register(referencePage);
   };
+}
+
+/** What is not as it should be with the policy; nothing where all is well. */
+async function policyWords({ policy, otherPolicies }: DoorContext, word: ReadinessWord): Promise<string[]> {
+  const state = policy.state();
+  const others = word === "unavailable" ? [] : await otherPolicies().catch(() => []);
+  return [...(state === "ok" ? [] : [`policy: ${state}`]), ...(others.length > 0 ? ["policy: differs"] : [])];
 }
 
 /** What the API is, for programs. */

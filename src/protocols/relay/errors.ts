@@ -99,7 +99,6 @@ const WIRE: Record<RefusalCode, PrintError> = {
   task_ending: invalid,
   policy_entry_not_found: bare(404, "NOT_FOUND", "There is nothing at this address."),
   not_grantable: invalid,
-  policy_broken: invalid,
   recipient_refused: bare(403, "FORBIDDEN", "This server does not write to that recipient."),
   method_not_allowed: bare(405, "METHOD_NOT_ALLOWED", "This address does not take this method."),
   ref_taken: ({ details }) => ({

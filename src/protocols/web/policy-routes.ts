@@ -1,6 +1,6 @@
 import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { z } from "zod";
-import { evaluate, nameOf, policyInput } from "../../policy/model/policy.ts";
+import { nameOf, policyInput } from "../../policy/model/policy.ts";
 import { conditionsText, explainVerdict } from "../../policy/model/explain.ts";
 import { lintPolicy } from "../../policy/model/lint.ts";
 import {
@@ -11,7 +11,8 @@ import {
   proposalDiff,
   readRulesInUse,
 } from "../../policy/list.ts";
-import { readGrants, revokeStanding } from "../../policy/grants.ts";
+import { revokeStanding } from "../../policy/grants.ts";
+import { judge } from "../../policy/judge.ts";
 import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
 import { shippedPolicy } from "../../policy/shipped.ts";
 import { Refusal } from "../../refusals.ts";
@@ -66,7 +67,7 @@ const ProposalOut = z.object({
   approvals: z.number().int(),
   created_at: z.string(),
   decided_at: orNull,
-  diff: z.string().optional().meta({ description: "How the file would change; of an open one." }),
+  diff: z.string().optional().meta({ description: "The rule, each line with a plus before it; of an open one." }),
 });
 const Overview = z.object({
   state: z.enum(["ok", "stale", "missing"]).meta({ description: "Whether the file is in force as it stands." }),
@@ -104,7 +105,7 @@ const ProposalList = fields({ state: optional(wordField("state", STATES)), ...cu
 const ID = /^\w{1,64}$/;
 const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
 const Said = z.object({ trace: z.looseObject({ decision: Decision }), words: z.array(z.string()) });
-const changes = { ...ADMIN_REFUSALS, 404: Refused, 409: Refused } as const;
+const changes = { ...ADMIN_REFUSALS, 404: Refused } as const;
 
 interface OneOf {
   Params: { id: string };
@@ -174,7 +175,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
       await administrator(door, request);
       const { state, cursor } = request.query as z.output<typeof ProposalList>;
       const found = await listProposals(ctx, { ...(state && { state }), ...pageAfter(cursor, ID), limit: PAGE });
-      return { proposals: found.items.map((one) => withDiff(door, one)), next: placeText(found.next) };
+      return { proposals: found.items.map(withDiff), next: placeText(found.next) };
     },
   );
 }
@@ -201,7 +202,7 @@ function tryingRoutes(app: Door, door: DoorContext): void {
       const { policy } = file.current();
       const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
       const input = policyInput({ ...words, ...(isBlock && { meta: meta as Record<string, unknown> }) });
-      const verdict = evaluate(policy, await readGrants(ctx.db, input), input);
+      const verdict = await judge(ctx.db, { policy }, input);
       return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict, preset) };
     },
   );
@@ -225,10 +226,10 @@ function tryingRoutes(app: Door, door: DoorContext): void {
 
 /** Deciding on proposals, and taking back what was learned or allowed for good. */
 function changingRoutes(app: Door, door: DoorContext): void {
-  const { ctx, policy: file } = door;
+  const { ctx } = door;
 
   for (const [verb, summary, change] of [
-    ["accept", "Write a proposed rule into the policy file", acceptProposal],
+    ["accept", "Put a proposed rule in force on every server", acceptProposal],
     ["dismiss", "Let a proposed rule be, for ever", dismissProposal],
   ] as const) {
     app.post<OneOf>(
@@ -236,7 +237,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
       { schema: { tags, summary, response: { 200: ProposalOut, ...changes } } },
       async (request) => {
         const by = await administrator(door, request);
-        return printProposal(await change(ctx, known(request.params.id), by, file));
+        return printProposal(await change(ctx, known(request.params.id), by));
       },
     );
   }
@@ -246,13 +247,13 @@ function changingRoutes(app: Door, door: DoorContext): void {
     {
       schema: {
         tags,
-        summary: "Take a learned rule out of the policy file",
+        summary: "Take a learned rule out of force on every server",
         response: { 200: ProposalOut, ...changes },
       },
     },
     async (request) => {
       const by = await administrator(door, request);
-      return printProposal(await revokeLearnedRule(ctx, request.params.id, by, file));
+      return printProposal(await revokeLearnedRule(ctx, request.params.id, by));
     },
   );
 
@@ -272,11 +273,10 @@ function changingRoutes(app: Door, door: DoorContext): void {
   );
 }
 
-/** Prints a proposal, with how it would change the file where that can be told. */
-function withDiff({ policy: file }: DoorContext, proposal: Proposal): z.output<typeof ProposalOut> {
-  const { text } = file.current();
-  const isOpen = proposal.state === "open" && text !== null;
-  return { ...printProposal(proposal), ...(isOpen && { diff: proposalDiff(text, proposal).join("\n") }) };
+/** Prints a proposal, with the rule that it would put in force. */
+function withDiff(proposal: Proposal): z.output<typeof ProposalOut> {
+  const isOpen = proposal.state === "open";
+  return { ...printProposal(proposal), ...(isOpen && { diff: proposalDiff(proposal).join("\n") }) };
 }
 
 /** Returns the whole policy: its rules, and the first pages of what was allowed for good and proposed. */
@@ -296,7 +296,7 @@ async function overview(door: DoorContext, request: FastifyRequest): Promise<z.o
     policy_version: policy.policyVersion,
     text,
     defaults: policy.defaults,
-    rules: policy.rules.map((rule) => ({
+    rules: [...policy.rules, ...learned].map((rule) => ({
       rule: nameOf(rule),
       decision: rule.decision,
       about: conditionsText(rule),
@@ -305,12 +305,12 @@ async function overview(door: DoorContext, request: FastifyRequest): Promise<z.o
       need: rule.need,
       standing: rule.standing,
       spared: spared.get(rule.key) ?? 0,
-      learned: rule.id !== null && learned.has(rule.id),
-      idle: idle.get(rule.index) ?? null,
+      learned: learned.includes(rule),
+      idle: learned.includes(rule) ? null : (idle.get(rule.index) ?? null),
     })),
     grants: grants.items.map(printGrant),
     grants_next: placeText(grants.next),
-    proposals: proposals.items.map((one) => withDiff(door, one)),
+    proposals: proposals.items.map(withDiff),
     proposals_next: placeText(proposals.next),
   };
 }

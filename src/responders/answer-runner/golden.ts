@@ -7,6 +7,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import { choiceOptionsOf } from "../../asks/model/choice-options.ts";
+import { decisiveAsk } from "../../asks/model/decision-key.ts";
 import { type ContextEnvelope } from "../../asks/model/ask.ts";
 import type { RoleOnDisk } from "../roles/role-catalogue.ts";
 import { inputProblems, roleName, type Role } from "../roles/role.ts";
@@ -94,12 +95,11 @@ async function runCase(role: Role, { ask: given, replies }: GoldenCase, schemas:
   };
   const { type, prompt, meta, tools } = given;
   const constraints = { allowedTools: tools };
-  const ask = { jobId: "J-1", stepId: "S-1", type, prompt, meta, envelope, constraints };
+  const ask = decisiveAsk({ type, prompt, meta, envelope, constraints });
   const options = type === "CHOICE" ? choiceOptionsOf(ask) : [];
   const schema = effectiveSchema(ask, role);
   const { system, user } = buildPrompt({
     ask,
-    job: { id: "J-1" },
     role,
     options,
     toolNames: tools.filter((tool) => role.toolWhitelist?.includes(tool) ?? true),

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
-import type { ChoiceOption, Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { ChoiceOption } from "../../asks/model/ask.ts";
+import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import type { AskOffer } from "../responder.ts";
 import type { JsonSchema, Role } from "../roles/role.ts";
 import { BASE_PROMPT } from "../roles/shipped-prompts.ts";
 
 /** What a prompt is made of. */
 export interface PromptParts {
-  ask: Pick<RelayAsk, "jobId" | "stepId" | "type" | "prompt" | "constraints" | "envelope" | "meta">;
-  job: Pick<Job, "id">;
+  /** Nothing but what its decision key covers: `decisiveAsk`. */
+  ask: DecisiveAsk;
   role: Role | null;
   options: readonly ChoiceOption[];
   /** Those that the model may call in this run. */
@@ -66,9 +67,9 @@ const RESERVED_META: ReadonlySet<string> = new Set([
  * Returns what a model is told: Base and Role as system text, Context and Task as one message of the user's
  * (spec/relay 11).
  *
- * Nothing that an executor, a tool or a person wrote is in the system text. Of the job only its id is told: the
- * decision cache knows no more of it either, and would repeat for one job what was said in view of another. What does
- * not fit is cut from the end, facts first.
+ * Nothing that an executor, a tool or a person wrote is in the system text. Of job and step nothing is told, not even
+ * their ids: the decision cache would repeat to another executor what was said in view of them. What does not fit is cut
+ * from the end, facts first.
  */
 export function buildPrompt(parts: PromptParts): Prompt {
   const system = [BASE_PROMPT, ...(parts.role ? [roleLayer(parts.role)] : [])].join(BETWEEN_LAYERS);
@@ -89,13 +90,11 @@ function roleLayer({ system, outputSchema, examples }: Role): string {
 }
 
 function contextLayer(parts: PromptParts, room: number): { context: string; cut: boolean } {
-  const { ask, job, toolNames, rounds } = parts;
-  const { timeoutS, maxTokens, allowedTools } = ask.constraints;
+  const { ask, toolNames, rounds } = parts;
+  const { maxTokens, allowedTools } = ask.constraints;
   const told: Record<string, unknown> = {
-    job: job.id,
-    step: ask.stepId,
     type: ask.type,
-    constraints: { timeout_s: timeoutS, max_tokens: maxTokens, allowed_tools: allowedTools },
+    constraints: { max_tokens: maxTokens, allowed_tools: allowedTools },
     tools: toolNames,
   };
   const earlier = rounds.map(({ prompt, askBack, text, json }) => ({

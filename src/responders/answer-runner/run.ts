@@ -1,5 +1,6 @@
 import { type Deadline, openDeadline } from "../../lib/deadline.ts";
 import type { SchemaProblem } from "../../lib/foreign-schema.ts";
+import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import type { Attestation, ErrorCode, Job } from "../../asks/model/ask.ts";
 import type { ResponderAnswer, AskOffer, ResponderPass } from "../responder.ts";
 import { type Role, roleName } from "../roles/role.ts";
@@ -16,6 +17,8 @@ import { type OpenTools, openTools, ToolFailure } from "./tools.ts";
 /** One run: what it answers, with whom, and for how long. */
 export interface RunOrder {
   offer: AskOffer;
+  /** What the model is told of the ask. */
+  told: DecisiveAsk;
   role: Role | null;
   plan: readonly PlannedTool[];
   maxTokens: number;
@@ -78,11 +81,12 @@ export async function runOnce(order: RunOrder, run: RunWith): Promise<ResponderA
   }
 }
 
-function rulesOf({ offer, role }: RunOrder) {
+function rulesOf({ offer, told, role }: RunOrder) {
   const { ask, job } = offer;
   const isShort = role?.guardrails.has("truncate_long_snippets") ?? false;
   return {
     ask,
+    told,
     job,
     role: role && roleName(role),
     mostCalls: role?.limits.maxToolCalls ?? USUAL_CALLS,
@@ -113,16 +117,15 @@ async function say(
   { order, run, tools, calls, leftMs }: Conversation,
   errorsToMend: readonly SchemaProblem[],
 ): Promise<Said> {
-  const { offer, role, maxTokens } = order;
-  const { ask, job, options, rounds } = offer;
+  const { offer, told, role, maxTokens } = order;
+  const { job, options, rounds } = offer;
   const prompt = buildPrompt({
-    ask,
-    job,
+    ask: { ...told, constraints: { ...told.constraints, maxTokens } },
     role,
     options,
     rounds,
     toolNames: tools.tools.map(({ plan }) => plan.name),
-    schema: effectiveSchema(ask, role),
+    schema: effectiveSchema(told, role),
     errorsToMend,
     input: order.input,
   });
@@ -153,7 +156,7 @@ async function say(
   if (!end) throw failure;
   if (!("text" in end)) throw new Ended(passFor(end));
   const reply = await run.deps.redact(end.text);
-  return { reply, reading: await readAnswer(reply, { ask, role, options }, run.deps.schemas), prompt };
+  return { reply, reading: await readAnswer(reply, { ask: told, role, options }, run.deps.schemas), prompt };
 }
 
 /** What the model takes is reserved before, and settled after, each of its calls. */
@@ -247,7 +250,7 @@ function finished(
     tools_used: calls.used(),
     policy_version: trace.policy_version,
   };
-  const cacheable = answer.cacheable && !calls.hasChangedAnything();
+  const cacheable = answer.cacheable && !calls.isOfThisJob();
   return { ...answer, cacheable, ...(kept.length > 0 && { artifacts: kept }), attestation };
 }
 

@@ -1,5 +1,6 @@
 import type { AskType } from "../../core/model/ask-type.ts";
 import type { ResponderAnswer, AskOffer, ResponderPass, Responder } from "../responder.ts";
+import { decisiveAsk, type DecisiveAsk } from "../../asks/model/decision-key.ts";
 import { inputProblems, type Role } from "../roles/role.ts";
 import { type Children, openChildren } from "./children.ts";
 import type { RunnerDeps, RunnerSettings } from "./deps.ts";
@@ -79,7 +80,8 @@ export function openRunner(deps: RunnerDeps): Runner {
     const work = () => takeTurn(running, { ...order, offer }, from, signal);
     const { ask } = offer;
     // What a run leaves with its job, another job's ask cannot share.
-    const isShared = ask.decisionKey !== null && !order.plan.some(({ name }) => name === ARTIFACT_WRITE);
+    const mayChange = order.plan.some(({ name, settings }) => name === ARTIFACT_WRITE || settings?.read_only === false);
+    const isShared = ask.decisionKey !== null && !mayChange;
     if (!isShared || ask.decisionKey === null) return work();
     return (await deps.share(ask.decisionKey, ask.id, signal, work)) ?? pass("the run it shares did not end");
   }
@@ -159,6 +161,7 @@ async function bounded(
 }
 
 interface Order {
+  told: DecisiveAsk;
   role: Role | null;
   plan: readonly PlannedTool[];
   maxTokens: number;
@@ -179,19 +182,21 @@ async function orderFor({ ask }: AskOffer, deps: RunnerDeps): Promise<Order | Re
     const [problem] = await inputProblems(role, ask.meta, deps.schemas);
     if (problem) return fail("E_ROLE_INPUT", `${problem.path || "meta.input"} ${problem.message}`);
   }
-  const plan = planTools(ask, role, deps.tools);
+  const told = decisiveAsk(ask);
+  const plan = planTools(told, role, deps.tools);
   if ("skip" in plan) return pass(plan.skip);
   if ("violation" in plan) return fail("E_CAPS_VIOLATION", plan.violation);
 
   const { maxTokens, timeoutS } = role?.limits ?? { maxTokens: null, timeoutS: null };
   const isAdvice = ask.type === "POLICY_DECISION";
   return {
+    told,
     role,
     // An opinion is formed from what is written, and from nothing else.
     plan: isAdvice || (role?.limits.maxToolCalls ?? 1) === 0 ? [] : plan.tools,
     maxTokens: Math.min(ask.constraints.maxTokens ?? maxTokens ?? USUAL_TOKENS, MOST_TOKENS),
     timeoutMs: (timeoutS ?? MOST_MS / 1000) * 1000,
-    ...(isAdvice && { input: adviceInput(ask.meta, deps) }),
+    ...(isAdvice && { input: adviceInput(told.meta, deps) }),
   };
 }
 

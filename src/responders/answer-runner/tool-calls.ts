@@ -1,5 +1,6 @@
 import { openDeadline } from "../../lib/deadline.ts";
 import type { Job, RelayAsk } from "../../asks/model/ask.ts";
+import type { DecisiveAsk } from "../../asks/model/decision-key.ts";
 import { Refusal } from "../../refusals.ts";
 import { applyCaps } from "./caps.ts";
 import { runCode } from "./code-run.ts";
@@ -12,6 +13,8 @@ type Args = Readonly<Record<string, unknown>>;
 /** What the model's calls are judged by. */
 export interface CallRules {
   ask: RelayAsk;
+  /** What the model is told of it, and code that it runs is given. */
+  told: Pick<DecisiveAsk, "meta" | "envelope">;
   job: Job;
   /** `role.x@v1`. */
   role: string | null;
@@ -33,8 +36,8 @@ export interface ToolCalls {
   used(): readonly string[];
   /** What was written. */
   artifacts(): readonly string[];
-  /** Whether a repetition of the answer would leave something undone. */
-  hasChangedAnything(): boolean;
+  /** Whether something was changed, or policy was asked about this job: the answer is then none for another job. */
+  isOfThisJob(): boolean;
 }
 
 /** A call that does not happen, and what the model is told instead. */
@@ -54,7 +57,7 @@ interface Run {
   written: Set<string>;
   results: { tool: string; result: string }[];
   hasReadData: boolean;
-  hasChanged: boolean;
+  isOfThisJob: boolean;
 }
 
 /** Returns the tools of one run as the model may call them (spec/relay 12). */
@@ -74,7 +77,7 @@ export function openCalls(
     written: new Set(),
     results: [],
     hasReadData: false,
-    hasChanged: false,
+    isOfThisJob: false,
   };
 
   return {
@@ -101,7 +104,7 @@ export function openCalls(
     },
     used: () => [...run.used].sort(),
     artifacts: () => [...run.written],
-    hasChangedAnything: () => run.hasChanged,
+    isOfThisJob: () => run.isOfThisJob,
   };
 }
 
@@ -119,7 +122,7 @@ async function judged(
     if (!tool) throw new NotCalled("There is no such tool.");
     const args = await prepare(run, tool, given);
     run.used.add(name);
-    run.hasChanged ||= !tool.isReadOnly;
+    run.isOfThisJob ||= !tool.isReadOnly;
     // Cut once before, so that looking for secrets is not a matter of minutes, and where none can be cut in two.
     const whole = await inTime(run, tool, args);
     const clean = await deps.redact(headOf(whole, MOST_LOOKED_AT_BYTES));
@@ -148,11 +151,13 @@ async function prepare(run: Run, tool: OpenTool, given: unknown): Promise<Args> 
 }
 
 /** Whoever wrote the prompt is not trusted: a run that has read something may send nothing out any more. */
-async function permit({ rules, deps, hasReadData }: Run, { plan: { name, caps, settings } }: OpenTool): Promise<void> {
+async function permit(run: Run, { plan: { name, caps, settings } }: OpenTool): Promise<void> {
+  const { rules, deps, hasReadData } = run;
   if (caps.read_only) throw new NotCalled(`E_CAPS_VIOLATION: ${name} may change something`);
   if (!settings) return;
   if (hasReadData) throw new NotCalled("E_POLICY_DENY: this run has read data, so it may change nothing");
   const { ask, job, role } = rules;
+  run.isOfThisJob = true;
   const { isAllowed, reason } = await deps.allowWrite({ ask, job, role, tool: name });
   if (!isAllowed) throw new NotCalled(`E_POLICY_DENY: ${reason}`);
 }
@@ -195,7 +200,7 @@ async function perform(
 }
 
 function codeJob({ rules, results }: Run, args: Args) {
-  const { meta, envelope } = rules.ask;
+  const { meta, envelope } = rules.told;
   return { code: String(args["code"]), input: meta["input"] ?? envelope?.facts ?? null, results };
 }
 

@@ -17,6 +17,8 @@ export interface LoadedPolicy {
   policy: Policy;
   /** The file's text; null where none could ever be read. */
   text: string | null;
+  /** What the policy was read from. */
+  source: string;
   loadedAt: number;
 }
 
@@ -172,7 +174,7 @@ function loadedFrom(
   fileText: string | null,
   { path, clock }: { path: string; clock: Clock },
 ): LoadedPolicy {
-  return { policy: parsePolicy(policyText, basename(path)), text: fileText, loadedAt: clock.now() };
+  return { policy: parsePolicy(policyText, basename(path)), text: fileText, source: policyText, loadedAt: clock.now() };
 }
 
 /** Returns what tells one version of a file from another; empty where there is none. */

@@ -89,7 +89,12 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       for (const i of each()) {
         const over = Number(i) % 3 === 0;
-        const rule = JSON.stringify({ id: `learned-${i}`, when: {}, decision: "ALLOW" });
+        const rule = JSON.stringify({
+          id: `learned-${i}`,
+          when: { action: `a${i}` },
+          decision: "ALLOW",
+          reason: "Why",
+        });
         await transact(ctx, async (tx) => {
           await tx.all(sql`INSERT INTO policy_grants (grant_id, class_key, action, resource, env, ask_id, made_by,
               created_at, expires_at, uses) VALUES (${`grant_${i}`}, ${i}, 'deploy', ${i}, 'dev', 'ask_1', 'operator',
