@@ -87,6 +87,22 @@ for (const on of ONE_DATABASE) {
       assert.equal((await answer(world(), id, { cookie, origin: world().url })).status, 201);
     });
 
+    it("are answered for only by requests that are meant as theirs, where they say whose they are", async () => {
+      const [ana, bo] = [await namedPerson(world(), "Ana"), await namedPerson(world(), "Bo")];
+      const [key, session] = [await ana.key(), await ana.signIn()];
+      const id = await ask();
+      const changed = { status: 409, code: "PERSON_CHANGED" };
+      for (const shown of [key, session]) {
+        for (const meant of ["none", bo.id, `${ana.id} `.repeat(2).trim()]) {
+          assert.deepEqual(saidOf(await answer(world(), id, { ...shown, "x-person": meant })), changed);
+        }
+      }
+      const device = byFingerprint(fresh("device"));
+      assert.deepEqual(saidOf(await answer(world(), id, { ...device, "x-person": ana.id })), changed);
+      assert.equal((await answer(world(), id, { ...device, "x-person": "none" })).status, 201);
+      assert.equal((await answer(world(), id, { ...session, "x-person": ana.id })).status, 201);
+    });
+
     it("are not stood for by a key that is bad, or a service's", async () => {
       const service = await createKey(world().server.ctx, { name: "kiosk", scope: "answer" });
       const admin = await createKey(world().server.ctx, { name: "admin", scope: "admin" });

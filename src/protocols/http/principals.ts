@@ -133,13 +133,15 @@ export interface HumanCaller {
  * fingerprint, nobody known (spec/ask-a-human 4.1).
  *
  * @throws {Refusal} `key_required` or `passed_on` where the crowd is not public and nobody is signed in; `key_required` for
- *   a bad key
+ *   a bad key; `person_changed` where `X-Person` names somebody else than whoever is signed in
  */
 export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
   const { ctx, config } = door;
   await refuseBadPathKey(door, request);
   const named = await namedPerson(door, request);
   const person = named?.person;
+  const meant = request.headers["x-person"];
+  if (meant !== undefined && meant !== (person ?? "none")) throw new Refusal("person_changed");
   if (person === undefined && !config.crowd.public) refuseFromElsewhere(config, request);
 
   const participant = presentedParticipant(door, request);
