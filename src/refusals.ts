@@ -26,6 +26,7 @@ export const REFUSALS = {
   route_not_found: { kind: "not_found", says: "There is nothing at this address." },
   method_not_allowed: { kind: "invalid", says: "This address does not take this method." },
   already_answered: { kind: "conflict", says: "You have already answered this question." },
+  person_changed: { kind: "conflict", says: "Somebody else is signed in than wrote this." },
   idempotency_mismatch: { kind: "conflict", says: "This idempotency key was used with a different request." },
   ask_settled: { kind: "gone", says: "This question no longer accepts answers." },
   rate_limited: { kind: "limited", says: "Too many requests." },

@@ -34,6 +34,11 @@ export interface PeopleOptions extends ConnectionOptions {
    * beside a credential it means nothing.
    */
   fingerprint?: string;
+  /**
+   * Whose the requests are: the number of the person who is signed in, or null for somebody without a name. The server
+   * refuses them as `PERSON_CHANGED` where somebody else is signed in; left out, they are whoever's it is then.
+   */
+  person?: string | null;
   /** The IANA zone in which days count for streaks. */
   timeZone?: string;
 }
@@ -52,6 +57,7 @@ export class People {
         authorization: options.key === undefined ? undefined : `Bearer ${options.key}`,
         "x-participant-token": this.#token,
         "x-fingerprint": options.fingerprint,
+        "x-person": options.person === null ? "none" : options.person,
         "x-time-zone": options.timeZone,
       }),
       (reply) => {

@@ -6,7 +6,8 @@ import { deleteSignInsOf } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";
 
 /**
- * The person is signed in nowhere any more, and no sign-in link made so far works; keys are not touched
+ * The person is signed in nowhere any more, and no sign-in link made so far works, and no device is told of what
+ * they are asked by way of a session; keys are not touched
  * (spec/security 10).
  *
  * @throws {Refusal} `person_not_found`

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import { Refusal } from "../refusals.ts";
-import { findPerson, giveDeviceTo, type Person } from "./store/people.ts";
+import { findPerson, type Person } from "./store/people.ts";
 import { deleteSignIn, insertSignIn, spendCode } from "./store/sign-ins.ts";
 import { transact } from "../core/store/transact.ts";
 import { chargeLimit } from "../core/limits.ts";
@@ -10,8 +10,6 @@ export interface SignInRequest {
   code: string;
   /** The session this one replaces. */
   formerToken?: string | undefined;
-  /** The participant whose credential the same browser holds: its device becomes the person's. */
-  participant?: string | undefined;
   /** What tries are counted by: a hash of the caller's address, or nothing for this computer's own. */
   countedBy?: string | undefined;
 }
@@ -25,7 +23,7 @@ const TRIES_PER_HOUR = 10;
  */
 export async function signIn(
   ctx: Pick<Context, "db" | "wake" | "random">,
-  { code, formerToken, participant, countedBy }: SignInRequest,
+  { code, formerToken, countedBy }: SignInRequest,
 ): Promise<{ token: string; person: Person }> {
   // Counted in a transaction of its own: a refused try must stay counted.
   if (countedBy !== undefined) {
@@ -37,7 +35,6 @@ export async function signIn(
     const person = id === undefined ? undefined : await findPerson(tx, id);
     if (!person) throw new Refusal("sign_in_refused");
     if (formerToken !== undefined) await deleteSignIn(tx, sha256Hex(formerToken));
-    if (participant !== undefined) await giveDeviceTo(tx, participant, person.id);
     await insertSignIn(tx, sha256Hex(token), person.id);
     return { token, person };
   });

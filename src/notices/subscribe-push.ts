@@ -8,7 +8,10 @@ import {
   findSubscription,
   replaceSubscription,
   upsertSubscription,
+  type SubscriptionOwner,
 } from "./store/push-subscriptions.ts";
+import { lockCredential } from "../access/store/credentials.ts";
+import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { welcome } from "../questions/identify.ts";
 
@@ -18,19 +21,33 @@ export interface Subscribed {
   issue: string | null;
 }
 
-/** Keeps where and how often a person wants to be told of questions; the same address again updates its settings. */
+/**
+ * Keeps where and how often somebody wants to be told of questions; the same address again updates its settings. What a
+ * person is asked is told there too, for as long as the session or key lasts under which they subscribed.
+ *
+ * @throws {Refusal} `key_required` where that has just ended
+ */
 export async function subscribePush(ctx: Context, caller: Caller, settings: PushSettings): Promise<Subscribed> {
   return transact(ctx, async (tx) => {
     const { identity, issue } = await welcome(ctx, tx, caller);
-    return { ...(await upsertSubscription(tx, ctx.newId("sub"), identity.person, settings)), issue };
+    const owner = await ownerOf(tx, identity.person, caller);
+    return { ...(await upsertSubscription(tx, ctx.newId("sub"), owner, settings)), issue };
   });
 }
 
+/** Returns whose the subscription is to be; a person's session or key, which it ends with, is held until it is. */
+async function ownerOf(tx: Tx, person: string, caller: Caller): Promise<SubscriptionOwner> {
+  if (caller.person === undefined) return { person, credential: null };
+  const { credential } = caller;
+  if (credential === undefined || !(await lockCredential(tx, credential))) throw new Refusal("key_required");
+  return { person, credential };
+}
+
 /**
- * Gives an existing subscription a new address and settings: the one named, which its unguessable id entitles to, else
- * the person's newest of that kind, else a new one.
+ * Gives an existing subscription a new address and settings: the one named, which its unguessable id entitles to and
+ * which is the caller's from then on, else the caller's newest of that kind, else a new one.
  *
- * @throws {Refusal} `subscription_not_found` for a named one that does not exist
+ * @throws {Refusal} `subscription_not_found` for a named one that does not exist; `key_required` as `subscribePush`
  */
 export async function refreshPush(
   ctx: Context,
@@ -43,10 +60,10 @@ export async function refreshPush(
     if (subscriptionId !== undefined && !(await findSubscription(tx, subscriptionId))) {
       throw new Refusal("subscription_not_found");
     }
-    const id = subscriptionId ?? (await findNewestActive(tx, identity.person, settings.kind));
-    if (id === undefined)
-      return { ...(await upsertSubscription(tx, ctx.newId("sub"), identity.person, settings)), issue };
-    await replaceSubscription(tx, id, settings);
+    const owner = await ownerOf(tx, identity.person, caller);
+    const id = subscriptionId ?? (await findNewestActive(tx, owner, settings.kind));
+    if (id === undefined) return { ...(await upsertSubscription(tx, ctx.newId("sub"), owner, settings)), issue };
+    await replaceSubscription(tx, { id, owner, settings });
     return { id, created: false, issue };
   });
 }

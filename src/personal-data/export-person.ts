@@ -2,10 +2,10 @@ import type { Row } from "../backup/model/export-lines.ts";
 import { readTables, type Table } from "../backup/store/tables.ts";
 import type { Db, Queryable } from "../core/store/db.ts";
 import { findSubject, listAddresses } from "./erase-person.ts";
-import { listDevices, listEntriesNaming } from "./store/person.ts";
+import { listEntriesNaming } from "./store/person.ts";
 import { selectRowsOf } from "./store/traces.ts";
 
-/** Columns that hold the id of a person, or of a device of theirs; whatever table has one is exported. */
+/** Columns that hold the id of a person; whatever table has one is exported. */
 const OF_A_PERSON: ReadonlySet<string> = new Set([
   "person",
   "person_id",
@@ -18,7 +18,7 @@ const OF_A_PERSON: ReadonlySet<string> = new Set([
   "decided_by",
 ]);
 /** Columns by which somebody else could act as the person, or that are digests of such. */
-const CREDENTIAL = /hash|secret|sealed|^keys$|fingerprint|^network$/;
+const CREDENTIAL = /hash|^credential$|secret|sealed|^keys$|fingerprint|^network$/;
 /** What the person was asked, and said, is in tables that name nobody. */
 const FOLLOWED: readonly { from: string; by: string; to: string; column: string }[] = [
   { from: "addressees", by: "ask_id", to: "addressed_asks", column: "ask_id" },
@@ -35,7 +35,6 @@ export interface PersonExport {
   person: string;
   name: string;
   addresses: readonly string[];
-  devices: readonly string[];
   tables: Readonly<Record<string, readonly Printed[]>>;
   /** What the record says the person did, or had done to them. */
   record: readonly Printed[];
@@ -50,13 +49,12 @@ export function exportPerson(ctx: { db: Pick<Db, "aside"> }, called: string): Pr
   return ctx.db.aside(async (on) => {
     const { id, name } = await findSubject(on, called);
     const addresses = await listAddresses(on, id);
-    const devices = await listDevices(on, id);
     const all = new Map((await readTables(on)).map((table) => [table.name, table]));
-    const rows = await rowsOf(on, all, [id, ...devices]);
+    const rows = await rowsOf(on, all, [id]);
     const phones = await rowsAt(on, all, "phones", { columns: ["number"], ids: addresses });
     if (phones.length > 0) rows.set("phones", phones);
     const tables = Object.fromEntries([...rows].map(([table, found]) => [table, found.map(printed)]));
-    return { person: id, name, addresses, devices, tables, record: await recordOf(on, id) };
+    return { person: id, name, addresses, tables, record: await recordOf(on, id) };
   });
 }
 

@@ -1,12 +1,11 @@
 import type { Context } from "../context.ts";
 import { TIME_ZONE_STANDS_MS, type Caller, type AnsweringIdentity } from "./model/participant.ts";
-import type { Queryable, Tx } from "../core/store/db.ts";
+import type { Tx } from "../core/store/db.ts";
 import {
   bindFingerprint,
   ensureParticipant,
   findByFingerprint,
   findParticipant,
-  listNamesOf,
   setTimeZone,
   sightParticipant,
   touchParticipant,
@@ -34,11 +33,8 @@ export interface Identified {
 export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Promise<Identified> {
   if (caller.person !== undefined) {
     const { participant } = await ensureParticipant(tx, caller.person, caller.person);
-    return {
-      identity: await identityOf(tx, await keepTimeZone(tx, participant, caller), "named"),
-      issue: null,
-      isNew: false,
-    };
+    const { timeZone } = await keepTimeZone(tx, participant, caller);
+    return { identity: identityOfPerson(caller.person, caller, timeZone), issue: null, isNew: false };
   }
   if (caller.participant !== undefined) {
     const { participant } = await ensureParticipant(tx, caller.participant, null);
@@ -46,7 +42,7 @@ export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Pr
     if (!participant.presented || !isShown || isSightingDue(participant)) {
       await touchParticipant(tx, participant.id, caller.fingerprint ?? null);
     }
-    const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "returning");
+    const identity = identityOf(await keepTimeZone(tx, participant, caller), "returning");
     return { identity, issue: null, isNew: false };
   }
 
@@ -54,7 +50,7 @@ export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Pr
   const id = caller.fingerprint === undefined ? candidate : await bindFingerprint(tx, caller.fingerprint, candidate);
   const { participant, created } = await ensureParticipant(tx, id, null);
   if (isSightingDue(participant)) await sightParticipant(tx, id);
-  const identity = await identityOf(tx, await keepTimeZone(tx, participant, caller), "anonymous");
+  const identity = identityOf(await keepTimeZone(tx, participant, caller), "anonymous");
   return { identity, issue: id, isNew: created };
 }
 
@@ -78,8 +74,7 @@ export async function welcome(ctx: Context, tx: Tx, caller: Caller): Promise<Ide
 export async function identifyForRead(ctx: Context, caller: Caller): Promise<AnsweringIdentity | null> {
   if (caller.person !== undefined) {
     const found = await findParticipant(ctx.db, caller.person);
-    const names = [caller.person, ...(await listNamesOf(ctx.db, caller.person))];
-    return { person: caller.person, names: [...new Set(names)], tier: "named", timeZone: found?.timeZone ?? "UTC" };
+    return identityOfPerson(caller.person, caller, found?.timeZone);
   }
   if (caller.participant !== undefined) {
     const found = await findParticipant(ctx.db, caller.participant);
@@ -87,28 +82,29 @@ export async function identifyForRead(ctx: Context, caller: Caller): Promise<Ans
     if (!found.presented || isSightingDue(found)) {
       await transact(ctx, (tx) => touchParticipant(tx, found.id, caller.fingerprint ?? null));
     }
-    return identityOf(ctx.db, found, "returning");
+    return identityOf(found, "returning");
   }
   if (caller.fingerprint === undefined) return null;
   const found = await findByFingerprint(ctx.db, caller.fingerprint);
   if (!found) return null;
   if (isSightingDue(found)) await transact(ctx, (tx) => sightParticipant(tx, found.id));
-  return identityOf(ctx.db, found, "anonymous");
+  return identityOf(found, "anonymous");
 }
 
 function isSightingDue({ now, seenAt }: Participant): boolean {
   return now - seenAt > SIGHTING_MS;
 }
 
-async function identityOf(
-  on: Queryable,
-  participant: Participant,
-  tier: AnsweringIdentity["tier"],
-): Promise<AnsweringIdentity> {
-  const timeZone = participant.timeZone ?? "UTC";
-  if (participant.person === null) return { person: participant.id, names: [participant.id], tier, timeZone };
-  const names = new Set([participant.person, participant.id, ...(await listNamesOf(on, participant.person))]);
-  return { person: participant.person, names: [...names], tier, timeZone };
+/** A participant's credential or fingerprint speaks for that participant alone, whoever has signed in beside it. */
+function identityOf({ id, timeZone }: Participant, tier: AnsweringIdentity["tier"]): AnsweringIdentity {
+  return { person: id, names: [id], tier, timeZone: timeZone ?? "UTC" };
+}
+
+/** A person has answered also what the participant of the same browser has answered. */
+function identityOfPerson(person: string, caller: Caller, timeZone: string | null | undefined): AnsweringIdentity {
+  const { participant } = caller;
+  const names = participant === undefined ? [person] : [person, participant];
+  return { person, names, tier: "named", timeZone: timeZone ?? "UTC" };
 }
 
 async function keepTimeZone(tx: Tx, participant: Participant, caller: Caller): Promise<Participant> {

@@ -3,7 +3,7 @@ import { base62 } from "../lib/id.ts";
 import { sha256Hex } from "../lib/keyring.ts";
 import type { Caller } from "./model/participant.ts";
 import { Refusal } from "../refusals.ts";
-import { ensureParticipant, eraseParticipant, setRecovery, spendRecovery } from "./store/participants.ts";
+import { eraseParticipant, setRecovery, spendRecovery } from "./store/participants.ts";
 import { transact } from "../core/store/transact.ts";
 import { identifyForRead, welcome } from "./identify.ts";
 
@@ -11,15 +11,22 @@ const RECOVERY_MS = 30 * 86_400_000;
 /** 20 characters are 119 bits: not to be guessed at five tries an hour, still short enough to write down. */
 const CODE_LENGTH = 20;
 
-/** Gives the participant a code that moves it to another device, once, within 30 days; an earlier code ends. */
+/**
+ * Gives the participant a code that moves it to another device, once, within 30 days; an earlier code ends.
+ *
+ * @throws {Refusal} `invalid_input` for somebody with a name: only a session or a key speaks for them
+ */
 export async function makeRecoveryCode(
   ctx: Context,
   caller: Caller,
 ): Promise<{ code: string; expiresAt: number; issue: string | null }> {
+  if (caller.person !== undefined) {
+    throw new Refusal("invalid_input", {}, "You are signed in: sign in on the other device as well.");
+  }
   const code = base62(ctx.random, CODE_LENGTH);
   return transact(ctx, async (tx) => {
     const { identity, issue } = await welcome(ctx, tx, caller);
-    const id = caller.person ?? caller.participant ?? issue ?? identity.person;
+    const id = caller.participant ?? issue ?? identity.person;
     return { code, expiresAt: await setRecovery(tx, id, sha256Hex(code), RECOVERY_MS), issue };
   });
 }
@@ -29,14 +36,11 @@ export async function redeemRecoveryCode(ctx: Context, code: string): Promise<st
   return transact(ctx, async (tx) => {
     const participant = await spendRecovery(tx, sha256Hex(code.replaceAll(/[\s-]/g, "")));
     if (!participant) throw new Refusal("recovery_refused");
-    const { id, person } = participant;
-    if (id !== person) return id;
-    // Somebody with a name has no credential but a session or a key: this device becomes one of theirs.
-    return (await ensureParticipant(tx, ctx.newId("p"), person)).participant.id;
+    return participant;
   });
 }
 
-/** Erases whoever calls: participant, subscriptions, statistics. Answers stay, under nobody's name. */
+/** Erases whoever calls, of a signed-in person also this browser's participant: subscriptions, statistics. Answers stay. */
 export async function eraseMe(ctx: Context, caller: Caller): Promise<void> {
   const identity = await identifyForRead(ctx, caller);
   if (!identity) return;

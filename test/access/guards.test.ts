@@ -263,7 +263,7 @@ describe("origins", () => {
       assert.equal(reply.headers.get("access-control-allow-methods"), "GET, POST, PUT, DELETE, OPTIONS");
       assert.equal(
         reply.headers.get("access-control-allow-headers"),
-        "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, " +
+        "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Person, X-Time-Zone, " +
           "X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, " +
           "Mcp-Session-Id",
       );

@@ -29,15 +29,11 @@ for (const on of ONE_DATABASE) {
     const world = sharedWorld({ on, env: ROOMY });
     const ask = async () => (await world().agent(fresh("ana-bot")).ask({ options: LABELS, min_responses: 50 })).id;
 
-    it("are one, by session, by key, and on whatever device they have signed in", async () => {
+    it("are one, by session and by key, whatever participant stands beside it", async () => {
       const ana = await namedPerson(world(), "Ana");
-      const devices = await Promise.all(
-        ["laptop", "phone"].map(async (name) =>
-          byToken(tokenIn(await answer(world(), await ask(), byFingerprint(fresh(name))))),
-        ),
-      );
-      const sessions = await Promise.all(devices.map((device) => ana.signIn(device)));
-      const ways = [...devices, ...sessions, await ana.key(), { ...devices[0], ...sessions[1] }];
+      const device = byToken(tokenIn(await answer(world(), await ask(), byFingerprint(fresh("laptop")))));
+      const sessions = await Promise.all([device, {}].map((shown) => ana.signIn(shown)));
+      const ways = [...sessions, await ana.key(), { ...device, ...sessions[1] }, { ...device, ...(await ana.key()) }];
       for (const way of ways) {
         const id = await ask();
         assert.equal((await answer(world(), id, way)).status, 201);
@@ -50,12 +46,11 @@ for (const on of ONE_DATABASE) {
       for (const way of ways) assert.equal(await answersOf(world(), way), ways.length);
     });
 
-    it("have answered what their device answered before they signed in", async () => {
+    it("have answered what the participant answered whose credential stands beside theirs", async () => {
       const ana = await namedPerson(world(), "Ana");
       const id = await ask();
       const device = byToken(tokenIn(await answer(world(), id, byFingerprint(fresh("laptop")))));
-      const session = await ana.signIn(device);
-      for (const way of [session, await ana.key(), device]) {
+      for (const way of [{ ...device, ...(await ana.signIn(device)) }, { ...device, ...(await ana.key()) }, device]) {
         assert.deepEqual(saidOf(await answer(world(), id, way)), alreadyAnswered);
         const feed = await world().call("GET", "/human/questions?limit=50", { headers: way });
         assert.ok(!feed.body.questions.some((question: { question_id: string }) => question.question_id === id));
@@ -90,6 +85,22 @@ for (const on of ONE_DATABASE) {
         assert.equal(await answersOf(world(), headers), 0);
       }
       assert.equal((await answer(world(), id, { cookie, origin: world().url })).status, 201);
+    });
+
+    it("are answered for only by requests that are meant as theirs, where they say whose they are", async () => {
+      const [ana, bo] = [await namedPerson(world(), "Ana"), await namedPerson(world(), "Bo")];
+      const [key, session] = [await ana.key(), await ana.signIn()];
+      const id = await ask();
+      const changed = { status: 409, code: "PERSON_CHANGED" };
+      for (const shown of [key, session]) {
+        for (const meant of ["none", bo.id, `${ana.id} `.repeat(2).trim()]) {
+          assert.deepEqual(saidOf(await answer(world(), id, { ...shown, "x-person": meant })), changed);
+        }
+      }
+      const device = byFingerprint(fresh("device"));
+      assert.deepEqual(saidOf(await answer(world(), id, { ...device, "x-person": ana.id })), changed);
+      assert.equal((await answer(world(), id, { ...device, "x-person": "none" })).status, 201);
+      assert.equal((await answer(world(), id, { ...session, "x-person": ana.id })).status, 201);
     });
 
     it("are not stood for by a key that is bad, or a service's", async () => {
@@ -173,15 +184,14 @@ for (const on of ONE_DATABASE) {
       assert.equal((await redeem(body.code)).status, 200);
     });
 
-    it("works for somebody with a name too", async () => {
+    it("is not made for somebody with a name, whom only a session or a key speaks for", async () => {
       const ana = await namedPerson(world(), "Ana");
-      const key = await ana.key();
-      const { id } = await world().agent(fresh("ana-bot")).ask({ options: LABELS });
-      assert.equal((await answer(world(), id, key)).status, 201);
-      const { body } = await post("/human/recovery", key);
-      const moved = byToken(tokenIn(await redeem(body.code)));
-      assert.equal(await answersOf(world(), moved), 1);
-      assert.deepEqual(saidOf(await answer(world(), id, moved)), alreadyAnswered);
+      for (const shown of [await ana.key(), await ana.signIn(), { ...(await ana.signIn()), ...(await somebody()) }]) {
+        assertRefused(await post("/human/recovery", shown), 400, {
+          code: "VALIDATION_ERROR",
+          message: "You are signed in: sign in on the other device as well.",
+        });
+      }
     });
   });
 
@@ -215,14 +225,15 @@ for (const on of ONE_DATABASE) {
       assert.equal((await world().call("DELETE", path)).status, 404);
     });
 
-    it("is done for a person on every device, and for nobody at all", async () => {
+    it("is done for a person and for the participant beside them, and for nobody at all", async () => {
       const ana = await namedPerson(world(), "Ana");
       const { id } = await world().agent(fresh("ana-bot")).ask({ options: LABELS });
       const device = byToken(tokenIn(await answer(world(), id, {})));
       const session = await ana.signIn(device);
       const { id: next } = await world().agent(fresh("ana-bot")).ask({ options: LABELS });
       await answer(world(), next, session);
-      assert.equal((await world().call("DELETE", "/human/me", { headers: session })).status, 204);
+      const both = { ...device, ...session };
+      assert.equal((await world().call("DELETE", "/human/me", { headers: both })).status, 204);
       for (const headers of [device, session]) assert.equal(await answersOf(world(), headers), 0);
       assert.equal((await world().call("DELETE", "/human/me")).status, 204);
       assert.equal(

@@ -186,6 +186,8 @@ async function callAsBefore(world: World): Promise<void> {
     await tx.all(raw("DROP INDEX asks_question"));
     await tx.all(raw("ALTER TABLE asks DROP COLUMN question_id"));
     await tx.all(raw("ALTER TABLE deliveries DROP COLUMN exposed_at"));
+    await tx.all(raw("DROP INDEX push_subscriptions_of_credential"));
+    await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
     await tx.all(raw("DELETE FROM migrations WHERE number >= 27"));
     if (tx.dialect === "postgres") await tx.all(raw("SET LOCAL session_replication_role = origin"));
   });

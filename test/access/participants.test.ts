@@ -143,7 +143,7 @@ for (const on of DATABASES) {
         `pt1.${id}.`,
         `pt1.${id}`,
         `pt2.${id}.${mac}`,
-        `pt1.${id.slice(0, -1)}x.${mac}`,
+        `pt1.${id.slice(0, -1)}${id.endsWith("x") ? "y" : "x"}.${mac}`,
         `pt1.${id}.${mac}x`,
         "garbage",
       ]) {

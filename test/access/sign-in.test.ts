@@ -40,21 +40,6 @@ for (const on of DATABASES) {
       await signIn(world, { cookie: former, origin: world.url });
       assert.equal((await world.call("GET", "/session", { headers: { cookie: former } })).status, 401);
     });
-
-    it("make the device's participant the person, whose points it then shares", async () => {
-      await using world = await openWorld({ on });
-      const [one, other] = [await world.agent("ana-bot").ask(), await world.agent("ana-bot").ask()];
-      const answer = (id: string, headers: Record<string, string>) =>
-        world.call("POST", "/human/responses", { body: { question_id: id, answer: "Send" }, headers });
-      const first = await answer(one.id, { "x-fingerprint": "device" });
-      const participant = { "x-participant-token": first.headers.get("x-participant-token") ?? "" };
-      const cookie = cookieIn(await signIn(world, participant));
-
-      const asDevice = await answer(other.id, participant);
-      assert.equal(asDevice.status, 201);
-      const asPerson = await answer(other.id, { cookie, origin: world.url });
-      assert.deepEqual([asPerson.status, asPerson.body.error.code], [409, "ALREADY_ANSWERED"]);
-    });
   });
 }
 

@@ -6,7 +6,7 @@ import { sql } from "../../src/core/store/sql.ts";
 import { transact } from "../../src/core/store/transact.ts";
 import { openNotify } from "../../src/notices/loops/notify.ts";
 import { tellDevices } from "../../src/requests/tell-devices.ts";
-import { addPerson } from "../../src/access/add-person.ts";
+import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
 import { askPeople, enrol, toPerson } from "../support/addressed.ts";
 import { advanceUntil, HOUR, LABELS, MINUTE, ROOMY, until as eventually } from "../support/contract.ts";
 import { openPushService, type Browser, type PushService } from "../support/push-service.ts";
@@ -37,8 +37,19 @@ for (const on of DATABASES) {
       await service[Symbol.asyncDispose]();
     });
 
+    /** A browser in which the person is signed in. */
+    async function signedIn(person: string): Promise<Pick<Person, "post">> {
+      const { code } = await createSignInLink(world.server.ctx, person);
+      const reply = await world.call("POST", "/session", { body: { code } });
+      const cookie = reply.headers.get("set-cookie")?.split(";")[0] ?? "";
+      const headers = { cookie, origin: world.url };
+      return { post: (path, body) => world.call("POST", path, { headers, body }) };
+    }
     /** Subscribes as a browser out there would; its push service then moves to this machine, which no browser can say. */
-    async function subscribe(person: Person, more: Record<string, unknown> = {}): Promise<Browser & { id: string }> {
+    async function subscribe(
+      person: Pick<Person, "post">,
+      more: Record<string, unknown> = {},
+    ): Promise<Browser & { id: string }> {
       const browser = service.subscribe();
       const endpoint = browser.endpoint.replace(service.origin, "https://push.example.com");
       const reply = await person.post("/human/push/subscribe", {
@@ -193,18 +204,11 @@ for (const on of DATABASES) {
       assert.equal((await skipped.post(`/human/questions/${id}/skip`, {})).status, 204);
       assert.equal((await reported.post(`/human/questions/${id}/report`, { reason: "unclear" })).status, 204);
 
-      // Two devices of one person, of which one has answered.
-      const { id: eve } = await addPerson(world.server.ctx, { name: "Eve", role: "member" });
-      const [phone, laptop] = [world.person("eve-phone"), world.person("eve-laptop")];
+      // Two devices of one person, who has answered on one of them.
+      const eve = await enrol(world.server.ctx, "Eve");
+      const [phone, laptop] = [await signedIn(eve), await signedIn(eve)];
       await subscribe(phone);
-      assert.equal((await laptop.answer(id, "Both.")).status, 201);
-      await world.server.ctx.db.transact(async (tx) => {
-        for (const { headers } of [phone, laptop]) {
-          const fingerprint = world.server.ctx.keyring.mac("fingerprint", headers["x-fingerprint"] ?? "");
-          await tx.all(sql`UPDATE participants SET person = ${eve} WHERE participant_id IN
-            (SELECT participant_id FROM fingerprints WHERE fingerprint = ${fingerprint})`);
-        }
-      });
+      assert.equal((await laptop.post("/human/responses", { question_id: id, answer: "Both." })).status, 201);
       await subscribe(world.person("fi"));
       await choose();
       assert.equal(await planned(id), 1, "fi alone");
@@ -275,12 +279,8 @@ for (const on of DATABASES) {
     it("of named people hear of what is addressed to them: who asks, and the subject", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");
-      const browser = await subscribe(world.person("ana-phone"));
+      const browser = await subscribe(await signedIn(ana));
       const bystander = await subscribe(world.person("bo"));
-      await ctx.db.transact((tx) =>
-        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
-          (SELECT person FROM push_subscriptions WHERE subscription_id = ${browser.id})`),
-      );
       const ask = await askPeople(ctx, {
         title: "Refund order A-1007",
         kwargs: { secret: "canary" },
@@ -306,11 +306,7 @@ for (const on of DATABASES) {
     it("of named people are told so often within an hour, and once how many requests wait", async () => {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz");
-      const { id } = await subscribe(world.person("ana-phone"));
-      await ctx.db.transact((tx) =>
-        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
-          (SELECT person FROM push_subscriptions WHERE subscription_id = ${id})`),
-      );
+      await subscribe(await signedIn(ana));
       const most = ctx.addressed.messagesPerHour;
       const titles = () => service.pushed.map(({ payload }) => (payload as Pushed).notification.title);
       const settled = async () => {
@@ -345,11 +341,7 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const ana = await enrol(ctx, "Ana Ruiz", [], { seesAll: true });
       const quiet_hours = { start: "11:00", end: "12:30", time_zone: "UTC" };
-      const { id } = await subscribe(world.person("ana-phone"), { quiet_hours });
-      await ctx.db.transact((tx) =>
-        tx.all(sql`UPDATE participants SET person = ${ana} WHERE participant_id IN
-          (SELECT person FROM push_subscriptions WHERE subscription_id = ${id})`),
-      );
+      await subscribe(await signedIn(ana), { quiet_hours });
       const ask = await askPeople(ctx, { title: "Refund order A-1007" });
       const putOff = async () =>
         first<{ due_at: number }>(

@@ -35,7 +35,7 @@ export async function answersOf(world: World, shown: Shown): Promise<number> {
 
 export interface NamedPerson {
   id: string;
-  /** Signs in on a device, whose participant becomes this person's. */
+  /** Signs in, in a browser that shows this beside. */
   signIn(device?: Shown): Promise<Shown>;
   /** A new key that speaks for this person. */
   key(): Promise<Shown>;

@@ -21,6 +21,15 @@ export function remember(name: string, value: string | null): void {
   }
 }
 
+/** Returns how many things are remembered whose name begins so. */
+export function count(prefix: string): number {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(`parley.${prefix}`)).length;
+  } catch {
+    return [...memory.keys()].filter((name) => name.startsWith(prefix)).length;
+  }
+}
+
 /** Forgets everything whose name begins so. */
 export function forget(prefix: string): void {
   for (const name of [...memory.keys()]) if (name.startsWith(prefix)) memory.delete(name);

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { draftsOfAuthor } from "./author.ts";
 import { recall, remember } from "./device.ts";
 
 /** What somebody has begun to answer. */
@@ -8,7 +9,7 @@ export interface Draft {
   confidence?: number;
 }
 
-const nameOf = (questionId: string): string => `draft.${questionId}`;
+const nameOf = (questionId: string): string => `${draftsOfAuthor()}${questionId}`;
 
 export function readDraft(questionId: string): Draft {
   try {

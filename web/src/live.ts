@@ -21,6 +21,10 @@ const RESULTS_PAUSE_MS = 4000;
 export function startLive(): void {
   document.addEventListener("visibilitychange", listen);
   addEventListener("online", listen);
+  // Somebody else has signed in by another tab: what is half written on this page is not theirs.
+  window.addEventListener("storage", ({ key, oldValue }) => {
+    if (key === "parley.person" && oldValue !== null) location.reload();
+  });
   setInterval(() => void trySending(), RETRY_MS);
   onNews(() => refreshFigures("rest"));
   listen();

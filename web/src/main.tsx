@@ -5,6 +5,7 @@ import { render } from "preact";
 import { startLive } from "./live.ts";
 import { queries } from "./queries.ts";
 import { registerServiceWorker } from "./register.ts";
+import { learnAuthor } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 const root = document.getElementById("app");
@@ -17,4 +18,5 @@ if (root) {
   );
 }
 startLive();
+void learnAuthor();
 if (import.meta.env.PROD) void registerServiceWorker();

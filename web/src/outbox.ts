@@ -7,12 +7,16 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { People } from "@parley/sdk/people";
 import type { AnswerReceipt, NewAnswer, QuestionType } from "@parley/sdk/wire";
+import { author } from "./author.ts";
+import { remember } from "./device.ts";
 import { type DBSchema, openDB } from "idb";
 
 export interface Written {
   /** The idempotency key, for ever the same for this answer. */
   key: string;
   answer: NewAnswer;
+  /** Who wrote it: the number of whoever was signed in, or null. Nobody else sends it or sees it. */
+  by?: string | null;
   question: { prompt: string; type: QuestionType; options?: string[] };
   writtenAt: number;
   device: string;
@@ -44,14 +48,24 @@ const database = openDB<Schema>("parley", 1, {
   },
 }).catch(() => null);
 
-/** Stands in where the browser gives no database, so that at least this page can send. */
+/** Stand in where the browser gives no database, so that at least this page can send. */
 const memory = new Map<string, Written>();
+const settings = new Map<string, string>();
 
 export async function allWritten(): Promise<Written[]> {
   const db = await database;
   const all = db ? await db.getAll("answers") : [...memory.values()];
   return all.sort((a, b) => b.writtenAt - a.writtenAt);
 }
+
+/** The answers that whoever is here now has written, newest first. */
+export async function ownWritten(): Promise<Written[]> {
+  const all = await allWritten();
+  const person = author();
+  return all.filter((one) => isBy(one, person));
+}
+
+const isBy = ({ by = null }: Written, person: string | null): boolean => by === person;
 
 async function write(entry: Written): Promise<void> {
   const db = await database;
@@ -70,10 +84,9 @@ export async function discard(key: string): Promise<void> {
   tell();
 }
 
-export async function discardAll(): Promise<void> {
-  memory.clear();
-  await (await database)?.clear("answers");
-  tell();
+/** Forgets what whoever is here now has written, sent or not. */
+export async function discardOwn(): Promise<void> {
+  for (const { key } of await ownWritten()) await discard(key);
 }
 
 /** Calls back whenever something changed, here, in another tab or in the service worker. */
@@ -84,21 +97,26 @@ export function onNews(listener: () => void): void {
 
 /** The answer is written down, and sent if that is possible now. Resolves true when nothing waits any more. */
 export async function submit(entry: Omit<Written, "state" | "writtenAt">): Promise<boolean> {
-  await write({ ...entry, writtenAt: Date.now(), state: "waiting" });
+  await write({ ...entry, by: author(), writtenAt: Date.now(), state: "waiting" });
   const isEmpty = await sendWaiting();
   if (!isEmpty) tell();
   return isEmpty;
 }
 
-/** Sends what waits, oldest first, while the server can be reached. Resolves true when nothing waits any more. */
+/**
+ * Sends what waits of whoever is signed in, oldest first, while the server can be reached. Resolves true when nothing of
+ * theirs waits any more.
+ */
 export async function sendWaiting(): Promise<boolean> {
   return exclusively(async () => {
     const all = (await allWritten()).reverse();
     for (const old of all.filter((one) => one.state === "sent" && one.writtenAt < Date.now() - REMEMBERED_MS)) {
       await discard(old.key);
     }
+    const kept = (await keptSetting("person")) ?? "none";
+    const person = kept === "none" ? null : kept;
     let left = 0;
-    for (const entry of all.filter((one) => one.state === "waiting")) {
+    for (const entry of all.filter((one) => one.state === "waiting" && isBy(one, person))) {
       const after = (entry.notBefore ?? 0) > Date.now() ? entry : await send(entry);
       if (after === null) return false;
       if (after.state === "waiting") left += 1;
@@ -114,7 +132,8 @@ export async function sendWaiting(): Promise<boolean> {
 async function send(entry: Written): Promise<Written | null> {
   const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const connection = { url: location.origin, credential: "cookie", timeoutMs: 15_000, retries: 0 } as const;
-  const person = new People({ ...connection, fingerprint: entry.device, timeZone });
+  // The server is told whose it is: who is signed in may have changed since this browser last looked.
+  const person = new People({ ...connection, fingerprint: entry.device, timeZone, person: entry.by ?? null });
   try {
     const receipt = await person.answer(entry.answer, { idempotencyKey: entry.key });
     return { ...entry, state: "sent", receipt };
@@ -122,6 +141,7 @@ async function send(entry: Written): Promise<Written | null> {
     if (!(error instanceof ParleyError)) throw error;
     if (error.status === 0) return null;
     const refusal = { code: error.code, message: error.message };
+    if (error.code === "PERSON_CHANGED") return { ...entry, refusal };
     if (error.isPassing || error.status === 429) {
       return { ...entry, refusal, notBefore: Date.now() + (error.retryAfterSeconds ?? PAUSE_S) * 1000 };
     }
@@ -131,19 +151,30 @@ async function send(entry: Written): Promise<Written | null> {
 
 /** One sender at a time, in all tabs and the service worker; at least in this tab where locks do not exist. */
 let last: Promise<unknown> = Promise.resolve();
-function exclusively<T>(work: () => Promise<T>): Promise<T> {
+export function exclusively<T>(work: () => Promise<T>): Promise<T> {
   if (typeof navigator.locks === "object") return navigator.locks.request("parley.outbox", work) as Promise<T>;
   const next = last.then(work, work);
   last = next.catch(() => {});
   return next;
 }
 
+/** What is written from now on is this person's; what others have begun here is neither shown nor sent meanwhile. */
+export async function setAuthor(person: string | null): Promise<void> {
+  const kept = person ?? "none";
+  remember("person", kept);
+  // The service worker cannot read what pages remember.
+  await keepSetting("person", kept);
+}
+
 export async function keptSetting(name: string): Promise<string | undefined> {
-  return (await database)?.get("settings", name);
+  const db = await database;
+  return db ? db.get("settings", name) : settings.get(name);
 }
 
 export async function keepSetting(name: string, value: string | null): Promise<void> {
   const db = await database;
+  if (value === null) settings.delete(name);
+  else settings.set(name, value);
   if (value === null) await db?.delete("settings", name);
   else await db?.put("settings", value, name);
 }

@@ -1,6 +1,8 @@
 import { people } from "./api.ts";
 import { recall, remember } from "./device.ts";
+import { author } from "./author.ts";
 import { keepSetting } from "./outbox.ts";
+import { named } from "./settings.ts";
 
 export type PushState = "unsupported" | "denied" | "off" | "on";
 
@@ -27,6 +29,7 @@ export async function turnOnPush(minutes: number): Promise<void> {
   });
   remember("subscription", receipt.subscription_id);
   remember("interval", String(minutes));
+  remember("subscription.of", owner());
   // The service worker cannot read what pages remember.
   await keepSetting("subscription", receipt.subscription_id);
 }
@@ -38,9 +41,25 @@ async function wish(): Promise<PushSubscriptionOptionsInit> {
   };
 }
 
+/** A subscription is a session's: it ends with that, and with a change of its person's role. */
+const owner = (): string => `${author() ?? "none"} ${named.get()}`;
+
+/** Where notifications are on, they are those of whoever is signed in now; `isNew` says that the session has just begun. */
+export async function renewPush(isNew: boolean): Promise<void> {
+  if (pushState() !== "on" || (!isNew && recall("subscription.of") === owner())) return;
+  await turnOnPush(pushInterval());
+}
+
+/** Notifications are off where they were those of somebody who is signed in no longer. */
+export async function dropPush(): Promise<void> {
+  const of = recall("subscription.of");
+  if (of !== null && !of.startsWith("none ")) await turnOffPush();
+}
+
 export async function turnOffPush(): Promise<void> {
   const id = recall("subscription");
   remember("subscription", null);
+  remember("subscription.of", null);
   await keepSetting("subscription", null);
   const registration = await navigator.serviceWorker.getRegistration();
   await (await registration?.pushManager.getSubscription())?.unsubscribe();

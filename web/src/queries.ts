@@ -12,7 +12,7 @@ import type {
 import { QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
 import { recall, remember } from "./device.ts";
-import { allWritten, onNews, type Written } from "./outbox.ts";
+import { onNews, ownWritten, type Written } from "./outbox.ts";
 import { announce } from "./parts/announcer.tsx";
 import { audience } from "./settings.ts";
 import { text } from "./text.ts";
@@ -170,7 +170,7 @@ export function useWritten(): Written[] {
   return (
     useQuery({
       queryKey: ["written"],
-      queryFn: allWritten,
+      queryFn: ownWritten,
       staleTime: Infinity,
     }).data ?? []
   );

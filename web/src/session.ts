@@ -1,7 +1,11 @@
 import type { SignedIn } from "@parley/sdk/wire";
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
-import { listen } from "./live.ts";
+import { draftsOfAuthor, isAuthorKnown } from "./author.ts";
+import { count, forget } from "./device.ts";
+import { listen, trySending } from "./live.ts";
+import { discardOwn, exclusively, ownWritten, sendWaiting, setAuthor } from "./outbox.ts";
+import { dropPush, renewPush, turnOffPush } from "./push.ts";
 import { isUnreachable, queries } from "./queries.ts";
 import { named } from "./settings.ts";
 
@@ -21,13 +25,35 @@ export function holdsCode(): boolean {
 
 async function signInOrAsk(): Promise<SignedIn> {
   try {
-    const signedIn = startCode === null ? await people.session() : await signIn(startCode);
+    const isNew = startCode !== null;
+    const signedIn = startCode === null ? await people.session() : await exclusively(() => signIn(startCode ?? ""));
     named.set(signedIn.person.role === "admin" ? "admin" : "yes");
+    await noteAuthor(signedIn.person.id);
+    void renewPush(isNew).catch(() => {});
     return signedIn;
   } catch (error) {
-    if (!isUnreachable(error)) named.set("no");
+    if (!isUnreachable(error)) await noteNobody();
     throw error;
   }
+}
+
+async function noteAuthor(person: string | null): Promise<void> {
+  await setAuthor(person);
+  await queries.invalidateQueries({ queryKey: ["written"] });
+  void trySending();
+}
+
+async function noteNobody(): Promise<void> {
+  named.set("no");
+  await noteAuthor(null);
+  await dropPush().catch(() => {});
+}
+
+/** Finds out whose what is written here will be, in a browser that does not know yet. */
+export async function learnAuthor(): Promise<void> {
+  if (isAuthorKnown()) return;
+  if (named.get() === "no") return noteAuthor(null);
+  await signInOrAsk().catch(() => {});
 }
 
 async function signIn(code: string): Promise<SignedIn> {
@@ -44,8 +70,34 @@ export function useSession(): UseQueryResult<SignedIn> {
   return useQuery({ queryKey: ["session"], queryFn: signInOrAsk, staleTime: Infinity });
 }
 
-export async function signOut(): Promise<void> {
-  await people.signOut();
+/** What the person has written here that the server does not have. */
+export interface Unfinished {
+  answers: number;
+  drafts: number;
+}
+
+export async function unfinished(): Promise<Unfinished> {
+  const unsent = (await ownWritten()).filter(({ state }) => state !== "sent");
+  return { answers: unsent.length, drafts: count(draftsOfAuthor()) };
+}
+
+/**
+ * Nobody is signed in here any more, and nothing is left here of what they wrote. Resolves false, and nothing has
+ * happened, where something was to be sent first and could not be.
+ */
+export async function signOut(unsent: "send" | "discard" = "discard"): Promise<boolean> {
+  if (unsent === "send") {
+    await sendWaiting();
+    if ((await unfinished()).answers > 0) return false;
+  }
+  // What is sent meanwhile would be somebody else's.
+  await exclusively(() => people.signOut());
+  await discardOwn();
+  forget(draftsOfAuthor());
+  await turnOffPush().catch(() => {});
+  named.set("no");
+  await noteAuthor(null);
   queries.removeQueries({ predicate: ({ queryKey }) => ["inbox", "ask", "console"].includes(String(queryKey[0])) });
   await queries.resetQueries({ queryKey: ["session"] });
+  return true;
 }

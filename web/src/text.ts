@@ -90,8 +90,24 @@ const en = {
     failed: "The question could not be loaded",
   },
 
+  signOut: {
+    title: "Before you sign out",
+    left: (answers: number, drafts: number) =>
+      [
+        answers > 0 && `${count(answers, "answer was", "answers were")} not sent.`,
+        drafts > 0 && `${count(drafts, "draft is", "drafts are")} not finished, and will be discarded.`,
+      ]
+        .filter(Boolean)
+        .join(" "),
+    send: "Send, then sign out",
+    discard: "Discard and sign out",
+    notSent: "Not everything could be sent. You are still signed in.",
+    failed: "The server cannot be reached. You are still signed in.",
+  },
+
   waiting: {
     title: "Written, not sent yet",
+    signedOut: "You are signed out. Your answer is kept on this device and sent when you sign in again.",
     hint: "The server cannot be reached. Your answer is kept on this device and sent once when it can.",
     limited: (ms: number) =>
       `You have reached the limit for this hour. Your answer is kept and sent in ${duration(ms)}.`,

@@ -1,5 +1,6 @@
 import type { Identity } from "../model/identity.ts";
 import { first, type Queryable, type Tx } from "../../core/store/db.ts";
+import { endSubscriptionsOf } from "./bound-subscriptions.ts";
 import { deleteSignInsOf } from "./sign-ins.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
@@ -71,6 +72,7 @@ export async function retireHuman(tx: Tx, person: string): Promise<void> {
   await tx.all(sql`DELETE FROM identities WHERE person = ${person}`);
   await deleteSignInsOf(tx, person);
   await tx.all(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE person = ${person}`);
+  await endSubscriptionsOf(tx, person);
   await tx.all(
     sql`UPDATE deliveries SET state = 'skipped', changed_at = (SELECT parley_now())
       WHERE person = ${person} AND state = 'queued'`,

@@ -1,6 +1,7 @@
 import type { Scope } from "../../lib/key-text.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { sql } from "../../core/store/sql.ts";
+import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
 
 /** A key as it is stored: never its text. */
 export interface Key {
@@ -142,11 +143,13 @@ export async function revokeKeysOf(tx: Tx, person: string, scope: Scope): Promis
 
 /** The key is good for nothing any more; the time of its first revocation stays. Returns nothing for an unknown id. */
 export async function revokeKey(tx: Tx, id: string): Promise<Key | undefined> {
-  const row = await first<KeyRow>(
+  const row = await first<KeyRow & { hash: string }>(
     tx,
     sql`UPDATE keys SET revoked_at = coalesce(revoked_at, parley_now()) WHERE key_id = ${id}
       RETURNING key_id, name, scope, person, self_respond, channel, conversation, repos_json, created_at, expires_at,
-        revoked_at, used_at`,
+        revoked_at, used_at, hash`,
   );
-  return row && toKey(row);
+  if (!row) return undefined;
+  await endSubscriptionsUnder(tx, [row.hash]);
+  return toKey(row);
 }

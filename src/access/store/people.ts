@@ -86,8 +86,3 @@ export async function updateRole(tx: Tx, id: string, role: PersonRole): Promise<
   );
   return row && toPerson(row);
 }
-
-/** The participant's device is this person's from now on: what it answers counts as the person's answer. */
-export async function giveDeviceTo(tx: Tx, participantId: string, person: string): Promise<void> {
-  await tx.all(sql`UPDATE participants SET person = ${person} WHERE participant_id = ${participantId}`);
-}

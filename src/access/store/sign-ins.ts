@@ -1,11 +1,11 @@
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { endSubscriptionsUnder } from "./bound-subscriptions.ts";
+import { SESSION_MS } from "./credentials.ts";
 import type { Person } from "./people.ts";
-import { sql } from "../../core/store/sql.ts";
+import { type Sql, sql } from "../../core/store/sql.ts";
 
 /** How long a one-time link works. */
 const LINK_MS = 30 * 60_000;
-/** How long a session lasts after it was last seen. */
-export const SESSION_MS = 30 * 86_400_000;
 /** A session is written down as seen at most this often. */
 const SIGHTING_MS = 3_600_000;
 
@@ -32,7 +32,7 @@ export async function spendCode(tx: Tx, hash: string): Promise<string | undefine
 
 /** The session is the person's; sessions that are over are forgotten. */
 export async function insertSignIn(tx: Tx, hash: string, person: string): Promise<void> {
-  await tx.all(sql`DELETE FROM sign_ins WHERE seen_at <= (SELECT parley_now()) - ${SESSION_MS}`);
+  await deleteWhere(tx, sql`seen_at <= (SELECT parley_now()) - ${SESSION_MS}`);
   await tx.all(
     sql`INSERT INTO sign_ins (hash, person, created_at, seen_at) VALUES (${hash}, ${person}, parley_now(), parley_now())`,
   );
@@ -68,10 +68,17 @@ export async function countSignIns(on: Queryable): Promise<Map<string, number>> 
 
 /** The person is signed in nowhere any more, and no link made so far signs them in. */
 export async function deleteSignInsOf(tx: Tx, person: string): Promise<void> {
-  await tx.all(sql`DELETE FROM sign_ins WHERE person = ${person}`);
+  await deleteWhere(tx, sql`person = ${person}`);
   await tx.all(sql`DELETE FROM sign_in_codes WHERE person = ${person}`);
 }
 
 export async function deleteSignIn(tx: Tx, hash: string): Promise<void> {
-  await tx.all(sql`DELETE FROM sign_ins WHERE hash = ${hash}`);
+  await deleteWhere(tx, sql`hash = ${hash}`);
+}
+
+/** The sessions first: whoever subscribes under one of them meanwhile holds it, and is found afterwards. */
+async function deleteWhere(tx: Tx, which: Sql): Promise<void> {
+  const ended = await tx.all<{ hash: string }>(sql`DELETE FROM sign_ins WHERE ${which} RETURNING hash`);
+  const hashes = ended.map(({ hash }) => hash);
+  await endSubscriptionsUnder(tx, hashes);
 }

@@ -29,6 +29,7 @@ import { oneId } from "./migrations/0027-one-id.ts";
 import { publicAsks } from "./migrations/0028-public-asks.ts";
 import { gate } from "./migrations/0029-gate.ts";
 import { exposed } from "./migrations/0030-exposed.ts";
+import { boundSubscriptions } from "./migrations/0031-bound-subscriptions.ts";
 import { policyServers } from "./migrations/0032-policy-servers.ts";
 import { standings } from "./migrations/0020-standings.ts";
 import type { Migration, SchemaWords } from "./migrations/migration.ts";
@@ -64,6 +65,7 @@ const MIGRATIONS: readonly Migration[] = [
   publicAsks,
   gate,
   exposed,
+  boundSubscriptions,
   policyServers,
 ];
 

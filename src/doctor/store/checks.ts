@@ -1,6 +1,7 @@
 import { nextTurn } from "../../lib/turn.ts";
 import { MOST_OFFENDERS, type Check } from "../../core/store/check.ts";
 import type { Queryable } from "../../core/store/db.ts";
+import { ACCESS_CHECKS } from "../../access/store/bound-subscriptions.ts";
 import { ADDRESSED_CHECKS } from "../../requests/store/checks.ts";
 import { ASSIGNMENT_CHECKS } from "../../tasks/store/checks.ts";
 import { CONVERSATION_CHECKS } from "../../conversations/store/checks.ts";
@@ -9,6 +10,7 @@ import { QUESTION_CHECKS } from "../../questions/store/checks.ts";
 import { RELAY_CHECKS } from "../../asks/store/checks.ts";
 
 const CHECKS: readonly Check[] = [
+  ...ACCESS_CHECKS,
   ...QUESTION_CHECKS,
   ...ADDRESSED_CHECKS,
   ...CONVERSATION_CHECKS,

@@ -49,7 +49,7 @@ async function sendOne(ctx: Context, { send, kinds }: Sender, due: PushNotice, s
   // point: notice-claimed
   const settle = (to: Parameters<typeof updateNotice>[2]) => transact(ctx, (tx) => updateNotice(tx, notice, to));
 
-  const device = await findDevice(ctx.db, notice.device);
+  const device = await findDevice(ctx.db, notice);
   const written = await write(ctx, notice);
   if (!device || !written || !kinds.includes(device.kind)) return settle({ state: "dropped" });
   const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;

@@ -87,9 +87,9 @@ export async function listDueDevices(
     quiet_hours: string | null;
     now: number;
   }>(
-    sql`SELECT s.subscription_id, coalesce(p.person, s.person) AS person, s.audience, s.quiet_hours,
+    sql`SELECT s.subscription_id, s.person, s.audience, s.quiet_hours,
         (SELECT parley_now()) AS now
-      FROM push_subscriptions s LEFT JOIN participants p ON p.participant_id = s.person
+      FROM push_subscriptions s
       WHERE s.active = 1 AND s.kind IN (${join([...kinds])}) AND s.subscription_id >= ${from}
         AND (s.last_notified_at IS NULL
           OR s.last_notified_at <= (SELECT parley_now()) - s.min_interval_minutes * 60000)
@@ -104,22 +104,18 @@ export async function listDueDevices(
   return { devices, now: rows[0]?.now ?? 0 };
 }
 
-/** Every name one person's marks may stand under: the device's, the person's, and those of the person's other devices. */
-const anyNameOf = (column: ReturnType<typeof sql>) => sql`(${column} = s.person OR ${column} = p.person
-  OR ${column} IN (SELECT o.participant_id FROM participants o WHERE o.person = p.person))`;
-
 /** Returns those devices whose person has not answered, skipped, reported or been told of the question. */
 export async function findTellable(on: Queryable, askId: string, devices: readonly string[]): Promise<Set<string>> {
   if (devices.length === 0) return new Set();
   const rows = await on.all<{ subscription_id: string }>(
-    sql`SELECT s.subscription_id FROM push_subscriptions s LEFT JOIN participants p ON p.participant_id = s.person
+    sql`SELECT s.subscription_id FROM push_subscriptions s
       WHERE s.subscription_id IN (${join([...devices])})
-        AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = ${askId} AND ${anyNameOf(sql`r.person`)})
+        AND NOT EXISTS (SELECT 1 FROM responses r WHERE r.ask_id = ${askId} AND r.person = s.person)
         AND NOT EXISTS (SELECT 1 FROM skips k WHERE k.ask_id = ${askId} AND k.until > (SELECT parley_now())
-          AND ${anyNameOf(sql`k.person`)})
-        AND NOT EXISTS (SELECT 1 FROM reports m WHERE m.ask_id = ${askId} AND ${anyNameOf(sql`m.person`)})
+          AND k.person = s.person)
+        AND NOT EXISTS (SELECT 1 FROM reports m WHERE m.ask_id = ${askId} AND m.person = s.person)
         AND NOT EXISTS (SELECT 1 FROM notices t WHERE t.ask_id = ${askId} AND t.kind = 'crowd'
-          AND ${anyNameOf(sql`t.person`)})`,
+          AND t.person = s.person)`,
   );
   return new Set(rows.map((row) => row.subscription_id));
 }

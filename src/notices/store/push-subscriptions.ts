@@ -1,7 +1,14 @@
 import type { PushDevice } from "../model/push-message.ts";
 import type { PushSettings } from "../model/push-settings.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
+import { isLiveCredential } from "../../access/store/credentials.ts";
 import { sql } from "../../core/store/sql.ts";
+
+/** Whose a subscription is: somebody of the crowd's, or a person's, with whose session or key it ends. */
+export interface SubscriptionOwner {
+  person: string;
+  credential: string | null;
+}
 
 /**
  * Stores the subscription under `newId`, or updates the one with the same token or endpoint; the id that holds is
@@ -10,18 +17,18 @@ import { sql } from "../../core/store/sql.ts";
 export async function upsertSubscription(
   tx: Tx,
   newId: string,
-  person: string,
+  { person, credential }: SubscriptionOwner,
   settings: PushSettings,
 ): Promise<{ id: string; created: boolean }> {
   const quiet = settings.quietHours && JSON.stringify(settings.quietHours);
   const keys = settings.keys && JSON.stringify(settings.keys);
   const row = await one<{ subscription_id: string }>(
     tx,
-    sql`INSERT INTO push_subscriptions (subscription_id, person, kind, address, keys, min_interval_minutes, audience,
-        quiet_hours, active, created_at, updated_at)
-      VALUES (${newId}, ${person}, ${settings.kind}, ${settings.address}, ${keys}, ${settings.minIntervalMinutes},
-        ${JSON.stringify(settings.audience)}, ${quiet}, 1, parley_now(), parley_now())
-      ON CONFLICT (kind, address) DO UPDATE SET person = excluded.person, keys = excluded.keys,
+    sql`INSERT INTO push_subscriptions (subscription_id, person, credential, kind, address, keys, min_interval_minutes,
+        audience, quiet_hours, active, created_at, updated_at)
+      VALUES (${newId}, ${person}, ${credential}, ${settings.kind}, ${settings.address}, ${keys},
+        ${settings.minIntervalMinutes}, ${JSON.stringify(settings.audience)}, ${quiet}, 1, parley_now(), parley_now())
+      ON CONFLICT (kind, address) DO UPDATE SET person = excluded.person, credential = excluded.credential, keys = excluded.keys,
         min_interval_minutes = excluded.min_interval_minutes, audience = excluded.audience,
         quiet_hours = excluded.quiet_hours, active = 1, updated_at = excluded.updated_at
       RETURNING subscription_id`,
@@ -41,27 +48,32 @@ export async function findSubscription(
   return row && { id: row.subscription_id, person: row.person, kind: row.kind };
 }
 
-/** Returns the person's newest active subscription of that kind, or nothing. */
+/** Returns the owner's newest active subscription of that kind, or nothing. */
 export async function findNewestActive(
   on: Queryable,
-  person: string,
+  { person, credential }: SubscriptionOwner,
   kind: "fcm" | "web",
 ): Promise<string | undefined> {
   const row = await first<{ subscription_id: string }>(
     on,
     sql`SELECT subscription_id FROM push_subscriptions WHERE person = ${person} AND kind = ${kind} AND active = 1
+        AND credential IS NOT DISTINCT FROM ${credential}
       ORDER BY created_at DESC, updated_at DESC, subscription_id LIMIT 1`,
   );
   return row?.subscription_id;
 }
 
-/** Gives a subscription a new address and settings. Another row that held the address gives way. */
-export async function replaceSubscription(tx: Tx, id: string, settings: PushSettings): Promise<void> {
+/** Gives a subscription an owner, an address and settings. Another row that held the address gives way. */
+export async function replaceSubscription(
+  tx: Tx,
+  { id, owner, settings }: { id: string; owner: SubscriptionOwner; settings: PushSettings },
+): Promise<void> {
   const quiet = settings.quietHours && JSON.stringify(settings.quietHours);
   const keys = settings.keys && JSON.stringify(settings.keys);
   await tx.all(sql`DELETE FROM push_subscriptions
     WHERE kind = ${settings.kind} AND address = ${settings.address} AND subscription_id <> ${id}`);
-  await tx.all(sql`UPDATE push_subscriptions SET kind = ${settings.kind}, address = ${settings.address}, keys = ${keys},
+  await tx.all(sql`UPDATE push_subscriptions SET person = ${owner.person}, credential = ${owner.credential},
+      kind = ${settings.kind}, address = ${settings.address}, keys = ${keys},
       min_interval_minutes = ${settings.minIntervalMinutes}, audience = ${JSON.stringify(settings.audience)},
       quiet_hours = ${quiet}, active = 1, updated_at = parley_now()
     WHERE subscription_id = ${id}`);
@@ -76,14 +88,19 @@ export async function deactivateSubscription(tx: Tx, id: string): Promise<boolea
   return row !== undefined;
 }
 
-/** Returns where an active subscription leads, and when it wants quiet. */
+/**
+ * Returns where an active subscription leads, and when it wants quiet. What is addressed to a person leads nowhere once
+ * the subscription is somebody else's, or its session or key is over.
+ */
 export async function findDevice(
   on: Queryable,
-  id: string,
+  { device, person, kind }: { device: string; person: string; kind: "crowd" | "addressed" },
 ): Promise<(PushDevice & { quietHours: PushSettings["quietHours"] }) | undefined> {
   const row = await first<{ kind: "fcm" | "web"; address: string; keys: string | null; quiet_hours: string | null }>(
     on,
-    sql`SELECT kind, address, keys, quiet_hours FROM push_subscriptions WHERE subscription_id = ${id} AND active = 1`,
+    sql`SELECT kind, address, keys, quiet_hours FROM push_subscriptions WHERE subscription_id = ${device} AND active = 1
+      AND (${kind === "crowd" ? 1 : 0} = 1
+        OR (person = ${person} AND ${isLiveCredential(sql`push_subscriptions.credential`)}))`,
   );
   return (
     row && {

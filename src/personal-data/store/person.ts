@@ -34,31 +34,20 @@ export async function listReached(on: Queryable, person: string): Promise<{ iden
   return { identities: identities.map(({ value }) => value), targets: targets.map(({ target }) => target) };
 }
 
-/** Returns the devices that a person has signed in on: what answers of the crowd from there are listed under. */
-export async function listDevices(on: Queryable, person: string): Promise<string[]> {
-  const rows = await on.all<{ participant_id: string }>(
-    sql`SELECT participant_id FROM participants WHERE person = ${person} ORDER BY participant_id`,
-  );
-  return rows.map(({ participant_id: id }) => id);
-}
-
 /**
- * Nothing is known any more of how to reach or recognise the person or a device of theirs, nor whether a telephone
+ * Nothing is known any more of how to reach or recognise the person, nor whether a telephone
  * number of theirs wanted messages; the person is called by the pseudonym.
  */
 export async function forgetPerson(
   tx: Tx,
   { id, pseudonym, phones }: { id: string; pseudonym: string; phones: readonly string[] },
 ): Promise<void> {
-  const subjects = [id, ...(await listDevices(tx, id))];
-  const those = join(subjects);
   await tx.all(sql`DELETE FROM notices WHERE subscription_id IN
-    (SELECT subscription_id FROM push_subscriptions WHERE person IN (${those}))`);
-  await tx.all(sql`DELETE FROM push_subscriptions WHERE person IN (${those})`);
-  await tx.all(sql`DELETE FROM fingerprints WHERE participant_id IN (${those})`);
+    (SELECT subscription_id FROM push_subscriptions WHERE person = ${id})`);
+  await tx.all(sql`DELETE FROM push_subscriptions WHERE person = ${id}`);
   await tx.all(
     sql`UPDATE participants SET last_fingerprint = NULL, recovery_hash = NULL, recovery_expires_at = NULL,
-        time_zone = NULL, time_zone_at = NULL WHERE participant_id IN (${those})`,
+        time_zone = NULL, time_zone_at = NULL WHERE participant_id = ${id}`,
   );
   if (phones.length > 0) await tx.all(sql`DELETE FROM phones WHERE number IN (${join([...phones])})`);
   await tx.all(

@@ -177,6 +177,7 @@ const WIRE: Record<RefusalCode, Print> = {
       ...(details["by_name"] !== undefined && { by: details["by_name"] }),
     },
   }),
+  person_changed: as(409, "person_changed", "Somebody else is signed in than wrote this."),
   already_answered: as(409, "already_responded", "This request has already been answered."),
   ask_settled: as(409, "already_responded", "This request has already been answered."),
   request_expired: resolved("expired", "This request expired before it was answered."),

@@ -77,6 +77,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   ref_ambiguous: conflict,
   already_decided: conflict,
   already_answered: conflict,
+  person_changed: conflict,
   digest_mismatch: conflict,
   escalation_limit: conflict,
   job_id_taken: conflict,

@@ -51,6 +51,7 @@ const WIRE_CODE = {
   route_not_found: "NOT_FOUND",
   method_not_allowed: "METHOD_NOT_ALLOWED",
   already_answered: "ALREADY_ANSWERED",
+  person_changed: "PERSON_CHANGED",
   idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
   ask_settled: "QUESTION_CLOSED",
   rate_limited: "RATE_LIMITED",

@@ -11,7 +11,7 @@ import { statedBytes } from "./query.ts";
 
 const CORS_METHODS = "GET, POST, PUT, DELETE, OPTIONS";
 const REQUEST_HEADERS =
-  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
+  "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Person, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
 const EXPOSED_HEADERS =
   "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Participant-Token, Location, WWW-Authenticate, X-Request-Id";
 const PREFLIGHT_MAX_AGE_S = 3600;

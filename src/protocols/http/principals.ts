@@ -133,12 +133,15 @@ export interface HumanCaller {
  * fingerprint, nobody known (spec/ask-a-human 4.1).
  *
  * @throws {Refusal} `key_required` or `passed_on` where the crowd is not public and nobody is signed in; `key_required` for
- *   a bad key
+ *   a bad key; `person_changed` where `X-Person` names somebody else than whoever is signed in
  */
 export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
   const { ctx, config } = door;
   await refuseBadPathKey(door, request);
-  const person = await namedPerson(door, request);
+  const named = await namedPerson(door, request);
+  const person = named?.person;
+  const meant = request.headers["x-person"];
+  if (meant !== undefined && meant !== (person ?? "none")) throw new Refusal("person_changed");
   if (person === undefined && !config.crowd.public) refuseFromElsewhere(config, request);
 
   const participant = presentedParticipant(door, request);
@@ -148,7 +151,7 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   const caller: Caller = {
     network: networkMac(door, request),
     exempt: isFromHere(config, request),
-    ...(person !== undefined && { person, byKey: request.headers.authorization !== undefined }),
+    ...(named && { ...named, byKey: request.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
     ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),
     ...(typeof timeZone === "string" && isTimeZone(timeZone) && { timeZone }),
@@ -169,9 +172,9 @@ export interface SignedIn {
  */
 export async function signedInPerson(door: DoorContext, request: FastifyRequest): Promise<SignedIn> {
   await refuseBadPathKey(door, request);
-  const person = await namedPerson(door, request);
-  if (person === undefined) throw new Refusal("key_required", {}, "Nobody is signed in.");
-  return { person, byKey: request.headers.authorization !== undefined };
+  const named = await namedPerson(door, request);
+  if (!named) throw new Refusal("key_required", {}, "Nobody is signed in.");
+  return { person: named.person, byKey: request.headers.authorization !== undefined };
 }
 
 /** Who administers, as the record names them: a person under their own session, or an `admin` key. */
@@ -238,12 +241,19 @@ async function refuseBadPathKey(door: DoorContext, request: FastifyRequest): Pro
   if (key?.scope !== "agent") throw new Refusal("key_required");
 }
 
-async function namedPerson(door: DoorContext, request: FastifyRequest): Promise<string | undefined> {
+/** Returns who speaks, and the SHA-256 of the session or key that says so. */
+async function namedPerson(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ person: string; credential: string } | undefined> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    return personOfKey(await admittingKey(door, request, bearerOf(authorization)));
+    const text = bearerOf(authorization);
+    const person = personOfKey(await admittingKey(door, request, text));
+    return person === undefined ? undefined : { person, credential: sha256Hex(text) };
   }
-  return (await personOfSession(door, request))?.id;
+  const person = await personOfSession(door, request);
+  return person && { person: person.id, credential: sha256Hex(cookieOf(request, cookieName(door, "parley")) ?? "") };
 }
 
 /** An `answer` key stands for its person; a service's has none. Agents' keys stand for nobody here. */

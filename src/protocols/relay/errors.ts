@@ -111,6 +111,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   idempotency_mismatch: conflict,
   already_decided: conflict,
   already_answered: conflict,
+  person_changed: conflict,
   digest_mismatch: as(409, "ANSWER_CONFLICT", "What was shown is not what would run"),
   escalation_limit: conflict,
   job_id_taken: as(409, "JOB_ID_CONFLICT", "job_id was used with another body"),

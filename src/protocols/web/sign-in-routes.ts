@@ -8,7 +8,7 @@ import type { Door, DoorContext } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
 import { fields, textField } from "../http/fields.ts";
 import { isFromHere } from "../http/reach.ts";
-import { addressMac, cookieName, cookieOf, fromOurPage, presentedParticipant } from "../http/principals.ts";
+import { addressMac, cookieName, cookieOf, fromOurPage, participantCookie } from "../http/principals.ts";
 
 const SESSION_SECONDS = 30 * 86_400;
 
@@ -52,7 +52,6 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
         const { token, person } = await signIn(ctx, {
           code: (request.body as z.output<typeof SignIn>).code,
           formerToken: cookieOf(request, name),
-          participant: presentedParticipant(door, request),
           countedBy: isFromHere(config, request) ? undefined : addressMac(door, request),
         });
         return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person });
@@ -80,7 +79,12 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
           await signOut(ctx, token);
         }
-        return reply.header("set-cookie", cookie("", 0)).code(204).send();
+        // Whoever uses the browser next is somebody else in the crowd too.
+        const participant = token === undefined ? [] : [participantCookie(door, "", 0)];
+        return reply
+          .header("set-cookie", [cookie("", 0), ...participant])
+          .code(204)
+          .send();
       },
     );
   };

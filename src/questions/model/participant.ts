@@ -2,6 +2,8 @@
 export interface Caller {
   /** The signed-in person, or the person a key of scope `answer` is bound to. */
   person?: string;
+  /** SHA-256 of the session or key that speaks for the person: what is subscribed to ends with it. */
+  credential?: string;
   /** A key speaks for the person: a program, which may well hold the key of an agent of the same person too. */
   byKey?: boolean;
   /** The participant named by a valid credential. */

@@ -3,7 +3,7 @@ import { sql } from "../../core/store/sql.ts";
 
 export interface Participant {
   id: string;
-  /** The person whose device this is, once somebody has signed in on it. */
+  /** The person with a name whose row this is: then it is their id, and no credential stands for it. */
   person: string | null;
   /** Whether its credential has ever been shown; from then on a fingerprint cannot stand for it. */
   presented: boolean;
@@ -119,14 +119,6 @@ export async function setTimeZone(tx: Tx, id: string, timeZone: string): Promise
   );
 }
 
-/** Returns the names of all participants that are one person's. */
-export async function listNamesOf(on: Queryable, person: string): Promise<string[]> {
-  const rows = await on.all<{ participant_id: string }>(
-    sql`SELECT participant_id FROM participants WHERE person = ${person}`,
-  );
-  return rows.map((row) => row.participant_id);
-}
-
 /** Makes `hash` the only recovery code of the participant, for `forMs`; returns when it ends. */
 export async function setRecovery(tx: Tx, id: string, hash: string, forMs: number): Promise<number> {
   const row = await one<{ recovery_expires_at: number }>(
@@ -138,13 +130,13 @@ export async function setRecovery(tx: Tx, id: string, hash: string, forMs: numbe
 }
 
 /** Spends a recovery code: returns whose it was if it was good, and nothing ever after. */
-export async function spendRecovery(tx: Tx, hash: string): Promise<{ id: string; person: string | null } | undefined> {
-  const row = await first<{ participant_id: string; person: string | null }>(
+export async function spendRecovery(tx: Tx, hash: string): Promise<string | undefined> {
+  const row = await first<{ participant_id: string }>(
     tx,
     sql`UPDATE participants SET recovery_hash = NULL, recovery_expires_at = NULL
-      WHERE recovery_hash = ${hash} AND recovery_expires_at > parley_now() RETURNING participant_id, person`,
+      WHERE recovery_hash = ${hash} AND recovery_expires_at > parley_now() AND person IS NULL RETURNING participant_id`,
   );
-  return row && { id: row.participant_id, person: row.person };
+  return row?.participant_id;
 }
 
 /** Erases a person: participants, subscriptions, statistics. Answers that were given stay, under no one's name. */

@@ -1,7 +1,11 @@
 import type { Queryable, Tx } from "../../core/store/db.ts";
+import { isLiveCredential } from "../../access/store/credentials.ts";
 import { join, sql } from "../../core/store/sql.ts";
 
-/** Plans to tell every active device of these people of what is addressed to them, each device once. */
+/**
+ * Plans to tell every active device of these people of what is addressed to them, each device once, as long as the
+ * session or key is live under which they subscribed.
+ */
 export async function insertAddressedNotices(
   tx: Tx,
   askId: string,
@@ -12,10 +16,10 @@ export async function insertAddressedNotices(
   const them = join([...people]);
   await tx.all(
     sql`INSERT INTO notices (ask_id, subscription_id, person, kind, state, due_at, attempt, epoch, told_at)
-      SELECT ${askId}, s.subscription_id, p.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
+      SELECT ${askId}, s.subscription_id, s.person, 'addressed', 'queued', (SELECT parley_now()) + ${inMs}, 0, 0,
         (SELECT parley_now())
-      FROM participants p JOIN push_subscriptions s ON s.person = p.participant_id
-      WHERE s.active = 1 AND p.person IN (${them})
+      FROM push_subscriptions s
+      WHERE s.active = 1 AND s.person IN (${them}) AND ${isLiveCredential(sql`s.credential`)}
       ON CONFLICT DO NOTHING`,
   );
 }

@@ -10,7 +10,7 @@ import { OPERATOR } from "../../support/identities.ts";
 import { SCOPES } from "../../../src/lib/key-text.ts";
 import { openSink, type Sink } from "../../channels/mail.ts";
 import { fresh, HOUR, until } from "../../support/contract.ts";
-import { byToken, namedPerson, tokenIn, type Shown } from "../../support/identities.ts";
+import { namedPerson, type Shown } from "../../support/identities.ts";
 import { openPushService } from "../../support/push-service.ts";
 import { ONE_DATABASE, openWorld, type Reply, type World } from "../../support/world.ts";
 
@@ -81,9 +81,9 @@ for (const on of ONE_DATABASE) {
       world.call(method, path, { headers, ...(body !== undefined && { body }) });
     const asAdmin = (method: string, path: string, body?: unknown) => call(method, path, admin, body);
 
-    async function signIn(person: string, device: Shown = {}): Promise<Shown> {
+    async function signIn(person: string): Promise<Shown> {
       const { code } = await createSignInLink(world.server.ctx, person);
-      const reply = await world.call("POST", "/session", { body: { code }, headers: device });
+      const reply = await world.call("POST", "/session", { body: { code } });
       const cookie = (reply.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
       return { cookie, "sec-fetch-site": "same-origin" };
     }
@@ -289,15 +289,14 @@ for (const on of ONE_DATABASE) {
       const { endpoint, keys } = service.subscribe();
       const elsewhere = endpoint.replace(service.origin, "https://push.example.com");
       const subscription = { endpoint: elsewhere, keys };
-      const subscribed = await world.call("POST", "/human/push/subscribe", { body: { subscription } });
+      const phone = await signIn(OPERATOR);
+      const subscribed = await call("POST", "/human/push/subscribe", phone, { subscription });
       assert.equal(subscribed.status, 201, subscribed.text);
       // A push service of this machine, which no browser can name.
       const { subscription_id: id } = subscribed.body;
       await world.server.ctx.db.transact((tx) =>
         tx.all(sql`UPDATE push_subscriptions SET address = ${endpoint} WHERE subscription_id = ${id}`),
       );
-      const phone = await signIn(OPERATOR, byToken(tokenIn(subscribed)));
-
       const begun = (await call("POST", "/admin/channel_tests", phone, { channel: "push" })).body;
       const test = async () => (await asAdmin("GET", `/admin/channel_tests/${begun.id}`)).body;
       await settle(async () => (await test()).state === "sent");

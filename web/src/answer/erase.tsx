@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { people, reconnect } from "../api.ts";
 import { forget } from "../device.ts";
-import { discardAll } from "../outbox.ts";
+import { draftsOfAuthor } from "../author.ts";
+import { discardOwn } from "../outbox.ts";
 import { announce } from "../parts/announcer.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { turnOffPush } from "../push.ts";
@@ -21,8 +22,8 @@ export function Erase() {
       return setFailed(true);
     }
     await turnOffPush().catch(() => {});
-    await discardAll();
-    for (const kept of ["draft.", "feed", "device", "interval"]) forget(kept);
+    await discardOwn();
+    for (const kept of [draftsOfAuthor(), "feed", "device", "interval"]) forget(kept);
     reconnect();
     setAsking(false);
     announce(text.erase.done);

@@ -8,7 +8,7 @@ import { Choice } from "../parts/choice.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { useStats } from "../queries.ts";
 import { Trouble } from "../parts/trouble.tsx";
-import { shortcuts, theme, wearTheme } from "../settings.ts";
+import { named, shortcuts, theme, wearTheme } from "../settings.ts";
 import { text } from "../text.ts";
 import { Badge } from "./badge.tsx";
 import { Erase } from "./erase.tsx";
@@ -30,6 +30,8 @@ export default function MePage({ onShowKeys }: { onShowKeys: () => void }) {
 /** All sections appear together, so that none pushes another down. */
 function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onShowKeys: () => void }) {
   const { data, error, refetch } = stats;
+  // Somebody with a name signs in on the other device.
+  const signedIn = named.use();
   return (
     <>
       {data ? (
@@ -40,9 +42,11 @@ function Everything({ stats, onShowKeys }: { stats: UseQueryResult<Stats>; onSho
       <Section title={text.notifications.title} id="notifications">
         <Notifications />
       </Section>
-      <Section title={text.recovery.title}>
-        <Recovery />
-      </Section>
+      {signedIn === "no" && (
+        <Section title={text.recovery.title}>
+          <Recovery />
+        </Section>
+      )}
       <Device onShowKeys={onShowKeys} />
       <Section title={text.erase.title}>
         <Erase />

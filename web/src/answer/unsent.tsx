@@ -37,12 +37,13 @@ function wordsOf({ answer, question }: Written): string {
 
 export function Waiting({ written, nextStep }: { written: Written; nextStep: ComponentChildren }) {
   const pauseMs = (written.notBefore ?? 0) - Date.now();
+  const isSignedOut = written.refusal?.code === "PERSON_CHANGED";
   const limited = pauseMs > 0 && written.refusal?.code === "RATE_LIMITED";
   return (
     <Unfinished
       written={written}
       title={text.waiting.title}
-      hint={limited ? text.waiting.limited(pauseMs) : text.waiting.hint}
+      hint={isSignedOut ? text.waiting.signedOut : limited ? text.waiting.limited(pauseMs) : text.waiting.hint}
     >
       {nextStep}
       {!limited && (

@@ -3,7 +3,8 @@ import type { SignedIn } from "@parley/sdk/wire";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { isUnreachable } from "../queries.ts";
-import { holdsCode, signOut, useSession } from "../session.ts";
+import { SignOut } from "../parts/sign-out.tsx";
+import { holdsCode, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
@@ -91,9 +92,7 @@ function NotForYou({ name }: { name: string }) {
         <Link href="/inbox" class="button primary">
           {text.openInbox}
         </Link>
-        <button type="button" class="quiet" onClick={() => void signOut()}>
-          {text.signOut}
-        </button>
+        <SignOut label={text.signOut} />
       </Notice>
     </div>
   );

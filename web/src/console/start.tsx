@@ -2,7 +2,7 @@ import type { SignedIn } from "@parley/sdk/wire";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter";
 import { Copyable } from "../parts/copyable.tsx";
-import { signOut } from "../session.ts";
+import { SignOut } from "../parts/sign-out.tsx";
 import styles from "./console.module.css";
 import { Section } from "./parts.tsx";
 import { text } from "./text.ts";
@@ -19,9 +19,7 @@ export function Start(props: { person: SignedIn["person"]; children: ComponentCh
           <h1>{text.title}</h1>
           <p class="muted">{text.signedInAs(name, role)}</p>
         </div>
-        <button type="button" class="quiet" onClick={() => void signOut()}>
-          {text.signOut}
-        </button>
+        <SignOut label={text.signOut} />
       </header>
       {props.children}
       <Section title={text.start.inbox}>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { draftsOfAuthor } from "../author.ts";
 import { recall, remember } from "../device.ts";
 import type { Filled } from "./schema.ts";
 
@@ -14,7 +15,7 @@ export interface AskDraft {
   kwargs?: string;
 }
 
-const nameOf = (id: string): string => `draft.ask.${id}`;
+const nameOf = (id: string): string => `${draftsOfAuthor()}ask.${id}`;
 
 export function readAskDraft(id: string): AskDraft {
   try {

@@ -6,7 +6,8 @@ import { useKeys } from "../keys.ts";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { isUnreachable } from "../queries.ts";
-import { holdsCode, signOut, useSession } from "../session.ts";
+import { SignOut } from "../parts/sign-out.tsx";
+import { holdsCode, useSession } from "../session.ts";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import { Ask } from "./ask.tsx";
@@ -89,9 +90,7 @@ function Room({ id, name }: { id: string | undefined; name: string }) {
         <Link href="/me#notifications" class="button quiet">
           {text.notify}
         </Link>
-        <button type="button" class="quiet" onClick={() => void signOut()}>
-          {text.signOut}
-        </button>
+        <SignOut label={text.signOut} />
       </footer>
     </div>
   );
