@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping, Optional
+import re
+from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import urlsplit
 
 from ._http import Connection
@@ -55,6 +56,7 @@ def connect(
     retries: int,
     timeout: float,
     receipt_keys: Optional[Mapping[str, Any]],
+    receipt_agent: Optional[str],
 ) -> Connection:
     """Returns what speaks to the server. Raises RuntimeError where receipts are to be verified, and cannot be."""
     if receipt_keys is not None and not can_verify():
@@ -69,4 +71,16 @@ def connect(
         headers["Authorization"] = f"Bearer {key}"
     if agent_id:
         headers["X-Agent-Id"] = agent_id
-    return Connection(address, headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys)
+    agents = [receipt_agent] if receipt_agent else _agents(address, key, agent_id or "")
+    return Connection(address, headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys, agents=agents)
+
+
+def _agents(url: str, key: Optional[str], name: str) -> Sequence[str]:
+    """Returns whom receipts may name as who asked; `agent:` alone is the holder of any key.
+
+    The key may also stand behind the name, or in the address (spec/security 3).
+    """
+    if key or re.search(r"(^|:)parley_", name) or re.search(r"/k/[^/]+/*$", url):
+        return ["agent:"]
+    # A name that a key was made for is none for a program without one.
+    return [f"open:{name}", "open:default"]
