@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
+import socket
 from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import urlsplit
 
@@ -40,6 +42,23 @@ def _is_same_address(one: str, other: str) -> bool:
         return _parts(one) == _parts(other)
     except ValueError:
         return False
+
+
+def is_here(url: str) -> bool:
+    """True for a server on this very computer, in whatever way its address is written."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        try:
+            # As systems read them: 127.1, 0x7f000001, 2130706433.
+            address = ipaddress.ip_address(socket.inet_aton(host))
+        except (OSError, ValueError):
+            return False
+    known = getattr(address, "ipv4_mapped", None) or address
+    return known.is_loopback or known.is_unspecified
 
 
 def _parts(url: str) -> tuple[object, ...]:
