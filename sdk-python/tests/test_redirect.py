@@ -1,37 +1,13 @@
 """Whoever sends a client on is somebody else, and whoever it leads to hears nothing."""
 
 import asyncio
-import threading
 import unittest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Callable, List, Optional
 
 from parley import AsyncParley, Parley, ParleyError
 
-
-def listening(case: unittest.TestCase, answer: Callable[[BaseHTTPRequestHandler], None]) -> str:
-    """Returns the address of a server on this computer, which answers so until the test is over."""
-
-    class Answers(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_GET(self) -> None:
-            answer(self)
-
-        do_POST = do_GET
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-
-    def end() -> None:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-    case.addCleanup(end)
-    return f"http://127.0.0.1:{server.server_address[1]}"
+from listening import listening
 
 
 class ARedirect(unittest.TestCase):

@@ -2,7 +2,7 @@ import { canonical, consentDigest, copyOf } from "./consent.ts";
 import type { CallOptions, Connection } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { outcomeOf, read, request } from "./outcome.ts";
-import { canVerify, isSigned, payloadOf, type ReceiptKeys } from "./receipts.ts";
+import { canVerify, isReceiptOf, isSigned, payloadOf, type ReceiptKeys, type ReceiptWanted } from "./receipts.ts";
 import { ApprovalMismatch, ApprovalRejected, ApprovalUndecided } from "./request-errors.ts";
 import { channelIdOf } from "./whom.ts";
 import type { ContactChannel, FunctionCall, Responder, ResponseOption } from "./wire.ts";
@@ -67,13 +67,20 @@ export interface Decision<Args extends object = Record<string, unknown>> {
   verified: boolean;
 }
 
+/** What receipts are checked by. */
+export interface ReceiptRules extends Pick<ReceiptWanted, "agents"> {
+  receiptKeys: ReceiptKeys | undefined;
+}
+
 /** Asks and waits; what `Parley.approve` promises. */
 export async function approve<Args extends object>(
   connection: Connection,
   { fn, args: given, ...options }: ApprovalRequest<Args>,
-  receiptKeys?: ReceiptKeys,
+  rules: ReceiptRules,
 ): Promise<Decision<Args>> {
-  const { signal, idempotencyKey: id = newKey() } = options;
+  const { signal, idempotencyKey, by } = options;
+  const id = idempotencyKey ?? newKey();
+  const since = idempotencyKey === undefined ? Date.now() : undefined;
   const args = copyOf(given);
   const body = {
     run_id: options.runId ?? "sdk",
@@ -90,9 +97,9 @@ export async function approve<Args extends object>(
     },
   };
   const asked = await request<FunctionCall>(connection, "/function_calls", body, signal);
-  const call = await outcomeOf(connection, pathOf(id), signal, asked);
-  const wanted = { fn, args, isEditable: options.editable === true, by: options.by };
-  return decisionOf(connection, call, wanted, { signal, receiptKeys });
+  const call = await outcomeOf(connection, { path: pathOf(id), nameOf, id }, signal, asked);
+  const wanted = { id, since, fn, args, isEditable: options.editable === true, by };
+  return decisionOf(connection, call, wanted, { ...rules, signal });
 }
 
 /** Waits for what was asked before; what `Parley.decision` promises. */
@@ -100,11 +107,12 @@ export async function decision(
   connection: Connection,
   id: string,
   { signal, by }: CallOptions & Pick<ApprovalOptions, "by">,
-  receiptKeys?: ReceiptKeys,
+  rules: ReceiptRules,
 ): Promise<Decision<Record<string, unknown>>> {
-  const call = await outcomeOf<FunctionCall>(connection, pathOf(id), signal);
+  const call = await outcomeOf<FunctionCall>(connection, { path: pathOf(id), nameOf, id }, signal);
   const { fn, kwargs: args, editable } = call.spec;
-  return decisionOf(connection, call, { fn, args, isEditable: editable === true, by }, { signal, receiptKeys });
+  const wanted = { id, since: undefined, fn, args, isEditable: editable === true, by };
+  return decisionOf(connection, call, wanted, { ...rules, signal });
 }
 
 /** Nobody can decide any more; what `Parley.withdraw` promises. */
@@ -126,7 +134,8 @@ async function channelOf(
 }
 
 /** What is about to run. */
-interface Wanted<Args> {
+interface Wanted<Args> extends Pick<ReceiptWanted, "since"> {
+  id: string;
   fn: string;
   args: Args;
   isEditable: boolean;
@@ -137,10 +146,10 @@ interface Wanted<Args> {
 async function decisionOf<Args extends object>(
   connection: Connection,
   call: FunctionCall,
-  { fn, args: wanted, isEditable, by }: Wanted<Args>,
-  { signal, receiptKeys }: CallOptions & { receiptKeys: ReceiptKeys | undefined },
+  { id, since, fn, args: wanted, isEditable, by }: Wanted<Args>,
+  { signal, receiptKeys, agents }: CallOptions & ReceiptRules,
 ): Promise<Decision<Args>> {
-  const { call_id: id, status } = call;
+  const { status } = call;
   if (status.expired || status.cancelled) throw new ApprovalUndecided(call);
   if (status.approved !== true) throw new ApprovalRejected(call);
   const edited = isEditable && status.edited === true && status.kwargs !== undefined;
@@ -148,10 +157,12 @@ async function decisionOf<Args extends object>(
   const digest = await consentDigest(fn, args);
   const path = `/receipts/${encodeURIComponent(status.ask_id)}`;
   const receipt = await read<string>(connection, path, { signal, asText: true });
-  const { outcome, call_id, consent_digest, decided = [] } = payloadOf(receipt);
-  const isThis = outcome === "approved" && call_id === id && consent_digest === digest;
+  const said = payloadOf(receipt);
+  const isThis = isReceiptOf(said, { callId: id, askId: status.ask_id, digest, agents, since });
   if (!isThis || status.consent_digest !== digest) throw new ApprovalMismatch(call);
-  const people = decided.filter(({ kind }) => kind === "person").map((one) => one.id);
+  const people = (Array.isArray(said.decided) ? said.decided : [])
+    .filter(({ kind }) => kind === "person")
+    .map((one) => one.id);
   if (by && !(by === "enrolled" ? people.length > 0 : people.some((one) => by.includes(one))))
     throw new ApprovalMismatch(call, "Nobody of those who must has approved");
   const verified = await canVerify();
@@ -176,6 +187,8 @@ async function decisionOf<Args extends object>(
     verified,
   };
 }
+
+const nameOf = ({ call_id: id }: FunctionCall) => id;
 
 function pathOf(id: string): string {
   return `/function_calls/${encodeURIComponent(id)}`;

@@ -82,7 +82,7 @@ export async function askPerson<Value>(
     },
   };
   const asked = await request<Message>(connection, "/messages", body, signal);
-  return answerIn(await outcomeOf(connection, pathOf(uid), signal, asked));
+  return answerIn(await outcomeOf(connection, waitedFor(uid), signal, asked));
 }
 
 /** Waits for what was asked before; what `Parley.answer` promises. */
@@ -91,7 +91,7 @@ export async function answer<Value>(
   id: string,
   { signal }: CallOptions,
 ): Promise<PersonAnswer<Value>> {
-  return answerIn(await outcomeOf<Message>(connection, pathOf(id), signal));
+  return answerIn(await outcomeOf(connection, waitedFor(id), signal));
 }
 
 /** Nobody can answer any more; what `Parley.withdrawQuestion` promises. */
@@ -110,6 +110,10 @@ function answerIn<Value>(message: Message): PersonAnswer<Value> {
   const words = status.humanMessage ?? "";
   const value = (spec.response_schema === undefined ? words : status.response) as Value;
   return { id: metadata.uid, value, words, by: status.user_info };
+}
+
+function waitedFor(id: string) {
+  return { path: pathOf(id), id, nameOf: ({ metadata }: Message) => metadata?.uid };
 }
 
 function pathOf(id: string): string {

@@ -6,6 +6,7 @@ import {
   decision,
   type GuardedCall,
   type GuardOptions,
+  type ReceiptRules,
   requireApproval,
   withdraw,
 } from "./approvals.ts";
@@ -18,7 +19,7 @@ import {
   type PersonQuestion,
   withdrawQuestion,
 } from "./ask-person.ts";
-import { agentServer } from "./environment.ts";
+import { agentServer, agentsOf } from "./environment.ts";
 import { ParleyError } from "./errors.ts";
 import { type CallOptions, Connection, type ConnectionOptions, jitter, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
@@ -61,6 +62,11 @@ export interface ParleyOptions extends Omit<ConnectionOptions, "url"> {
    * another way. Left out, the server is asked for them.
    */
   receiptKeys?: ReceiptKeys;
+  /**
+   * The agent that receipts must be of, as they say it: `agent:NAME` with the name that its key was made for. Left out, that
+   * of any key where this client has one, else `open:` and the `agentId`.
+   */
+  receiptAgent?: string;
 }
 
 export interface WaitOptions extends CallOptions {
@@ -89,7 +95,7 @@ const GRACE_MS = 60_000;
  */
 export class Parley {
   readonly #connection: Connection;
-  readonly #receiptKeys: ReceiptKeys | undefined;
+  readonly #receipts: ReceiptRules;
 
   constructor(options: ParleyOptions = {}) {
     const { url, key } = agentServer(options);
@@ -98,7 +104,7 @@ export class Parley {
       "x-agent-id": options.agentId,
     };
     this.#connection = new Connection({ ...options, url }, () => headers);
-    this.#receiptKeys = options.receiptKeys;
+    this.#receipts = { receiptKeys: options.receiptKeys, agents: agentsOf({ ...options, url, key }) };
   }
 
   /**
@@ -266,7 +272,7 @@ export class Parley {
    *   was asked, `unauthorized`, `rate_limited`, or the signal's reason
    */
   async approve<Args extends object>(request: ApprovalRequest<Args>): Promise<Decision<Args>> {
-    return approve(this.#connection, request, this.#receiptKeys);
+    return approve(this.#connection, request, this.#receipts);
   }
 
   /**
@@ -276,7 +282,7 @@ export class Parley {
    * @throws what `approve` does, and {ParleyError} `not_found`
    */
   async decision(id: string, options: CallOptions & Pick<ApprovalOptions, "by"> = {}): Promise<Decision> {
-    return decision(this.#connection, id, options, this.#receiptKeys);
+    return decision(this.#connection, id, options, this.#receipts);
   }
 
   /**

@@ -50,3 +50,15 @@ export function isSameAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((url) => new URL(url).href.replace(/\/+$/, ""));
   return first === second;
 }
+
+/**
+ * Returns whom receipts of this client's approvals may name as who asked; `agent:` alone is the holder of any key. The key
+ * may also stand behind the name, or in the address (spec/security 3).
+ */
+export function agentsOf(client: { url: string; key: string | undefined; agentId?: string; receiptAgent?: string }) {
+  const { url, key, agentId: name = "", receiptAgent } = client;
+  if (receiptAgent !== undefined) return [receiptAgent];
+  if (key !== undefined || /(^|:)parley_/.test(name) || /\/k\/[^/]+\/*$/.test(url)) return ["agent:"];
+  // A name that a key was made for is none for a program without one.
+  return [`open:${name}`, "open:default"];
+}

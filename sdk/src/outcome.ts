@@ -1,3 +1,4 @@
+import { ParleyError } from "./errors.ts";
 import { type Connection, sleep } from "./http.ts";
 import { persist } from "./persist.ts";
 import type { RequestStatus } from "./wire.ts";
@@ -44,26 +45,44 @@ function isOver({ status }: Request): boolean {
   return status.responded_at !== undefined || status.expired === true || status.cancelled === true;
 }
 
+/** What is waited for: where it stands, the id it was asked under, and where a reply says of which request it is. */
+interface Waited<T> {
+  path: string;
+  id: string;
+  nameOf: (request: T) => unknown;
+}
+
+/** Returns the reply. @throws {ParleyError} `BAD_REPLY` unless it is of this request */
+function ofThis<T extends Request>(reply: T, { id, nameOf }: Waited<T>): T {
+  if (typeof reply?.status !== "object" || reply.status === null)
+    throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status: 200 });
+  if (nameOf(reply) !== id)
+    throw new ParleyError("BAD_REPLY", "The server answered for another request.", { status: 200 });
+  return reply;
+}
+
 /**
  * Resolves with the request once it is over.
  *
  * A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
  *
- * @throws {ParleyError} `not_found`, `unauthorized`, or the signal's reason
+ * @throws {ParleyError} `not_found`, `unauthorized`, `BAD_REPLY` for a reply about another request, or the signal's reason
  */
 export async function outcomeOf<T extends Request>(
   connection: Connection,
-  path: string,
+  waited: Waited<T>,
   signal: AbortSignal | undefined,
   first?: T,
 ): Promise<T> {
-  let latest = first ?? (await read<T>(connection, `${A2H}${path}`, { signal }));
+  const { path } = waited;
+  let latest = ofThis(first ?? (await read<T>(connection, `${A2H}${path}`, { signal })), waited);
   const call = { signal, query: { wait: HOLD_SECONDS }, timeoutMs: HOLD_SECONDS * 1000 + 15_000 };
   while (!isOver(latest)) {
     const start = Date.now();
     // Without a deadline this is not a number, which no time is later than.
     const giveUpAt = Date.parse(latest.status.expires_at ?? "") + GRACE_MS;
-    latest = await persist(() => connection.call<T>("GET", `${A2H}${path}`, call), { signal, giveUpAt });
+    const look = () => connection.call<T>("GET", `${A2H}${path}`, call);
+    latest = ofThis(await persist(look, { signal, giveUpAt }), waited);
     // A server that does not hold reads must not be asked in a tight loop.
     if (!isOver(latest) && Date.now() - start < 1000) await sleep(1000, signal);
   }

@@ -5,6 +5,35 @@ export interface ReceiptKeys {
   keys: readonly { kid?: string; crv?: string; x?: string }[];
 }
 
+/** The approval that was asked for, which a receipt must be of. */
+export interface ReceiptWanted {
+  /** The id that the request was asked under, and the server's id of it. */
+  callId: string;
+  askId: string;
+  digest: string;
+  /** Who asked, as receipts say it: one of these, and by a key with a name that is not known here `agent:`. */
+  agents: readonly string[];
+  /** When it was asked, in milliseconds since 1970; left out where another may have asked it earlier. */
+  since?: number | undefined;
+}
+
+/** By how much this clock and the server's may differ. */
+const CLOCKS_APART_MS = 3_600_000;
+
+/**
+ * True for the receipt of exactly this approval. Of door, request, agent and times it may say nothing: whoever signed it
+ * left them out.
+ */
+export function isReceiptOf(said: Partial<ReceiptPayload>, wanted: ReceiptWanted): boolean {
+  const { callId, askId, digest, agents, since } = wanted;
+  if (said.outcome !== "approved" || said.call_id !== callId || said.consent_digest !== digest) return false;
+  const { door = "a2h", jti = askId, agent, asked_at = since ?? 0, settled_at = asked_at } = said;
+  const isAgents = (one: string) =>
+    agent === one || (one === "agent:" && typeof agent === "string" && agent.startsWith(one));
+  if (door !== "a2h" || jti !== askId || (agent !== undefined && !agents.some(isAgents))) return false;
+  return asked_at <= settled_at && (since === undefined || asked_at >= since - CLOCKS_APART_MS);
+}
+
 /** The name of EdDSA by Curve25519 in the Web Cryptography API. */
 const ED25519 = "Ed25519";
 

@@ -357,10 +357,17 @@ export interface Human {
 
 /** What a receipt says of one decision, among other things; it is the payload of a JWS. */
 export interface ReceiptPayload {
+  /** The server's id of the request. */
   jti: string;
+  door: string;
   call_id: string | null;
+  /** Who asked: `agent:NAME` of a key, `open:NAME` of a program without one. */
+  agent: string;
   consent_digest: string | null;
   outcome: "approved" | "rejected" | "answered" | "expired" | "cancelled";
   /** Who decided; a person by id. */
   decided: readonly { kind: string; id: string }[];
+  /** Milliseconds since 1970, by the server's clock. */
+  asked_at: number;
+  settled_at: number;
 }

@@ -12,7 +12,7 @@ export interface DecodedView {
 const MOST_VIEWS = 24;
 const MOST_STEPS = 5;
 
-/** Characters that are not seen, and those that are another way to write one of ASCII, such as full-width letters. */
+/** Characters that are not seen, and those that are another way to write one of ASCII: full-width letters, others' digits. */
 const NOT_ASCII = /[^\x00-\x7f]/gu;
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u;
 
@@ -70,9 +70,7 @@ const STEPS: readonly ((view: DecodedView) => DecodedView)[] = [
  * the text as it was written, of which this may be the part that begins at `offset`.
  */
 export function decodedViews(written: string, offset = 0): DecodedView[] {
-  const places = Int32Array.from({ length: written.length }, (_, i) => offset + i);
-  const asWritten = { text: written, starts: places, ends: places.map((i) => i + 1), joined: false };
-  const views = [rewritten(asWritten, NOT_ASCII, ([one]) => (UNSEEN.test(one) ? "" : one.normalize("NFKC")))];
+  const views = [plainView(written, offset)];
   const seen = new Set(views.map(({ text }) => text));
   let last = views;
   for (let step = 0; step < MOST_STEPS && last.length > 0; step += 1) {
@@ -90,6 +88,27 @@ export function decodedViews(written: string, offset = 0): DecodedView[] {
   }
   return views;
 }
+
+/** Returns a text as it looks, with each way to write a letter or digit of ASCII made that letter or digit. */
+export function plainView(written: string, offset = 0): DecodedView {
+  const places = Int32Array.from({ length: written.length }, (_, i) => offset + i);
+  const asWritten = { text: written, starts: places, ends: places.map((i) => i + 1), joined: false };
+  return rewritten(asWritten, NOT_ASCII, ([one]) => plainOf(one));
+}
+
+/** Returns what a character looks like: nothing where it is not seen, and a digit of whatever script as one of ASCII. */
+function plainOf(one: string): string {
+  if (UNSEEN.test(one)) return "";
+  const plain = one.normalize("NFKC");
+  if (!DIGIT.test(plain)) return plain;
+  // Unicode has the ten digits of a script in their order, one behind another.
+  const code = plain.codePointAt(0) ?? 0;
+  let before = 0;
+  while (DIGIT.test(String.fromCodePoint(code - before - 1))) before += 1;
+  return String(before % 10);
+}
+
+const DIGIT = /^\p{Nd}$/u;
 
 /** Returns a view in which each match is replaced; what stands for a match came from all of it. */
 function rewritten(

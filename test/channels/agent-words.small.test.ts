@@ -77,6 +77,39 @@ describe("an agent's words in a message", () => {
     }
   });
 
+  it("hold no code or address in another spelling", () => {
+    for (const code of [
+      "K7PQ",
+      "Ｋ７ＰＱ",
+      "K 7 P Q",
+      "K-7-P-Q",
+      "K–7–P–Q",
+      "K . 7 . P . Q",
+      "k7-pq",
+      "K\u200b7\u2060PQ",
+      "Ⓚ⑦ⓅⓆ",
+      "𝐊𝟕𝐏𝐐",
+      "٤٧٧٧",
+      "४७७७",
+      "4 7 7 7",
+      "４７－７７",
+    ])
+      for (const before of ["Reply YES ", "ＹＥＳ ", "The code is ", "NO: "]) {
+        const words = withoutForgery(`${before}${code}, thank you`, OUR_URL);
+        assert.equal(words, `${before}[code left out], thank you`, code);
+      }
+    const fullWidth = FORGED_LINK.replace(/[!-~]/g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0));
+    assert.equal(withoutForgery(`See ${fullWidth} now`, OUR_URL), "See [address left out] now");
+    for (const words of [
+      "code: 24 25 26",
+      "ok 2, 3, 4, 5",
+      "Reply yes to the 3 of 4",
+      "approve ４７７７７ now",
+      "a ＋ b",
+    ])
+      assert.equal(withoutForgery(words, OUR_URL), words);
+  });
+
   it("leave what is ours alone", () => {
     const shown = MESSAGES["a text message"]?.(asks["a call"]) ?? "";
     assert.ok(shown.endsWith(`Reply YES ${OUR_CODE} or NO ${OUR_CODE}, or decide here:\n${OUR_LINK}`), shown);

@@ -200,7 +200,7 @@ describe("an approval by the SDK", () => {
       "another signature": [head, payload, Buffer.alloc(64, 1).toString("base64url")].join("."),
       "no signature": `${head}.${payload}.`,
       "no algorithm": `${encoded({ ...header, alg: "none" })}.${payload}.`,
-      "an altered field": [head, encoded({ ...said, settled_at: 0 }), signature].join("."),
+      "an altered field": [head, encoded({ ...said, iss: "https://elsewhere.example" }), signature].join("."),
       "an extension that nobody knows": [encoded({ ...header, crit: ["b64"], b64: false }), payload, signature].join(
         ".",
       ),

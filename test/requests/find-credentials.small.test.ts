@@ -119,9 +119,30 @@ describe("what lets somebody answer", () => {
       "K7%50Q",
       "K7 PQ",
       "*K7PQ*",
+      "K ... 7 / P · Q",
+      "K, 7, P, Q",
+      "K – 7 – P – Q",
+      "K٧PQ",
+      "K७PQ",
+      "𝐊𝟕𝐏𝐐",
+      "Ⓚ⑦ⓅⓆ",
+      "٢٣٤٥",
+      "২ ৩ ৪ ৫",
+      "2 - 3 - 4 - 5",
     ])
       assert.match(without(`It is ${code}.`), /^It is \*?\[x\]\*?\.$/, code);
-    for (const text of ["K7PQX", "AK7PQ", "12345", "23456", "2, 3, 4, 5", "Ä2345", "K7P", "an ordinary sentence"])
+    for (const text of [
+      "K7PQX",
+      "AK7PQ",
+      "12345",
+      "23456",
+      "2, 3, 4, 5",
+      "٢٣٤٥٦",
+      "K7 and PQ",
+      "Ä2345",
+      "K7P",
+      "an ordinary sentence",
+    ])
       assert.equal(without(text), text);
   });
 

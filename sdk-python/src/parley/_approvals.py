@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 import uuid
 from dataclasses import dataclass
 from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union, cast
@@ -12,7 +13,7 @@ from ._consent import consent_digest, copy_of
 from ._errors import ApprovalMismatch, ApprovalRejected, ApprovalUndecided
 from ._http import Connection
 from ._outcome import outcome, read, read_text, request
-from ._receipts import can_verify, is_signed, said_in
+from ._receipts import Wanted, can_verify, is_receipt_of, is_signed, people_in, said_in
 from ._steps import Steps
 from ._whom import channel_id
 
@@ -48,7 +49,9 @@ class Decision:
 def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapping[str, Any]) -> Steps[Decision]:
     """Asks, waits, and returns the decision; what `Parley.approve` promises."""
     copied = cast("dict[str, Any]", copy_of(args))
-    call_id = str(more.get("idempotency_key") or uuid.uuid4())
+    key = more.get("idempotency_key")
+    call_id = str(key or uuid.uuid4())
+    since = None if key else time.time() * 1000
     spec = {
         "fn": fn,
         "kwargs": copied,
@@ -61,15 +64,17 @@ def approve(connection: Connection, fn: str, args: Mapping[str, Any], more: Mapp
     }
     body = {"run_id": "sdk", "call_id": call_id, "spec": {k: v for k, v in spec.items() if v is not None}}
     asked = yield from request(connection, "/function_calls", body)
-    call = yield from outcome(connection, _path(call_id), asked)
-    return (yield from _decision(connection, call, fn, copied, more.get("by")))
+    call = yield from outcome(connection, _path(call_id), call_id, asked)
+    run = _Run(call_id, fn, copied, bool(more.get("editable")), more.get("by"), since)
+    return (yield from _decision(connection, call, run))
 
 
 def read_decision(connection: Connection, call_id: str, by: Optional[ApprovedBy] = None) -> Steps[Decision]:
     """Waits for what was asked before; what `Parley.decision` promises."""
-    call = yield from outcome(connection, _path(call_id))
+    call = yield from outcome(connection, _path(call_id), call_id)
     spec = call["spec"]
-    return (yield from _decision(connection, call, spec["fn"], spec["kwargs"], by))
+    run = _Run(call_id, spec["fn"], spec["kwargs"], bool(spec.get("editable")), by, None)
+    return (yield from _decision(connection, call, run))
 
 
 def withdraw(connection: Connection, call_id: str, reason: Optional[str]) -> Steps[None]:
@@ -97,27 +102,38 @@ def arguments_of(function: Callable[..., Any], name: str) -> Callable[..., Mappi
     return named
 
 
-def _decision(
-    connection: Connection, call: Mapping[str, Any], fn: str, wanted: Mapping[str, Any], by: Optional[ApprovedBy]
-) -> Steps[Decision]:
+@dataclass(frozen=True)
+class _Run:
+    """What is about to run."""
+
+    call_id: str
+    fn: str
+    args: Mapping[str, Any]
+    editable: bool
+    by: Optional[ApprovedBy]
+    since: Optional[float]
+
+
+def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Steps[Decision]:
     """Raises NotApproved unless exactly this was approved, or what a person made of it who was allowed to."""
     status: Mapping[str, Any] = call["status"]
     if status.get("expired") or status.get("cancelled"):
         raise ApprovalUndecided(call)
     if status.get("approved") is not True:
         raise ApprovalRejected(call)
-    edited = bool(call["spec"].get("editable")) and status.get("edited") is True
-    args: Mapping[str, Any] = status["kwargs"] if edited else wanted
-    digest = consent_digest(fn, args)
+    edited = run.editable and status.get("edited") is True
+    args: Mapping[str, Any] = status["kwargs"] if edited else run.args
+    digest = consent_digest(run.fn, args)
     path = f"/receipts/{quote(str(status['ask_id']), safe='')}"
     receipt = yield from read_text(connection, path)
     said = said_in(receipt)
-    seen = (said.get("outcome"), said.get("call_id"), said.get("consent_digest"), status.get("consent_digest"))
-    if seen != ("approved", call["call_id"], digest, digest):
+    wanted = Wanted(run.call_id, str(status["ask_id"]), digest, connection.agents, run.since)
+    if not is_receipt_of(said, wanted) or status.get("consent_digest") != digest:
         raise ApprovalMismatch(call)
+    by = run.by
     if isinstance(by, str) and by != "enrolled":
         raise TypeError("by is a list of ids of people, or enrolled.")
-    people = [one.get("id") for one in said.get("decided", ()) if one.get("kind") == "person"]
+    people = people_in(said)
     if by is not None and not (people if by == "enrolled" else any(one in by for one in people)):
         raise ApprovalMismatch(call, "Nobody of those who must has approved")
     verified = can_verify()
@@ -126,8 +142,8 @@ def _decision(
         if not is_signed(receipt, keys):
             raise ApprovalMismatch(call, "No key of the server's has signed the receipt of")
     return Decision(
-        id=call["call_id"],
-        fn=fn,
+        id=run.call_id,
+        fn=run.fn,
         args=args,
         edited=edited,
         by=status.get("user_info", {}),

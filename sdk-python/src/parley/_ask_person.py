@@ -55,12 +55,12 @@ def ask_person(
         "spec": {name: value for name, value in spec.items() if value is not None},
     }
     asked = yield from request(connection, "/messages", body)
-    return _answer_in((yield from outcome(connection, _path(uid), asked)))
+    return _answer_in((yield from outcome(connection, _path(uid), uid, asked)))
 
 
 def read_answer(connection: Connection, uid: str) -> Steps[PersonAnswer]:
     """Waits for what was asked before; what `Parley.answer` promises."""
-    return _answer_in((yield from outcome(connection, _path(uid))))
+    return _answer_in((yield from outcome(connection, _path(uid), uid)))
 
 
 def withdraw_question(connection: Connection, uid: str, reason: Optional[str]) -> Steps[None]:

@@ -37,9 +37,16 @@ class AsyncParley:
         retries: int = 4,
         timeout: float = 30.0,
         receipt_keys: Optional[Mapping[str, Any]] = None,
+        receipt_agent: Optional[str] = None,
     ) -> None:
         self._connection = connect(
-            url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
+            url,
+            key=key,
+            agent_id=agent_id,
+            retries=retries,
+            timeout=timeout,
+            receipt_keys=receipt_keys,
+            receipt_agent=receipt_agent,
         )
 
     @overload

@@ -30,6 +30,8 @@ class Parley:
 
     Where the package `cryptography` is installed, the signatures of receipts are verified, by `receipt_keys` (a JWK set,
     kept from before), else by those that the server names. Raises RuntimeError for `receipt_keys` without that package.
+    A receipt must be of `receipt_agent`, `agent:NAME` with the name that the key was made for; left out, of the holder of
+    any key where this client has one, else of `open:` and the `agent_id`.
     """
 
     def __init__(
@@ -41,9 +43,16 @@ class Parley:
         retries: int = 4,
         timeout: float = 30.0,
         receipt_keys: Optional[Mapping[str, Any]] = None,
+        receipt_agent: Optional[str] = None,
     ) -> None:
         self._connection = connect(
-            url, key=key, agent_id=agent_id, retries=retries, timeout=timeout, receipt_keys=receipt_keys
+            url,
+            key=key,
+            agent_id=agent_id,
+            retries=retries,
+            timeout=timeout,
+            receipt_keys=receipt_keys,
+            receipt_agent=receipt_agent,
         )
 
     @overload

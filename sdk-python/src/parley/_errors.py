@@ -146,6 +146,11 @@ def _facts(error: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in error.items() if name not in ("code", "message")}
 
 
+def bad_reply(status: int, why: str = "The reply is not what a Parley server sends.") -> ParleyError:
+    """Returns the error that a reply amounts to which no Parley server sends, such as a proxy's page."""
+    return ParleyError(why, code="BAD_REPLY", status=status)
+
+
 def error_for(status: int, body: Any, retry_after: Optional[float]) -> ParleyError:
     """Returns the error that a reply amounts to."""
     error = _members(_members(body).get("error"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import random
 import time
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
-from ._errors import ParleyError, Unreachable, error_for
+from ._errors import ParleyError, Unreachable, bad_reply, error_for
 from ._steps import BROKEN, Exchange, Pause, Reply, Steps
 
 _WORTH_ANOTHER_TRY = {429, 502, 503, 504}
@@ -26,9 +26,12 @@ class Connection:
         retries: int,
         timeout: float,
         receipt_keys: Optional[Mapping[str, Any]] = None,
+        agents: Sequence[str] = (),
     ) -> None:
         self.receipt_keys = receipt_keys
         """The keys that receipts must be signed by, kept from before; None where the server is asked for them."""
+        self.agents = agents
+        """Whom receipts may name as who asked."""
         self._url = url.rstrip("/")
         self._headers = dict(headers)
         self._retries = retries
@@ -45,12 +48,15 @@ class Connection:
     ) -> Steps[Any]:
         """Returns the parsed reply. Gives up trying again at `until` (monotonic seconds). Raises ParleyError."""
         text = yield from self._send(method, path, body, timeout=timeout, until=until)
-        return json.loads(text) if text else {}
+        try:
+            return json.loads(text) if text else {}
+        except ValueError as broken:
+            raise bad_reply(200) from broken
 
     def read_text(self, path: str) -> Steps[str]:
         """Returns a reply that is no JSON, as it is. Raises ParleyError."""
         text = yield from self._send("GET", path, None, timeout=None, until=None)
-        return text.decode()
+        return text.decode(errors="replace")
 
     def address_of(self, path: str) -> str:
         """Returns the address of something on the server."""

@@ -6,9 +6,9 @@ import math
 import random
 import time
 from datetime import datetime
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, cast
 
-from ._errors import ParleyError
+from ._errors import ParleyError, bad_reply
 from ._http import Connection
 from ._steps import Pause, Steps, T
 
@@ -38,17 +38,20 @@ def read_text(connection: Connection, path: str) -> Steps[str]:
     return persist(lambda: connection.read_text(path), _GRACE_SECONDS)
 
 
-def outcome(connection: Connection, path: str, first: Optional[Mapping[str, Any]] = None) -> Steps[Mapping[str, Any]]:
-    """Returns the request once it is over.
+def outcome(
+    connection: Connection, path: str, named: str, first: Optional[Mapping[str, Any]] = None
+) -> Steps[Mapping[str, Any]]:
+    """Returns the request of that id once it is over. Raises ParleyError for a reply that is of another, or of none.
 
     A server that goes away meanwhile is tried again until the deadline has passed, and for ever where there is none.
     """
-    latest: Mapping[str, Any] = (yield from read(connection, A2H + path)) if first is None else first
+    latest = _of_this((yield from read(connection, A2H + path)) if first is None else first, named)
     held = f"{A2H}{path}?wait={_HOLD_SECONDS}"
     while not _is_over(latest):
         start = time.monotonic()
         left = _seconds_left(latest) + _GRACE_SECONDS
-        latest = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
+        reply = yield from persist(lambda: connection.send("GET", held, timeout=_HOLD_SECONDS + 15), left)
+        latest = _of_this(reply, named)
         # A server that does not hold reads must not be asked in a tight loop.
         if not _is_over(latest) and time.monotonic() - start < 1:
             yield Pause(1)
@@ -67,6 +70,18 @@ def persist(send: Callable[[], Steps[T]], seconds: float) -> Steps[T]:
             if not is_passing or time.monotonic() + pause > until:
                 raise
         yield Pause(pause)
+
+
+def _of_this(reply: Any, named: str) -> Mapping[str, Any]:
+    of: Mapping[str, Any] = cast("Mapping[str, Any]", reply) if isinstance(reply, dict) else {}
+    if not isinstance(of.get("status"), dict):
+        raise bad_reply(200)
+    # A message has its id among its metadata.
+    metadata: Any = of.get("metadata")
+    known = cast("Mapping[str, Any]", metadata).get("uid") if isinstance(metadata, dict) else of.get("call_id")
+    if known != named:
+        raise bad_reply(200, "The server answered for another request.")
+    return of
 
 
 def _is_over(asked: Mapping[str, Any]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from typing import Any, Mapping, Optional
+import re
+import socket
+from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import urlsplit
 
 from ._http import Connection
@@ -41,6 +44,23 @@ def _is_same_address(one: str, other: str) -> bool:
         return False
 
 
+def is_here(url: str) -> bool:
+    """True for a server on this very computer, in whatever way its address is written."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        try:
+            # As systems read them: 127.1, 0x7f000001, 2130706433.
+            address = ipaddress.ip_address(socket.inet_aton(host))
+        except (OSError, ValueError):
+            return False
+    known = getattr(address, "ipv4_mapped", None) or address
+    return known.is_loopback or known.is_unspecified
+
+
 def _parts(url: str) -> tuple[object, ...]:
     parts = urlsplit(url)
     port = parts.port or _USUAL_PORTS.get(parts.scheme)
@@ -55,6 +75,7 @@ def connect(
     retries: int,
     timeout: float,
     receipt_keys: Optional[Mapping[str, Any]],
+    receipt_agent: Optional[str],
 ) -> Connection:
     """Returns what speaks to the server. Raises RuntimeError where receipts are to be verified, and cannot be."""
     if receipt_keys is not None and not can_verify():
@@ -69,4 +90,16 @@ def connect(
         headers["Authorization"] = f"Bearer {key}"
     if agent_id:
         headers["X-Agent-Id"] = agent_id
-    return Connection(address, headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys)
+    agents = [receipt_agent] if receipt_agent else _agents(address, key, agent_id or "")
+    return Connection(address, headers, retries=retries, timeout=timeout, receipt_keys=receipt_keys, agents=agents)
+
+
+def _agents(url: str, key: Optional[str], name: str) -> Sequence[str]:
+    """Returns whom receipts may name as who asked; `agent:` alone is the holder of any key.
+
+    The key may also stand behind the name, or in the address (spec/security 3).
+    """
+    if key or re.search(r"(^|:)parley_", name) or re.search(r"/k/[^/]+/*$", url):
+        return ["agent:"]
+    # A name that a key was made for is none for a program without one.
+    return [f"open:{name}", "open:default"]

@@ -1,14 +1,20 @@
+import { plainView } from "../../lib/decoded-views.ts";
+import { withPlaces } from "./find-credentials.ts";
+
 /**
  * What an agent says stands in messages beside what this server says: the code, the page's address, how to answer. None
  * of its words may pass for one of these.
  */
 
-const CODE = "[2-9CDFGHJKMNPQRTVWX]{4}";
+const SIGN = "[2-9CDFGHJKMNPQRTVWX]";
+const APART = String.raw`[\s\p{Pd}_.·•*|/\\~+:]{1,3}`;
+/** A code as it is written, in two halves, or spelled out. */
+const CODE = `(?:${SIGN}{4}|${SIGN}{2}[\\p{Pd}_.·/]${SIGN}{2}|${SIGN}(?:${APART}${SIGN}){3})`;
 /** The words that a code stands behind in our messages, and in the answers to them. An order may have its no. 4711. */
 const BEFORE =
   "yes|(?-i:NO)|(?:or|reply|send|answer)[ ]+no|ok|approved?|rejected?|den(?:y|ied)|answer|reply|confirm|codes?";
 const GAP = String.raw`[\s:,;.!“”"'«»()\-–=]{1,4}(?:(?:is|with|by)[\s:“"']{1,2})?`;
-const CODES = new RegExp(String.raw`\b(${BEFORE})(${GAP})${CODE}\b`, "giu");
+const CODES = new RegExp(String.raw`(?<=\b(?:${BEFORE})${GAP})${CODE}(?![\p{L}\p{N}])`, "giu");
 
 /** The page of a one-time link, at whatever host, and a reply address. */
 const DECIDES = /\/r\/[\w-]{20}|\bask\+[a-z2-7]{8,}@/iu;
@@ -22,9 +28,20 @@ const NO_CODE = "[code left out]";
  */
 export function withoutForgery(text: string, publicUrl: string): string {
   const ours = new URL(publicUrl);
-  return text
-    .replace(/\S+/gu, (word) => (isForgedAddress(word, ours) ? NO_ADDRESS : word))
-    .replace(CODES, `$1$2${NO_CODE}`);
+  return withoutCodes(
+    text.replace(/\S+/gu, (word) => (isForgedAddress(plainView(word).text, ours) ? NO_ADDRESS : word)),
+  );
+}
+
+/** Looks at the words as they look: full-width letters and the digits of other scripts make a code, too. */
+function withoutCodes(text: string): string {
+  const view = plainView(text);
+  const places = [...view.text.matchAll(CODES)].map(({ 0: code, index }) => ({
+    from: view.starts[index] ?? 0,
+    to: view.ends[index + code.length - 1] ?? 0,
+    by: NO_CODE,
+  }));
+  return withPlaces(text, places);
 }
 
 /** An address of this very server that decides nothing, such as that of a task on the board, may stay. */

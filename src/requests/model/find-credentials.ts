@@ -24,8 +24,9 @@ const MOST_RUN = 2048;
 const LEAST_OF_A_CASE = 3;
 /** With fewer characters known of it, a token is as good as unknown. */
 const LEAST_OF_TOKEN = 16;
-/** Separators that people put between the characters of a code. */
-const SPELLED = String.raw`[\s\-\u2010-\u2015_.*|]{0,2}`;
+/** Separators that people put between the characters of a code; fewer for digits alone, which may be a list of numbers. */
+const SPELLED = String.raw`[^\p{L}\p{N}]{0,6}`;
+const SPELLED_NUMBER = String.raw`[\s\p{Pd}_.*|]{0,3}`;
 
 /** A text, or a part of one, with every view of it. */
 export interface ReadText {
@@ -122,7 +123,7 @@ export function beginningsIn({ views }: ReadText, token: string): Place[] {
 /** Returns where codes stand in a text, also spelled out; words and numbers of which they are a part stay. */
 export function codesIn({ views }: ReadText, codes: readonly string[]): Place[] {
   if (codes.length === 0) return [];
-  const each = codes.map((code) => [...code].join(SPELLED)).join("|");
+  const each = codes.map((code) => [...code].join(/\D/.test(code) ? SPELLED : SPELLED_NUMBER)).join("|");
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${each})(?![\p{L}\p{N}])`, "giu");
   return views
     .filter(({ joined }) => !joined)
