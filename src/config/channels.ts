@@ -53,6 +53,10 @@ export const CHANNEL_SETTINGS = {
       "Whom a push service can complain to; left out, the public address where that is https.",
       { example: "mailto:parley@example.com" },
     ),
+    lockScreen: setting(
+      z.enum(["subject", "nothing"]).default("subject"),
+      "What devices show of what a person is asked: who asks, what kind it is and its subject, or only that something waits.",
+    ),
     fcmKeyFile: setting(
       text("a file").optional(),
       "Key of a Google service account, for devices that subscribe with an FCM token.",

@@ -48,6 +48,6 @@ export function startPush(
     });
   return [
     loop("notify", openNotify(ctx, { rules, kinds })),
-    loop("send notices", (signal) => sendNotices(ctx, { send, kinds }, signal)),
+    loop("send notices", (signal) => sendNotices(ctx, { send, kinds, shows: config.push.lockScreen }, signal)),
   ];
 }

@@ -292,7 +292,7 @@ for (const on of DATABASES) {
       assert.equal(message?.browser.endpoint, browser.endpoint);
       assert.deepEqual(message?.payload.notification, {
         title: "ana-bot",
-        body: "Refund order A-1007",
+        body: "Wants your approval",
         navigate: `${world.url}/inbox/${ask.id}`,
         tag: `/inbox/${ask.id}`,
         icon: `${world.url}/icons/notification.png`,

@@ -2,10 +2,10 @@ import "./tokens.css";
 import "./base.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { render } from "preact";
+import { isAuthorKnown } from "./author.ts";
 import { startLive } from "./live.ts";
 import { queries } from "./queries.ts";
 import { registerServiceWorker } from "./register.ts";
-import { learnAuthor } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 const root = document.getElementById("app");
@@ -18,5 +18,5 @@ if (root) {
   );
 }
 startLive();
-void learnAuthor();
+if (!isAuthorKnown()) void import("./session.ts").then(({ learnAuthor }) => learnAuthor());
 if (import.meta.env.PROD) void registerServiceWorker();

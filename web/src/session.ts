@@ -1,7 +1,7 @@
 import type { SignedIn } from "@parley/sdk/wire";
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { people } from "./api.ts";
-import { draftsOfAuthor, isAuthorKnown } from "./author.ts";
+import { draftsOfAuthor } from "./author.ts";
 import { count, forget } from "./device.ts";
 import { listen, trySending } from "./live.ts";
 import { discardOwn, exclusively, ownWritten, sendWaiting, setAuthor } from "./outbox.ts";
@@ -51,7 +51,6 @@ async function noteNobody(): Promise<void> {
 
 /** Finds out whose what is written here will be, in a browser that does not know yet. */
 export async function learnAuthor(): Promise<void> {
-  if (isAuthorKnown()) return;
   if (named.get() === "no") return noteAuthor(null);
   await signInOrAsk().catch(() => {});
 }

@@ -5,6 +5,7 @@ import {
   addressedMessage,
   crowdMessage,
   waitingMessage,
+  type LockScreen,
   type PushMessage,
   type SendPush,
 } from "../model/push-message.ts";
@@ -28,6 +29,8 @@ interface Sender {
   send: SendPush;
   /** What this server can send to. */
   kinds: readonly DeviceKind[];
+  /** How much of what somebody is asked a device shows. */
+  shows: LockScreen;
 }
 
 /**
@@ -43,14 +46,19 @@ export async function sendNotices(ctx: Context, sender: Sender, signal: AbortSig
   return due.length > 0;
 }
 
-async function sendOne(ctx: Context, { send, kinds }: Sender, due: PushNotice, stop: AbortSignal): Promise<void> {
+async function sendOne(
+  ctx: Context,
+  { send, kinds, shows }: Sender,
+  due: PushNotice,
+  stop: AbortSignal,
+): Promise<void> {
   const notice = await transact(ctx, (tx) => claimNotice(tx, due, LEASE_MS));
   if (!notice) return;
   // point: notice-claimed
   const settle = (to: Parameters<typeof updateNotice>[2]) => transact(ctx, (tx) => updateNotice(tx, notice, to));
 
   const device = await findDevice(ctx.db, notice);
-  const written = await write(ctx, notice);
+  const written = await write(ctx, notice, shows);
   if (!device || !written || !kinds.includes(device.kind)) return settle({ state: "dropped" });
   const quietMs = notice.kind === "addressed" ? quietMsLeft(device.quietHours, written.now) : 0;
   if (quietMs > 0) return settle({ state: "queued", inMs: quietMs, attempt: notice.attempt - 1 });
@@ -97,6 +105,7 @@ async function messageFor(ctx: Context, notice: PushNotice, message: PushMessage
 async function write(
   ctx: Context,
   { askId, kind }: PushNotice,
+  shows: LockScreen,
 ): Promise<{ message: PushMessage; now: number; expiresAt: number } | null> {
   if (kind === "crowd") {
     const found = await findAsk(ctx.db, askId);
@@ -107,5 +116,5 @@ async function write(
   const found = await findAddressed(ctx.db, askId);
   if (!found || found.ask.state !== "open" || found.now >= found.ask.expiresAt) return null;
   const { ask, now } = found;
-  return { message: addressedMessage(ask, now), now, expiresAt: ask.expiresAt };
+  return { message: addressedMessage(ask, now, shows), now, expiresAt: ask.expiresAt };
 }

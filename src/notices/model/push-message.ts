@@ -6,7 +6,10 @@ import type { Ask } from "../../questions/model/question.ts";
 import { lengthOf } from "../../core/model/field-problem.ts";
 import type { PushSettings } from "./push-settings.ts";
 
-/** What a device shows. It may stand on a lock screen, so it holds no question's and no argument's words. */
+/**
+ * What a device shows. It may stand on a lock screen, so it holds no question's and no argument's words: of the agent's
+ * words at most the subject it gave.
+ */
 export interface PushMessage {
   title: string;
   body: string;
@@ -50,13 +53,27 @@ export function crowdMessage(ask: Ask, now: number): PushMessage {
   };
 }
 
-/** Returns what an ask to somebody looks like on a device: who asks, and the subject line (spec/channels 5.2). */
-export function addressedMessage(ask: AddressedAsk, now: number): PushMessage {
+/** How much of what somebody is asked may stand on a lock screen. */
+export type LockScreen = "subject" | "nothing";
+
+const WANTS = {
+  approval: "Wants your approval",
+  reply: "Has a question for you",
+  value: "Wants an answer from you",
+} as const;
+
+/**
+ * Returns what an ask to somebody looks like on a device: who asks, what kind it is, and the subject where the agent gave
+ * one; with `nothing` only that something waits (spec/channels 5.2).
+ */
+export function addressedMessage(ask: AddressedAsk, now: number, shows: LockScreen = "subject"): PushMessage {
   const path = `/inbox/${ask.id}`;
   const { agent, title } = viewOf(ask);
+  const wants = WANTS[ask.form.kind];
+  const body = ask.wire["subject"] === true ? `${wants}: ${title}` : wants;
   return {
-    title: cutTo(LONGEST_TITLE, agent),
-    body: cutTo(LONGEST_TITLE, title),
+    title: shows === "nothing" ? "Something waits for you" : cutTo(LONGEST_TITLE, agent),
+    body: shows === "nothing" ? "It stands in the inbox." : cutTo(LONGEST_TITLE, body),
     path,
     data: { ask_id: ask.id, url: path },
     topic: topicOf(ask.id),

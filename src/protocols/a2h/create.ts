@@ -5,6 +5,7 @@ import type { AddressedAsk, AddressedForm } from "../../requests/model/request.t
 import { reminderSeconds } from "../../requests/model/rules.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import type { Policy } from "../../policy/model/policy.ts";
+import { withoutSecrets } from "../../core/without-secrets.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { addressAsk, type AddressedWish, type EscalationRound } from "../../requests/address-ask.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
@@ -60,17 +61,19 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
 export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
   const { runId, callId, msg, subject, options } = contact;
   refuseKeyAsName(runId, callId);
+  // It may stand on a lock screen and in a list of mail.
+  const safe = await withoutSecrets(ctx, subject?.trim() ?? "");
   return addressAsk(ctx, {
     ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, isHook: isOfHook(callId) })),
     door: DOOR,
     asker: by.principal,
     ref: `contact:${callId}`,
-    title: titleOf(subject || msg),
+    title: titleOf(safe || msg),
     words: msg,
     sameHash: sameHashOf(ctx, contact, { run_id: runId }),
     form: { kind: "reply", options },
     digest: null,
-    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo) },
+    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo), ...(safe !== "" && { subject: true }) },
   });
 }
 

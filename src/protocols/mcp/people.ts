@@ -6,6 +6,7 @@ import type { AddressedAsk, AddressedForm, Audience, ForeignSchema } from "../..
 import { reminderSeconds } from "../../requests/model/rules.ts";
 import { consentText } from "../../requests/model/consent.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
+import { withoutSecrets } from "../../core/without-secrets.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { Refusal } from "../../refusals.ts";
 import { addressAsk } from "../../requests/address-ask.ts";
@@ -35,6 +36,8 @@ export interface OpenedRequest {
 interface Wish {
   form: AddressedForm;
   title: string;
+  /** The title is a subject that the agent gave, and not the first of its words. */
+  hasSubject?: boolean;
   words: string;
   to: string | undefined;
   timeoutSeconds: number;
@@ -66,9 +69,12 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     throw new Refusal("schema_refused", { field: "response_schema", ...problem }, `response_schema ${problem.message}`);
   }
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.contact;
+  // It may stand on a lock screen and in a list of mail.
+  const safe = await withoutSecrets(exchange.door.ctx, subject?.trim() ?? "");
   const ask = await store(exchange, {
     form: schema ? { kind: "value", schema } : { kind: "reply", options: optionsOf(options) },
-    title: titleOf(subject?.trim() || message),
+    title: titleOf(safe || message),
+    hasSubject: safe !== "",
     words: message,
     to,
     timeoutSeconds,
@@ -163,7 +169,11 @@ async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
     timeoutSeconds,
     sameHash,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
-    wire: { ...(client && { client }), ...(wish.key === undefined && { spent_by: key }) },
+    wire: {
+      ...(client && { client }),
+      ...(wish.key === undefined && { spent_by: key }),
+      ...(wish.hasSubject && { subject: true }),
+    },
   };
   if (form.kind !== "approval") return (await addressAsk(ctx, { ...asked, form, digest: null })).ask;
   const digest = sha256Digest(consentText(form.fn, form.kwargs));
