@@ -175,6 +175,7 @@ for (const on of DATABASES) {
         await tx.all(sql`UPDATE participants SET person = ${ana.id} WHERE participant_id LIKE 'p!_%' ESCAPE '!'`);
         await tx.all(raw("DROP INDEX push_subscriptions_of_credential"));
         await tx.all(raw("ALTER TABLE push_subscriptions DROP COLUMN credential"));
+        await tx.all(raw("DROP TABLE policy_servers"));
         await tx.all(raw("DELETE FROM migrations WHERE number >= 31"));
       });
       await world.restart();

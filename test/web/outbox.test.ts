@@ -31,6 +31,16 @@ describe("what is written in a browser", () => {
       error = new Error("no database");
     }
     put("IDBRequest", Request);
+    // A browser's tab ends with its channels; Node would wait for this one.
+    put(
+      "BroadcastChannel",
+      class extends BroadcastChannel {
+        constructor(name: string) {
+          super(name);
+          (this as unknown as { unref(): void }).unref();
+        }
+      },
+    );
     put("indexedDB", {
       open() {
         const request = new Request();
