@@ -6,6 +6,7 @@ import pg from "pg";
 import { openStore } from "../../src/core/store/open-store.ts";
 import { systemRandom } from "../../src/lib/random.ts";
 import { listPoints } from "../proof/kill-process.ts";
+import { until } from "../support/contract.ts";
 import { dropDatabase, freshDatabase } from "../support/fresh-database.ts";
 import { heldClock } from "../support/held-clock.ts";
 import { killedAt } from "../support/killed-at.ts";
@@ -60,7 +61,11 @@ describe("a change of the installation key", () => {
           if (next === "serve") assert.equal(await stop(await serve(dataDir, env)), 0);
           else {
             const args = { export: ["export", `${newFolder()}.jsonl`], rotate: [...ROTATE] }[next] ?? next.split(" ");
-            const { code, err } = await parley([...args, "--data-dir", dataDir], env);
+            // PostgreSQL takes a moment to notice that the killed process has let go of its lock.
+            const { code, err } = await until(async () => {
+              const ended = await parley([...args, "--data-dir", dataDir], env);
+              return ended.err.includes("is at work on this database") ? null : ended;
+            });
             assert.equal(code, 0, err);
           }
           if (next !== "rotate") assert.equal(read(keyFile), isChanged ? fresh : old, next);
