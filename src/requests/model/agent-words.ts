@@ -1,10 +1,10 @@
-import { plainView } from "../../lib/decoded-views.ts";
-import { withPlaces } from "./find-credentials.ts";
-
 /**
  * What an agent says stands in messages beside what this server says: the code, the page's address, how to answer. None
  * of its words may pass for one of these.
  */
+
+import { plainView } from "../../lib/decoded-views.ts";
+import { withPlaces } from "./find-credentials.ts";
 
 const SIGN = "[2-9CDFGHJKMNPQRTVWX]";
 const APART = String.raw`[\s\p{Pd}_.·•*|/\\~+:]{1,3}`;
