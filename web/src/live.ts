@@ -19,8 +19,8 @@ const RESULTS_PAUSE_MS = 4000;
  * A hidden page lets go of its stream: browsers allow only six connections to one server, for all tabs together.
  */
 export function startLive(): void {
-  document.addEventListener("visibilitychange", listen);
-  addEventListener("online", listen);
+  document.addEventListener("visibilitychange", () => listen());
+  addEventListener("online", () => listen(true));
   // Somebody else has signed in by another tab: what is half written on this page is not theirs.
   window.addEventListener("storage", ({ key, oldValue }) => {
     if (key === "parley.person" && oldValue !== null) location.reload();
@@ -30,18 +30,18 @@ export function startLive(): void {
   listen();
 }
 
-/** Follows the feed afresh, as whoever this is now. */
-export function listen(): void {
+/** Follows the feed afresh, as the person who is here now. Back from no network, all that is shown is read anew. */
+export function listen(isBack = false): void {
   stop.abort();
   if (document.visibilityState !== "visible") return;
   stop = new AbortController();
-  void follow(stop.signal);
+  void follow(stop.signal, isBack);
   void trySending();
 }
 let stop = new AbortController();
 
-async function follow(signal: AbortSignal): Promise<void> {
-  let before = false;
+async function follow(signal: AbortSignal, isBack: boolean): Promise<void> {
+  let before = isBack;
   const onConnect = (): void => {
     // The stream only amends: what happened while it was cut has to be read.
     if (before || !reachable.get()) refreshFigures();
