@@ -67,7 +67,7 @@ export interface Decision<Args extends object = Record<string, unknown>> {
   verified: boolean;
 }
 
-/** What receipts are checked by. */
+/** The keys and names that receipts are checked against. */
 export interface ReceiptRules extends Pick<ReceiptWanted, "agents"> {
   receiptKeys: ReceiptKeys | undefined;
 }

@@ -59,6 +59,6 @@ export function agentsOf(client: { url: string; key: string | undefined; agentId
   const { url, key, agentId: name = "", receiptAgent } = client;
   if (receiptAgent !== undefined) return [receiptAgent];
   if (key !== undefined || /(^|:)parley_/.test(name) || /\/k\/[^/]+\/*$/.test(url)) return ["agent:"];
-  // A name that a key was made for is none for a program without one.
+  // A program without a key cannot bear the name of a key.
   return [`open:${name}`, "open:default"];
 }

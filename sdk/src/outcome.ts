@@ -45,7 +45,7 @@ function isOver({ status }: Request): boolean {
   return status.responded_at !== undefined || status.expired === true || status.cancelled === true;
 }
 
-/** What is waited for: where it stands, the id it was asked under, and where a reply says of which request it is. */
+/** A request that is waited for: its path, the id it was asked under, and the place of that id in a reply. */
 interface Waited<T> {
   path: string;
   id: string;

@@ -133,7 +133,7 @@ async function examineGroups(ctx: Pick<Context, "db">, config: Config): Promise<
   }
 }
 
-/** What one server allows and another does not is put to people. */
+/** People are asked about a call that one server allows and another does not. */
 export async function differingPolicies(db: Queryable): Promise<Finding> {
   const servers = await listServers(db);
   const isOne = new Set(servers.map(({ policyVersion }) => policyVersion)).size <= 1;

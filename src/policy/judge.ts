@@ -5,11 +5,11 @@ import type { Queryable } from "../core/store/db.ts";
 import { readGrants } from "./grants.ts";
 import { findOtherPolicies } from "./store/servers.ts";
 
-/** What an input is judged by. */
+/** The policy and the grants that an input is judged by. */
 export interface Judging {
   /** This server's. */
   policy: Policy;
-  /** What decides where that says nothing; of what coding agents want. */
+  /** The policy that decides where the first has no rule; coding agents have one. */
   preset?: Policy | null;
   /** Those that speak of the input; else they are read. */
   grants?: readonly Grant[];

@@ -158,7 +158,7 @@ export function exclusively<T>(work: () => Promise<T>): Promise<T> {
   return next;
 }
 
-/** What is written from now on is this person's; what others have begun here is neither shown nor sent meanwhile. */
+/** Makes this person the author of all that is written from now on; others' answers are neither shown nor sent. */
 export async function setAuthor(person: string | null): Promise<void> {
   const kept = person ?? "none";
   remember("person", kept);

@@ -69,7 +69,7 @@ export function useSession(): UseQueryResult<SignedIn> {
   return useQuery({ queryKey: ["session"], queryFn: signInOrAsk, staleTime: Infinity });
 }
 
-/** What the person has written here that the server does not have. */
+/** The answers and drafts that the person has written here and the server does not have. */
 export interface Unfinished {
   answers: number;
   drafts: number;
@@ -89,7 +89,7 @@ export async function signOut(unsent: "send" | "discard" = "discard"): Promise<b
     await sendWaiting();
     if ((await unfinished()).answers > 0) return false;
   }
-  // What is sent meanwhile would be somebody else's.
+  // An answer that is sent meanwhile would count as somebody else's.
   await exclusively(() => people.signOut());
   await discardOwn();
   forget(draftsOfAuthor());

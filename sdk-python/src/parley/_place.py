@@ -101,5 +101,5 @@ def _agents(url: str, key: Optional[str], name: str) -> Sequence[str]:
     """
     if key or re.search(r"(^|:)parley_", name) or re.search(r"/k/[^/]+/*$", url):
         return ["agent:"]
-    # A name that a key was made for is none for a program without one.
+    # A program without a key cannot bear the name of a key.
     return [f"open:{name}", "open:default"]

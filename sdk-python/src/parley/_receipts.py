@@ -83,7 +83,7 @@ def is_signed(receipt: str, keys: Mapping[str, Any]) -> bool:
         header = json.loads(_bytes_of(head))
         known = cast("Sequence[Mapping[str, Any]]", keys["keys"])
         [key] = [key for key in known if key.get("kid") == header["kid"] and key.get("crv") == "Ed25519"]
-        # Whoever does not understand what `crit` lists may not go by such a signature.
+        # A reader that does not understand the names in `crit` must refuse the signature (RFC 7515, section 4.1.11).
         if header["alg"] != "EdDSA" or "crit" in header:
             return False
         public = ed25519.Ed25519PublicKey.from_public_bytes(_bytes_of(str(key["x"])))

@@ -26,7 +26,7 @@ const hashOrNull = (value: unknown): string | null => (value === undefined || va
 /** What of `meta` changes nothing about the answer. */
 const UNTOLD: ReadonlySet<string> = new Set(["traceparent", "to"]);
 
-/** What of an ask a machine goes by. */
+/** The parts of an ask that a machine's answer may depend on. */
 export type DecisiveAsk = Pick<RelayAsk, "type" | "prompt" | "meta" | "envelope" | "constraints">;
 
 /**

@@ -7,8 +7,8 @@ import { lengthOf } from "../../core/model/field-problem.ts";
 import type { PushSettings } from "./push-settings.ts";
 
 /**
- * What a device shows. It may stand on a lock screen, so it holds no question's and no argument's words: of the agent's
- * words at most the subject it gave.
+ * The text that a device shows. A lock screen may show it to anybody, so it holds no words of a question or an argument;
+ * the only words of the agent in it are the subject that it gave.
  */
 export interface PushMessage {
   title: string;

@@ -4,7 +4,7 @@ import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { isLiveCredential } from "../../access/store/credentials.ts";
 import { sql } from "../../core/store/sql.ts";
 
-/** Whose a subscription is: somebody of the crowd's, or a person's, with whose session or key it ends. */
+/** The owner of a subscription: a participant of the crowd, or a person, with the session or key that it ends with. */
 export interface SubscriptionOwner {
   person: string;
   credential: string | null;

@@ -16,7 +16,7 @@ export interface Announced {
 }
 
 interface Announcing {
-  /** What an operator knows the server by. */
+  /** The name by which an operator knows the server. */
   name: string;
   policy(): { policy: Policy; source: string };
 }

@@ -66,7 +66,7 @@ export interface PolicyClass {
   digest?: string;
 }
 
-/** What the store allows of one class: a person's decision, for a time, or a rule that was learned. */
+/** A permission in the store for one class of calls: a person's decision, for a time, or a learned rule. */
 export interface Grant extends PolicyClass {
   id: string;
   /** Of a learned rule. One that is revoked allows nothing, nor does the rule of that id in a policy file. */
@@ -180,7 +180,7 @@ export function evaluate(policy: Policy, grants: readonly Grant[], input: Policy
   const what = policyClassOf(input);
   const stored = what ? grants.filter((one) => sameClass(one, what)) : [];
   const lesson = stored.find(({ learned }) => learned);
-  // Of what was learned the store decides, whatever is left of it in a file.
+  // The store decides which learned rules hold, whatever a file still says.
   const isLesson = ({ id, decision }: PolicyRule) => decision === "ALLOW" && id === lesson?.learned?.rule;
   const matched = policy.rules.filter((rule) => holds(rule, input) && !isLesson(rule));
   const denying = matched.find(({ decision }) => decision === "DENY");

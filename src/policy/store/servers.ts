@@ -7,7 +7,7 @@ export const LIVE_MS = 30_000;
 /** A running server, as the others know it. */
 export interface PolicyServer {
   id: string;
-  /** What an operator knows it by. */
+  /** The name by which an operator knows it. */
   name: string;
   policyVersion: string;
 }

@@ -79,7 +79,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           if (!fromOurPage(door, request)) throw new Refusal("origin_refused");
           await signOut(ctx, token);
         }
-        // Whoever uses the browser next is somebody else in the crowd too.
+        // The next person at the browser is another participant of the crowd too.
         const participant = token === undefined ? [] : [participantCookie(door, "", 0)];
         return reply
           .header("set-cookie", [cookie("", 0), ...participant])

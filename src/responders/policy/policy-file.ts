@@ -17,7 +17,7 @@ export interface LoadedPolicy {
   policy: Policy;
   /** The file's text; null where none could ever be read. */
   text: string | null;
-  /** What the policy was read from. */
+  /** The text that the policy was read from. */
   source: string;
   loadedAt: number;
 }
