@@ -219,23 +219,27 @@ function decisionOf(
 }
 
 async function settleByService(ctx: Context, who: AskAnswerer, wish: AnswerWish, ask: RelayAsk): Promise<RelayAnswer> {
-  const settled = await transact(ctx, async (tx) => {
-    // What is put to people is held first, as whoever decides it does.
-    const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
-    const asked = await lockAsked(tx, before);
-    const job = await lockJob(tx, ask.jobId);
-    const held = await lockRelayAsk(tx, ask.id);
-    if (!job || held?.ask.status !== "PENDING") return null;
-    if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
-    const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, wish), {
-      stage: held.ask.stage,
-      bodyHash: wish.bodyHash,
-      stages: [...held.ask.stages, { stage: held.ask.stage, outcome: `answered by ${who.name}`, ms: 0 }],
-    });
-    await closeAsked(ctx, tx, asked, { at: job.now, principal: who.principal });
-    await writeNotes(tx, done.notes);
-    return done.answer;
-  });
+  const settled = await transact(
+    ctx,
+    async (tx) => {
+      // What is put to people is held first, as whoever decides it does.
+      const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
+      const asked = await lockAsked(tx, before);
+      const job = await lockJob(tx, ask.jobId);
+      const held = await lockRelayAsk(tx, ask.id);
+      if (!job || held?.ask.status !== "PENDING") return null;
+      if (held.ask.addressedId !== before.addressedId || held.ask.questionId !== before.questionId) return null;
+      const done = await settleAskIn(tx, { job, ask: held }, serviceAnswer(who, wish), {
+        stage: held.ask.stage,
+        bodyHash: wish.bodyHash,
+        stages: [...held.ask.stages, { stage: held.ask.stage, outcome: `answered by ${who.name}`, ms: 0 }],
+      });
+      await closeAsked(ctx, tx, asked, { at: job.now, principal: who.principal });
+      await writeNotes(tx, done.notes);
+      return done.answer;
+    },
+    { row: `ask ${ask.id}` },
+  );
   if (settled) return settled;
   const [held, before] = [await findRelayAsk(ctx.db, ask.id), await findAnswer(ctx.db, ask.id)];
   // It went to people at this very moment: now it is there to be held.

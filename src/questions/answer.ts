@@ -16,7 +16,7 @@ import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
 import { creditAnswer, type Credit } from "./credit-answer.ts";
 import { chargeNewcomer, identifyForWrite, type Identified } from "./identify.ts";
 import { chargeLimit, type LimitReading } from "../core/limits.ts";
-import { cleanWords, exposeIn } from "../requests/clean-words.ts";
+import { cleanWords, exposeIn, type CleanWords } from "../requests/clean-words.ts";
 import { writeNotes } from "../core/store/audit.ts";
 
 export interface AnswerInput {
@@ -58,51 +58,60 @@ export async function answerAsk(ctx: Context, asGiven: AnswerInput): Promise<Rec
   const words = await cleanWords(ctx, asGiven.given, speaker);
   const input = { ...asGiven, given: words.said };
   const judged = await judgedText(ctx, input);
-  return transact(ctx, async (tx) => {
-    const found = await findAsk(tx, input.askId);
-    if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
-    if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
+  const row = `question ${input.askId}`;
+  return transact(ctx, (tx) => answerIn(ctx, tx, input, { words, judged }), { row });
+}
 
-    const identified = await identifyForWrite(ctx, tx, input.caller);
-    const { identity, issue } = identified;
-    const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
-    if (claim) {
-      const used = await claimKey(tx, claim);
-      if (used && used.bodyHash !== claim.bodyHash) {
-        throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
-      }
-      if (used?.reply) {
-        const receipt = JSON.parse(used.reply) as AnswerReceipt;
-        return { receipt, replayed: true, person: identity.person, issue, reading: null };
-      }
+/** Does the work of `answerAsk` in a transaction that is under way. */
+async function answerIn(
+  ctx: Context,
+  tx: Tx,
+  input: AnswerInput,
+  { words, judged }: { words: CleanWords<UncheckedAnswer>; judged: JudgedText },
+): Promise<RecordedAnswer> {
+  const found = await findAsk(tx, input.askId);
+  if (!found) throw new Refusal("ask_not_found", { question_id: input.askId });
+  if (await isAsker(tx, found.ask.asker, input)) throw new Refusal("self_answer");
+
+  const identified = await identifyForWrite(ctx, tx, input.caller);
+  const { identity, issue } = identified;
+  const claim = input.idempotency && claimOf(identity, ctx.newId("r"), input.idempotency);
+  if (claim) {
+    const used = await claimKey(tx, claim);
+    if (used && used.bodyHash !== claim.bodyHash) {
+      throw new Refusal("idempotency_mismatch", { field: "idempotency_key" });
     }
-
-    await refuseIfAnswered(tx, found.ask.id, identity);
-    const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw await refusalOfSettled(tx, current);
-    const answer = checkAnswer(current.form, input.given);
-    if (judged.refusal && current.form.kind === "text") throw judged.refusal;
-    const reading = await chargeAnswer(ctx, tx, identified, input.caller);
-
-    const counted = await countAnswerIfOpen(tx, current.id);
-    if (!counted?.inTime) {
-      await refuseIfAnswered(tx, current.id, identity);
-      // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
-      const now = counted ? undefined : await findAsk(tx, current.id);
-      throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
+    if (used?.reply) {
+      const receipt = JSON.parse(used.reply) as AnswerReceipt;
+      return { receipt, replayed: true, person: identity.person, issue, reading: null };
     }
-    // point: answer-counted
-    const receipt = await record(ctx, tx, counted.ask, {
-      id: claim?.objectId ?? ctx.newId("r"),
-      identity,
-      network: input.caller.network,
-      answer,
-      value: judged.value,
-    });
-    await exposeIn(ctx, tx, words);
-    if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
-    return { receipt, replayed: false, person: identity.person, issue, reading };
+  }
+
+  await refuseIfAnswered(tx, found.ask.id, identity);
+  const current = await heldIfDue(tx, found);
+  if (current.state !== "open") throw await refusalOfSettled(tx, current);
+  const answer = checkAnswer(current.form, input.given);
+  if (judged.refusal && current.form.kind === "text") throw judged.refusal;
+  const reading = await chargeAnswer(ctx, tx, identified, input.caller);
+
+  const counted = await countAnswerIfOpen(tx, current.id);
+  if (!counted?.inTime) {
+    await refuseIfAnswered(tx, current.id, identity);
+    // Counted too late, it holds a row that is about to be undone: the ask was open when its deadline came.
+    const now = counted ? undefined : await findAsk(tx, current.id);
+    throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
+  }
+  // point: answer-counted
+  const receipt = await record(ctx, tx, counted.ask, {
+    id: claim?.objectId ?? ctx.newId("r"),
+    identity,
+    network: input.caller.network,
+    answer,
+    value: judged.value,
   });
+  await exposeIn(ctx, tx, words);
+  if (claim) await keepReply(tx, claim, JSON.stringify(receipt), counted.ask.lastAnswerAt ?? found.now);
+  return { receipt, replayed: false, person: identity.person, issue, reading };
 }
 
 /** Returns what a text comes to where the question has an owner that gets it. */

@@ -62,6 +62,7 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Body of a request to jobs and asks", "protocols/relay/errors.ts", "RELAY_BODY_BYTES = "],
   ["Body of a request about tasks", "protocols/assignment/errors.ts", "ASSIGNMENT_BODY_BYTES = "],
   ["Values in one body, at every door", "lib/json-body.ts", "MOST_VALUES = "],
+  ["Answers to one question that wait on one server", "core/store/row-queues.ts", "MOST_WAITING = "],
   ["A mail that comes in", "channels/email/smtp-listener.ts", "LARGEST_MAIL_BYTES = "],
   ["Prompt of a question", "protocols/http/new-question.ts", "textField(name, 10, "],
   ["Options of a question", "protocols/http/new-question.ts", "options.length > "],

@@ -40,8 +40,8 @@ export interface Pair extends AsyncDisposable {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const AGENTS = 7;
 
-/** Starts both, one after the other. */
-export async function openPair(): Promise<Pair> {
+/** Starts both, one after the other, with further settings in `env`. */
+export async function openPair(env: Record<string, string> = {}): Promise<Pair> {
   const dataDir = mkdtempSync(join(tmpdir(), "parley-freeze-"));
   const server = await databaseUrl();
   const name = `freeze_${randomBytes(6).toString("hex")}`;
@@ -60,7 +60,7 @@ export async function openPair(): Promise<Pair> {
     await control.connect();
     const urls: string[] = [];
     for (const which of ["first", "second"]) {
-      const child = serve(`${database}?application_name=${which}`, dataDir, which);
+      const child = serve(`${database}?application_name=${which}`, dataDir, which, env);
       started.push(child);
       urls.push(await urlOf(child));
     }
@@ -114,7 +114,7 @@ export async function openPair(): Promise<Pair> {
   }
 }
 
-function serve(database: string, dataDir: string, which: string): ChildProcess {
+function serve(database: string, dataDir: string, which: string, env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, [MAIN, "serve"], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
@@ -133,6 +133,7 @@ function serve(database: string, dataDir: string, which: string): ChildProcess {
       PARLEY_LIMITS_EDGE_PER_SECOND: "1000000",
       PARLEY_LIMITS_EDGE_BURST: "1000000",
       DATABASE_URL: database,
+      ...env,
     },
   });
   const endWithUs = () => child.kill("SIGKILL");

@@ -29,6 +29,16 @@ export interface CommitResult<T> {
   told: readonly Fact[];
 }
 
+export interface TransactionOptions {
+  /** May take many minutes, as a change of the schema does. */
+  isLong?: boolean;
+  /**
+   * Names a row that many transactions want at once. On PostgreSQL, those of one server that name the same row run one
+   * after another; the wait for those before counts as time only while none of them gets done.
+   */
+  row?: string;
+}
+
 /**
  * A database that holds what `transact` resolved with, come what may.
  *
@@ -46,7 +56,7 @@ export interface Db extends Queryable {
    *
    * @throws {Refusal} `store_unavailable` when the database is away or held up, `store_full` when its disk is full
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, options?: { isLong?: boolean }): Promise<CommitResult<T>>;
+  transact<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<CommitResult<T>>;
   /**
    * Runs `work`, whose statements may take many seconds, beside everything else: on SQLite on a thread of its own, where
    * it sees committed rows only. It must not write.

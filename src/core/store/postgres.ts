@@ -3,6 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { Refusal } from "../../refusals.ts";
 import type { CommitResult, Db, Fact, Queryable, Tx } from "./db.ts";
 import { BEGIN_LONG, breakConnection, connectionTo, LONG_STATEMENT_MS } from "./postgres-connection.ts";
+import { openRowQueues } from "./row-queues.ts";
 import { oncePerText, type Sql } from "./sql.ts";
 
 export interface PostgresOptions {
@@ -56,6 +57,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   });
   const query = openQuery();
   const judge = openJudge(options, query);
+  const queues = openRowQueues(systemClock, waitMs);
+  const attempt = openAttempts(pools.writing, query, judge);
 
   return {
     dialect: "postgres",
@@ -71,20 +74,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
         throw translate(error);
       }
     },
-    async transact<T>(work: (tx: Tx) => Promise<T>, { isLong = false }: { isLong?: boolean } = {}) {
-      const left = isLong ? () => LONG_STATEMENT_MS : startWait(waitMs);
-      const begin = isLong ? BEGIN_LONG : "BEGIN";
-      for (let tries = 1; ; tries += 1) {
-        try {
-          return await onClient(pools.writing, async (client, drop) => {
-            await judge(client, left);
-            return runTransaction({ client, drop, query, left }, begin, work);
-          });
-        } catch (error) {
-          // No pause: what it lost to holds the locks it wants, so it waits there.
-          if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
-        }
-      }
+    transact(work, { isLong = false, row } = {}) {
+      if (isLong) return attempt(work, BEGIN_LONG, () => LONG_STATEMENT_MS);
+      if (row === undefined) return attempt(work, "BEGIN", startWait(waitMs));
+      return queues.run(row, (sinceMs) => attempt(work, "BEGIN", startWait(waitMs, sinceMs)));
     },
     async aside(work) {
       try {
@@ -108,13 +101,35 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   };
 }
 
+type Judge = (client: pg.PoolClient, left: Left) => Promise<void>;
+
 /** Returns what asks of each connection once, before it is first used, whether it may be. */
-function openJudge({ judge }: PostgresOptions, query: Query): (client: pg.PoolClient, left: Left) => Promise<void> {
+function openJudge({ judge }: PostgresOptions, query: Query): Judge {
   const judged = new WeakSet<pg.PoolClient>();
   return async (client, left) => {
     if (judged.has(client)) return;
     await judge?.({ dialect: "postgres", all: (statement) => query(client, statement, left()) });
     judged.add(client);
+  };
+}
+
+/** Runs a transaction until the database says that it happened or that it cannot. */
+type Attempt = <T>(work: (tx: Tx) => Promise<T>, begin: string, left: Left) => Promise<CommitResult<T>>;
+
+/** Returns what runs a transaction, and runs it again where the database undid it for the sake of others. */
+function openAttempts(pool: pg.Pool, query: Query, judge: Judge): Attempt {
+  return async (work, begin, left) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await onClient(pool, async (client, drop) => {
+          await judge(client, left);
+          return runTransaction({ client, drop, query, left }, begin, work);
+        });
+      } catch (error) {
+        // No pause: what it lost to holds the locks it wants, so it waits there.
+        if (tries >= ATTEMPTS || !NEVER_HAPPENED.has(sqlStateOf(error))) throw translate(error);
+      }
+    }
   };
 }
 
@@ -188,8 +203,8 @@ async function onClient<T>(pool: pg.Pool, use: (client: pg.PoolClient, drop: () 
 }
 
 /** A connection is waited for in real time, whatever clock the deadlines of a simulated server go by. */
-function startWait(waitMs: number): Left {
-  const until = systemClock.monotonic() + waitMs;
+function startWait(waitMs: number, sinceMs: number = systemClock.monotonic()): Left {
+  const until = sinceMs + waitMs;
   return () => {
     const left = Math.ceil(until - systemClock.monotonic());
     if (left <= 0) throw new Refusal("store_unavailable");

@@ -1,4 +1,4 @@
-import type { Db, Fact, Tx } from "./db.ts";
+import type { Db, Fact, TransactionOptions, Tx } from "./db.ts";
 import type { Wake } from "./wake.ts";
 
 /**
@@ -9,8 +9,9 @@ import type { Wake } from "./wake.ts";
 export async function transact<T>(
   ctx: { db: Db; wake: Wake; tell?: (fact: Fact) => void },
   work: (tx: Tx) => Promise<T>,
+  options?: TransactionOptions,
 ): Promise<T> {
-  const { value, topics, told } = await ctx.db.transact(work);
+  const { value, topics, told } = await ctx.db.transact(work, options);
   // point: committed-before-waking
   ctx.wake.publish(topics);
   for (const fact of told) ctx.tell?.(fact);
