@@ -14,6 +14,7 @@ const object = (properties: JsonObject, required: readonly string[] = [], descri
 
 const channel: JsonObject = {
   type: "object",
+  additionalProperties: true,
   description: "Whom to ask: inbox, human, channel_id, slack, email, sms, whatsapp, webhook, or any_of, all_of, quorum",
 };
 const option = object(
@@ -39,7 +40,11 @@ const escalation = {
     "escalation_msg",
   ]),
 };
-const state = { type: "object", description: "The agent's memory; comes back as it is, and people never see it" };
+const state = {
+  type: "object",
+  additionalProperties: true,
+  description: "The agent's memory; comes back as it is, and people never see it",
+};
 const ids = {
   run_id: text("Groups the requests of one run", 256),
   call_id: { ...text("Names the request", 256), pattern: "^[A-Za-z0-9._~:@+=,-]{1,256}$" },
@@ -53,7 +58,7 @@ export const BODIES = {
       spec: object(
         {
           fn: text("Function to be run", 256),
-          kwargs: { type: "object", description: "Its exact arguments" },
+          kwargs: { type: "object", additionalProperties: true, description: "Its exact arguments" },
           msg: text("The agent's words, no part of what is approved", 40_000),
           channel,
           reject_options: { type: "array", maxItems: 25, items: option },
@@ -61,7 +66,7 @@ export const BODIES = {
           ...timing,
           escalation,
           editable: { type: "boolean" },
-          kwargs_schema: { type: "object", description: "What edits must fit" },
+          kwargs_schema: { type: "object", additionalProperties: true, description: "What edits must fit" },
         },
         ["fn", "kwargs"],
       ),
@@ -95,7 +100,11 @@ export const BODIES = {
         {
           message: text("The agent's words", 40_000),
           channel_id: { type: ["string", "integer"] },
-          response_schema: { type: "object", description: "JSON Schema that the answer must fit" },
+          response_schema: {
+            type: "object",
+            additionalProperties: true,
+            description: "JSON Schema that the answer must fit",
+          },
           ...timing,
         },
         ["message"],
@@ -108,7 +117,11 @@ export const BODIES = {
       approved: { type: "boolean" },
       comment: text("Why", 5000),
       reject_option_name: text("One of those that were offered", 64),
-      kwargs: { type: "object", description: "Edited arguments, where the agent allows it" },
+      kwargs: {
+        type: "object",
+        additionalProperties: true,
+        description: "Edited arguments, where the agent allows it",
+      },
       consent_digest: text("What was shown; must be what would run"),
     },
     ["approved"],
@@ -154,7 +167,11 @@ export const BODIES = {
         type: "array",
         minItems: 1,
         maxItems: 10,
-        items: { type: "object", description: "Exactly one of slack, email, sms, whatsapp, inbox, webhook" },
+        items: {
+          type: "object",
+          additionalProperties: true,
+          description: "Exactly one of slack, email, sms, whatsapp, inbox, webhook",
+        },
       },
       inboxScope: { type: "string", enum: ["addressed", "all"], default: "addressed" },
     },

@@ -40,12 +40,14 @@ const gateField = () =>
         },
   );
 const objectField = (name: string) =>
-  checkedField<Json>({ type: "object" }, (value) =>
+  checkedField<Json>({ type: "object", additionalProperties: true }, (value) =>
     isObject(value) ? null : { message: `${name} must be an object`, field: name, constraint: "type" },
   );
 const toolField = () =>
-  checkedField<ListedTool>({ type: "object", required: ["name"] }, (value) =>
-    isTool(value) ? null : { message: "tool must be an object with a name", field: "tool", constraint: "type" },
+  checkedField<ListedTool>(
+    { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: true },
+    (value) =>
+      isTool(value) ? null : { message: "tool must be an object with a name", field: "tool", constraint: "type" },
   );
 
 const CallBody = fields({

@@ -28,7 +28,7 @@ function lineProblem(name: string, value: unknown, min: number, max: number): Fi
 }
 
 function objectField(name: string): Field<Record<string, unknown>> {
-  return checkedField({ type: "object" }, (value) => {
+  return checkedField({ type: "object", additionalProperties: true }, (value) => {
     if (value === undefined) return problem(name, "required", "is required");
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? null : problem(name, "type", "must be an object");

@@ -1,75 +1,56 @@
-import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
-import { COMPILERS } from "../http/compilers.ts";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
+import { nextTurn } from "../../lib/turn.ts";
+import type { DocumentJob, PlainRoute } from "./api/document-thread.ts";
 
-interface About {
-  version: string;
-  /** Where programs reach the server. */
-  publicUrl: string;
-}
+type About = Omit<DocumentJob, "routes">;
 
 /**
- * Notes every route that follows, and returns what makes one OpenAPI 3.1 document of them, from the schemas the routes
- * check with. It is made, and what makes it is loaded, when somebody first asks for it.
+ * Notes every route that follows, and returns what makes one OpenAPI 3.1 document of them, as JSON, from the schemas the
+ * routes check with. It is made when somebody first asks for it, beside everything else that the server does.
  */
-export function describeApi(app: FastifyInstance, about: About): () => Promise<object> {
+export function describeApi(app: FastifyInstance, about: About): () => Promise<string> {
   const routes: RouteOptions[] = [];
-  let document: Promise<object> | undefined;
+  let document: Promise<string> | undefined;
   app.addHook("onRoute", (route) => void routes.push(route));
-  return () => (document ??= describe(routes, about));
+  return () =>
+    (document ??= describe(routes, about).catch((error: unknown) => {
+      document = undefined;
+      throw error;
+    }));
 }
 
-/** The routes are described on a server of their own, which serves nothing. */
-async function describe(routes: readonly RouteOptions[], { version, publicUrl }: About): Promise<object> {
-  const [{ default: swagger }, { jsonSchemaTransform }, { nameParts }] = await Promise.all([
-    import("@fastify/swagger"),
-    import("fastify-type-provider-zod"),
-    import("./api/name-parts.ts"),
-  ]);
-  const app = Fastify({ exposeHeadRoutes: false, schemaController: COMPILERS });
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: {
-        title: "Parley",
-        version,
-        description: "Programs ask, people answer. Errors are always `{ error: { code, message, details? } }`.",
-      },
-      servers: [{ url: publicUrl }],
-      tags: [
-        { name: "agents", description: "For programs that ask." },
-        {
-          name: "a2h",
-          description:
-            "For programs that ask named people: the protocol of HumanLayer's clients, who find the same routes under `/humanlayer/v1`.",
-        },
-        { name: "mcp", description: "For agents that speak the Model Context Protocol." },
-        { name: "relay", description: "For executors, which work on jobs and ask on the way." },
-        { name: "assignment", description: "For programs that give work to coding agents." },
-        { name: "people", description: "For people who answer." },
-        { name: "inbox", description: "For people who are asked by name." },
-        { name: "receipts", description: "For whoever verifies what was decided." },
-        { name: "sessions", description: "For people with a name here." },
-        { name: "administration", description: "For admins, by their session or an admin key." },
-        { name: "operations", description: "For whoever runs the server." },
-      ],
-      components: {
-        securitySchemes: {
-          key: { type: "http", scheme: "bearer", description: "A key made with `parley keys create`." },
-        },
-      },
-      // Open mode and the crowd need no key; where they are off, every route takes one.
-      security: [{}, { key: [] }],
-    },
-    transform: jsonSchemaTransform,
-    transformObject: (made) => nameParts("openapiObject" in made ? made.openapiObject : {}),
-  });
-  for (const { method, url, schema, config } of routes) {
+async function describe(routes: readonly RouteOptions[], about: About): Promise<string> {
+  const { jsonSchemaTransform } = await import("fastify-type-provider-zod");
+  const plain: PlainRoute[] = [];
+  for (const route of routes) {
+    const { method, schema, config } = route;
     if (!schema || schema.hide) continue;
+    // Fastify adds these by itself.
+    if (method === "HEAD") continue;
     const body = config?.reads && { body: config.reads };
     // The rest of a path has no name of its own, and generated clients need one.
-    const path = url.replace(/\*$/, ":path");
-    app.route({ method, url: path, schema: { ...schema, ...body }, handler: () => undefined });
+    const url = route.url.replace(/\*$/, ":path");
+    const made = jsonSchemaTransform({
+      schema: { ...schema, ...body },
+      url,
+      route,
+      openapiObject: { openapi: "3.1.0" },
+    });
+    plain.push({ methods: [method].flat(), url, schema: JSON.parse(JSON.stringify(made.schema)) as FastifySchema });
+    await nextTurn();
   }
-  await app.ready();
-  return app.swagger();
+  return inThread({ ...about, routes: plain });
+}
+
+/** Loading what makes the document, and making it, takes a third of a second of processor time. */
+async function inThread(job: DocumentJob): Promise<string> {
+  const worker = new Worker(new URL("./api/document-thread.ts", import.meta.url), { workerData: job });
+  try {
+    const [document] = (await once(worker, "message")) as [string];
+    return document;
+  } finally {
+    await worker.terminate();
+  }
 }

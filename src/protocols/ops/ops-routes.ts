@@ -17,7 +17,7 @@ const PLAIN = "text/plain; charset=utf-8";
  */
 export function opsRoutes(
   door: DoorContext,
-  { metrics, openApi }: { metrics: Metrics; openApi: () => Promise<object> },
+  { metrics, openApi }: { metrics: Metrics; openApi: () => Promise<string> },
 ): (app: Door) => Promise<void> {
   const readiness = openReadiness(door.ctx, door.storeState);
   measureWork(metrics, door);
@@ -86,11 +86,11 @@ async function policyWords({ policy, otherPolicies }: DoorContext, word: Readine
 }
 
 /** What the API is, for programs. */
-function reference(app: Door, openApi: () => Promise<object>): void {
+function reference(app: Door, openApi: () => Promise<string>): void {
   app.get(
     "/openapi.json",
     { schema: { tags: ["operations"], summary: "What the API is", response: { 200: z.looseObject({}) } } },
-    async (_request, reply) => reply.send(await openApi()),
+    async (_request, reply) => reply.type("application/json; charset=utf-8").send(await openApi()),
   );
 }
 

@@ -39,10 +39,10 @@ const AskBody = z.record(z.string(), z.unknown()).meta({
     ask_type: { type: "string", enum: [...ASK_TYPES] },
     prompt: { type: "string", minLength: 1, maxLength: 16_000 },
     context_hash: { type: "string" },
-    context_envelope: { type: "object" },
-    constraints: { type: "object" },
+    context_envelope: { type: "object", additionalProperties: true },
+    constraints: { type: "object", additionalProperties: true },
     role_id: { type: "string" },
-    meta: { type: "object" },
+    meta: { type: "object", additionalProperties: true },
   },
 });
 

@@ -40,7 +40,7 @@ export function jsonField(name: string): z.ZodOptional<z.ZodType<unknown, unknow
 
 /** A JSON object that is not too long. */
 export function objectField(name: string): z.ZodOptional<z.ZodType<Record<string, unknown>, Record<string, unknown>>> {
-  return checkedField<Record<string, unknown>>({ type: "object" }, (value) => {
+  return checkedField<Record<string, unknown>>({ type: "object", additionalProperties: true }, (value) => {
     if (value === undefined) return null;
     if (!isObject(value)) return wrong(name, "type", `${name} must be an object`);
     return tooLong(name, value);

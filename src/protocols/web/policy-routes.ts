@@ -37,7 +37,7 @@ const Question = fields({
   fn: said("fn"),
   digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
   ask_type: optional(wordField("ask_type", ASK_TYPES)),
-  meta: laterField({ type: "object", description: "What the asker sends along." }),
+  meta: laterField({ type: "object", additionalProperties: true, description: "What the asker sends along." }),
 });
 
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });

@@ -124,6 +124,18 @@ describe("the document of the API", () => {
     }
   });
 
+  it("says of every object what it holds, or that it holds anything", () => {
+    const bare: string[] = [];
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      const says = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf"].some((key) => key in value);
+      if ("type" in value && value.type === "object" && !says) bare.push(at);
+      for (const [key, member] of Object.entries(value)) look(member, `${at}/${key}`);
+    };
+    look(document, "");
+    assert.deepEqual(bare, []);
+  });
+
   it("says where the server is", () => assert.deepEqual(document.servers, [{ url: "https://ask.example.com" }]));
 
   /** Fails where a reply is not what the document says of the route. */
