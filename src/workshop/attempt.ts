@@ -18,6 +18,7 @@ import { changedPaths } from "./git/read.ts";
 import type { Repository } from "./git/repository.ts";
 import { startCommit, startWithMarkers } from "./git/start.ts";
 import { makeTree, removeTree } from "./git/tree.ts";
+import { keepTreeFacts, readTreeFacts } from "./tree-facts.ts";
 import { modelHosts, passedEnv } from "./model-hosts.ts";
 import { openingMessage } from "./opening-message.ts";
 import { runSetup } from "./sandbox.ts";
@@ -125,18 +126,20 @@ interface At {
   home: string;
   index: string;
   conflictFile: string;
+  factsFile: string;
   /** The commit it stands on; null before the agent may have done anything. */
   start: string | null;
   /** Its commit may be in the user's repository, though it is not told yet that it is complete. */
   mayBePublished: boolean;
 }
 
-function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "conflictFile"> {
+function placesOf({ folder, n }: Work): Pick<At, "tree" | "home" | "index" | "conflictFile" | "factsFile"> {
   return {
     tree: join(folder, "tree"),
     home: join(folder, "home"),
     index: join(folder, `index-${n}`),
     conflictFile: join(folder, "conflict.json"),
+    factsFile: join(folder, "tree.json"),
   };
 }
 
@@ -185,6 +188,7 @@ async function untilStarted(at: At): Promise<string | null> {
   const warnings = await freshTree(at, start);
   await desk.note([{ type: "git", data: { message: `the tree stands at ${start}`, start, warnings } }]);
   if (work.repo.setup !== null) await setUp(at, work.repo.setup, sandbox);
+  await keepTreeFacts(repo, at, { start, warnings });
   await desk.step("running", { sandbox, startSha: start });
   return start;
 }
@@ -283,12 +287,11 @@ async function freshTree({ repo, tree, home, work }: At, commit: string): Promis
   return (await makeTree(repo, { dir: tree, slug, start: commit, include: work.repo.path })).warnings;
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
     () => true,
     () => false,
   );
-}
 
 /** What the agent is told first. */
 async function openingOf(at: At, start: string): Promise<string> {
@@ -312,10 +315,12 @@ async function commit(at: At, start: string): Promise<void> {
   at.mayBePublished = true;
   // point: attempt-before-commit
   const message = commitMessage({ prompt: task.prompt, id: task.id, attempt: n, agent, dependencies });
+  const facts = await readTreeFacts(at.factsFile);
   const made = await commitTree(repo, {
     dir: tree,
     indexFile: index,
     start,
+    before: facts.leftOut,
     slug: task.slug,
     n,
     message,
@@ -326,7 +331,7 @@ async function commit(at: At, start: string): Promise<void> {
   // point: attempt-between-commit-and-publish
   const { branch, why, ref } = await publish(repo, { slug: task.slug, n, commit: made.commit, last: work.published });
   // point: attempt-between-publish-and-row
-  const warnings = [...made.warnings, ...(why === undefined ? [] : [why])];
+  const warnings = [...facts.warnings, ...made.warnings, ...(why === undefined ? [] : [why])];
   await desk.note([
     { type: "git", data: { message: `committed ${made.commit}`, commit: made.commit, ref, branch, warnings } },
   ]);

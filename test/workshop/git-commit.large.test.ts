@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { commitMessage } from "../../src/tasks/model/names.ts";
@@ -7,6 +7,7 @@ import { resolveBase } from "../../src/workshop/git/base.ts";
 import { commitTree, snapshot, treeChangedPaths } from "../../src/workshop/git/commit.ts";
 import { TreeRefused } from "../../src/workshop/git/listing.ts";
 import { changedPaths, diff, diffstat, readAt, refsOf } from "../../src/workshop/git/read.ts";
+import { lackWarnings, leftOutOf } from "../../src/workshop/git/staging.ts";
 import { filesOf, gitIn, openGitWorld, put } from "../support/workshop-git.ts";
 
 describe("the commit of an attempt", () => {
@@ -42,6 +43,55 @@ describe("the commit of an attempt", () => {
     const told = await changedPaths(world.repo, { from: tree.start, to: made.commit });
     assert.equal(told.length, 8);
     assert.match(await diff(world.repo, { from: tree.start, to: made.commit }), /^rename to src\/two\.ts$/m);
+  });
+
+  it("says what stays out of it: what patterns ignore and empty folders, but for what was there before", async () => {
+    using world = await openGitWorld();
+    put(world.user, ".gitignore", "*.log\nbuild/\nnode_modules\n");
+    put(world.user, "tracked.log", "1\n");
+    world.git("add", "-A", "-f");
+    world.git("commit", "--quiet", "-m", "ignored and tracked");
+    const tree = await world.tree("card-1", await resolveBase(world.repo, "HEAD"));
+    tree.write("node_modules/left-pad/index.js", "setup\n");
+    mkdirSync(join(tree.dir, "empty-before"));
+    const before = await leftOutOf(world.repo, tree);
+    assert.deepEqual((await tree.commit({ before })).warnings, []);
+
+    for (const path of ["notes.log", "docs/more.log", "build/a.txt", "tracked.log"]) tree.write(path, "2\n");
+    tree.write("node_modules/other/index.js", "agent\n");
+    mkdirSync(join(tree.dir, "docs/pictures/large"), { recursive: true });
+    const ignored = ["build", "notes.log", "docs/more.log"];
+    const { warnings } = await tree.commit({ n: 2, before });
+    assert.deepEqual(
+      warnings.sort(),
+      [
+        ...ignored.map((path) => `${path} is ignored by .gitignore and stays out of the commit.`),
+        "docs/pictures/large is an empty folder, which git does not keep.",
+      ].sort(),
+    );
+  });
+
+  it("begins from a tree of which is said what it has not as a checkout has it", async () => {
+    using world = await openGitWorld();
+    const library = join(world.folder, "library");
+    mkdirSync(library);
+    gitIn(library, "init", "--quiet");
+    gitIn(library, "commit", "--quiet", "--allow-empty", "-m", "library");
+    assert.deepEqual(
+      await lackWarnings(world.repo, await world.tree("card-1", await resolveBase(world.repo, "HEAD"))),
+      [],
+    );
+    world.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "vendor/library");
+    put(world.user, "art/.gitattributes", "*.psd filter=lfs\n*.txt -filter\n");
+    put(world.user, "art/a.psd", "version https://git-lfs.github.com/spec/v1\n");
+    put(world.user, "art/a.txt", "text\n");
+    world.git("add", "-A");
+    world.git("commit", "--quiet", "-m", "with a submodule and large files");
+    const tree = await world.tree("card-2", await resolveBase(world.repo, "HEAD"));
+    assert.deepEqual(await lackWarnings(world.repo, tree), [
+      "vendor/library is a submodule: the agent's folder has none of its files.",
+      "art/a.psd has a filter in .gitattributes, which was not run: the agent's folder has the file as git stores it.",
+    ]);
   });
 
   it("is what changed alone: modes, line ends and files that became folders", async () => {

@@ -170,7 +170,10 @@ describe("a tree that an agent left", () => {
       Buffer.from(name).toString("latin1"),
     );
     assert.deepEqual(kept.toString("latin1").split("\0").filter(Boolean).sort(), [...expected, "\xff\xfeA"].sort());
-    assert.deepEqual(warnings, []);
+    const ignored = ["*.log", "-ignored"].map(
+      (name) => `${name} is ignored by .gitignore and stays out of the commit.`,
+    );
+    assert.deepEqual(warnings, ignored);
     assert.deepEqual((await treeChangedPaths(world.repo, tree)).length, names.length + 2);
   });
 
@@ -219,6 +222,7 @@ describe("a tree that an agent left", () => {
       assert.deepEqual(warnings, [
         ...left.map((name) => `${name} is no ordinary file and stays out of the commit.`),
         "The same of 2 more.",
+        "deep/ignored.log is ignored by .gitignore and stays out of the commit.",
       ]);
     } finally {
       server.close();
@@ -312,12 +316,18 @@ describe("a tree that an agent left", () => {
     plant(world, join(inside, ".git"));
     tree.write("vendor/own.txt", "own\n");
 
-    const { commit } = await tree.commit();
+    const { commit, warnings } = await tree.commit();
+    assert.deepEqual(warnings, [
+      "vendor/library is a submodule: the files that the agent's folder has in it stay out of the commit.",
+    ]);
     assert.equal(gitIn(world.repo.store, "rev-parse", `${commit}:vendor/library`), recorded);
     assert.equal(gitIn(world.repo.store, "diff-tree", "-r", "--name-only", tree.start, commit), "vendor/own.txt");
     rmSync(inside, { recursive: true });
     tree.write("vendor/library", "now a file\n");
-    const { commit: second } = await tree.commit({ n: 2 });
+    const { commit: second, warnings: more } = await tree.commit({ n: 2 });
+    assert.deepEqual(more, [
+      "vendor/library is a submodule that the agent removed or replaced: the commit still has it.",
+    ]);
     assert.equal(gitIn(world.repo.store, "rev-parse", `${second}:vendor/library`), recorded);
     assert.equal(exists(world.witness), false);
   });

@@ -16,17 +16,24 @@ export interface ListedFile {
   isLink: boolean;
 }
 
+/** Paths that stay out of a commit, by a reason that completes the sentence which begins with one of them. */
+export type LeftOut = Readonly<Record<string, readonly string[]>>;
+
 export interface Listing {
   files: ListedFile[];
-  /** What was left out, as sentences. */
-  warnings: string[];
+  leftOut: LeftOut;
 }
+
+const IGNORED = "is ignored by .gitignore and stays out of the commit";
+const EMPTY = "is an empty folder, which git does not keep";
+const IN_SUBMODULE = "is a submodule: the files that the agent's folder has in it stay out of the commit";
+const NO_SUBMODULE = "is a submodule that the agent removed or replaced: the commit still has it";
 
 export interface ListingWish {
   dir: string;
   /** Files and links of the start commit: they are listed even where patterns ignore them. */
   tracked: ReadonlySet<string>;
-  /** Submodules of the start commit: nothing at or below these is looked at. */
+  /** Submodules of the start commit: nothing below these is read. */
   gitlinks: ReadonlySet<string>;
 }
 
@@ -37,23 +44,24 @@ const LOOKS_AT_ONCE = 64;
 
 /**
  * Returns every file and link that belongs into a commit: what the start commit has, and what no `.gitignore` names.
- * Links are never followed. `.git` in any spelling, nested repositories and what is neither file, link nor folder stay
- * out.
+ * Links are never followed. `.git` in any spelling, nested repositories, empty folders, and what is neither file, link
+ * nor folder stay out.
  *
  * @throws {TreeRefused} when a folder cannot be read, or the tree has no end
  */
 export async function listTree(repo: Repository, wish: ListingWish): Promise<Listing> {
   const { dir, tracked, gitlinks } = wish;
-  const trackedDirs = foldersOf([...tracked]);
+  const trackedDirs = foldersOf([...tracked, ...gitlinks]);
   const out = new Map<string, string[]>();
   const leaveOut = (why: string, path: string) => out.set(why, [...(out.get(why) ?? []), path]);
   const files: ListedFile[] = [];
+  const missing = new Set(gitlinks);
   let entries = 0;
 
   let level = [""];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > DEEPEST) throw new TreeRefused(`The tree has folders more than ${DEEPEST} deep.`);
-    const found: { path: string; entry: Dirent<Buffer> }[] = [];
+    const found: Found[] = [];
     for (const folder of level) {
       const inFolder = await entriesOf(dir, folder);
       entries += inFolder.length;
@@ -63,10 +71,15 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
         leaveOut("is a nested repository and stays out of the commit", folder);
         continue;
       }
+      if (inFolder.length === 0 && folder !== "") leaveOut(EMPTY, folder);
       for (const entry of inFolder) {
         const name = entry.name.toString("latin1");
         const path = folder === "" ? name : `${folder}/${name}`;
-        if (gitlinks.has(path)) continue;
+        if (gitlinks.has(path)) {
+          if (entry.isDirectory()) missing.delete(path);
+          if (entry.isDirectory() && (await entriesOf(dir, path)).length > 0) leaveOut(IN_SUBMODULE, path);
+          continue;
+        }
         if (meansGit(name)) {
           if (path !== ".git") leaveOut("is a name of git's own and stays out of the commit", path);
         } else {
@@ -75,16 +88,15 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
       }
     }
     found.sort((one, other) => (one.path < other.path ? -1 : 1));
-    // A pipe of this name would hold up every git that looks for patterns.
-    for (const { path, entry } of found) {
-      if (!isSpecial(entry) || !/(?:^|\/)\.git(?:ignore|attributes|modules)$/.test(path)) continue;
-      await rm(at(dir, path));
-    }
+    await removePipes(dir, found);
     const unsure = found.filter(({ path, entry }) => !tracked.has(path) || entry.isDirectory()).map(({ path }) => path);
     const ignored = await ignoredOf(repo, dir, unsure);
     const wanted = found.filter(({ path, entry }) => {
       return !ignored.has(path) || (entry.isDirectory() ? trackedDirs.has(path) : tracked.has(path));
     });
+    for (const path of ignored) {
+      if (!tracked.has(path) && !trackedDirs.has(path)) leaveOut(IGNORED, path);
+    }
     level = wanted.flatMap(({ path, entry }) => (entry.isDirectory() ? [path] : []));
     for (const { path, entry } of wanted) {
       if (isSpecial(entry)) leaveOut("is no ordinary file and stays out of the commit", path);
@@ -94,7 +106,21 @@ export async function listTree(repo: Repository, wish: ListingWish): Promise<Lis
       files.push(...(await Promise.all(ordinary.slice(i, i + LOOKS_AT_ONCE).map(({ path }) => look(dir, path)))));
     }
   }
-  return { files, warnings: [...out].flatMap(([why, paths]) => sentences(why, paths)) };
+  for (const path of missing) leaveOut(NO_SUBMODULE, path);
+  return { files, leftOut: Object.fromEntries(out) };
+}
+
+interface Found {
+  path: string;
+  entry: Dirent<Buffer>;
+}
+
+/** Removes pipes whose name would hold up every git that looks for patterns. */
+async function removePipes(dir: string, found: readonly Found[]): Promise<void> {
+  for (const { path, entry } of found) {
+    if (!isSpecial(entry) || !/(?:^|\/)\.git(?:ignore|attributes|modules)$/.test(path)) continue;
+    await rm(at(dir, path));
+  }
 }
 
 /** Returns the path of a file as the file system takes it. */

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { lstat, open, readFile, readlink, rm } from "node:fs/promises";
-import { at, listTree, type ListedFile, sentences, shown, TreeRefused } from "./listing.ts";
+import { at, type LeftOut, type Listing, listTree, type ListedFile, sentences, shown, TreeRefused } from "./listing.ts";
 import { isObjectName, type Repository } from "./repository.ts";
 import { git, type GitCall, GitFailure, gitText } from "./run.ts";
 
@@ -10,6 +10,8 @@ export interface Left {
   indexFile: string;
   /** The commit that the attempt started from. */
   start: string;
+  /** Paths that stayed out before the agent began, as the setup command may have made: nothing is said of them. */
+  before?: LeftOut;
 }
 
 export interface Staged {
@@ -59,12 +61,25 @@ export async function stageTree(repo: Repository, left: Left, options: StageOpti
   }
 }
 
+/** Returns the paths of a tree that would stay out of a commit now. @throws {TreeRefused} when it cannot be read */
+export async function leftOutOf(repo: Repository, { dir, start }: Left): Promise<LeftOut> {
+  return (await listingOf(repo, dir, await entriesIn(repo, start))).leftOut;
+}
+
+function listingOf(repo: Repository, dir: string, before: ReadonlyMap<string, Entry>): Promise<Listing> {
+  const gitlinks = submodulesIn(before);
+  const tracked = new Set([...before.keys()].filter((path) => !gitlinks.has(path)));
+  return listTree(repo, { dir, tracked, gitlinks });
+}
+
+function submodulesIn(entries: ReadonlyMap<string, Entry>): Set<string> {
+  return new Set([...entries].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : [])));
+}
+
 async function stage(repo: Repository, left: Left, options: StageOptions): Promise<Staged> {
   const { dir, indexFile, start } = left;
   const before = await entriesIn(repo, start);
-  const gitlinks = new Set([...before].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : [])));
-  const tracked = new Set([...before.keys()].filter((path) => !gitlinks.has(path)));
-  const listing = await listTree(repo, { dir, tracked, gitlinks });
+  const listing = await listingOf(repo, dir, before);
   const { files, warnings } = withinLimits(listing.files, before, options);
 
   const call: GitCall = { gitDir: repo.store, workTree: dir, indexFile, config: ["core.bare=false"] };
@@ -73,14 +88,42 @@ async function stage(repo: Repository, left: Left, options: StageOptions): Promi
   await rm(indexFile, { force: true });
   await git(["read-tree", start], call);
   const there = new Set(listing.files.map(({ path }) => path));
-  const gone = [...tracked].filter((path) => !there.has(path));
+  const gone = [...before].flatMap(([path, { mode }]) => (mode === GITLINK || there.has(path) ? [] : [path]));
   await updateIndex(["--force-remove"], gone, call);
   await addAll(files, call, warnings);
   const tree = await gitText(["write-tree"], call);
   const taken = await entriesIn(repo, tree);
   const refused = files.flatMap(({ path }) => (taken.has(path) ? [] : [path]));
   const nameless = sentences("has a name that git does not take, and stays out of the commit", refused);
-  return { tree, warnings: [...listing.warnings, ...warnings, ...nameless] };
+  return { tree, warnings: [...saidOf(listing.leftOut, left.before ?? {}), ...warnings, ...nameless] };
+}
+
+/** Returns a sentence for each path that stays out, but for those that stayed out before. */
+function saidOf(leftOut: LeftOut, before: LeftOut): string[] {
+  return Object.entries(leftOut).flatMap(([why, paths]) => {
+    const known = new Set(before[why]);
+    return sentences(
+      why,
+      paths.filter((path) => !known.has(path)),
+    );
+  });
+}
+
+/**
+ * Returns a sentence for each file and submodule of the start commit that a fresh tree has not as it is in a checkout:
+ * submodules are empty, and filters such as Git LFS are not run.
+ */
+export async function lackWarnings(repo: Repository, left: Omit<Left, "before">): Promise<string[]> {
+  const entries = await entriesIn(repo, left.start);
+  const submodules = sentences("is a submodule: the agent's folder has none of its files", [...submodulesIn(entries)]);
+  const paths = [...entries.keys()];
+  if (!paths.some((path) => /(?:^|\/)\.gitattributes$/.test(path))) return submodules;
+  const call = { gitDir: repo.store, workTree: left.dir, indexFile: left.indexFile, config: ["core.bare=false"] };
+  const filtered = [...(await attributesOf("filter", paths, call))].flatMap(([path, filter]) =>
+    ["unspecified", "unset"].includes(filter) ? [] : [path],
+  );
+  const why = "has a filter in .gitattributes, which was not run: the agent's folder has the file as git stores it";
+  return [...submodules, ...sentences(why, filtered)];
 }
 
 /** A marker of a merge that Parley made: it names one of the two commits. Other tools name branches there. */
