@@ -9,7 +9,7 @@ const DEEPEST = 32;
 /** Far more than any answer and what it quotes; what follows is looked at by nobody. */
 const MOST_CHARACTERS = 1_000_000;
 /** Parts that say of another mail what became of it. */
-const OF_REPORTS = /^(message\/(delivery-status|rfc822)|text\/rfc822-headers)$/;
+const OF_REPORTS = /^(message\/((global-)?delivery-status|rfc822|global|global-headers)|text\/rfc822-headers)$/;
 
 /** The parts of a mail that are looked at. */
 export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
