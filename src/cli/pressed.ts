@@ -1,4 +1,5 @@
 import { mailAddress } from "../lib/mail-address.ts";
+import { phoneNumber } from "../lib/phone-number.ts";
 import type { Identity } from "../access/model/identity.ts";
 import { WrongUsage } from "./command.ts";
 
@@ -10,8 +11,8 @@ import { WrongUsage } from "./command.ts";
 export function addressFrom(text: string): Identity {
   const mail = mailAddress(text.trim());
   if (mail !== undefined) return { kind: "email", value: mail };
-  const phone = text.replace(/[\s()./-]/g, "");
-  if (/^\+[1-9]\d{6,14}$/.test(phone)) return { kind: "phone", value: phone };
+  const phone = phoneNumber(text);
+  if (phone !== undefined) return { kind: "phone", value: phone };
   if (/^[UW][A-Z0-9]+$/.test(text)) return { kind: "slack", value: text };
   throw new WrongUsage(
     "--address takes a mail address, a number such as +4930901820, or a Slack user such as U02147483",

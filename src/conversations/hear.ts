@@ -29,7 +29,7 @@ import { isReadByAsker } from "../requests/model/carrier.ts";
 import { linkOf, tokensOf } from "../requests/delivery-tokens.ts";
 import type { NoteWords } from "../requests/model/note-words.ts";
 import { isNamed } from "./named-delivery.ts";
-import { codeOf, isOver, matchHeard, type Matched } from "./match-heard.ts";
+import { codeOf, isOffered, isOver, matchHeard, type Matched } from "./match-heard.ts";
 import { pressedBy } from "../requests/pressed-by.ts";
 import { tryCode } from "../requests/try-code.ts";
 
@@ -44,6 +44,7 @@ export async function hear(ctx: Context, publicUrl: string, heard: InboundMessag
   const talking = await talkingOf(ctx.db, heard);
   if (talking?.isKept) return REPEATED;
   const found = await matchHeard(ctx, heard, talking);
+  if (heard.optionOnly && !isOffered(found, heard)) return NOTHING;
   if (talking && !talking.talk.goesOn && found.is !== "nothing") return REPEATED;
   if (talking && (found.is === "nothing" || isOver(ctx, found, heard, talking))) {
     const passedOn = await converse(ctx, heard, talking);

@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
 import type { AddressedAsk } from "../requests/model/request.ts";
 import type { InboundMessage } from "../requests/model/heard.ts";
-import { takeCode } from "../requests/model/reply-grammar.ts";
+import { offeredBy } from "../requests/model/view.ts";
+import { flat, takeCode } from "../requests/model/reply-grammar.ts";
 import { findAddressed } from "../requests/store/requests.ts";
 import type { Conversation } from "./store/conversations.ts";
 import type { Queryable } from "../core/store/db.ts";
@@ -49,6 +50,17 @@ export function isOver(ctx: Context, found: Found, heard: InboundMessage, { goin
   if (found.is !== "one" || found.matched.ask.state === "open") return false;
   if (!going && !("thread" in heard.match) && !("pair" in heard.match)) return false;
   return codeOf(heard) !== tokensOf(ctx, found.matched.delivery.id).code;
+}
+
+/** True where an open question of those found offers these very words as an option. */
+export function isOffered(found: Found, { said }: InboundMessage): boolean {
+  if (found.is === "nothing" || !("text" in said)) return false;
+  const words = flat(said.text);
+  const isSaid = (text: string | undefined) => text !== undefined && flat(text) === words;
+  const all = found.is === "one" ? [found.matched] : found.all;
+  return all.some(
+    ({ ask }) => ask.state === "open" && offeredBy(ask).some(({ name, title }) => isSaid(name) || isSaid(title)),
+  );
 }
 
 /** Returns what waits in the conversation that words belong to: an unproved author answers nothing but what was sent to him. */

@@ -53,8 +53,7 @@ async function openChannels(
   if (config.email.smtpUrl) {
     const { emailChannel } = await import("../channels/email/email.ts");
     const entries = config.conversations.entryPoints.flatMap(({ email: at }) => (at === null ? [] : [at]));
-    const onMailFailed = (messageId: string, code: string) => onFailed({ thread: messageId }, code);
-    const outside = { clock, log, onFailed: onMailFailed };
+    const outside = { clock, log, onFailed };
     opened.push(emailChannel({ ...config.email, entries }, outside) as Channel | undefined);
   }
   if (config.twilio.accountSid) {

@@ -280,7 +280,7 @@ describe("the SMTP listener", () => {
 
   it("tells of mails of ours that came back, and hears nothing in them", async () => {
     const { heard, receive } = openEars();
-    const failed: string[][] = [];
+    const failed: unknown[][] = [];
     await using listener = await listening(receive, {}, { onFailed: async (...one) => void failed.push(one) });
     for (const raw of [
       bounceOf("5.1.1", ORIGINAL),
@@ -290,7 +290,7 @@ describe("the SMTP listener", () => {
     ]) {
       assert.equal(await deliver(listener.port, raw, AGENT, ""), 250);
     }
-    assert.deepEqual(failed, [[ORIGINAL, "5.1.1"]]);
+    assert.deepEqual(failed, [[{ thread: ORIGINAL }, "5.1.1"]]);
     assert.deepEqual(heard, []);
   });
 

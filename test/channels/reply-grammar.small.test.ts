@@ -159,12 +159,33 @@ describe("a code", () => {
   }
 });
 
+const CARRIER_WORDS: readonly [is: "stop" | "start" | "help" | null, certain: boolean, words: readonly string[]][] = [
+  ["stop", true, ["STOP", "stopall", "Stop all", " STOP! ", "“STOP”", "STOP..", "Unsubscribe", "OPTOUT", "opt-out"]],
+  ["stop", true, ["ARRET", "ARRÊT", "arrêté", "ARRETT", "ＳＴＯＰ"]],
+  ["stop", false, ["CANCEL", "end", "quit.", "REVOKE"]],
+  ["start", true, [" unstop "]],
+  ["start", false, ["START"]],
+  ["help", false, ["help", "INFO!", "AIDE"]],
+  [null, false, ["stop it", "please stop", "yes", "", "helpful", "constructor", "stop?", "end of June", "7KQ2 cancel"]],
+];
+
 describe("the words of carriers", () => {
-  it("count alone, however they are written", () => {
-    for (const word of ["STOP", "stopall", "Unsubscribe", "CANCEL", "end", "quit."])
-      assert.equal(phoneCommand(word), "stop");
-    for (const word of ["START", " unstop "]) assert.equal(phoneCommand(word), "start");
-    for (const word of ["help", "INFO!"]) assert.equal(phoneCommand(word), "help");
-    for (const words of ["stop it", "yes", "", "helpful", "constructor"]) assert.equal(phoneCommand(words), null);
+  for (const [is, certain, words] of CARRIER_WORDS) {
+    it(`mean ${is ?? "nothing"}${is === null || certain ? "" : " unless they are an option"}: ${words.join(", ")}`, () => {
+      for (const one of words) assert.deepEqual(phoneCommand(one), is && { is, certain }, one);
+    });
+  }
+
+  it("are whatever Twilio says that they are", () => {
+    const read = (text: string, type: string) => phoneCommand(text, type);
+    assert.deepEqual(read("parar", "STOP"), { is: "stop", certain: true });
+    assert.deepEqual(read("CANCEL", "STOP"), { is: "stop", certain: true });
+    assert.deepEqual(read("START", "HELP"), { is: "help", certain: true });
+    assert.deepEqual(read("YES", "START"), { is: "start", certain: false });
+    assert.deepEqual(read("stop", "start"), { is: "start", certain: false });
+    for (const unknown of ["", "NONE", "constructor"]) {
+      assert.equal(read("Tuesday", unknown), null, unknown);
+      assert.deepEqual(read("STOP", unknown), { is: "stop", certain: true }, unknown);
+    }
   });
 });

@@ -224,9 +224,16 @@ describe("words in a Slack thread", () => {
     ["&amp;lt;", "&lt;"],
     [
       "see <https://example.com/a?b=1&amp;c=2> or <https://example.com|this>",
-      "see https://example.com/a?b=1&c=2 or this",
+      "see https://example.com/a?b=1&c=2 or this (https://example.com)",
     ],
-    ["<mailto:ana@example.com|ana@example.com>", "ana@example.com"],
+    ["<mailto:ana@example.com|ana@example.com>, <tel:+4930901820|+4930901820>", "ana@example.com, +4930901820"],
+    ["<http://example.com|example.com>, <https://example.com/|Example.com>", "example.com, Example.com"],
+    ["<mailto:ana@example.com|Ana>", "Ana (ana@example.com)"],
+    ["<https://example.com/?a=1&amp;b=2|a &amp; b>", "a & b (https://example.com/?a=1&b=2)"],
+    ["<https://example.com|https://example.org>", "https://example.org (https://example.com)"],
+    ["ask <@U0BO|bo> or <@U0CY>, in <#C024BE91L|general> or <#C9|>", "ask @bo or @U0CY, in #general or #C9"],
+    ["<!here>, <!channel|@channel>, <!subteam^S1|@ops>, <!subteam^S2>", "@here, @channel, @ops, @S2"],
+    ["<!date^1763632800^{date}|20 November>", "20 November"],
     ['```{"amount": 40}```', '{"amount": 40}'],
     ["line one\nline two", "line one\nline two"],
   ];

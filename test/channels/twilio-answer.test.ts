@@ -51,6 +51,100 @@ async function openPhoneWorld(settings: Partial<TwilioSettings> = {}) {
   };
 }
 
+/** Returns what posts words to the hook, as Twilio signs them. */
+function phoneOf(world: World) {
+  return async (Body: string, more: Record<string, string> = {}): Promise<Record<string, string>> => {
+    const fields = { MessageSid: nextSid(), AccountSid: ACCOUNT, From: ANA, To: OURS, Body, ...more };
+    const url = `${PUBLIC_URL}/hooks/twilio/message`;
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-twilio-signature": twilio.getExpectedTwilioSignature(TOKEN, url, fields),
+    };
+    const body = new URLSearchParams(fields).toString();
+    assert.equal((await world.call("POST", "/hooks/twilio/message", { headers, body })).text, "<Response/>");
+    return fields;
+  };
+}
+
+describe("a word of the carrier's", () => {
+  async function asked(world: World, sent: () => number, options: readonly string[], title = "Which?") {
+    const before = sent();
+    const form = { kind: "reply" as const, options: options.map((name) => ({ name, interactive: false })) };
+    const audience = leaf({ via: "sms", to: ANA, settings: {} });
+    const { id } = await askPeople(world.server.ctx, { title, digest: null, form, audience });
+    await advanceUntil(world, 500, () => sent() > before);
+    return async () => {
+      const outcome = (await findAddressed(world.server.ctx.db, id))?.ask.outcome;
+      return outcome?.option ?? outcome?.text ?? null;
+    };
+  }
+
+  it("is no answer: it ends messages, takes them up again, or is explained once", async () => {
+    await using opening = await openPhoneWorld();
+    const { double, world } = opening;
+    const say = phoneOf(world);
+    const memory = phoneMemory(world.server.ctx);
+    const answer = await asked(world, () => double.calls.length, []);
+    for (const [Body, more] of [
+      ["STOP"],
+      ["Revoke"],
+      ["optout"],
+      ["CANCEL"],
+      ["Basta", { OptOutType: "STOP" }],
+    ] as const) {
+      await say(Body, more);
+      assert.equal(await memory.isOptedOut("sms", ANA), true, Body);
+      await say("START");
+      assert.equal(await memory.isOptedOut("sms", ANA), false);
+    }
+    const sent = double.calls.length;
+    const help = await say("HELP");
+    await say("HELP", help);
+    assert.equal(double.calls.length, sent + 1, "a repeat is answered once");
+    assert.match(double.calls.at(-1)?.form["Body"] ?? "", /STOP/);
+    await say("HELP", { OptOutType: "HELP" });
+    assert.equal(double.calls.length, sent + 1, "Twilio has explained it");
+    assert.equal(await answer(), null);
+
+    const stop = await say("STOP");
+    await say("START");
+    await say("STOP", stop);
+    assert.equal(await memory.isOptedOut("sms", ANA), false, "an old STOP that is repeated");
+    await say("stop it on Tuesday");
+    assert.equal(await answer(), "stop it on Tuesday");
+  });
+
+  it("is an answer where a question offers it, unless Twilio says that it ended messages", async () => {
+    await using opening = await openPhoneWorld();
+    const { double, world } = opening;
+    const say = phoneOf(world);
+    const memory = phoneMemory(world.server.ctx);
+    const sent = () => double.calls.length;
+
+    const first = await asked(world, sent, ["Ship", "Cancel"]);
+    const cancel = await say("cancel");
+    assert.equal(await first(), "Cancel");
+    await say("cancel", cancel);
+    assert.equal(await memory.isOptedOut("sms", ANA), false, "also when Twilio repeats it");
+
+    const second = await asked(world, sent, ["Yes", "No"]);
+    await say("YES", { OptOutType: "START" });
+    assert.equal(await second(), "Yes");
+
+    const third = await asked(world, sent, ["Stop", "Cancel"]);
+    const fourth = await asked(world, sent, ["End"], "And this?");
+    const before = sent();
+    await say("end");
+    assert.match(double.calls[before]?.form["Body"] ?? "", /^Several requests are waiting/);
+    await say("Stop");
+    assert.equal(await memory.isOptedOut("sms", ANA), true);
+    await memory.setOptedOut("sms", ANA, false);
+    await say("Cancel", { OptOutType: "STOP" });
+    assert.equal(await memory.isOptedOut("sms", ANA), true);
+    assert.deepEqual([await third(), await fourth()], [null, null]);
+  });
+});
+
 describe("an approval by text message", () => {
   it("counts once, with its code, however often Twilio repeats it", async () => {
     await using opening = await openPhoneWorld();

@@ -7,6 +7,7 @@ import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
 import { watchMailbox } from "./imap-mailbox.ts";
 import { openInbox } from "./inbound.ts";
 import { mailHook } from "./mail-hook.ts";
+import type { FailedMail } from "./read-mail.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
@@ -42,7 +43,7 @@ export interface EmailOutside {
   /** Left out, this machine's own. */
   resolve?: ResolveDns;
   /** Told by their Message-IDs of messages that were sent and will never arrive, with the status in the report, such as `5.1.1`. */
-  onFailed: (messageId: string, providerCode: string) => Promise<void>;
+  onFailed: (of: FailedMail, providerCode: string) => Promise<void>;
   /** Told where mail is taken, once it is. */
   onListening?: (port: number) => void;
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../../lib/clock.ts";
 import type { Receive } from "../channel.ts";
 import { isProvedTo, provedReference, type ResolveDns } from "./authenticity.ts";
-import { readMail, type Arrived } from "./read-mail.ts";
+import { readMail, type Arrived, type FailedMail } from "./read-mail.ts";
 import { recipientsAmong, referenceIn, type Reference } from "./references.ts";
 import { replyText } from "./reply-text.ts";
 import { talkOf } from "./talk.ts";
@@ -27,7 +27,7 @@ interface Inbox {
   log: Logger;
   resolve: ResolveDns;
   /** Told of messages of ours that will never arrive. */
-  onFailed: (messageId: string, providerCode: string) => Promise<void>;
+  onFailed: (of: FailedMail, providerCode: string) => Promise<void>;
 }
 
 /** A reply address is known to its recipient; a Message-ID is known to everybody who gets a reply to all. */
@@ -56,9 +56,9 @@ export function openInbox(inbox: Inbox): TakeMail {
     const mail = await readMail(arrived, domain, inbox.agent).catch(() => undefined);
     if (!mail) return "unreadable";
     if (mail.bounce) {
-      const { message, permanent, code } = mail.bounce;
+      const { of, permanent, code } = mail.bounce;
       log.info({ code }, permanent ? "a mail came back" : "a mail is late");
-      if (permanent) await inbox.onFailed(message, code);
+      if (permanent) await inbox.onFailed(of, code);
       return "bounced";
     }
     if (mail.ours) return "ours";

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import EmailReplyParser from "email-reply-parser";
 import PostalMime, { type Email } from "postal-mime";
+import { undeclaredText, withReadableHeader } from "./charset.ts";
 import { type OwnNames, withoutOwnQuote } from "./own-quote.ts";
 import { replyHtml } from "./reply-html.ts";
 
@@ -8,7 +9,7 @@ const DEEPEST = 32;
 /** Far more than any answer and what it quotes; what follows is looked at by nobody. */
 const MOST_CHARACTERS = 1_000_000;
 /** Parts that say of another mail what became of it. */
-const OF_REPORTS = /^(message\/(delivery-status|rfc822)|text\/rfc822-headers)$/;
+const OF_REPORTS = /^(message\/((global-)?delivery-status|rfc822|global|global-headers)|text\/rfc822-headers)$/;
 
 /** The parts of a mail that are looked at. */
 export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
@@ -16,6 +17,30 @@ export interface ParsedMail extends Pick<Email, "headers" | "attachments"> {
   text: string;
   html: string | undefined;
 }
+
+/** A part of a mail, as far as the parser is told in which charset it is. */
+interface TextPart {
+  content: ArrayBuffer | null;
+  contentType: { parsed: { value: string; params: Record<string, string> } };
+  getTextContent(): string;
+}
+
+/** Has the parser, which takes undeclared text for UTF-8 and has no setting for it, read it as mail programs do. */
+function readUndeclaredText(): void {
+  const part = Object.getPrototypeOf(Reflect.get(new PostalMime(), "root")) as TextPart;
+  const { getTextContent } = part;
+  part.getTextContent = function () {
+    const { value, params } = this.contentType.parsed;
+    const bytes = new Uint8Array(this.content ?? new ArrayBuffer());
+    const text = undeclaredText(bytes, params["charset"] ?? "", value === "text/html");
+    if (text !== undefined) {
+      this.content = new TextEncoder().encode(text).buffer;
+      params["charset"] = "utf-8";
+    }
+    return getTextContent.call(this);
+  };
+}
+readUndeclaredText();
 
 /** A hundred times what a line of a mail may have (RFC 5322, section 2.1.1); whoever checks signatures takes lines whole. */
 const LONGEST_LINE_BYTES = 100_000;
@@ -29,7 +54,10 @@ async function parsed(raw: Uint8Array): Promise<ParsedMail> {
     if (next - at > LONGEST_LINE_BYTES) throw new Error("a line is too long");
     at = next;
   }
-  const mail = await PostalMime.parse(raw, { forceRfc822Attachments: true, maxNestingDepth: DEEPEST });
+  const mail = await PostalMime.parse(withReadableHeader(raw), {
+    forceRfc822Attachments: true,
+    maxNestingDepth: DEEPEST,
+  });
   const { headers, text } = mail;
   const html = mail.html?.slice(0, MOST_CHARACTERS);
   return {

@@ -113,9 +113,27 @@ function readEvent(payload: unknown): Wanted | null {
 function readText(marked: string): string {
   const bare = marked
     .replace(/^\s*<@[UW][A-Z0-9]+(\|[^>]*)?>[,:]?/, "")
-    .replace(/<([^<>|]*)\|([^<>]*)>/g, "$2")
-    .replace(/<(?:mailto:)?([^<>]*)>/g, "$1")
+    .replace(/<([^<>|]*)(?:\|([^<>]*))?>/g, (_, what: string, label?: string) => readMark(what, label?.trim() ?? ""))
     .trim();
   const [, fenced] = /^```([^]*)```$/.exec(bare) ?? [];
   return (fenced ?? bare).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
+}
+
+/** Returns the words for a mark of Slack's: a mention, a date, or a link, with its address where the label is another. */
+function readMark(what: string, label: string): string {
+  const [, sign = "", id = ""] = /^([@#!])(.*)$/.exec(what) ?? [];
+  if (sign === "!" && /^date\^/.test(id)) return label || id;
+  if (sign === "#") return `#${label.replace(/^#/, "") || id}`;
+  if (sign !== "") return `@${label.replace(/^@/, "") || id.replace(/^subteam\^/, "")}`;
+  const address = what.replace(/^(?:mailto|tel):/i, "");
+  if (label === "") return address;
+  // Slack makes a link of what looks like an address, and keeps what was typed as its label.
+  return shortened(label) === shortened(address) ? label : `${label} (${address})`;
+}
+
+function shortened(address: string): string {
+  return address
+    .replace(/^https?:\/\//i, "")
+    .replace(/\/$/, "")
+    .toLowerCase();
 }

@@ -40,19 +40,11 @@ export function twilioHooks(
     if (!form) return REFUSED;
     const [sid, from, to] = [fieldOf(form, "MessageSid"), partyOf(form, "From"), partyOf(form, "To")];
     if (!sid || !from || !to || ours[to.kind] !== to.number) return NOTHING;
-    const text = fieldOf(form, "Body") ?? "";
     const { kind, number } = from;
-
-    const command = phoneCommand(text);
-    if (command) {
-      if (!(await memory.isNew(sid))) return NOTHING;
-      await memory.heardFrom(kind, number);
-      if (command === "help") await sendWords(kind, number, HELP);
-      else await memory.setOptedOut(kind, number, command === "stop");
-      return NOTHING;
-    }
-    await memory.heardFrom(kind, number);
+    const [text = "", optOutType] = [fieldOf(form, "Body"), fieldOf(form, "OptOutType")];
     const press = pressOf(fieldOf(form, "ButtonPayload"));
+    // The words on a button are not the person's own.
+    const command = press ? null : phoneCommand(text, optOutType);
     const heard: InboundMessage = {
       provider: "twilio",
       id: sid,
@@ -61,11 +53,22 @@ export function twilioHooks(
       sender: { kind: "phone", id: number },
       trust: "signed",
       said: press ? { choice: press.choice } : { text },
-      ...(!press && { talk: talkOf(from, to, sid, account.countries) }),
+      ...(command && { optionOnly: true }),
+      ...(!command && !press && { talk: talkOf(from, to, sid, account.countries) }),
     };
-    const verdict = await receive(heard);
-    // Whatever is about one message the core tells its person itself; this is about none.
-    if (verdict.is === "not_understood" && verdict.link === undefined) await sendWords(kind, number, verdict.says);
+
+    await memory.heardFrom(kind, number);
+    if (!command?.certain) {
+      const verdict = await receive(heard);
+      // The core itself tells its person whatever is about one message; a list of several is about none.
+      if (verdict.is === "not_understood" && verdict.link === undefined) await sendWords(kind, number, verdict.says);
+      if (command?.is === "start" && verdict.is === "accepted") await memory.setOptedOut(kind, number, false);
+      if (!command || verdict.is !== "no_match") return NOTHING;
+    }
+    if (!(await memory.isNew(sid))) return NOTHING;
+    if (command.is !== "help") await memory.setOptedOut(kind, number, command.is === "stop");
+    // Twilio has explained it already where it says that this was asked.
+    else if (!optOutType) await sendWords(kind, number, HELP);
     return NOTHING;
   }
 

@@ -6,7 +6,7 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Returns the fields of a request that Twilio signed for this address, or nothing for any other request: HMAC-SHA1 over
- * the public URL as it was configured and the sorted fields, or, for JSON, over the URL that holds the body's SHA-256.
+ * the public URL as it was configured, with its port or without, and the sorted fields, or, for JSON, over the URL that holds the body's SHA-256.
  *
  * Twilio signs no time, so whoever calls this drops the message ids it has seen (spec/channels 4).
  */
@@ -18,7 +18,7 @@ export function verifiedForm(request: RawRequest, url: string, authToken: string
   const digest = new URLSearchParams(request.query).getAll("bodySHA256");
   if (/^application\/json\b/i.test(type)) {
     const isSame = digest.length === 1 && sameText(digest[0] ?? "", sha256(request.body));
-    if (!isSame || !isSigned(full, signature, authToken)) return undefined;
+    if (!isSame || !isSigned(full, "", signature, authToken)) return undefined;
     return formOfJson(request.body);
   }
   const form = formOf(request.body.toString("utf8"));
@@ -26,7 +26,7 @@ export function verifiedForm(request: RawRequest, url: string, authToken: string
     const values = [...new Set(form.get(name))].sort();
     return values.map((value) => name + value).join("");
   });
-  return isSigned(full + fields.join(""), signature, authToken) ? form : undefined;
+  return isSigned(full, fields.join(""), signature, authToken) ? form : undefined;
 }
 
 /** Returns the only value of a field. */
@@ -35,8 +35,18 @@ export function fieldOf(form: FormFields, name: string): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-function isSigned(text: string, signature: string, authToken: string): boolean {
-  return sameText(createHmac("sha1", authToken).update(text, "utf8").digest("base64"), signature);
+function isSigned(url: string, fields: string, signature: string, authToken: string): boolean {
+  return spellingsOf(url).some((spelling) =>
+    sameText(createHmac("sha1", authToken).update(`${spelling}${fields}`, "utf8").digest("base64"), signature),
+  );
+}
+
+/** Twilio signs an address with its port or without, and its own libraries take both. */
+function spellingsOf(url: string): string[] {
+  const [, scheme = "", host = "", port = "", rest = ""] =
+    /^(https?:\/\/)(\[[^\]]*\]|[^/?#:]*)(:\d*)?(.*)$/i.exec(url) ?? [];
+  const usual = scheme.toLowerCase() === "https://" ? ":443" : ":80";
+  return [`${scheme}${host}${rest}`, `${scheme}${host}${port || usual}${rest}`];
 }
 
 function sameText(one: string, other: string): boolean {

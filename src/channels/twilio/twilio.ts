@@ -1,4 +1,5 @@
 import { DeliveryError, type Channel, type FieldDoc, type FieldError } from "../channel.ts";
+import { phoneNumber } from "../../lib/phone-number.ts";
 import { createMessage } from "./api.ts";
 import { STATUS_PATH, twilioHooks } from "./inbound.ts";
 import { showsWhole, templateVariables, textOf, WHOLE_LIMIT } from "./message.ts";
@@ -125,12 +126,13 @@ function parsePhone(
     refuse("context_about_user", "too_long", `must be at most ${LONGEST_CONTEXT} characters`);
 
   const given = input["phone_number"] ?? undefined;
-  const number = typeof given === "string" ? given.replace(/[\s.\-()]/g, "") : "";
+  const number = typeof given === "string" ? phoneNumber(given) : undefined;
   if (given === undefined) refuse("phone_number", "required", "is required");
   else if (typeof given !== "string") refuse("phone_number", "type", "must be a string");
-  else if (!/^\+[1-9]\d{6,14}$/.test(number))
-    refuse("phone_number", "pattern", "must be a number with its country, such as +4930901820");
+  else if (number === undefined)
+    refuse("phone_number", "pattern", "must be a number with its country as dialled from abroad, such as +4930901820");
   else if (!countries.some((prefix) => number.startsWith(prefix)))
     refuse("phone_number", "recipient_not_allowed", "is in a country that this server does not send to");
-  return errors.length > 0 ? { errors } : { target: { via: kind, to: number, settings: {} } };
+  if (errors.length > 0 || number === undefined) return { errors };
+  return { target: { via: kind, to: number, settings: {} } };
 }

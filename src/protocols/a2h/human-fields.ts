@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
+import { phoneNumber } from "../../lib/phone-number.ts";
 import {
   OUTSIDE_CHANNELS,
   type ChannelCatalogue,
@@ -120,9 +121,9 @@ const slackId = text({
 
 const phone: Plain = (input, at, problems) => {
   const given = required(input, "phone_number", text({ max: 40 }), { loc: at, problems });
-  const to = given?.replace(/[\s.()-]/g, "");
-  if (to === undefined) return undefined;
-  if (!/^\+[1-9]\d{6,14}$/.test(to)) {
+  if (given === undefined) return undefined;
+  const to = phoneNumber(given);
+  if (to === undefined) {
     return complain(problems, [...at, "phone_number"], "pattern", "must be a number such as +14155550123");
   }
   return { to, settings: {} };

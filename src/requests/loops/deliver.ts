@@ -3,17 +3,19 @@ import { isDeepStrictEqual } from "node:util";
 import { DeliveryError, type Channel, type Notice } from "../../channels/channel.ts";
 import type { Context } from "../../context.ts";
 import { openDeadline } from "../../lib/deadline.ts";
+import { sha256Hex } from "../../lib/keyring.ts";
 import type { AddressedAsk, Target } from "../model/request.ts";
 import { asksBy, leavesOf } from "../model/audience.ts";
 import { withoutForgery } from "../model/agent-words.ts";
 import { isGuarded, viewInMessage, viewOutside, type AskView } from "../model/view.ts";
 import { findAddressed, lockAddressed } from "../store/requests.ts";
 import { appendAudit } from "../../core/store/audit.ts";
-import type { Tx } from "../../core/store/db.ts";
+import type { Queryable, Tx } from "../../core/store/db.ts";
 import {
   claimDelivery,
   findDeliveriesByThread,
   findDelivery,
+  findDeliveryByHash,
   findDueDeliveries,
   hastenDelivery,
   insertDelivery,
@@ -53,7 +55,7 @@ export interface Deliver {
   /** Sends what is due and closes what is over; returns whether there was anything. */
   step(signal: AbortSignal): Promise<boolean>;
   /** A message that was sent did not arrive and never will: the person's next channel is tried. */
-  bounced(of: { delivery: string } | { thread: string }, code: string): Promise<void>;
+  bounced(of: { delivery: string } | { thread: string } | { replyToken: string }, code: string): Promise<void>;
 }
 
 /**
@@ -79,14 +81,19 @@ export function openDeliver(ctx: Context, deliverer: Deliverer): Deliver {
     },
     async bounced(of, code) {
       await transact(ctx, async (tx) => {
-        const delivery =
-          "delivery" in of ? await findDelivery(tx, of.delivery) : (await findDeliveriesByThread(tx, of.thread))[0];
+        const delivery = await failedOne(tx, of);
         const found = delivery && (await findAddressed(tx, delivery.askId));
         if (!delivery || !found || found.ask.state !== "open" || delivery.state !== "sent") return;
         await failIn(ctx, tx, { delivery, ask: found.ask }, code);
       });
     },
   };
+}
+
+function failedOne(on: Queryable, of: Parameters<Deliver["bounced"]>[0]): Promise<Delivery | undefined> {
+  if ("delivery" in of) return findDelivery(on, of.delivery);
+  if ("replyToken" in of) return findDeliveryByHash(on, sha256Hex(of.replyToken));
+  return findDeliveriesByThread(on, of.thread).then(([first]) => first);
 }
 
 /** What messages are sent by. */

@@ -41,6 +41,8 @@ export interface InboundMessage {
   /** `weak` may reject and reply, never approve; `none` decides nothing (spec/channels 5.4). */
   trust: "signed" | "verified" | "weak" | "none";
   said: ReplyContent;
+  /** It answers only as an option that its question offers; without one it changes nothing, and may be heard again. */
+  optionOnly?: boolean;
   code?: string;
   /** Of a webhook: the digest the decider was shown. */
   digest?: string;

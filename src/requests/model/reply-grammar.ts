@@ -26,11 +26,29 @@ const CODE = "[23456789CDFGHJKMNPQRTVWX]{4}";
 const CODE_FIRST = new RegExp(`^(${CODE})(?:\\s*[,.;:!\\-\\u2013]+)?(?:\\s+|$)`, "i");
 const CODE_LAST = new RegExp(`(?:^|(?:[,;:\\-\\u2013]\\s*|\\s+))(${CODE})[.!]?$`, "i");
 
-const PHONE_COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  stop: ["stop", "stopall", "unsubscribe", "cancel", "end", "quit"],
-  start: ["start", "unstop"],
-  help: ["help", "info"],
-};
+/** The words that Twilio takes for carriers unless it is told others; the French ones are Canada's. */
+const PHONE_COMMANDS: ReadonlyMap<string, PhoneCommand> = new Map([
+  ...["stop", "stopall", "unsubscribe", "optout", "arret", "arrete", "arrett"].map(certainly("stop")),
+  ...["cancel", "end", "quit", "revoke"].map(possibly("stop")),
+  ...["unstop"].map(certainly("start")),
+  ...["start"].map(possibly("start")),
+  ...["help", "info", "aide"].map(possibly("help")),
+]);
+
+/** What a text message means to the carrier's rules. */
+export interface PhoneCommand {
+  is: "stop" | "start" | "help";
+  /** False for an ordinary word: it is an answer where a question offers it. */
+  certain: boolean;
+}
+
+function certainly(is: PhoneCommand["is"]) {
+  return (word: string): [string, PhoneCommand] => [word, { is, certain: true }];
+}
+
+function possibly(is: PhoneCommand["is"]) {
+  return (word: string): [string, PhoneCommand] => [word, { is, certain: false }];
+}
 
 /** True for words that approve: no way to reject may be called so. */
 export function soundsApproving(words: string): boolean {
@@ -126,9 +144,17 @@ export function takeCode(text: string): { code?: string; rest: string } {
   return { code: code.toUpperCase(), rest: rest.trim() };
 }
 
-/** Returns what a text message means to the carrier's rules; such words come before the grammar. */
-export function phoneCommand(text: string): "stop" | "start" | "help" | null {
-  const word = flat(text);
-  for (const command of ["stop", "start", "help"] as const) if (PHONE_COMMANDS[command]?.includes(word)) return command;
-  return null;
+/**
+ * Returns what a text message means to the carrier's rules, which come before the grammar: what Twilio itself says of it
+ * in `OptOutType`, else what its only word says. Twilio's opt-in words hold YES, so its START leaves room for an answer.
+ */
+export function phoneCommand(text: string, optOutType?: string): PhoneCommand | null {
+  const said = optOutType?.trim().toLowerCase();
+  if (said === "stop" || said === "help") return { is: said, certain: true };
+  if (said === "start") return { is: said, certain: false };
+  const word = text
+    .normalize("NFKD")
+    .replace(/[\p{M}\s"'“”„«»-]/gu, "")
+    .replace(/[.!]+$/, "");
+  return PHONE_COMMANDS.get(word.toLowerCase()) ?? null;
 }
