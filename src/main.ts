@@ -9,6 +9,10 @@ function terminal(argv: readonly string[]): Io {
   const watched = process.stderr.isTTY && !process.env["CI"];
   // What a server says without a terminal is lines of its log, so that programs can read all of it.
   const isLogged = argv[0] === "serve" && !process.stderr.isTTY;
+  if (isLogged) {
+    process.removeAllListeners("warning");
+    process.on("warning", ({ name, message }) => process.stderr.write(`${logLine(`${name}: ${message}`, "warn")}\n`));
+  }
   const isSatAt = process.stdin.isTTY && process.stderr.isTTY;
   return {
     env: process.env,

@@ -91,6 +91,8 @@ export function verdictJson(
 export interface HookQuestion {
   question: string;
   header: string;
+  /** Several of the options may be chosen. */
+  multiSelect: boolean;
   options: { label: string; description: string }[];
 }
 
@@ -108,6 +110,7 @@ export function questionsOf({ tool_input: input }: HookInput): HookQuestion[] | 
     return {
       question: one["question"],
       header: typeof one["header"] === "string" ? one["header"] : "",
+      multiSelect: one["multiSelect"] === true,
       options: labelled.map(({ label, description }) => ({
         label: label as string,
         description: typeof description === "string" ? description : "",

@@ -93,6 +93,6 @@ function reachText({ othersReachIt }: RunningServer, { open, crowd }: Config): s
 
 function placeText({ dataDir, databaseUrl }: Config): string {
   if (databaseUrl === undefined) return dataDir;
-  const { host, pathname } = new URL(databaseUrl);
+  const { host, pathname } = new URL(databaseUrl.replace("@/", "@localhost/"));
   return `${host}${pathname}`;
 }

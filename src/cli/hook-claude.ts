@@ -4,11 +4,13 @@ import { systemClock } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { canonicalExact, sha256Digest } from "../lib/exact-json.ts";
 import { systemFetch } from "../lib/fetch.ts";
+import { chosenLabels } from "../lib/chosen-labels.ts";
 import { printable, withoutSteering } from "../lib/printable.ts";
 import { consentText } from "../requests/model/consent.ts";
 import {
   ASKING_TOOL,
   type HookInput,
+  type HookQuestion,
   questionsOf,
   readHookInput,
   type HookDecision,
@@ -22,6 +24,7 @@ import { agentKey, serverUrl } from "./questions.ts";
 
 const LONGEST_BYTES = 64_000_000;
 const USUAL_TIMEOUT = "1h";
+const MOST_TITLE = 75;
 
 export const HOOK_OPTIONS = {
   url: { type: "string" },
@@ -140,38 +143,51 @@ async function answered(
   place: ServerAccess,
   input: HookInput,
   how: How,
-  questions: NonNullable<ReturnType<typeof questionsOf>>,
+  questions: readonly HookQuestion[],
 ): Promise<HookDecision> {
   const names = namesOf(input);
   const ends = await Promise.all(
-    questions.map(({ question, header, options }, i) =>
+    questions.map((one, i) =>
       askPeople(place, "human_contacts", {
         run_id: names.run_id,
         call_id: `${names.call_id}.${i + 1}`,
-        spec: {
-          msg: question,
-          subject: oneLine(header || question, 200),
-          ...channelOf(how),
-          response_options: options.map(({ label, description }, n) => ({
-            name: `option_${n + 1}`,
-            title: oneLine(label, 75),
-            description: description.slice(0, 400),
-          })),
-          timeout_seconds: how.timeoutSeconds,
-        },
+        spec: { ...contactOf(one), ...channelOf(how), timeout_seconds: how.timeoutSeconds },
       }),
     ),
   );
   if (ends.some(({ expired, cancelled }) => expired || cancelled)) {
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }
-  const answers = questions.map(({ question, options }, i): [string, string] => {
-    const { response = "", response_option_name: chosen } = ends[i] ?? {};
-    const option = options.find((_, n) => `option_${n + 1}` === chosen);
-    return [question, option?.label ?? withoutSteering(response)];
-  });
+  const answers = questions.map((one, i): [string, string] => [one.question, answerIn(one, ends[i] ?? {})]);
   const updatedInput = { ...input.tool_input, answers: Object.fromEntries(answers) };
   return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, updatedInput };
+}
+
+/** Several may be chosen in words on every channel; a press on one opens an editor that holds it, for others to be added. */
+function contactOf({ question, header, multiSelect, options }: HookQuestion): object {
+  const severalHint = "Several may be chosen: name them or their numbers, separated by commas, such as #1, #2.";
+  return {
+    msg: multiSelect && options.length > 0 ? `${question}\n\n${severalHint}` : question,
+    subject: oneLine(header || question, 200),
+    response_options: options.map(({ label, description }, n) => ({
+      name: `option_${n + 1}`,
+      title: oneLine(label, MOST_TITLE),
+      description: description.slice(0, 400),
+      ...(multiSelect && { interactive: true, prompt_fill: oneLine(label, MOST_TITLE) }),
+    })),
+  };
+}
+
+/** Returns the label that was chosen, or several with commas between them, as Claude Code takes them; else the words. */
+function answerIn({ multiSelect, options }: HookQuestion, end: Ended): string {
+  const { response = "", response_option_name: chosen } = end;
+  const label = options.find((_, n) => `option_${n + 1}` === chosen)?.label;
+  if (!multiSelect) return label ?? withoutSteering(response);
+  const titles = options.map((option) => oneLine(option.label, MOST_TITLE));
+  const named = chosenLabels(response, titles).map(
+    (one) => options[titles.indexOf(one)]?.label ?? withoutSteering(one),
+  );
+  return [...new Set([...(label === undefined ? [] : [label]), ...named])].join(", ");
 }
 
 /** A use of a tool is one request, however many hooks ask about it. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { mailbox } from "../lib/mail-address.ts";
 import { isLoopback } from "../lib/network.ts";
 import { GROUP_NAME } from "../requests/model/rules.ts";
-import { isAddressRange, isOrigin, listOf, setting, text } from "./setting.ts";
+import { isAddressRange, isHostAddressOf, isHostAndPort, isOrigin, listOf, setting, text } from "./setting.ts";
 
 const LOOPBACK_WORDS = "an http address of this computer, such as http://127.0.0.1:9000/api/";
 const SLACK_USER_WORDS = "the id of a Slack user, such as U2147483697";
@@ -112,7 +112,7 @@ export const CHANNEL_SETTINGS = {
         z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, TARGETS),
         z.strictObject(
           {
-            url: z.string(TARGETS).refine((url) => URL.canParse(url), TARGETS),
+            url: z.string(TARGETS).refine((url) => isHostAddressOf(url, /^https?:$/), TARGETS),
             secret: z.string(TARGETS).regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, TARGETS),
             humans: z.array(z.union([PERSON, z.string().regex(GROUP_NAME)], TARGETS), TARGETS).min(1, TARGETS),
           },
@@ -169,7 +169,7 @@ export const CHANNEL_SETTINGS = {
     smtpUrl: setting(
       z
         .string({ error: SMTP_WORDS })
-        .refine((url) => isUrlOf(url, /^smtps?:$/), { error: SMTP_WORDS })
+        .refine((url) => isHostAddressOf(url, /^smtps?:$/), { error: SMTP_WORDS })
         .optional(),
       "Mail server that sends; without it and an address to write from there is no mail.",
       { aliases: ["PARLEY_SMTP_URL"], secret: true, example: "smtp://parley:secret@mail.example.com:587" },
@@ -189,9 +189,7 @@ export const CHANNEL_SETTINGS = {
       { example: "example.com" },
     ),
     listen: setting(
-      text(LISTEN_WORDS)
-        .regex(/^([a-z0-9.-]+|\[[0-9a-f:]+\]):\d{1,5}$/, { error: LISTEN_WORDS })
-        .optional(),
+      text(LISTEN_WORDS).refine(isHostAndPort, { error: LISTEN_WORDS }).optional(),
       "Takes replies by SMTP at this address, for this server's own addresses only.",
       { example: "127.0.0.1:2525" },
     ),
@@ -204,7 +202,7 @@ export const CHANNEL_SETTINGS = {
     imapUrl: setting(
       z
         .string({ error: IMAP_WORDS })
-        .refine((url) => isUrlOf(url, /^imaps?:$/), { error: IMAP_WORDS })
+        .refine((url) => isHostAddressOf(url, /^imaps?:$/), { error: IMAP_WORDS })
         .optional(),
       "Mailbox, this server's own, that replies are read from.",
       { aliases: ["PARLEY_IMAP_URL"], secret: true, example: "imaps://parley:secret@mail.example.com/INBOX" },
@@ -238,7 +236,7 @@ function isLoopbackOrigin(url: string): boolean {
 }
 
 function isAllowance(text: string): boolean {
-  return isAddressRange(text) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/.test(text);
+  return isAddressRange(text) || isHostAndPort(text);
 }
 
 /** Tokens go to this address: it must be nobody else's. */
@@ -246,8 +244,4 @@ function isLoopbackUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && (hostname === "localhost" || isLoopback(hostname.replace(/^\[|\]$/g, "")));
-}
-
-function isUrlOf(url: string, protocol: RegExp): boolean {
-  return URL.canParse(url) && protocol.test(new URL(url).protocol) && new URL(url).hostname !== "";
 }

@@ -209,7 +209,10 @@ function sentenceOf(
   const value =
     Array.isArray(found?.value) && typeof index === "number" ? (found.value[index] as unknown) : found?.value;
   const what = typeof index === "number" ? `${setting.name}[${index}]` : setting.name;
-  const instead = setting.secret ? "" : `, not ${JSON.stringify(value)}`;
+  // A password in an address stays unsaid, whatever the setting.
+  const instead = setting.secret
+    ? ""
+    : `, not ${(JSON.stringify(value) ?? "nothing").replace(/\/\/[^"\s]*@/g, "//...@")}`;
   return `${found?.where ?? "the settings"}: ${what} must be ${issue.message}${instead}.`;
 }
 

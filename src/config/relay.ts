@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isLoopback } from "../lib/network.ts";
 import type { RelayRules } from "../asks/model/rules.ts";
-import { setting, text, whole, yesOrNo } from "./setting.ts";
+import { isHostAddressOf, setting, text, whole, yesOrNo } from "./setting.ts";
 
 const MOST = 1_000_000_000;
 const FEATURE = { error: "true, false, or a block with jobs (a list of ids, * for anything) or labels" };
@@ -130,7 +130,7 @@ export const RELAY_SETTINGS = {
               command: words(SERVERS).optional(),
               url: z
                 .string(SERVERS)
-                .refine((url) => URL.canParse(url), SERVERS)
+                .refine((url) => isHostAddressOf(url, /^https?:$/), SERVERS)
                 .optional(),
               headers_env: z.record(z.string(), z.string()).optional(),
               mint: words(SERVERS).optional(),
@@ -165,7 +165,7 @@ export const RELAY_SETTINGS = {
 };
 
 function isModelAddress(url: string): boolean {
-  if (!URL.canParse(url)) return false;
+  if (!isHostAddressOf(url, /^https?:$/)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === "https:" || (protocol === "http:" && (hostname === "localhost" || isLoopback(hostname)));
 }

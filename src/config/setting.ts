@@ -61,3 +61,47 @@ export function isAddressRange(range: string): boolean {
   if (family === 0 || more !== undefined) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
+
+/**
+ * True for an address of one of these protocols that has a host and can be taken apart. A `#`, `/` or `?` of a password
+ * that is not percent-encoded ends the host; what follows it then holds the `@` that belongs before the host.
+ */
+export function isAddressOf(url: string, protocols: RegExp): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname, pathname, search, hash, username, password } = new URL(url);
+  const isHttp = /^https?:$/.test(protocol);
+  const rest = isHttp ? hash : `${hash}${pathname}${hostname === "" ? "" : search}`;
+  return protocols.test(protocol) && !rest.includes("@") && [hostname, pathname, username, password].every(isDecodable);
+}
+
+/** The same, where a host must be named. */
+export function isHostAddressOf(url: string, protocols: RegExp): boolean {
+  return isAddressOf(url, protocols) && new URL(url).hostname !== "";
+}
+
+/** True for an address of PostgreSQL; one with a user and without a host names a socket. */
+export function isPostgresAddress(url: string): boolean {
+  // A percent sign before anything but two digits stands for itself there.
+  const whole = url.replace("@/", "@localhost/").replace(/%(?![0-9a-f]{2})/gi, "%25");
+  return isAddressOf(whole, /^postgres(ql)?:$/) && new URL(whole).hash === "";
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** True for an IP address, or a name of a host, without a port. */
+export function isHost(host: string): boolean {
+  return isIP(host) !== 0 || /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i.test(host);
+}
+
+/** True for a host and a port, such as `127.0.0.1:2525` and `[::1]:2525`. */
+export function isHostAndPort(text: string): boolean {
+  const [, port] = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) <= 65_535;
+}

@@ -2,7 +2,18 @@ import { z } from "zod";
 import { whyOthersReach } from "../lib/reach.ts";
 import { type AddressedRules, DEFAULT_ADDRESSED_RULES } from "../requests/model/rules.ts";
 import { type CrowdRules, DEFAULT_CROWD_RULES } from "../questions/model/rules.ts";
-import { isAddressRange, isOrigin, listOf, setting, text, whole, yesOrNo } from "./setting.ts";
+import {
+  isAddressRange,
+  isHost,
+  isHostAddressOf,
+  isOrigin,
+  isPostgresAddress,
+  listOf,
+  setting,
+  text,
+  whole,
+  yesOrNo,
+} from "./setting.ts";
 import { ASSIGNMENT_SETTINGS, assignmentRulesOf } from "./assignment.ts";
 import { CHANNEL_SETTINGS } from "./channels.ts";
 import { CONVERSATION_SETTINGS, entryPointsOf } from "./conversations.ts";
@@ -10,6 +21,8 @@ import { PEOPLE_SETTINGS } from "./people.ts";
 import { RELAY_SETTINGS, relayRulesOf } from "./relay.ts";
 
 const ORIGIN_WORDS = "an http or https address without a path";
+const HOST_WORDS = "an address or host name, without a port";
+const POSTGRES_WORDS = "a postgres:// address, in which a #, / or ? of the password is written as %23, %2F or %3F";
 const COLLECTOR_WORDS = "an http or https address";
 const CANARY_WORDS = "a text of at least 8 characters";
 const MOST = 1_000_000_000;
@@ -22,7 +35,7 @@ const addressed = DEFAULT_ADDRESSED_RULES;
 /** Every setting, its default, and what is accepted; keys are written in snake case in the file and the environment. */
 export const Settings = z.object({
   host: setting(
-    text("an address or host name").default("127.0.0.1"),
+    z.string({ error: HOST_WORDS }).refine(isHost, { error: HOST_WORDS }).default("127.0.0.1"),
     "Address to listen on; on any but a loopback address nobody is let in without a key or a sign-in.",
   ),
   port: setting(whole(0, 65_535).default(3415), "Port to listen on; 0 takes any free one.", {
@@ -41,10 +54,7 @@ export const Settings = z.object({
     { example: "http://127.0.0.1:3415" },
   ),
   databaseUrl: setting(
-    z
-      .string({ error: "a postgres:// address" })
-      .regex(/^postgres(ql)?:\/\//, { error: "a postgres:// address" })
-      .optional(),
+    z.string({ error: POSTGRES_WORDS }).refine(isPostgresAddress, { error: POSTGRES_WORDS }).optional(),
     "PostgreSQL instead of SQLite; several servers may share one.",
     { aliases: ["DATABASE_URL"], secret: true, example: "postgres://parley:secret@db.internal/parley" },
   ),
@@ -226,7 +236,7 @@ export const Settings = z.object({
     otlpUrl: setting(
       z
         .string({ error: COLLECTOR_WORDS })
-        .refine((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol), { error: COLLECTOR_WORDS })
+        .refine((url) => isHostAddressOf(url, /^https?:$/), { error: COLLECTOR_WORDS })
         .optional(),
       "OpenTelemetry collector that is sent traces, as OTLP over HTTP at /v1/traces below it; without it none are made.",
       { aliases: ["OTEL_EXPORTER_OTLP_ENDPOINT"], example: "http://127.0.0.1:4318" },

@@ -46,7 +46,8 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
     if (!signal.aborted) on.toClient(line);
   };
   try {
-    const { name, arguments: args = {} } = call.params;
+    const { name } = call.params;
+    const args = call.params["arguments"] ?? {};
     const tool = typeof name === "string" ? await on.tools.find(name, call, signal) : undefined;
     if (!tool) return say(errorLine(id, INVALID_PARAMS, `Unknown tool: ${String(name)}`));
     if (membersOf(args) !== args) return say(errorLine(id, INVALID_PARAMS, "arguments must be an object"));

@@ -27,6 +27,8 @@ const PLAIN: Readonly<Record<string, Kind>> = {
   maxItems: "count",
   minLength: "count",
   maxLength: "count",
+  minProperties: "count",
+  maxProperties: "count",
   uniqueItems: "boolean",
   pattern: "pattern",
   format: "text",
@@ -40,6 +42,8 @@ const PLAIN: Readonly<Record<string, Kind>> = {
 const NESTED: Readonly<Record<string, Nesting>> = {
   properties: "map",
   $defs: "map",
+  definitions: "map",
+  propertyNames: "schema",
   additionalProperties: "schema",
   items: "schema",
   not: "schema",
@@ -49,9 +53,16 @@ const NESTED: Readonly<Record<string, Nesting>> = {
   allOf: "list",
 };
 
-/** Said of a schema, and judged by nobody. */
-const ANNOTATIONS = new Set(
-  "$schema $comment title description default examples deprecated readOnly writeOnly".split(" "),
+/**
+ * Keywords that say what a value must be, or where a schema is, and are not judged by here. Whatever else is not known is
+ * an annotation (JSON Schema 2020-12 Core, 4.3.1 and 6.5), such as the `discriminator` of OpenAPI.
+ */
+const UNSUPPORTED = new Set(
+  (
+    "$id $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary if then else patternProperties " +
+    "contains minContains maxContains dependentRequired dependentSchemas dependencies unevaluatedItems " +
+    "unevaluatedProperties additionalItems"
+  ).split(" "),
 );
 
 const MUST_BE: Readonly<Record<Kind | Nesting, string>> = {
@@ -114,7 +125,7 @@ function walk(root: object): BareSchema {
     return Object.fromEntries(
       Object.entries(schema).flatMap(([keyword, value]) => {
         const here = `${path}/${escapeStep(keyword)}`;
-        return ANNOTATIONS.has(keyword) ? [] : [[keyword, member(keyword, value, here, depth)]];
+        return isJudged(keyword) ? [[keyword, member(keyword, value, here, depth)]] : [];
       }),
     );
   }
@@ -142,6 +153,12 @@ function walk(root: object): BareSchema {
       Object.entries(value).map(([name, item]) => [name, copy(item, `${path}/${escapeStep(name)}`, depth + 1)]),
     );
   }
+}
+
+function isJudged(keyword: string): boolean {
+  return (
+    [PLAIN, NESTED].some((known) => Object.hasOwn(known, keyword)) || keyword === "$ref" || UNSUPPORTED.has(keyword)
+  );
 }
 
 function localPointer(reference: unknown, path: string): string {
@@ -181,15 +198,56 @@ function isOfKind(kind: Kind, value: unknown): boolean {
   }
 }
 
-/** Returns a pattern for an engine that takes linear time, or nothing for one that it cannot take. */
-export function linearPattern(source: string): RE2JS | null {
+/** A pattern that is looked for in linear time. */
+export interface LinearPattern {
+  test(text: string): boolean;
+}
+
+/** Look-ahead that everything else stands behind, as pydantic and zod write it: `^(?!...)` and `^(?=...)`. */
+const LOOKS_AHEAD = /^\^\(\?[!=]/;
+
+/**
+ * Returns a pattern for an engine that takes linear time, or nothing for one that it cannot take. The engine knows no
+ * look-ahead; what is looked for at the very start is a pattern of its own, which must hold, or must not, beside the rest.
+ */
+export function linearPattern(source: string): LinearPattern | null {
   // The engine reads a named back-reference as plain letters, which would be another pattern than was written.
   if (/(?:^|[^\\])(?:\\\\)*\\k/.test(source)) return null;
+  if (LOOKS_AHEAD.test(source)) return lookingAhead(source);
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(source));
+    const pattern = RE2JS.compile(RE2JS.translateRegExp(source));
+    return { test: (text) => pattern.matcher(text).find() };
   } catch {
     return null;
   }
+}
+
+function lookingAhead(source: string): LinearPattern | null {
+  const end = closingPlace(source, 1);
+  const rest = source.slice(end + 1);
+  // Of alternatives only the first would stand behind it.
+  if (end < 0 || closingPlace(`(${rest})`, 0, "|") !== rest.length + 1) return null;
+  const seen = linearPattern(`^(?:${source.slice(4, end)})`);
+  const behind = linearPattern(LOOKS_AHEAD.test(`^${rest}`) ? `^${rest}` : `^(?:${rest})`);
+  if (!seen || !behind) return null;
+  const must = source[3] === "=";
+  return { test: (text) => seen.test(text) === must && behind.test(text) };
+}
+
+/** Returns where the group ends that begins at a place, or where `before` stands in it outside of groups; else -1. */
+function closingPlace(source: string, start: number, before?: string): number {
+  let depth = 0;
+  let inClass = false;
+  for (let i = start; i < source.length; i += 1) {
+    const at = source[i];
+    if (at === "\\") i += 1;
+    else if (inClass) inClass = at !== "]";
+    else if (at === "[") inClass = true;
+    else if (at === "(") depth += 1;
+    else if (at === before && depth === 1) return i;
+    else if (at === ")" && (depth -= 1) === 0) return i;
+  }
+  return -1;
 }
 
 function isObject(value: unknown): value is object {

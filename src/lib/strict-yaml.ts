@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
-import type { Document } from "yaml";
+import type { Document, Scalar } from "yaml";
 
 export interface YamlLimits {
   maxBytes: number;
@@ -28,7 +28,8 @@ export class BadYaml extends Error {
 const PLAIN_TAG = /^tag:yaml\.org,2002:(str|int|float|bool|null|seq|map)$/;
 
 /**
- * Returns what a YAML text says: the core schema, with no tags of its own, few aliases, and no name twice.
+ * Returns what a YAML text says: the core schema, with no tags of its own, few aliases, no name twice, and no
+ * number, truth value or null that is written otherwise than it is read.
  *
  * @throws {BadYaml}
  */
@@ -72,12 +73,20 @@ function parse(text: string, { maxBytes, maxAliases }: YamlLimits): { document: 
     if (isAlias(node) && (aliases += 1) > maxAliases) throw new BadYaml(`it has more than ${maxAliases} aliases`, line);
     const tag = isScalar(node) || isCollection(node) ? node.tag : undefined;
     if (tag !== undefined && !PLAIN_TAG.test(tag)) throw new BadYaml(`the tag ${tag} is not known`, line);
+    if (isScalar(node) && isReadOtherwise(node)) {
+      throw new BadYaml(`${node.source} is read as ${String(node.value)}; put it in quotes`, line);
+    }
   });
   return { document, lines };
 
   function lineOfError(error: { pos: [number, number] }): number {
     return lines.linePos(error.pos[0]).line;
   }
+}
+
+/** Whether YAML makes something else of what is written, such as 31 of 0x1F, 7 of 007, 1 of 1.0 and null of ~. */
+function isReadOtherwise({ source, value }: Scalar): boolean {
+  return typeof value !== "string" && source !== undefined && source !== "" && source !== String(value);
 }
 
 /**

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { assertRefused, fresh, from, IN_PUBLIC, limitsOf, ROOMY, sendRaw, sharedWorld } from "../support/contract.ts";
-import type { CallOptions, Reply } from "../support/world.ts";
+import { noteRoutes } from "../support/reach.ts";
+import { type CallOptions, openWorld, type Reply } from "../support/world.ts";
 
 const PAGE = "https://app.example.com";
 const FOREIGN = "https://mallory.example";
@@ -257,10 +258,16 @@ describe("origins", () => {
 
   it("that are listed are answered before they ask, without a key", async () => {
     const wish = { "access-control-request-method": "POST", "access-control-request-headers": "x-agent-id" };
-    for (const path of ["/agent/questions", "/human/responses", "/agent/questions/q_x", "/human/me"]) {
+    for (const [path, methods] of [
+      ["/agent/questions", "GET, POST"],
+      ["/human/responses", "POST"],
+      ["/agent/questions/q_x", "DELETE, GET"],
+      ["/human/me", "DELETE"],
+      ["/humanlayer/v1/humans/1", "DELETE, GET, PATCH, PUT"],
+    ] as const) {
       const reply = await send("OPTIONS", path, PAGE, { headers: wish });
       assert.deepEqual([reply.status, reply.text, corsOf(reply)], [204, "", PAGE]);
-      assert.equal(reply.headers.get("access-control-allow-methods"), "GET, POST, PUT, DELETE, OPTIONS");
+      assert.equal(reply.headers.get("access-control-allow-methods"), methods);
       assert.equal(
         reply.headers.get("access-control-allow-headers"),
         "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Person, X-Time-Zone, " +
@@ -273,6 +280,32 @@ describe("origins", () => {
     const foreign = await send("OPTIONS", "/agent/questions", FOREIGN, { headers: wish });
     assertRefused(foreign, 405, wrongMethod("GET", "POST"));
     assert.equal(corsOf(foreign), null);
+  });
+});
+
+const EVERY_METHOD = 6;
+
+describe("a preflight of any route", () => {
+  const routesOfServer = noteRoutes();
+
+  it("allows the methods that are served there, and no other", async () => {
+    await using world = await openWorld({ on: "sqlite", env: { ...ROOMY, PARLEY_CORS_ORIGINS: PAGE } });
+    const served = new Map<string, Set<string>>();
+    for (const { method, url } of routesOfServer()) {
+      // An address of the assignment protocol is told what that protocol lists (spec/assignment 1).
+      if (url.startsWith("/assignment")) continue;
+      const path = url.replaceAll(/:(\w+)(?:\([^)]*\))?/g, "x-$1").replace("*", "rest");
+      served.set(path, (served.get(path) ?? new Set()).add(method));
+    }
+    assert.ok([...served.values()].some((methods) => methods.has("PATCH")));
+    for (const [path, methods] of served) {
+      // Where every method is declined in the same words, a preflight is too.
+      if (methods.size === EVERY_METHOD) continue;
+      const headers = { origin: PAGE, "access-control-request-method": "PATCH" };
+      const reply = await world.call("OPTIONS", path, { headers });
+      const allowed = (reply.headers.get("access-control-allow-methods") ?? "").split(", ");
+      assert.deepEqual([path, reply.status, allowed], [path, 204, [...methods].filter((one) => one !== "HEAD").sort()]);
+    }
   });
 });
 

@@ -56,6 +56,21 @@ describe("serve", () => {
     assert.equal(await second.ended, 0);
   });
 
+  it("writes a warning of a library as a line of JSON, too", async () => {
+    const database = "postgres://parley@127.0.0.1:1/parley?sslmode=require";
+    const { code, err, out } = await start(["serve", "--port", "0"], {
+      PARLEY_DATA_DIR: newFolder(),
+      DATABASE_URL: database,
+    }).ended;
+    assert.equal(code, 1);
+    const lines = `${out}${err}`.split("\n").filter((line) => line !== "");
+    const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    assert.ok(
+      said.some((msg) => msg.startsWith("Warning: SECURITY WARNING")),
+      said.join("\n"),
+    );
+  });
+
   it("writes lines of JSON without a terminal, and secrets on standard error at the very first start only", async () => {
     const dataDir = newFolder();
     const first = await serve(dataDir);

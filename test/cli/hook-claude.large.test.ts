@@ -167,6 +167,39 @@ describe("a hook of Claude Code", () => {
     assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
   });
 
+  it("says where several answers may be chosen, and brings their labels", async () => {
+    const operator = await decider(world(), "1");
+    const options = ["lint", "unit", "e2e, in a browser"].map((label) => ({ label, description: label }));
+    const questions = ["By number", "By label", "By a press and words", "By a press", "In other words"].map(
+      (header) => {
+        return { question: `${header}?`, header, multiSelect: true, options };
+      },
+    );
+    const input = { questions };
+    const asking = hook(world().url, { ...PERMISSION_REQUEST, tool_name: "AskUserQuestion", tool_input: input });
+    const asks = await until(async () => ((await operator.inbox()).length === 5 ? operator.inbox() : undefined));
+    const chosen: Record<string, object> = {
+      "By number": { text: "#1, #3" },
+      "By label": { text: "E2E, in a browser; lint" },
+      "By a press and words": { option: "option_2", text: "unit, #1" },
+      "By a press": { option: "option_3" },
+      "In other words": { text: "#2, and the smoke tests" },
+    };
+    for (const { id, title } of asks) {
+      const { text } = await operator.whole(id);
+      assert.match(text, /Several may be chosen/);
+      await operator.decide(id, chosen[title] ?? {});
+    }
+    const answers = {
+      "By number?": "lint, e2e, in a browser",
+      "By label?": "e2e, in a browser, lint",
+      "By a press and words?": "unit, lint",
+      "By a press?": "e2e, in a browser",
+      "In other words?": "unit, and the smoke tests",
+    };
+    assert.deepEqual(await said(asking), permission({ behavior: "allow", updatedInput: { ...input, answers } }));
+  });
+
   it("leaves alone what is nothing to decide, and blocks the tool where it can read no hook or is called wrongly", async () => {
     const idle = await hook(world().url, { ...COMMON, hook_event_name: "Notification", message: "idle" }).ended;
     assert.deepEqual([idle.code, idle.out], [0, ""]);

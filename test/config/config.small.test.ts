@@ -27,6 +27,87 @@ function mistakesIn(load: () => Config): string[] {
   return assert.fail("the settings were accepted");
 }
 
+const NO_POSTGRES =
+  "database_url must be a postgres:// address, in which a #, / or ? of the password is written as %23, %2F or %3F.";
+
+describe("addresses among the settings", () => {
+  const CHANNELS = { PARLEY_EMAIL_FROM: "parley@example.com" };
+  const refused = (variable: string, value: string) => {
+    const [first = "", ...more] = mistakesIn(() => loadConfig({ env: { HOME, ...CHANNELS, [variable]: value } }));
+    assert.deepEqual(more, [], value);
+    assert.ok(first.startsWith(`${variable}: `), first);
+    assert.doesNotMatch(first, /s3cr3t/);
+    return first;
+  };
+
+  it("are refused with the name of the setting, and without a password, where they cannot be taken apart", () => {
+    for (const url of [
+      "postgres://parley:s3cr3t#pw@127.0.0.1:1/parley",
+      "postgres://parley:s3cr3t/pw@127.0.0.1:1/parley",
+      "postgres://parley:s3cr3t?pw@127.0.0.1:1/parley",
+      "postgres://parley:12#s3cr3t@127.0.0.1/parley",
+      "postgres://parley:12/s3cr3t@127.0.0.1/parley",
+      "postgres://parley:12?s3cr3t@127.0.0.1/parley",
+      "postgres://parley:s3cr3t@127.0.0.1:99999/parley",
+      "postgres://parley:s3cr3t%E0%A4@127.0.0.1/parley",
+      "postgres:parley:s3cr3t@127.0.0.1/parley",
+      "mysql://parley:s3cr3t@127.0.0.1/parley",
+      "s3cr3t",
+    ]) {
+      assert.equal(refused("DATABASE_URL", url), `DATABASE_URL: ${NO_POSTGRES}`);
+    }
+    for (const [variable, name, urls] of [
+      [
+        "PARLEY_SMTP_URL",
+        "email.smtp_url",
+        ["smtp://a:s3cr3t#x@mail.example.com", "smtp://a:1#s3cr3t@mail", "smtp:s3cr3t"],
+      ],
+      [
+        "PARLEY_SMTP_URL",
+        "email.smtp_url",
+        ["smtp://a:s3cr3t%@mail.example.com", "smtp://a:1/s3cr3t@mail.example.com"],
+      ],
+      ["PARLEY_IMAP_URL", "email.imap_url", ["imaps://a:s3cr3t/x@mail.example.com", "imaps://a:9?s3cr3t@mail"]],
+      [
+        "PARLEY_PUBLIC_URL",
+        "public_url",
+        ["https://ana:s3cr3t@ask.example.com", "https://ana:s3cr3t/x@ask.example.com"],
+      ],
+      ["PARLEY_TELEMETRY_OTLP_URL", "telemetry.otlp_url", ["ftp://a:s3cr3t@c.example.com", "http://a:1#s3cr3t@c"]],
+      [
+        "PARLEY_RUNNER_BASE_URL",
+        "runner.base_url",
+        ["http://a:s3cr3t@models.example.com/v1", "https://a:s3cr3t#x@m/v1"],
+      ],
+      ["PARLEY_TWILIO_API_URL", "twilio.api_url", ["http://a:s3cr3t@127.0.0.1:4010", "http://a:s3cr3t@10.0.0.1"]],
+      ["PARLEY_EMAIL_LISTEN", "email.listen", ["127.0.0.1:99999", "127.0.0.1"]],
+      ["PARLEY_HOST", "host", ["http://127.0.0.1", "127.0.0.1:3415", "a b", "-"]],
+      ["PARLEY_WEBHOOKS_ALLOW", "webhooks.allow[0]", ["hooks.internal:65536"]],
+    ] as const) {
+      for (const url of urls) assert.ok(refused(variable, url).startsWith(`${variable}: ${name} must be `), url);
+    }
+  });
+
+  it("are taken in every form that can be", () => {
+    for (const url of [
+      "postgres://parley:s3cr3t%23pw@127.0.0.1:5432/parley",
+      "postgresql://ana@/parley?host=/run/postgresql",
+      "postgres:///parley?host=/run/postgresql",
+      "postgres://%2Frun%2Fpostgresql/parley",
+      "postgres://ana:100%@db.internal/parley?sslmode=verify-full",
+      "postgres://ana:a@b@[::1]:5432/parley",
+      "postgres://db",
+    ]) {
+      assert.equal(loadConfig({ env: { HOME, DATABASE_URL: url } }).databaseUrl, url);
+    }
+    for (const host of ["127.0.0.1", "::1", "0.0.0.0", "::", "localhost", "ask.example.com", "my_host", "parley"]) {
+      assert.equal(loadConfig({ env: { HOME, PARLEY_HOST: host } }).host, host);
+    }
+    const smtpUrl = "smtp://ana%40example.com:a%23b@mail.example.com:587";
+    assert.equal(loadConfig({ env: { HOME, ...CHANNELS, PARLEY_SMTP_URL: smtpUrl } }).email.smtpUrl, smtpUrl);
+  });
+});
+
 describe("settings", () => {
   it("need nothing to be set", () => {
     const config = loadConfig({ env: { HOME } });
@@ -180,7 +261,7 @@ describe("mistakes in settings", () => {
       "public_url: https://a.example/parley\n",
       `FILE:1: public_url must be an http or https address without a path, not "https://a.example/parley".`,
     ],
-    ["database_url: mysql://root:canary@db\n", `FILE:1: database_url must be a postgres:// address.`],
+    ["database_url: mysql://root:canary@db\n", `FILE:1: ${NO_POSTGRES}`],
     [
       "ask_a_human:\n  retention:\n    closed_days: 0\n",
       `FILE:3: ask_a_human.retention.closed_days must be a whole number between 1 and 36500, not 0.`,
@@ -219,7 +300,7 @@ describe("mistakes in settings", () => {
     const file = fileWith("port: x\n");
     const load = () => loadConfig({ env: { HOME, PARLEY_OPEN: "2" }, file, flags: { host: "" } });
     assert.deepEqual(mistakesIn(load), [
-      `--host: host must be an address or host name, not "".`,
+      `--host: host must be an address or host name, without a port, not "".`,
       `${file}:1: port must be a whole number between 0 and 65535, not "x".`,
       `PARLEY_OPEN: open must be true or false, not "2".`,
     ]);

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import pg from "pg";
 import { pino } from "pino";
 import { loadConfig } from "../../src/config/config.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
@@ -347,6 +348,20 @@ describe("a store on PostgreSQL", () => {
     );
   });
 
+  it("that is not in UTF-8 is refused by its encoding", async () => {
+    const admin = new pg.Client({ connectionString: await databaseUrl() });
+    await admin.connect();
+    const name = `latin_${randomBytes(8).toString("hex")}`;
+    try {
+      await admin.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+      const url = Object.assign(new URL(await databaseUrl()), { pathname: `/${name}` }).href;
+      await assert.rejects(open({ ...newPlace(), databaseUrl: url }), /has the encoding LATIN1.*ENCODING 'UTF8'/);
+    } finally {
+      await admin.query(`DROP DATABASE IF EXISTS ${name}`);
+      await admin.end();
+    }
+  });
+
   it("is not reached over the internet without verified TLS", async () => {
     const judge = (address: string) => judgePostgresAddress(`postgres://ana@${address}`);
     await assert.rejects(
@@ -357,6 +372,10 @@ describe("a store on PostgreSQL", () => {
     await assert.rejects(judge("[2606:2800:220:1::1]/x"), /would be reached unprotected/);
     assert.equal(await judge("93.184.216.34/x?sslmode=verify-full"), null);
     assert.equal(await judge("127.0.0.1/x"), null);
+    await assert.rejects(
+      judge("127.0.0.1/x?sslrootcert=/nowhere.pem"),
+      /^Error: database_url cannot be used: ENOENT: .*nowhere\.pem/,
+    );
     assert.match((await judge("10.1.2.3/x")) ?? "", /without verified TLS/);
   });
 });

@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import { parseExactJson } from "../../src/lib/exact-json.ts";
 import { openForeignSchemas } from "../../src/lib/foreign-schema.ts";
+import { shapeOf } from "../../src/requests/model/schema-shape.ts";
 
+/** What each version of a generator wrote, stored as it came. */
+const GENERATED = JSON.parse(readFileSync(new URL("generated-schemas.json", import.meta.url), "utf8")) as {
+  by: string;
+  schema: Record<string, unknown>;
+  fits: unknown[];
+  misfits: unknown[];
+  form: string;
+}[];
 const schemas = openForeignSchemas();
 after(() => schemas.close());
 
@@ -18,6 +28,8 @@ describe("a schema from an agent", () => {
       { $ref: "#" },
       { properties: { id: { type: "string" }, __proto__: { type: "number" }, "a/b~c d": true }, $comment: "x" },
       { pattern: "^(a+)+$" },
+      { pattern: "^(?!a)(?=b|c)[a-z]+$" },
+      { constructor: 1, discriminator: { propertyName: "kind" }, "x-own": {} },
       { anyOf: [true, { const: null }], not: false },
       nested(15),
     ]) {
@@ -39,8 +51,10 @@ describe("a schema from an agent", () => {
       [{ $id: "https://x.example" }, "/$id", /not supported/],
       [{ if: {}, then: {} }, "/if", /not supported/],
       [{ patternProperties: {} }, "/patternProperties", /not supported/],
-      [{ constructor: 1 }, "/constructor", /not supported/],
       [{ pattern: "(?=a)" }, "/pattern", /pattern/],
+      [{ pattern: "^(?!a)b|c" }, "/pattern", /pattern/],
+      [{ pattern: "^(?!(a)b" }, "/pattern", /pattern/],
+      [{ pattern: "^a(?!b)" }, "/pattern", /pattern/],
       [{ pattern: "(?<!a)b" }, "/pattern", /pattern/],
       [{ pattern: "(a)\\1" }, "/pattern", /pattern/],
       [{ pattern: "(?<n>a)\\k<n>" }, "/pattern", /pattern/],
@@ -61,6 +75,18 @@ describe("a schema from an agent", () => {
       assert.match(problem?.message ?? "", message);
     }
   });
+});
+
+describe("a schema as a generator writes it", () => {
+  for (const { by, schema, fits, misfits, form } of GENERATED) {
+    it(`is taken, shown and judged by: ${by}`, async () => {
+      assert.equal(schemas.examine(schema), null);
+      assert.equal(shapeOf(schema).is, form);
+      for (const value of fits) assert.deepEqual(await schemas.validate(schema, value), [], JSON.stringify(value));
+      for (const value of misfits)
+        assert.notDeepEqual(await schemas.validate(schema, value), [], JSON.stringify(value));
+    });
+  }
 });
 
 describe("a value", () => {

@@ -17,6 +17,53 @@ rules:
 const decide = (text: string, words: PolicyWords) => evaluate(parsePolicy(text), [], policyInput(words));
 
 describe("a policy file", () => {
+  it("is refused where YAML reads something else than is written", () => {
+    const policy = (written: string) =>
+      `version: 1\nrules:\n  - when: { meta.build: ${written} }\n    decision: DENY\n`;
+    for (const [written, read] of [
+      ["0192117", "192117"],
+      ["01234", "1234"],
+      ["007", "7"],
+      ["0x1F", "31"],
+      ["0o17", "15"],
+      ["1e3", "1000"],
+      ["+5", "5"],
+      ["-0", "0"],
+      ["1.0", "1"],
+      ["1.10", "1.1"],
+      [".inf", "Infinity"],
+      [".nan", "NaN"],
+      ["9007199254740993", "9007199254740992"],
+      ["123456789012345678901234567890", "1.2345678901234568e+29"],
+      ["TRUE", "true"],
+      ["False", "false"],
+      ["~", "null"],
+      ["NULL", "null"],
+      ["!!int 017", "17"],
+    ] as const) {
+      const source = written.replace("!!int ", "");
+      for (const text of [policy(written), policy(`[a, ${written}]`)]) {
+        const message = `policy.yaml:3: the policy ${source} is read as ${read}; put it in quotes.`;
+        assert.throws(() => parsePolicy(text), { name: "PolicyMistake", message: message.replace("the policy ", "") });
+      }
+      const quoted = policy(JSON.stringify(source));
+      assert.equal(decide(quoted, { action: "read", meta: { build: source } }).decision, "DENY", source);
+    }
+    for (const [written, value] of [
+      ["417", 417],
+      ["-5", -5],
+      ["0", 0],
+      ["true", true],
+      ["yes", "yes"],
+      ["off", "off"],
+      ["2026-11-26", "2026-11-26"],
+      ["1_000", "1_000"],
+      ["1.2.3", "1.2.3"],
+    ] as const) {
+      assert.equal(decide(policy(written), { action: "read", meta: { build: value } }).decision, "DENY", written);
+    }
+  });
+
   it("is refused with a sentence for each mistake, and the place of it", () => {
     const REFUSED: readonly [text: string, ...sentences: string[]][] = [
       ["", "policy.yaml:1: the policy must be a block of names and values."],

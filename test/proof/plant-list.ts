@@ -263,8 +263,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "only the header that names the address is looked at",
     file: "src/protocols/http/reach.ts",
-    find: 'raw.httpVersion === "1.0" || Object.keys(headers).some((name) => PROXY_HEADER.test(name))',
-    put: 'raw.httpVersion === "1.0" || headers["x-forwarded-for"] !== undefined',
+    find: "return Object.keys(headers).some((name) => PROXY_HEADER.test(name));",
+    put: 'return headers["x-forwarded-for"] !== undefined;',
     harness: "reach",
     says: /a stranger was let in/,
   },

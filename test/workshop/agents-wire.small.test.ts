@@ -43,6 +43,17 @@ describe("questions of Claude Code", () => {
     await wire.gone(0);
   });
 
+  it("of several choices, named by number or label, are answered by their labels", async () => {
+    const wire = openWire("claude", { question: () => Promise.resolve({ text: "#2, red" }) });
+    const options = [{ label: "Red" }, { label: "Blue" }];
+    const input = { questions: [{ question: "Which?", options, multiSelect: true }] };
+    const request = { subtype: "can_use_tool", tool_name: "AskUserQuestion", input };
+    wire.say({ type: "control_request", request_id: "q", request });
+    const { response } = (await wire.heard(({ response: said }) => said?.request_id === "q")).response;
+    assert.deepEqual(response.updatedInput.answers, { "Which?": "Blue, Red" });
+    await wire.gone(0);
+  });
+
   it("that nobody answers are denied, and one among others says so", async () => {
     const none = { none: true, why: "no one answered" } as const;
     const wire = openWire("claude", { question: () => Promise.resolve(none) });

@@ -10,7 +10,7 @@ import { isPublicAddress } from "../../lib/public-address.ts";
  * @throws {Error} one sentence for the operator: a public address, and a connection that anybody on the way could read
  */
 export async function judgePostgresAddress(url: string): Promise<string | null> {
-  const { host, ssl } = new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
+  const { host, ssl } = readAddress(url);
   if (isVerified(ssl) || host.startsWith("/")) return null;
 
   const addresses = isIP(host) ? [host] : await addressesOf(host);
@@ -21,6 +21,16 @@ export async function judgePostgresAddress(url: string): Promise<string | null> 
     );
   }
   return `PostgreSQL at ${host} is reached without verified TLS; whoever shares that network can read along.`;
+}
+
+/** @throws {Error} one sentence, such as for a certificate that is not there; the address itself may hold a password */
+function readAddress(url: string): { host: string; ssl: unknown } {
+  try {
+    return new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
+  } catch (error) {
+    const isFile = error instanceof Error && "path" in error;
+    throw new Error(`database_url cannot be used: ${isFile ? error.message : "it is no address of PostgreSQL"}.`);
+  }
 }
 
 function isVerified(ssl: unknown): boolean {

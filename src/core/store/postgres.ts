@@ -280,16 +280,22 @@ function openPool({ url, onError, waitMs }: PostgresOptions, max: number): pg.Po
 }
 
 async function checkServer(pool: pg.Pool, url: string): Promise<string> {
-  let rows: { version: string; number: string; fsync: string; pages: string; commit: string }[];
+  let rows: { version: string; number: string; fsync: string; pages: string; commit: string; encoding: string }[];
   try {
     ({ rows } = await pool.query(`SELECT current_setting('server_version') AS version,
       current_setting('server_version_num') AS number, current_setting('fsync') AS fsync,
-      current_setting('full_page_writes') AS pages, current_setting('synchronous_commit') AS commit`));
+      current_setting('full_page_writes') AS pages, current_setting('synchronous_commit') AS commit,
+      current_setting('server_encoding') AS encoding`));
   } catch (error) {
     throw new Error(`PostgreSQL at ${withoutPassword(url)} cannot be used: ${reasonOf(error)}.`, { cause: error });
   }
   const [row] = rows;
   if (!row || Number(row.number) < 150_000) throw new Error(`PostgreSQL ${row?.version} is too old; Parley needs 15.`);
+  if (row.encoding !== "UTF8") {
+    throw new Error(
+      `The PostgreSQL database has the encoding ${row.encoding}, which cannot hold what people write; make one with: CREATE DATABASE parley ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
   for (const [setting, value] of [
     ["fsync", row.fsync],
     ["full_page_writes", row.pages],

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { MIMEType } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
+import { printable } from "../../lib/printable.ts";
 import { openTokenBuckets } from "../../lib/token-bucket.ts";
 import { Refusal } from "../../refusals.ts";
 import { LimitRefusal } from "../../core/limits.ts";
@@ -9,7 +11,6 @@ import type { OtherMethods } from "./methods.ts";
 import { isFromHere } from "./reach.ts";
 import { statedBytes } from "./query.ts";
 
-const CORS_METHODS = "GET, POST, PUT, DELETE, OPTIONS";
 const REQUEST_HEADERS =
   "Content-Type, Authorization, X-Agent-Id, X-Fingerprint, X-Participant-Token, X-Person, X-Time-Zone, X-Idempotency-Key, Idempotency-Key, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
 const EXPOSED_HEADERS =
@@ -53,7 +54,7 @@ export function installGuards(app: FastifyInstance, { config, clock, refusing, o
     if (!alwaysAnswers && !isFromHere(config, request)) edge(request.ip);
     if (!alwaysAnswers && refusing.aborted) throw new Refusal("store_unavailable");
     if (other) {
-      if (listed && isPreflight(request)) return void preflight(reply);
+      if (listed && isPreflight(request)) return void preflight(reply, other);
       throw new Refusal("method_not_allowed", { allowed: other.allowed });
     }
     if (request.is404) throw new Refusal("route_not_found");
@@ -97,16 +98,17 @@ function isPreflight(request: FastifyRequest): boolean {
   return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
 }
 
-function preflight(reply: FastifyReply): FastifyReply {
+/** Answers a preflight with the methods of the path's own routes. */
+function preflight(reply: FastifyReply, { allowed }: OtherMethods): FastifyReply {
   return reply
-    .header("access-control-allow-methods", CORS_METHODS)
+    .header("access-control-allow-methods", allowed.join(", "))
     .header("access-control-allow-headers", REQUEST_HEADERS)
     .header("access-control-max-age", PREFLIGHT_MAX_AGE_S)
     .code(204)
     .send();
 }
 
-const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.-]+\+json)$/;
 
 function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
   const length = statedBytes(request);
@@ -114,9 +116,32 @@ function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
   const present = length > 0 || request.headers["transfer-encoding"] !== undefined;
   if (!present) return;
   const encoding = request.headers["content-encoding"];
-  const type = request.headers["content-type"] ?? "";
-  if ((encoding !== undefined && encoding !== "identity") || !JSON_TYPE.test(type)) {
-    throw new Refusal("unsupported_media_type", { accepted: ["application/json"] });
+  const type = typeOf(request.headers["content-type"]);
+  const accepted = { accepted: ["application/json"] };
+  if ((encoding !== undefined && encoding !== "identity") || !JSON_TYPE.test(type?.essence ?? "")) {
+    throw new Refusal("unsupported_media_type", accepted);
+  }
+  const charset = type?.params.get("charset") ?? "utf-8";
+  if (!isUtf8(charset)) {
+    const says = `The body must be JSON in UTF-8; its Content-Type says charset=${printable(charset).slice(0, 40)}.`;
+    throw new Refusal("unsupported_media_type", accepted, says);
+  }
+}
+
+function typeOf(header: string | undefined): MIMEType | null {
+  try {
+    return new MIMEType(header ?? "");
+  } catch {
+    return null;
+  }
+}
+
+/** True for every label that the Encoding standard has for UTF-8, such as `utf8`. */
+function isUtf8(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding === "utf-8";
+  } catch {
+    return false;
   }
 }
 

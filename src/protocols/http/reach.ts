@@ -9,6 +9,9 @@ type ReachedDoor = Pick<DoorSettings, "loopbackOnly">;
 const PROXY_HEADER =
   /^(?:via|forwarded|forwarded-for|x-forwarded.*|x-original-.*|x-real-ip|(?:x-|true-|x-cluster-|fastly-|fly-)?client-ip|x-azure-clientip|x-envoy-.*|x-proxyuser-ip|cf-.*)$/;
 
+const SPEAKS_HTTP_1_0 =
+  "This speaks HTTP/1.0, as a proxy may: use HTTP/1.1 or a key, or where it is a proxy, set PARLEY_PUBLIC_URL and use a key.";
+
 /**
  * True for a request that only a program of this computer can have made: nothing says that others reach the server
  * (`whyOthersReach`), and nothing about the request says that it was passed on.
@@ -24,13 +27,18 @@ export function isFromHere(config: ReachedDoor, request: FastifyRequest): boolea
  */
 export function refuseFromElsewhere(config: ReachedDoor, request: FastifyRequest): void {
   if (isFromHere(config, request)) return;
-  throw new Refusal(config.loopbackOnly && wasPassedOn(request) ? "passed_on" : "key_required");
+  if (!config.loopbackOnly || !wasPassedOn(request)) throw new Refusal("key_required");
+  throw saysProxy(request) ? new Refusal("passed_on") : new Refusal("passed_on", {}, SPEAKS_HTTP_1_0);
 }
 
 /**
  * True for a request that a proxy passed on: one that says so in a header, or speaks HTTP/1.0. The latter is how nginx
  * asks with none of its headers set, and hardly anything else does.
  */
-function wasPassedOn({ headers, raw }: FastifyRequest): boolean {
-  return raw.httpVersion === "1.0" || Object.keys(headers).some((name) => PROXY_HEADER.test(name));
+function wasPassedOn(request: FastifyRequest): boolean {
+  return request.raw.httpVersion === "1.0" || saysProxy(request);
+}
+
+function saysProxy({ headers }: FastifyRequest): boolean {
+  return Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

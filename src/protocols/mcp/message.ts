@@ -36,7 +36,9 @@ export interface McpRequest {
 export function readMessage(bytes: Uint8Array, headers: IncomingHttpHeaders): McpRequest | null {
   const body = parse(bytes);
   if (!isObject(body) || body["jsonrpc"] !== "2.0") throw notARequest();
-  const { method, params } = body;
+  const { method } = body;
+  // Clients whose language has no "left out" send null.
+  const params = body["params"] ?? undefined;
   const id = isId(body["id"]) ? body["id"] : undefined;
 
   if (method === undefined && ("result" in body || "error" in body)) {
@@ -116,7 +118,7 @@ function isModern(version: string): boolean {
 
 /** `initialize` names the revision it wants in its own way, so what else is said of one does not matter there. */
 function versionOf(method: string, meta: JsonObject, headers: IncomingHttpHeaders, id: RpcId | undefined): string {
-  const claimed = meta[VERSION_KEY];
+  const claimed = meta[VERSION_KEY] ?? undefined;
   if (claimed !== undefined && typeof claimed !== "string") throw missingMeta(id);
   if (method === "initialize" && claimed === undefined) return UNSAID;
   const version = claimed ?? textHeader(headers, "mcp-protocol-version") ?? UNSAID;

@@ -54,7 +54,8 @@ export async function resultOf(exchange: Exchange, hold: HeldWait): Promise<RpcR
 
 /** Returns a tool's result; what it declines is a result too, which the model reads. @throws {RpcError} */
 async function callTool(exchange: Exchange, hold: HeldWait): Promise<RpcResult> {
-  const { name, arguments: given = {} } = exchange.call.params;
+  const { name } = exchange.call.params;
+  const given = exchange.call.params["arguments"] ?? {};
   const tool = TOOLS.find((one) => one.name === name)?.name;
   if (tool === undefined) throw new RpcError(RPC.invalidParams, "Unknown tool", { id: exchange.call.id });
   // A permission prompt is answered whatever is wrong with it: with no.

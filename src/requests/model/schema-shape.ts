@@ -45,6 +45,8 @@ export function shapeOf(schema: ForeignSchema): Shape {
 function fieldShapeOf(schema: Members, root: Members): FieldShape | null {
   const offers = offersOf(schema, root);
   if (offers) return { is: "choice", offers };
+  const number = numberOrItsText(schema);
+  if (number) return { is: "number", says: numberSays(number) };
   if (COMBINING.some((word) => Object.hasOwn(schema, word))) return null;
   switch (schema["type"]) {
     case "boolean":
@@ -57,6 +59,14 @@ function fieldShapeOf(schema: Members, root: Members): FieldShape | null {
     default:
       return null;
   }
+}
+
+/** Returns the number of what may be a number or a text in its form, as pydantic writes a Decimal. */
+function numberOrItsText({ anyOf: alternatives }: Members): Members | null {
+  if (!Array.isArray(alternatives) || alternatives.length !== 2) return null;
+  const [number, words] = alternatives as unknown[];
+  if (!isMembers(number) || !isMembers(words) || words["type"] !== "string") return null;
+  return number["type"] === "number" && typeof words["pattern"] === "string" ? number : null;
 }
 
 const YES_NO: readonly OfferedValue[] = [
@@ -170,8 +180,9 @@ function withoutNull(schema: Members, root: Members): { bare: Members; nullable:
   if (!Array.isArray(alternatives)) return { bare: schema, nullable: false };
   const isNull = (one: unknown) => isMembers(one) && one["type"] === "null";
   const [only, ...more] = alternatives.filter((one: unknown) => !isNull(one)) as unknown[];
-  if (!alternatives.some(isNull) || more.length > 0 || !isMembers(only)) return { bare: schema, nullable: false };
+  if (!alternatives.some(isNull) || !isMembers(only)) return { bare: schema, nullable: false };
   const { anyOf: _anyOf, oneOf: _oneOf, ...beside } = schema;
+  if (more.length > 0) return { bare: { ...beside, anyOf: [only, ...more] }, nullable: true };
   return { bare: { ...resolved(only, root), ...beside }, nullable: true };
 }
 

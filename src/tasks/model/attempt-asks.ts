@@ -87,8 +87,10 @@ function wordsOf(wish: AgentWish, who: Wisher): string {
 function questionText({ text, options, multiple = false }: QuestionWish): string {
   const described = options.flatMap(({ label, description }) => (description ? [`${label}: ${description}`] : []));
   if (!multiple) return [text, ...described].join("\n");
-  const lines = options.map(({ label, description }) => (description ? `${label}: ${description}` : label));
-  return [text, "Any of these, or other words:", ...lines].join("\n");
+  const lines = options.map(
+    ({ label, description }, i) => `#${i + 1} ${label}${description ? `: ${description}` : ""}`,
+  );
+  return [text, "Any of these by label or number, separated by commas, or other words:", ...lines].join("\n");
 }
 
 /** Returns the labels to choose one from; none where words are wanted, or more than one may be chosen. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../lib/json-body.ts";
+import { chosenLabels } from "../../lib/chosen-labels.ts";
 import type { AttemptUsage } from "../../tasks/model/task.ts";
 import type { Agent, AgentEnd, AgentOrder, AgentPipes, Launch, QuestionWish, AgentCallbacks } from "./agent.ts";
 import { claudeWish } from "./claude-tools.ts";
@@ -205,7 +206,7 @@ class Conversation {
     const given = await Promise.all(wishes.map((wish) => this.#told.question(wish)));
     const whyNot = given.find((one) => "none" in one);
     if (whyNot && given.every((one) => "none" in one)) return denial(whyNot.why);
-    const texts = given.map((one) => ("none" in one ? `(no answer: ${one.why})` : one.text));
+    const texts = given.map((one, i) => ("none" in one ? `(no answer: ${one.why})` : chosenIn(wishes[i], one.text)));
     const answers = Object.fromEntries(wishes.map(({ text }, i) => [text, texts[i] ?? ""]));
     return { behavior: "allow", updatedInput: { ...input, answers } };
   }
@@ -241,6 +242,13 @@ function questionWish(question: JsonObject): QuestionWish {
     return typeof label === "string" ? [{ label, ...(text !== undefined && { description: text }) }] : [];
   });
   return { text: textOf(question["question"]) ?? "", options, multiple: question["multiSelect"] === true };
+}
+
+/** Returns several choices as Claude Code takes them: their labels, with commas between them. */
+function chosenIn(wish: QuestionWish | undefined, words: string): string {
+  if (!wish?.multiple) return words;
+  const labels = wish.options.map(({ label }) => label);
+  return chosenLabels(words, labels).join(", ");
 }
 
 function usageOf(said: JsonObject): AttemptUsage {

@@ -46,6 +46,13 @@ describe("bad requests", () => {
       'application/json; charset="utf-8"',
       "Application/JSON",
       "application/vnd.ask+json",
+      "application/json; charset=utf8",
+      "application/json;charset=UTF8",
+      'application/json ; Charset="utf8" ',
+      "application/json; charset=unicode-1-1-utf-8",
+      "application/json; charset=x-unicode20utf8",
+      "application/json;",
+      "application/json; odata.metadata=minimal; charset=utf-8",
     ]) {
       assert.equal((await post(ask, { "content-type": type })).status, 201, type);
     }
@@ -59,9 +66,15 @@ describe("bad requests", () => {
       "text/json",
       "application/jsonx",
       "multipart/form-data",
-      "application/json; charset=latin1",
+      "application/json, text/plain",
+      "json",
     ]) {
       assertRefused(await post(ask, { "content-type": type }), 415, UNSUPPORTED);
+    }
+    for (const charset of ["latin1", "utf-16", "utf-16le", "us-ascii", "utf7", "utf-8x"]) {
+      const message = `The body must be JSON in UTF-8; its Content-Type says charset=${charset}.`;
+      const reply = await post(ask, { "content-type": `application/json; charset=${charset}` });
+      assertRefused(reply, 415, { ...UNSUPPORTED, message });
     }
     for (const encoding of ["gzip", "br", "deflate", "x"]) {
       const compressed = { "content-type": "application/json", "content-encoding": encoding };

@@ -86,7 +86,12 @@ describe("open mode", () => {
     }
     // What nginx sends to an address that is given to it, and nothing more.
     const bare = `GET /agent/questions HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`;
-    assert.equal((await sendRaw(world.url, bare)).status, 401);
+    const reply = await sendRaw(world.url, bare);
+    const message = /"message":"([^"]*)"/.exec(reply.text)?.[1] ?? "";
+    assert.equal(reply.status, 401);
+    assert.match(message, /^This speaks HTTP\/1\.0, as a proxy may: use HTTP\/1\.1 or a key, .*PARLEY_PUBLIC_URL/);
+    const said = await sendRaw(world.url, bare.replace("Connection", "Via: 1.0 proxy\r\nConnection"));
+    assert.ok(said.text.includes(says), said.text);
     const { text } = await createKey(world.server.ctx, { name: "ana-bot", scope: "agent" });
     const keyed = await world.call("GET", "/agent/questions", { headers: { ...via, authorization: `Bearer ${text}` } });
     assert.equal(keyed.status, 200);

@@ -165,6 +165,16 @@ describe("the tools", () => {
   it("take null for absent, and ignore what they do not know", async () => {
     const args = { question: fresh("Is null taken for absent?"), options: null, audience: null, whatever: 1 };
     assert.equal((await tool(world(), "ask_human", args)).isError, undefined);
+    const given = await tool(world(), "list_humans", {});
+    assert.equal(given.isError, undefined);
+    assert.deepEqual(await tool(world(), "list_humans", null), given);
+    assert.deepEqual((await tool(world(), "ask_human", null)).structuredContent, {
+      error: {
+        code: "VALIDATION_ERROR",
+        message: "question is required",
+        details: { field: "question", constraint: "required" },
+      },
+    });
   });
 
   it("know nothing of another agent's questions", async () => {

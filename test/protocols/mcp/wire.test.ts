@@ -180,6 +180,17 @@ describe("what is no request", () => {
     }
   });
 
+  it("is not what has null for its params, for _meta or for the version: that is the same as nothing", async () => {
+    const listed = (await legacy(world(), "tools/list")).body;
+    assert.ok(listed.result.tools.length > 0);
+    for (const params of [null, { _meta: null }, { _meta: { "io.modelcontextprotocol/protocolVersion": null } }]) {
+      assert.deepEqual((await legacy(world(), "tools/list", params)).body, listed);
+    }
+    assert.equal((await legacy(world(), "initialize", null)).body.result.protocolVersion, "2025-11-25");
+    const notified = { jsonrpc: "2.0", method: "notifications/initialized", params: null };
+    assert.equal((await post(notified)).status, 202);
+  });
+
   it("is ignored in legacy revisions when it is a response, and refused in the modern one", async () => {
     const response = { jsonrpc: "2.0", id: 1, result: {} };
     assert.equal((await post(response)).status, 202);
