@@ -27,12 +27,16 @@ const LIMITS_RAISED = Object.fromEntries(
     "ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR",
     "ASK_A_HUMAN_LIMITS_HUMAN_READS_PER_HOUR",
     "LIMITS_LONG_POLLS",
+    "LIMITS_ANSWERS_PER_NETWORK_PER_HOUR",
+    "LIMITS_NEW_PARTICIPANTS_PER_HOUR",
     "LIMITS_STREAMS",
     "RELAY_REQUESTS_PER_SECOND",
     "RELAY_PENDING_PER_JOB",
     "RELAY_PENDING_PER_AGENT",
   ].map((name) => [`PARLEY_${name}`, "1000000000"]),
 );
+/** Everybody of the crowd is on this computer. */
+const CROWD_HERE = { PARLEY_LIMITS_UNNAMED_ANSWERS_HERE: "50" };
 
 /** Starts the server as it is shipped, on a data directory and, where given, a PostgreSQL. */
 export function startParley(options: {
@@ -49,6 +53,7 @@ export function startParley(options: {
     PARLEY_DATA_DIR: options.dataDir,
     PARLEY_PORT: "0",
     ...LIMITS_RAISED,
+    ...CROWD_HERE,
     ...options.env,
     ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
   });

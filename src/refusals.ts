@@ -16,6 +16,10 @@ export const REFUSALS = {
   },
   origin_refused: { kind: "forbidden", says: "Requests from this origin are not accepted." },
   self_answer: { kind: "forbidden", says: "Whoever asks a question cannot answer it." },
+  name_needed: {
+    kind: "forbidden",
+    says: "Somebody without a name has answered this on this computer; sign in to answer it too.",
+  },
   answer_first: { kind: "forbidden", says: "Answers are shown after you have given your own." },
   quota_exceeded: { kind: "limited", says: "Too many open questions." },
   ask_not_found: { kind: "not_found", says: "The requested question does not exist or has expired." },

@@ -100,7 +100,7 @@ export class People {
    *
    * It carries an idempotency key, yours or a fresh one: the same key again returns the same receipt.
    *
-   * @throws {ParleyError} `ALREADY_ANSWERED`, `QUESTION_CLOSED`, `QUESTION_NOT_FOUND`, `SELF_ANSWER`,
+   * @throws {ParleyError} `ALREADY_ANSWERED`, `QUESTION_CLOSED`, `QUESTION_NOT_FOUND`, `SELF_ANSWER`, `NAME_NEEDED`,
    *   `VALIDATION_ERROR`, `RATE_LIMITED`
    */
   async answer(answer: NewAnswer, options: CallOptions & { idempotencyKey?: string } = {}): Promise<AnswerReceipt> {

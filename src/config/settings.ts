@@ -189,6 +189,10 @@ export const Settings = z.object({
       whole(1, MOST).default(rules.limits.newParticipantsPerHour),
       "New participants from one network.",
     ),
+    unnamedAnswersHere: setting(
+      whole(1, 50).default(rules.limits.unnamedAnswersHere),
+      "Answers to one question by people without a name, while only this computer reaches the server.",
+    ),
     pushRegistrationsPerHour: setting(
       whole(1, MOST).default(rules.limits.pushRegistrationsPerHour),
       "Push registrations from one address.",
@@ -243,11 +247,23 @@ export const Settings = z.object({
 
 /** The settings in force, with what follows from them. */
 export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crowd, limits, ...rest }) => {
-  const { answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour, ...serverLimits } = limits;
+  const {
+    answersPerNetworkPerHour,
+    newParticipantsPerHour,
+    unnamedAnswersHere,
+    pushRegistrationsPerHour,
+    ...serverLimits
+  } = limits;
   const crowdRules: CrowdRules = {
     points: askAHuman.points,
     retention: askAHuman.retention,
-    limits: { ...askAHuman.limits, answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour },
+    limits: {
+      ...askAHuman.limits,
+      answersPerNetworkPerHour,
+      newParticipantsPerHour,
+      unnamedAnswersHere,
+      pushRegistrationsPerHour,
+    },
   };
   const addressedRules: AddressedRules = {
     createsPerMinute: a2h.createsPerMinute,

@@ -9,7 +9,7 @@ import { countAnswerIfOpen, findAsk, insertOutcome, lockAsk, type AskAt } from "
 import type { Tx } from "../core/store/db.ts";
 import { claimKey, keepReply, type IdempotencyClaim } from "../core/store/idempotency.ts";
 import { ownsKeyOf } from "../access/store/keys.ts";
-import { findResponseOf, insertResponseIfFirst } from "./store/responses.ts";
+import { countUnnamed, findResponseOf, insertResponseIfFirst } from "./store/responses.ts";
 import { appendEvent, streamOfAsker } from "../core/store/streams.ts";
 import { transact } from "../core/store/transact.ts";
 import { askTopic, FEED_TOPIC } from "../core/store/wake.ts";
@@ -51,7 +51,7 @@ export interface RecordedAnswer {
  * stands (spec/ask-a-human 2 and 4.4).
  *
  * @throws {Refusal} `ask_not_found`, `self_answer`, `idempotency_mismatch`, `already_answered`, `ask_settled`,
- *   `invalid_input`, `rate_limited`
+ *   `invalid_input`, `rate_limited`, `name_needed`
  */
 export async function answerAsk(ctx: Context, asGiven: AnswerInput): Promise<RecordedAnswer> {
   const speaker = { person: asGiven.caller.person ?? null, identities: [], askId: null };
@@ -91,6 +91,7 @@ export async function answerAsk(ctx: Context, asGiven: AnswerInput): Promise<Rec
       const now = counted ? undefined : await findAsk(tx, current.id);
       throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
     }
+    await refuseFurtherFromHere(ctx, tx, counted.ask, { caller: input.caller, identity });
     // point: answer-counted
     const receipt = await record(ctx, tx, counted.ask, {
       id: claim?.objectId ?? ctx.newId("r"),
@@ -182,12 +183,30 @@ async function refuseIfAnswered(tx: Tx, askId: string, identity: AnsweringIdenti
   if (responseId) throw new Refusal("already_answered", { question_id: askId, response_id: responseId });
 }
 
+/**
+ * Refuses a further answer without a name from this computer: whatever program runs here can be as many participants as
+ * it likes. A server that others reach leaves that to the limits by network (spec/ask-a-human 4.4).
+ *
+ * @param ask as counted, with its row held
+ * @throws {Refusal} `name_needed`
+ */
+async function refuseFurtherFromHere(
+  { crowd }: Context,
+  tx: Tx,
+  ask: Ask,
+  { caller, identity }: { caller: Caller; identity: AnsweringIdentity },
+): Promise<void> {
+  if (!caller.here || identity.tier === "named") return;
+  const most = crowd.limits.unnamedAnswersHere;
+  if ((await countUnnamed(tx, ask.id)) >= most) throw new Refusal("name_needed", { question_id: ask.id, limit: most });
+}
+
 /** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
 async function chargeAnswer(ctx: Context, tx: Tx, identified: Identified, caller: Caller): Promise<LimitReading> {
   const { limits } = ctx.crowd;
   await chargeNewcomer(ctx, tx, caller, identified);
   const reading = await chargeLimit(tx, "answers", identified.identity.person, limits.answersPerHour);
-  if (!caller.exempt) await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
+  await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
   return reading;
 }
 

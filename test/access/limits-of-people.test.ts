@@ -13,6 +13,7 @@ import {
   openStream,
   sharedWorld,
 } from "../support/contract.ts";
+import { answer, byFingerprint, byToken, namedPerson, tokenIn } from "../support/identities.ts";
 import { DATABASES, type Reply, openWorld } from "../support/world.ts";
 
 const count = (replies: readonly Reply[], status: number) => replies.filter((reply) => reply.status === status).length;
@@ -56,7 +57,12 @@ for (const on of DATABASES) {
   describe(`strangers on ${on}`, () => {
     const world = sharedWorld({
       on,
-      env: { ...IN_PUBLIC, ...ROOMY, PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "25" },
+      env: {
+        ...IN_PUBLIC,
+        ...ROOMY,
+        PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "25",
+        PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "20",
+      },
     });
     const answer = (id: string, address: string, name: string, option = 0) =>
       world().call("POST", "/human/responses", {
@@ -201,21 +207,56 @@ describe("reads of people with credentials", () => {
   });
 });
 
+for (const on of DATABASES) {
+  describe(`whoever is on this computer, on ${on}`, () => {
+    const world = sharedWorld({
+      on,
+      env: {
+        ...ROOMY,
+        PARLEY_LIMITS_UNNAMED_ANSWERS_HERE: "1",
+        PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "8",
+        PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "12",
+      },
+    });
+
+    it("gives one answer without a name to a question, whatever it shows, and any number of named ones", async () => {
+      const agent = world().agent("ana-bot");
+      const [{ id }, other] = [await agent.ask({ options: LABELS }), await agent.ask({ options: LABELS })];
+      const first = await answer(world(), other.id, {});
+      const token = byToken(tokenIn(first));
+      const shown = [byFingerprint("one"), byFingerprint("two"), token, {}, { "user-agent": "another" }];
+      const replies = await Promise.all(shown.map((headers) => answer(world(), id, headers)));
+      assert.deepEqual([count(replies, 201), count(replies, 403)], [1, 4]);
+      const refused = replies.find((reply) => reply.status === 403) ?? assert.fail();
+      assert.deepEqual(refused.body.error, {
+        code: "NAME_NEEDED",
+        message: "Somebody without a name has answered this on this computer; sign in to answer it too.",
+        details: { question_id: id, limit: 1 },
+      });
+
+      for (const name of ["Bo", "Cy"]) {
+        const { status } = await answer(world(), id, await (await namedPerson(world(), name)).key());
+        assert.equal(status, 201);
+      }
+      const { body } = await agent.poll(id);
+      assert.deepEqual([body.status, body.current_responses, body.integrity.networks], ["PARTIAL", 3, 1]);
+    });
+
+    it("answers many questions as one participant, but is not many of them in an hour", async () => {
+      await world().advance(HOUR);
+      const asked: string[] = [];
+      for (let i = 0; i < 20; i += 1) asked.push((await world().agent("bo-bot").ask({ options: LABELS })).id);
+      const token = byToken(tokenIn(await answer(world(), asked.pop() ?? "", {})));
+      for (const id of asked.splice(0, 3)) assert.equal((await answer(world(), id, token)).status, 201);
+      const strangers = await Promise.all(asked.splice(0, 9).map((id) => answer(world(), id, {})));
+      assert.deepEqual([count(strangers, 201), count(strangers, 429)], [7, 2]);
+      assert.equal((await answer(world(), asked.pop() ?? "", token)).status, 201);
+      assertLimited(await answer(world(), asked.pop() ?? "", token), 12, 3600);
+    });
+  });
+}
+
 describe("whoever is on this computer", () => {
-  const world = sharedWorld({
-    on: "sqlite",
-    env: {
-      ...ROOMY,
-      PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "2",
-      PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "2",
-    },
-  });
-
-  it("is not counted by network while nobody else can reach the server", async () => {
-    const { id } = await world().agent("ana-bot").ask({ options: LABELS, min_responses: 50 });
-    for (const person of world().people(30)) assert.equal((await person.answer(id, 0)).status, 201);
-  });
-
   it("is not believed about addresses unless it is a proxy that is named", async () => {
     await using other = await openWorld({
       on: "sqlite",

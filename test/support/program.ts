@@ -100,6 +100,9 @@ export async function parley(args: readonly string[], env: Record<string, string
   return { code, out, err };
 }
 
+/** The whole crowd of a test is on this computer. */
+const CROWD_HERE = { PARLEY_LIMITS_UNNAMED_ANSWERS_HERE: "50" };
+
 /** Starts a server and waits until it has greeted; on a port that it can have again, unless `flags` name another. */
 export async function serve(
   dataDir: string,
@@ -107,7 +110,7 @@ export async function serve(
   ...flags: string[]
 ): Promise<Run & { url: string }> {
   const port = flags.includes("--port") ? [] : ["--port", String(await reservePort())];
-  const run = start(["serve", ...port, "--data-dir", dataDir, ...flags], env);
+  const run = start(["serve", ...port, "--data-dir", dataDir, ...flags], { ...CROWD_HERE, ...env });
   const greeted = () => greetingsIn(run.out())[0]?.url;
   const url = await Promise.race([
     until(greeted, "the greeting"),

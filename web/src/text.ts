@@ -121,6 +121,7 @@ const en = {
       QUESTION_CLOSED: "The question had got all its answers, or its time had run out, before yours arrived.",
       QUESTION_NOT_FOUND: "The question no longer exists.",
       SELF_ANSWER: "Whoever asked a question cannot answer it.",
+      NAME_NEEDED: "Somebody without a name has answered this on this computer. Sign in to answer it too.",
       UNAUTHORIZED: "Answering here needs a sign-in. Ask whoever runs this server for a link, then send it again.",
     } as Record<string, string>,
     edit: "Change and send again",

@@ -113,6 +113,7 @@ const WIRE: Record<RefusalCode, Print> = {
   scope_missing: scopeMissing,
   origin_refused: as(403, "origin_not_allowed", "Requests from that origin are not allowed."),
   misdirected: as(421, "host_not_allowed", "This server does not answer for that host."),
+  name_needed: as(403, "self_response_forbidden", "An agent may not answer its own request."),
   self_answer: as(403, "self_response_forbidden", "An agent may not answer its own request."),
   self_response: as(403, "self_response_forbidden", "An agent may not answer its own request."),
   not_asked: as(403, "responder_not_allowed", "This person was not asked."),

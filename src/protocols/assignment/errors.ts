@@ -46,6 +46,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   person_needed: bare(403, "FORBIDDEN", "Only a person may review: the key must be bound to one"),
   recipient_refused: as(403, "FORBIDDEN"),
   self_answer: as(403, "FORBIDDEN"),
+  name_needed: as(403, "FORBIDDEN"),
   self_response: as(403, "FORBIDDEN"),
   not_asked: as(403, "FORBIDDEN"),
   not_counted: as(403, "FORBIDDEN"),

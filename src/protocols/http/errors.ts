@@ -41,6 +41,7 @@ const WIRE_CODE = {
   sign_in_refused: "UNAUTHORIZED",
   origin_refused: "ORIGIN_REFUSED",
   self_answer: "SELF_ANSWER",
+  name_needed: "NAME_NEEDED",
   answer_first: "ANSWER_FIRST",
   quota_exceeded: "AGENT_QUOTA_EXCEEDED",
   ask_not_found: "QUESTION_NOT_FOUND",

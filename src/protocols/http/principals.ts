@@ -150,7 +150,7 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   const timeZone = request.headers["x-time-zone"];
   const caller: Caller = {
     network: networkMac(door, request),
-    exempt: isFromHere(config, request),
+    here: isFromHere(config, request),
     ...(named && { ...named, byKey: request.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
     ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),

@@ -71,6 +71,7 @@ const WIRE: Record<RefusalCode, PrintError> = {
   scope_missing: scopeMissing,
   origin_refused: bare(403, "ORIGIN_REFUSED", "Requests from this origin are not accepted."),
   self_answer: selfAnswer,
+  name_needed: selfAnswer,
   self_response: selfAnswer,
   person_needed: bare(403, "APPROVAL_NEEDS_PERSON", "Only a person may decide this Ask"),
   not_asked: missingAsk,

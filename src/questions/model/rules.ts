@@ -10,6 +10,8 @@ export interface CrowdRules {
     answersPerNetworkPerHour: number;
     humanReadsPerHour: number;
     newParticipantsPerHour: number;
+    /** Answers to one question by people without a name, while only this computer reaches the server. */
+    unnamedAnswersHere: number;
     pushRegistrationsPerHour: number;
   };
 }
@@ -26,6 +28,7 @@ export const DEFAULT_CROWD_RULES: CrowdRules = {
     answersPerNetworkPerHour: 300,
     humanReadsPerHour: 300,
     newParticipantsPerHour: 20,
+    unnamedAnswersHere: 1,
     pushRegistrationsPerHour: 10,
   },
 };

@@ -60,6 +60,15 @@ export async function findResponseOf(
   return row?.response_id;
 }
 
+/** Returns how many responses to an ask are of people without a name. */
+export async function countUnnamed(tx: Tx, askId: string): Promise<number> {
+  const row = await first<{ n: number }>(
+    tx,
+    sql`SELECT count(*) AS n FROM responses WHERE ask_id = ${askId} AND tier <> 'named'`,
+  );
+  return Number(row?.n ?? 0);
+}
+
 /**
  * Returns the first `n` responses of each ask, oldest first. Read after the ask with its own count, this is what that
  * reading of the ask had: responses are only ever added.
