@@ -92,6 +92,8 @@ const NO_REAL_TIME = [
   "CallExpression[callee.object.property.name=/[cC]lock$/][callee.property.name='sleep']",
   "ImportDeclaration[source.value='node:timers/promises']",
 ].map((selector) => ({ selector, message: REAL_TIME }));
+const THROUGH_CONNECTION = "Go through Connection (sdk/src/http.ts), which follows nobody with a key.";
+
 /** Files whose tests need real time, each with why. */
 const NEED_REAL_TIME = [
   // A browser's page runs on its own clock.
@@ -188,6 +190,15 @@ export default tseslint.config(
         ...NO_IMPURE_SYNTAX,
         ...NO_OWN_NUMBERS,
       ],
+    },
+  },
+  {
+    files: ["sdk/src/**/*.ts", "adapters/src/**/*.ts"],
+    // The one fetch that is wrapped: it follows no redirect.
+    ignores: ["sdk/src/http.ts"],
+    rules: {
+      "no-restricted-globals": ["error", { name: "fetch", message: THROUGH_CONNECTION }],
+      "no-restricted-properties": ["error", { object: "globalThis", property: "fetch", message: THROUGH_CONNECTION }],
     },
   },
   { files: ["src/lib/durable-files.ts"], rules: { "no-restricted-syntax": ["error", ...NO_PACKING, ...NO_BUILT_SQL] } },

@@ -1,5 +1,6 @@
 import { connect, type JobOptions, jobPath } from "./executor-place.ts";
 import type { JobEvent, JobState } from "./executor-wire.ts";
+import { platformFetch } from "./http.ts";
 import { follow } from "./sse.ts";
 
 /** A stream on which not even a heartbeat came for so long is dead. */
@@ -14,7 +15,7 @@ const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"]
  */
 export async function* events(options: JobOptions & { after?: number } = {}): AsyncGenerator<JobEvent> {
   const { signal, after } = options;
-  const fetch = options.fetch ?? globalThis.fetch;
+  const fetch = options.fetch ?? platformFetch;
   const connection = connect({ ...options, fetch: async (...args) => endSilence(await fetch(...args)) });
   const path = `${jobPath(options)}/events${after === undefined ? "" : `?after=${after}`}`;
   for await (const { event, data, id } of follow(connection, path, { signal })) {

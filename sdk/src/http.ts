@@ -31,6 +31,9 @@ export interface Call extends CallOptions {
   asText?: boolean;
 }
 
+/** The platform's fetch, for connections alone: they follow nobody who leads elsewhere. */
+export const platformFetch: typeof globalThis.fetch = (...args) => globalThis.fetch(...args);
+
 /** One server, and how to speak to it. */
 export class Connection {
   readonly #base: string;
@@ -46,7 +49,7 @@ export class Connection {
     onReply: (reply: Response) => void = () => {},
   ) {
     this.#base = options.url.replace(/\/+$/, "");
-    this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args));
+    this.#fetch = options.fetch ?? platformFetch;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#retries = options.retries ?? 2;
     this.#headers = headers;
@@ -132,7 +135,7 @@ export class Connection {
         // The server sends nobody on. Whoever does is somebody else, and gets neither key nor body.
         redirect: "manual",
       });
-      if (isRedirect(reply)) throw redirected(reply);
+      if (isRedirect(reply)) throw redirected(reply, this.#base);
       this.#onReply(reply);
       return reply;
     } catch (error) {
@@ -172,14 +175,16 @@ function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
 }
 
-function redirected(reply: Response): ParleyError {
-  const to = reply.headers.get("location");
-  const where = to === null ? "another address" : to;
-  return new ParleyError(
-    "BAD_REPLY",
-    `The server sends on to ${where}, which is not followed: give that server's own address as url, if it is yours.`,
-    { status: reply.status },
-  );
+function redirected({ headers, status }: Response, from: string): ParleyError {
+  const message = `The server at ${originOf(from)} redirects to ${originOf(headers.get("location"), from)}, where nothing was sent: set PARLEY_URL (or url) to the address of the server itself.`;
+  return new ParleyError("BAD_REPLY", message, { status });
+}
+
+/** Nothing else of an address is said: its path may hold a key. */
+function originOf(address: string | null, base?: string): string {
+  const isAddress = address !== null && URL.canParse(address, base);
+  const { origin } = isAddress ? new URL(address, base) : { origin: "null" };
+  return origin === "null" ? "another address" : origin;
 }
 
 async function jsonOf(reply: Response): Promise<unknown> {

@@ -65,7 +65,7 @@ export interface Question {
   responses: QuestionResponse[];
   /** Option text to votes, every option present. */
   summary?: Record<string, number>;
-  /** Only with `expand: "meta"`. */
+  /** From how many networks the answers came, as far as their days tell, and how many participants gave them. */
   integrity?: { networks: number; participants: number };
 }
 

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import { systemClock } from "../lib/clock.ts";
 import { openDeadline } from "../lib/deadline.ts";
 import { readExactJson } from "../lib/exact-json.ts";
-import { systemFetch } from "../lib/fetch.ts";
+import { Redirected, systemFetch } from "../lib/fetch.ts";
 import type { Io } from "./command.ts";
 import { agentKey } from "./questions.ts";
 
@@ -45,7 +45,7 @@ export function openDoors(url: string, io: Io): DoorCall {
       });
       said = objectIn(await reply.text());
     } catch (cause) {
-      if (io.interrupted.aborted) throw cause;
+      if (io.interrupted.aborted || cause instanceof Redirected) throw cause;
       throw new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause });
     }
     if (reply.ok) return said;

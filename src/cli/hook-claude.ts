@@ -16,6 +16,7 @@ import {
   type HookDecision,
   verdictJson,
 } from "./claude-hook-wire.ts";
+import { receiptProblem } from "./hook-receipt.ts";
 import { wasDecidedThere } from "./claude-transcript.ts";
 import { BY_FLAG, deciderName, isBy, readBy, type Approvers } from "./decided-by.ts";
 import { type Command, EXIT, HOOK_BLOCKS, type Io, WrongUsage } from "./command.ts";
@@ -119,8 +120,10 @@ function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookD
 /** Asks whether the tool may run; the answer holds for exactly this input. @throws {CouldNotAsk} */
 async function permitted(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
   const { tool_name: fn, shown: kwargs } = input;
+  const names = namesOf(input);
+  const since = isNamed(input) ? undefined : place.clock.now();
   const ended = await askPeople(place, "function_calls", {
-    ...namesOf(input),
+    ...names,
     spec: { fn, kwargs, ...channelOf(how), timeout_seconds: how.timeoutSeconds },
   });
   const who = nameOf(ended);
@@ -133,6 +136,8 @@ async function permitted(place: ServerAccess, input: HookInput, how: How): Promi
     const { id } = ended.user_info ?? {};
     if (how.by !== undefined && !isBy(how.by, id === undefined ? [] : [id]))
       return { is: "deny", because: `Not approved: ${who} decided, who may not approve this call.` };
+    const problem = await receiptProblem(place, { callId: names.call_id, digest, since }, ended);
+    if (problem !== null) return { is: "deny", because: `Not approved, because ${problem}.` };
     return { is: "allow", because: `Approved by ${who}${words}` };
   }
   return { is: "deny", because: `Rejected by ${who}${words}` };
@@ -191,12 +196,15 @@ function answerIn({ multiSelect, options }: HookQuestion, end: Ended): string {
 }
 
 /** A use of a tool is one request, however many hooks ask about it. */
-function namesOf({ session_id, tool_use_id: use }: HookInput): { run_id: string; call_id: string } {
-  const isName = use !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(use);
+function namesOf(input: HookInput): { run_id: string; call_id: string } {
   return {
-    run_id: printable(session_id).slice(0, 256),
-    call_id: isName ? `claude:${use}` : `claude:${newKey()}`,
+    run_id: printable(input.session_id).slice(0, 256),
+    call_id: `claude:${isNamed(input) ? input.tool_use_id : newKey()}`,
   };
+}
+
+function isNamed({ tool_use_id: use }: HookInput): boolean {
+  return use !== undefined && /^[A-Za-z0-9._~:@+=,-]{1,200}$/.test(use);
 }
 
 function channelOf({ to }: How): object {

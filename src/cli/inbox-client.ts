@@ -1,5 +1,5 @@
 import { ParleyError } from "@parley/sdk/errors";
-import { systemFetch } from "../lib/fetch.ts";
+import { Redirected, systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 import { ownKey } from "./questions.ts";
@@ -94,7 +94,7 @@ export function openInbox(url: string, io: Io): Inbox {
         signal: io.interrupted,
       });
     } catch (cause) {
-      if (io.interrupted.aborted) throw cause;
+      if (io.interrupted.aborted || cause instanceof Redirected) throw cause;
       throw new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause });
     }
     const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { Redirected } from "../lib/fetch.ts";
 import { linesOf } from "../lib/lines.ts";
 import { discoverResult, initializeResult, listResult, MODERN } from "../protocols/mcp/opening.ts";
 import { errorJson, membersOf, resultJson, RPC, type RpcId } from "../protocols/mcp/rpc.ts";
@@ -112,6 +113,7 @@ async function exchange(request: Request, signal: AbortSignal, options: BridgeOp
       return;
     } catch (error) {
       if (signal.aborted) return;
+      if (error instanceof Redirected) return write(redirected(request, error, log));
       if (!(error instanceof ServerAway)) throw error;
       const meanwhile = localResult(request);
       if (meanwhile) return write(meanwhile);
@@ -168,10 +170,17 @@ function notParley({ id }: Request, url: string, status: number): string {
   return errorJson({ code: RPC.internal, message, data: undefined, id });
 }
 
+function redirected({ id }: Request, { message }: Redirected, log: BridgeOptions["log"]): string {
+  log(`parley mcp: ${message}`);
+  return errorJson({ code: RPC.internal, message, data: undefined, id });
+}
+
+/** @throws {Redirected} @throws {ServerAway} for anything else that goes wrong */
 async function away<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof Redirected) throw error;
     const { cause } = error as { cause?: unknown };
     throw new ServerAway(cause instanceof Error && cause.message !== "" ? cause.message : String(error));
   }

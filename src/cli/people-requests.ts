@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { ToldDecider } from "./decided-by.ts";
+import { Redirected } from "../lib/fetch.ts";
 import { parseExactJson } from "../lib/exact-json.ts";
 
 /** How a request to people ended, as far as whoever asked may know. */
@@ -9,6 +10,7 @@ export interface Ended {
   response?: string;
   response_option_name?: string;
   consent_digest?: string;
+  ask_id?: string;
   expired?: boolean;
   cancelled?: boolean;
   user_info?: ToldDecider;
@@ -25,6 +27,9 @@ export interface ServerAccess {
   /** Aborted when whoever asks wants to know no more; the request is withdrawn then. */
   signal: AbortSignal;
 }
+
+/** The name of a program without a key. */
+export const OPEN_NAME = "claude-code";
 
 type Kind = "function_calls" | "human_contacts";
 
@@ -88,20 +93,38 @@ async function tried(
   path: string,
   body?: string,
 ): Promise<Record<string, unknown>> {
-  const { clock, signal } = place;
+  return again(place, method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS, async () => {
+    const { call_id: named, status } = await send(place, method, path, body);
+    if (named !== callId) throw new CouldNotAsk("Parley answered for another request.");
+    return status;
+  });
+}
+
+/** Resolves with what `once` does, tried again while the server is away. @throws {CouldNotAsk} in one sentence */
+async function again<T>({ clock, signal, url }: ServerAccess, patienceMs: number, once: () => Promise<T>): Promise<T> {
   const start = clock.monotonic();
   for (;;) {
     try {
-      const { call_id: named, status } = await send(place, method, path, body);
-      if (named !== callId) throw new CouldNotAsk("Parley answered for another request.");
-      return status;
+      return await once();
     } catch (error) {
       if (error instanceof CouldNotAsk || signal.aborted) throw error;
-      if (clock.monotonic() - start >= (method === "POST" ? FIRST_PATIENCE_MS : PATIENCE_MS))
-        throw new CouldNotAsk(`No Parley server answers at ${place.url}.`);
+      if (error instanceof Redirected) throw new CouldNotAsk(error.message);
+      if (clock.monotonic() - start >= patienceMs) throw new CouldNotAsk(`No Parley server answers at ${url}.`);
       await clock.sleep(PAUSE_MS, signal);
     }
   }
+}
+
+/**
+ * Returns what stands at a path of the server; nothing where it says that there is nothing.
+ *
+ * @throws {CouldNotAsk} in one sentence
+ */
+export async function readThere(place: ServerAccess, path: string): Promise<string | null> {
+  const { status, bytes } = await again(place, FIRST_PATIENCE_MS, () => exchange(place, "GET", path));
+  if (status === 404 || status === 410) return null;
+  if (status !== 200) throw new CouldNotAsk(`The server replied to ${path} with status ${status}.`);
+  return new TextDecoder().decode(bytes);
 }
 
 async function send(
@@ -110,25 +133,35 @@ async function send(
   path: string,
   body?: string,
 ): Promise<{ call_id: unknown; status: Record<string, unknown> }> {
-  const { url, key, fetch, signal } = place;
-  using late = endingAfter(place.clock, HOLD_S * 1000 + REPLY_MS);
-  const reply = await fetch(`${url}${BASE}${path}`, {
+  const reply = await exchange(place, method, `${BASE}${path}`, body);
+  const said = parsed(reply.bytes);
+  const { call_id, status } = said;
+  if (reply.status >= 200 && reply.status < 300 && typeof status === "object" && status !== null) {
+    return { call_id, status: status as Record<string, unknown> };
+  }
+  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(said) ?? `status ${reply.status}`}`);
+}
+
+/** Makes one request. @throws {Error} for a reply that a later one may replace */
+async function exchange(
+  { url, key, fetch, signal, clock }: ServerAccess,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<{ status: number; bytes: Uint8Array }> {
+  using late = endingAfter(clock, HOLD_S * 1000 + REPLY_MS);
+  const reply = await fetch(`${url}${path}`, {
     method,
     headers: {
       ...(body !== undefined && { "content-type": "application/json" }),
-      ...(key === undefined ? { "x-agent-id": "claude-code" } : { authorization: `Bearer ${key}` }),
+      ...(key === undefined ? { "x-agent-id": OPEN_NAME } : { authorization: `Bearer ${key}` }),
     },
     ...(body !== undefined && { body }),
     signal: AbortSignal.any([signal, late.signal]),
   });
   const bytes = new Uint8Array(await reply.arrayBuffer());
   if (reply.status === 429 || reply.status >= 500) throw new Error(`status ${reply.status}`);
-  const said = parsed(bytes);
-  const { call_id, status } = said;
-  if (reply.ok && typeof status === "object" && status !== null) {
-    return { call_id, status: status as Record<string, unknown> };
-  }
-  throw new CouldNotAsk(`Parley refused the request: ${sentenceOf(said) ?? `status ${reply.status}`}`);
+  return { status: reply.status, bytes };
 }
 
 /** Returns a signal that is aborted after a while, until it is disposed of. */

@@ -53,7 +53,7 @@ export function questionLines(question: Question): string[] {
   return [
     ...printableLines(question.prompt),
     ...talliedLines(question),
-    `${countText(question)}, ${stateText(question)}`,
+    `${countText(question)}${networksText(question)}, ${stateText(question)}`,
   ];
 }
 
@@ -83,6 +83,12 @@ export function talliedLines({
 /** Returns "n of m answers". */
 export function countText({ current_responses, required_responses }: Question): string {
   return `${current_responses} of ${required_responses} ${required_responses === 1 ? "answer" : "answers"}`;
+}
+
+/** Says from how many networks the answers came, which one program can be behind; nothing where there are none. */
+function networksText({ current_responses: n, integrity }: Question): string {
+  if (n === 0 || integrity === undefined) return "";
+  return integrity.networks === 1 ? " from one network" : ` from ${integrity.networks} networks`;
 }
 
 function stateText({ status, cancelled, closed_at, expires_at }: Question): string {

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { loadConfig } from "../config/config.ts";
 import { systemClock } from "../lib/clock.ts";
-import { systemFetch } from "../lib/fetch.ts";
+import { Redirected, systemFetch } from "../lib/fetch.ts";
 import { systemRandom } from "../lib/random.ts";
 import { uuidV7 } from "../lib/uuid.ts";
 import type { AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
@@ -320,7 +320,10 @@ async function claim(
     signal,
     headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
     body: JSON.stringify({ kinds, worker_id: hostname(), lease_ttl_s: LEASE_S, wait: `${CLAIM_WAIT_S}s` }),
-  }).catch(() => null);
+  }).catch((error: unknown) => {
+    if (error instanceof Redirected) throw new WrongUsage(error.message);
+    return null;
+  });
   if (reply?.status === 401 || reply?.status === 403) {
     throw new WrongUsage("the server does not take this key; it must be of scope executor");
   }

@@ -66,7 +66,7 @@ export function isAddressRange(range: string): boolean {
  * True for an address of one of these protocols that has a host and can be taken apart. A `#`, `/` or `?` of a password
  * that is not percent-encoded ends the host; what follows it then holds the `@` that belongs before the host.
  */
-export function isAddressOf(url: string, protocols: RegExp): boolean {
+function isAddressOf(url: string, protocols: RegExp): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname, pathname, search, hash, username, password } = new URL(url);
   const isHttp = /^https?:$/.test(protocol);

@@ -257,7 +257,12 @@ export const ConfigSchema = Settings.transform(({ askAHuman, a2h, delivery, crow
   const crowdRules: CrowdRules = {
     points: askAHuman.points,
     retention: askAHuman.retention,
-    limits: { ...askAHuman.limits, answersPerNetworkPerHour, newParticipantsPerHour, pushRegistrationsPerHour },
+    limits: {
+      ...askAHuman.limits,
+      answersPerNetworkPerHour,
+      newParticipantsPerHour,
+      pushRegistrationsPerHour,
+    },
   };
   const addressedRules: AddressedRules = {
     createsPerMinute: a2h.createsPerMinute,

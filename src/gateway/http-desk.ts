@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { canonicalExact, readExactJson } from "../lib/exact-json.ts";
+import { Redirected } from "../lib/fetch.ts";
 import { DeskAway, DeskRefused, type CallTold, type GateDesk } from "./desk.ts";
 
 export interface HttpDeskOptions {
@@ -73,11 +74,11 @@ async function postOnce(
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body,
-      redirect: "error",
       ...(signal && { signal }),
     });
     text = await reply.text();
   } catch (cause) {
+    if (cause instanceof Redirected) throw new DeskRefused(cause.message);
     throw new DeskAway(`No Parley server answers at ${url}.`, { cause });
   }
   if (AGAIN.includes(reply.status)) throw new DeskAway(`The Parley server at ${url} asks for patience.`);

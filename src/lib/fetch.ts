@@ -1,14 +1,38 @@
 import { isOwnName } from "./reach.ts";
 
+/** Statuses by which a server leads elsewhere. */
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** A server led elsewhere and was not followed; the message is one sentence for whoever set the address. */
+export class Redirected extends Error {
+  constructor(from: string, to: string) {
+    super(
+      `The server at ${originOf(from)} redirects to ${originOf(to)}, where nothing was sent: set PARLEY_URL (or A2H_BASE_URL, or --url) to the address of the server itself.`,
+    );
+  }
+}
+
+/** Nothing else of an address is said: its path may hold a key. */
+function originOf(address: string): string {
+  const url = URL.parse(address);
+  return url === null || url.origin === "null" ? "another address" : url.origin;
+}
+
 /**
  * The fetch of this machine, for what is no part of the server. It follows nobody who sends it on, whatever its caller
  * wants, so that a key reaches no other address than the one that was named; and what is for this very computer goes to
  * no proxy of the environment (`NODE_USE_ENV_PROXY`).
+ *
+ * @throws {Redirected} unless the caller asks for the redirect itself (`redirect: "manual"`)
  */
-export const systemFetch: typeof globalThis.fetch = (input, init) => {
+export const systemFetch: typeof globalThis.fetch = async (input, init) => {
   const address = input instanceof Request ? input.url : String(input);
   if (URL.canParse(address)) passProxyBy(new URL(address).hostname);
-  return globalThis.fetch(input, { ...init, redirect: init?.redirect === "error" ? "error" : "manual" });
+  const reply = await globalThis.fetch(input, { ...init, redirect: "manual" });
+  if (init?.redirect === "manual" || !REDIRECTS.includes(reply.status)) return reply;
+  await reply.body?.cancel();
+  const to = reply.headers.get("location") ?? "";
+  throw new Redirected(address, URL.parse(to, address)?.href ?? to);
 };
 
 /** Node asks the variable at each request; it knows no addresses of loopback by itself. */

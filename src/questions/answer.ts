@@ -196,7 +196,7 @@ async function chargeAnswer(ctx: Context, tx: Tx, identified: Identified, caller
   const { limits } = ctx.crowd;
   await chargeNewcomer(ctx, tx, caller, identified);
   const reading = await chargeLimit(tx, "answers", identified.identity.person, limits.answersPerHour);
-  if (!caller.exempt) await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
+  await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
   return reading;
 }
 

@@ -74,7 +74,7 @@ async function giveAnswer(
     await answerAsk(ctx, {
       askId,
       given,
-      caller: { person, network: ctx.keyring.mac("network", `person ${person}`), exempt: true },
+      caller: { person, network: ctx.keyring.mac("network", `person ${person}`) },
       asAgent: { withKey: false, names: [] },
     });
   } catch (error) {

@@ -56,7 +56,7 @@ export async function identifyForWrite(ctx: Context, tx: Tx, caller: Caller): Pr
 
 /** Counts a newcomer of the caller's network. @throws {Refusal} `rate_limited` when there were too many this hour */
 export async function chargeNewcomer(ctx: Context, tx: Tx, caller: Caller, { isNew }: Identified): Promise<void> {
-  if (!isNew || caller.exempt) return;
+  if (!isNew) return;
   await chargeLimit(tx, "newcomers", caller.network, ctx.crowd.limits.newParticipantsPerHour);
 }
 

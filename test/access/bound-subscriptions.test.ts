@@ -156,7 +156,7 @@ for (const on of DATABASES) {
       const { ctx } = world.server;
       const ana = await namedPerson(world, "Ana");
       const settings = { kind: "fcm", address: fresh("t"), keys: null, minIntervalMinutes: 30 } as const;
-      const caller = { person: ana.id, network: "n", exempt: true };
+      const caller = { person: ana.id, network: "n" };
       for (const credential of [{}, { credential: "0".repeat(64) }]) {
         const begun = subscribePush(ctx, { ...caller, ...credential }, { ...settings, audience: [], quietHours: null });
         await assert.rejects(begun, { code: "key_required" });

@@ -13,6 +13,7 @@ import {
   openStream,
   sharedWorld,
 } from "../support/contract.ts";
+import { answer, byFingerprint, byToken, type Shown, tokenIn } from "../support/identities.ts";
 import { DATABASES, type Reply, openWorld } from "../support/world.ts";
 
 const count = (replies: readonly Reply[], status: number) => replies.filter((reply) => reply.status === status).length;
@@ -56,7 +57,12 @@ for (const on of DATABASES) {
   describe(`strangers on ${on}`, () => {
     const world = sharedWorld({
       on,
-      env: { ...IN_PUBLIC, ...ROOMY, PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "25" },
+      env: {
+        ...IN_PUBLIC,
+        ...ROOMY,
+        PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "25",
+        PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "20",
+      },
     });
     const answer = (id: string, address: string, name: string, option = 0) =>
       world().call("POST", "/human/responses", {
@@ -201,21 +207,48 @@ describe("reads of people with credentials", () => {
   });
 });
 
+for (const on of DATABASES) {
+  describe(`whoever is on this computer, on ${on}`, () => {
+    const world = sharedWorld({
+      on,
+      env: {
+        ...ROOMY,
+        PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "8",
+        PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "12",
+      },
+    });
+
+    it("is one participant while it shows nothing, and few others in an hour; the asker sees that it is one network", async () => {
+      const agent = world().agent("ana-bot");
+      const { id } = await agent.ask({ options: LABELS, min_responses: 10 });
+      const nothing: Shown[] = [{}, {}, { "user-agent": "another" }, { "x-agent-id": "somebody" }];
+      const replies = await Promise.all(nothing.map((headers) => answer(world(), id, headers)));
+      assert.deepEqual([count(replies, 201), count(replies, 409)], [1, 3]);
+      const others = await Promise.all(
+        Array.from({ length: 9 }, (_, i) => answer(world(), id, byFingerprint(`a${i}`))),
+      );
+      assert.deepEqual([count(others, 201), count(others, 429)], [7, 2]);
+      const { body } = await agent.poll(id);
+      assert.deepEqual([body.status, body.integrity], ["PARTIAL", { networks: 1, participants: 8 }]);
+    });
+
+    it("answers many questions as one participant, but is not many of them in an hour", async () => {
+      await world().advance(HOUR);
+      const asked: string[] = [];
+      for (let i = 0; i < 20; i += 1) asked.push((await world().agent("bo-bot").ask({ options: LABELS })).id);
+      const token = byToken(tokenIn(await answer(world(), asked.pop() ?? "", {})));
+      for (const id of asked.splice(0, 3)) assert.equal((await answer(world(), id, token)).status, 201);
+      const strangers = await Promise.all(
+        asked.splice(0, 9).map((id, i) => answer(world(), id, byFingerprint(`b${i}`))),
+      );
+      assert.deepEqual([count(strangers, 201), count(strangers, 429)], [7, 2]);
+      assert.equal((await answer(world(), asked.pop() ?? "", token)).status, 201);
+      assertLimited(await answer(world(), asked.pop() ?? "", token), 12, 3600);
+    });
+  });
+}
+
 describe("whoever is on this computer", () => {
-  const world = sharedWorld({
-    on: "sqlite",
-    env: {
-      ...ROOMY,
-      PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "2",
-      PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "2",
-    },
-  });
-
-  it("is not counted by network while nobody else can reach the server", async () => {
-    const { id } = await world().agent("ana-bot").ask({ options: LABELS, min_responses: 50 });
-    for (const person of world().people(30)) assert.equal((await person.answer(id, 0)).status, 201);
-  });
-
   it("is not believed about addresses unless it is a proxy that is named", async () => {
     await using other = await openWorld({
       on: "sqlite",

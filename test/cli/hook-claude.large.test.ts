@@ -57,7 +57,8 @@ const preToolUse = (permissionDecision: string, permissionDecisionReason: string
 });
 
 describe("a hook of Claude Code", () => {
-  const world = sharedWorld({ on: "sqlite", env: ROOMY });
+  // A receipt older than its request approves nothing, and the hook has the clock of this computer.
+  const world = sharedWorld({ on: "sqlite", env: ROOMY, at: Date.now() });
 
   it("is decided by a person, who sees the whole input", async () => {
     const operator = await decider(world(), "1");

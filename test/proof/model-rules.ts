@@ -241,7 +241,7 @@ export class Model {
         ...(expand && { response_id: id, created_at: wireTime(at), tier }),
       })),
       ...tally(ask, responses),
-      ...(expand && { integrity: { networks: networksOf(responses), participants: answers } }),
+      integrity: { networks: networksOf(responses), participants: answers },
     };
   }
 

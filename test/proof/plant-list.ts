@@ -61,7 +61,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "wake before COMMIT",
     file: "src/core/store/transact.ts",
-    find: "const { value, topics, told } = await ctx.db.transact(work);",
+    find: "const { value, topics, told } = await ctx.db.transact(work, options);",
     put: `const { value, topics, told } = await ctx.db.transact((tx) => {
     const all: typeof tx.all = (statement) => tx.all(statement);
     return work({ dialect: tx.dialect, all, wake: (topic) => ctx.wake.publish([topic]), tell: (fact) => tx.tell(fact) });
@@ -104,12 +104,12 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: "closed looked for before duplicate",
     file: "src/questions/answer.ts",
-    find: `    await refuseIfAnswered(tx, found.ask.id, identity);
-    const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw await refusalOfSettled(tx, current);`,
-    put: `    const current = await heldIfDue(tx, found);
-    if (current.state !== "open") throw await refusalOfSettled(tx, current);
-    await refuseIfAnswered(tx, found.ask.id, identity);`,
+    find: `  await refuseIfAnswered(tx, found.ask.id, identity);
+  const current = await heldIfDue(tx, found);
+  if (current.state !== "open") throw await refusalOfSettled(tx, current);`,
+    put: `  const current = await heldIfDue(tx, found);
+  if (current.state !== "open") throw await refusalOfSettled(tx, current);
+  await refuseIfAnswered(tx, found.ask.id, identity);`,
     harness: "model",
     fast: true,
     says: /should have said .*ALREADY_ANSWERED/,

@@ -23,7 +23,6 @@ export interface Person {
   credential: string | null;
   keepsCredential: boolean;
   network: string;
-  exempt: boolean;
   /** Requests to write that were accepted, or of which nothing was heard. */
   writes: number;
   /** Asks this person did something about, on any device: the feed may keep them back. */
@@ -33,10 +32,9 @@ export interface Person {
 /** Devices of one signed-in person are one person. */
 const whoIs = ({ person, name }: Person): string => person ?? name;
 
-export function callerOf({ fingerprint, person, credential, network, exempt }: Person): Caller {
+export function callerOf({ fingerprint, person, credential, network }: Person): Caller {
   return {
     network,
-    exempt,
     ...(person !== undefined && { person }),
     ...(credential !== null && { participant: credential }),
     ...(fingerprint !== undefined && { fingerprint }),
@@ -307,7 +305,6 @@ export async function snipe(world: SimWorld, entry: AskEntry): Promise<void> {
     credential: null,
     keepsCredential: false,
     network: "nearby",
-    exempt: true,
     writes: 0,
     touched: new Set(),
   };

@@ -135,8 +135,7 @@ async function play(world: SimWorld): Promise<void> {
 }
 
 /** The people of a story: known by fingerprint, by credential, by name, or not at all. */
-function cast({ dice, rules }: SimWorld): Person[] {
-  const tiny = rules.limits.newParticipantsPerHour < 15;
+function cast({ dice }: SimWorld): Person[] {
   const touchedBySignedIn = Array.from({ length: 3 }, () => new Set<string>());
   return Array.from({ length: dice.between(3, 8) }, (_, i): Person => {
     const kind = dice.int(10);
@@ -148,7 +147,6 @@ function cast({ dice, rules }: SimWorld): Person[] {
       credential: null,
       keepsCredential: kind < 4,
       network: `network-${i % 4}`,
-      exempt: !tiny || dice.chance(0.5),
       writes: 0,
       touched: (kind === 8 && touchedBySignedIn[i % 3]) || new Set(),
     };

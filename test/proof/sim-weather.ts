@@ -29,6 +29,8 @@ export function rulesOf(dice: Dice): CrowdRules {
   rules.points.bonuses = dice.chance(0.5);
   if (dice.chance(0.3)) rules.points.dailyCap = dice.between(5, 25);
   if (dice.chance(0.25)) rules.limits.agentReadsPerHour = dice.between(2, 12);
+  // Somebody who shows nothing is a newcomer at each answer.
+  rules.limits.newParticipantsPerHour = 1_000;
   if (!dice.chance(0.35)) return rules;
   rules.limits.questionsPerHour = dice.between(2, 5);
   rules.limits.openQuestions = dice.between(1, 3);

@@ -36,6 +36,7 @@ for (const on of DATABASES) {
         created_at: wireNow(world()),
         expires_at: expiresAt,
         responses: [],
+        integrity: { networks: 0, participants: 0 },
       });
     });
 
@@ -85,6 +86,7 @@ for (const on of DATABASES) {
           { selected_option: 1, confidence: 5 },
         ],
         summary: { Send: 1, Submit: 2 },
+        integrity: { networks: 1, participants: 3 },
       });
     });
 
@@ -107,7 +109,7 @@ for (const on of DATABASES) {
       assert.ok(text.includes('"summary":{"10":1,"9":0,"__proto__":1,"constructor":0,"\\"\\n":0}'), text);
     });
 
-    it("adds ids, times, tiers and integrity with expand=meta, and never who answered", async () => {
+    it("says how many networks and participants, with expand=meta ids, times and tiers, and never who answered", async () => {
       const agent = ana();
       const { id } = await agent.ask({ options: LABELS });
       const bo = someone();
@@ -130,7 +132,7 @@ for (const on of DATABASES) {
       assert.equal((await agent.poll(other.id, "?expand=meta")).body.responses[0].tier, "returning");
       const plain = (await agent.poll(id)).body;
       assert.deepEqual(plain.responses, [{ selected_option: 0, confidence: 3 }]);
-      assert.equal("integrity" in plain, false);
+      assert.deepEqual(plain.integrity, { networks: 1, participants: 1 });
       assert.doesNotMatch((await agent.poll(id, "?expand=meta")).text, /"p_|device|127\.0\.0\.1/);
     });
 

@@ -200,7 +200,7 @@ for (const on of DATABASES) {
       const other = await scene.ask();
       const agent = scene.world.agent("crowd-bot");
       const question = await agent.ask({ type: "text", minResponses: 1 });
-      const caller = { network: "n", exempt: true, fingerprint: "f" };
+      const caller = { network: "n", fingerprint: "f" };
       await answerAsk(ctx, {
         askId: question.id,
         caller,

@@ -110,6 +110,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       ...(database && { DATABASE_URL: database.url }),
       // The machine may be slow; tests of this wait set their own.
       PARLEY_DATABASE_WAIT_MS: "60000",
+      // Everybody is on this computer here, and many tests need a crowd.
+      PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "10000",
+      PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "10000",
       ...options.env,
     },
   });

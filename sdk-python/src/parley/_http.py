@@ -6,10 +6,12 @@ import json
 import random
 import time
 from typing import Any, Mapping, Optional, Sequence
+from urllib.parse import urljoin, urlsplit
 
 from ._errors import ParleyError, Unreachable, bad_reply, error_for
 from ._steps import BROKEN, Exchange, Pause, Reply, Steps
 
+_REDIRECTS = {301, 302, 303, 307, 308}
 _WORTH_ANOTHER_TRY = {429, 502, 503, 504}
 _FIRST_PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 8.0
@@ -90,12 +92,36 @@ class Connection:
             else:
                 if 200 <= reply.status < 300:
                     return reply.body
+                if reply.status in _REDIRECTS:
+                    raise _redirected(self._url, reply)
                 error = _error_of(reply)
                 pause = error.retry_after if error.retry_after is not None else _pause(tries)
                 if reply.status not in _WORTH_ANOTHER_TRY or last or not _fits(pause, until):
                     raise error
             yield Pause(pause)
         raise AssertionError("the loop above returns or raises")
+
+
+def _redirected(url: str, reply: Reply) -> ParleyError:
+    to = urljoin(url, reply.headers.get("location", ""))
+    message = (
+        f"The server at {_origin(url)} redirects to {_origin(to)}, where nothing was sent: "
+        "set PARLEY_URL (or url) to the address of the server itself."
+    )
+    return ParleyError(message, code="BAD_REPLY", status=reply.status)
+
+
+def _origin(address: str) -> str:
+    """Nothing else of an address is said: its path may hold a key."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "another address"
+    if not host:
+        return "another address"
+    return f"{parts.scheme}://[{host}]{port}" if ":" in host else f"{parts.scheme}://{host}{port}"
 
 
 def _error_of(reply: Reply) -> ParleyError:

@@ -40,6 +40,8 @@ class Question:
     summary: Mapping[str, int] = field(default_factory=lambda: {})
     """Votes by option, for a multiple choice."""
     cancelled: bool = False
+    networks: int = 0
+    """From how many networks the answers came: one program can be several participants of one network."""
 
     @property
     def is_final(self) -> bool:
@@ -70,6 +72,7 @@ def question_from(body: Mapping[str, Any]) -> Question:
         responses=tuple(_response(one, options) for one in body.get("responses", ())),
         summary=dict(body.get("summary", {})),
         cancelled=body.get("cancelled", False),
+        networks=body.get("integrity", {}).get("networks", 0),
     )
 
 

@@ -73,7 +73,7 @@ export const PollBody = z.object({
   cancelled: z.literal(true).optional(),
   responses: z.array(GivenResponse),
   summary: z.record(z.string(), z.int()).optional(),
-  integrity: z.object({ networks: z.int(), participants: z.int() }).optional(),
+  integrity: z.object({ networks: z.int(), participants: z.int() }),
 });
 
 export const QuestionPage = z.object({

@@ -136,7 +136,7 @@ export interface HumanCaller {
  *   a bad key; `person_changed` where `X-Person` names somebody else than whoever is signed in
  */
 export async function humanCaller(door: DoorContext, request: FastifyRequest): Promise<HumanCaller> {
-  const { ctx, config } = door;
+  const { config } = door;
   await refuseBadPathKey(door, request);
   const named = await namedPerson(door, request);
   const person = named?.person;
@@ -150,13 +150,25 @@ export async function humanCaller(door: DoorContext, request: FastifyRequest): P
   const timeZone = request.headers["x-time-zone"];
   const caller: Caller = {
     network: networkMac(door, request),
-    exempt: isFromHere(config, request),
     ...(named && { ...named, byKey: request.headers.authorization !== undefined }),
     ...(participant !== undefined && { participant }),
-    ...(fingerprint !== "" && { fingerprint: ctx.keyring.mac("fingerprint", fingerprint) }),
+    ...deviceOf(door, request, fingerprint),
     ...(typeof timeZone === "string" && isTimeZone(timeZone) && { timeZone }),
   };
   return { caller, credentialed: person !== undefined || participant !== undefined };
+}
+
+/**
+ * Returns what stands for the caller's device. On this computer, all that show nothing are one device: a program that
+ * leaves its key at home is one participant, and not as many as it sends answers.
+ */
+function deviceOf(
+  { ctx: { keyring }, config }: DoorContext,
+  request: FastifyRequest,
+  fingerprint: string,
+): Pick<Caller, "fingerprint"> {
+  if (fingerprint === "" && !isFromHere(config, request)) return {};
+  return { fingerprint: keyring.mac("fingerprint", fingerprint) };
 }
 
 /** A named person, and whether a key stands for them or their own session. */

@@ -65,7 +65,7 @@ export function pollBody({ ask, responses }: AskReading, expand: { meta: boolean
     ...(ask.state === "cancelled" ? member("cancelled", true) : []),
     ["responses", `[${responses.map((response) => responseJson(response, expand.meta)).join(",")}]`],
     ...(ask.form.kind === "choice" ? [["summary", summaryJson(ask.form.options, responses)] satisfies Member] : []),
-    ...(expand.meta ? member("integrity", integrityOf(responses)) : []),
+    ...member("integrity", integrityOf(responses)),
   ]);
 }
 

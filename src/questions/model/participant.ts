@@ -12,8 +12,6 @@ export interface Caller {
   fingerprint?: string;
   /** Keyed hash of the caller's network under the day's salt. */
   network: string;
-  /** True for callers on the same machine while nobody else can reach the server: limits by network pass them by. */
-  exempt: boolean;
   /** IANA zone, where the caller sent one the platform knows. */
   timeZone?: string;
 }

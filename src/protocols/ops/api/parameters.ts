@@ -29,7 +29,7 @@ export const PARAMETERS: Readonly<Record<string, Parameter>> = {
   cursor: words("Where the page before ended"),
   deep: { schema: oneOf("true", "false"), description: "Ask the channels themselves, too" },
   delivery_state: { name: "state", schema: oneOf("pending", "delivered", "dead"), description: "How far it is" },
-  expand: { schema: oneOf("meta"), description: "Says who answered when, and how many networks took part" },
+  expand: { schema: oneOf("meta"), description: "Says which answer came when, and from what kind of participant" },
   id: words("The id of a task"),
   ids: words("Ids, with commas between"),
   job_state: { ...words("States, with commas between"), name: "state" },
