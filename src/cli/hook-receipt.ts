@@ -3,7 +3,7 @@ import { isReceiptOf, isSigned, payloadOf, type ReceiptKeys } from "@parley/sdk/
 import { CouldNotAsk, type Ended, OPEN_NAME, readThere, type ServerAccess } from "./people-requests.ts";
 
 /** The call that was asked for. */
-export interface AskedCall {
+export interface CallOfHook {
   callId: string;
   digest: string;
   /** When it was asked, in milliseconds since 1970; left out where another hook may have asked it earlier. */
@@ -16,7 +16,7 @@ const KEYS = "/.well-known/jwks.json";
  * Returns why an approval does not count, in words that follow "because"; nothing where its signed receipt is of exactly
  * this call, or where the server says no keys and shows no receipt (spec/security 4).
  */
-export async function receiptProblem(place: ServerAccess, call: AskedCall, ended: Ended): Promise<string | null> {
+export async function receiptProblem(place: ServerAccess, call: CallOfHook, ended: Ended): Promise<string | null> {
   const askId = typeof ended.ask_id === "string" ? ended.ask_id : "";
   try {
     const [keys, text] = [

@@ -92,7 +92,6 @@ async function answerIn(
   if (current.state !== "open") throw await refusalOfSettled(tx, current);
   const answer = checkAnswer(current.form, input.given);
   if (judged.refusal && current.form.kind === "text") throw judged.refusal;
-  const reading = await chargeAnswer(ctx, tx, identified, input.caller);
 
   const counted = await countAnswerIfOpen(tx, current.id);
   if (!counted?.inTime) {
@@ -101,6 +100,8 @@ async function answerIn(
     const now = counted ? undefined : await findAsk(tx, current.id);
     throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
   }
+  // After the question's row, so that whoever waits for it holds up no other answers of the same network.
+  const reading = await chargeAnswer(ctx, tx, identified, input.caller);
   // point: answer-counted
   const receipt = await record(ctx, tx, counted.ask, {
     id: claim?.objectId ?? ctx.newId("r"),

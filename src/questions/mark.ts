@@ -36,9 +36,8 @@ export async function reportQuestion(
   report: { reason: ReportReason; comment?: string },
 ): Promise<{ issue: string | null }> {
   return transact(ctx, async (tx) => {
-    if (!(await findAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
-    const { identity, issue } = await welcome(ctx, tx, caller);
     if (!(await lockAsk(tx, askId))) throw new Refusal("ask_not_found", { question_id: askId });
+    const { identity, issue } = await welcome(ctx, tx, caller);
     await upsertReport(tx, {
       askId,
       person: identity.person,

@@ -154,15 +154,18 @@ for (const on of DATABASES) {
       }
     });
 
-    it("are new each time they show nothing", async () => {
+    it("are one on this computer while they show nothing, and new each time from elsewhere", async () => {
       const id = await ask();
-      const replies = [await answer(world(), id, {}), await answer(world(), id, {})];
-      assert.deepEqual(
-        replies.map((reply) => reply.status),
-        [201, 201],
-      );
-      const [one, other] = replies.map(tokenIn);
-      assert.notEqual(one, other);
+      const [one, again] = [await answer(world(), id, {}), await answer(world(), id, {})];
+      assert.deepEqual([one.status, saidOf(again)], [201, alreadyAnswered]);
+      const [here, other] = [one, await answer(world(), await ask(), {})].map(tokenIn);
+      assert.equal(here, other);
+
+      await using inPublic = await openWorld({ on, env: { ...IN_PUBLIC, ...ROOMY } });
+      const asked = await inPublic.agent("ana-bot").ask({ options: LABELS });
+      const strangers = ["203.0.113.1", "203.0.113.1"].map((address) => answer(inPublic, asked.id, from(address)));
+      const [first, second] = (await Promise.all(strangers)).map(tokenIn);
+      assert.notEqual(first, second);
     });
 
     it("are one when two first requests with one fingerprint come at once", async () => {
