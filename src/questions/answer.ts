@@ -92,6 +92,7 @@ async function answerIn(
   if (current.state !== "open") throw await refusalOfSettled(tx, current);
   const answer = checkAnswer(current.form, input.given);
   if (judged.refusal && current.form.kind === "text") throw judged.refusal;
+  const reading = await chargePerson(ctx, tx, identified);
 
   const counted = await countAnswerIfOpen(tx, current.id);
   if (!counted?.inTime) {
@@ -101,7 +102,7 @@ async function answerIn(
     throw settledRefusal(now ? await heldIfDue(tx, now) : { ...current, state: "expired" });
   }
   // After the question's row, so that whoever waits for it holds up no other answers of the same network.
-  const reading = await chargeAnswer(ctx, tx, identified, input.caller);
+  await chargeNetwork(ctx, tx, identified, input.caller);
   // point: answer-counted
   const receipt = await record(ctx, tx, counted.ask, {
     id: claim?.objectId ?? ctx.newId("r"),
@@ -193,12 +194,13 @@ async function refuseIfAnswered(tx: Tx, askId: string, identity: AnsweringIdenti
 }
 
 /** Charges the person, whose row then keeps other answers of the same person waiting until this one is through. */
-async function chargeAnswer(ctx: Context, tx: Tx, identified: Identified, caller: Caller): Promise<LimitReading> {
-  const { limits } = ctx.crowd;
+function chargePerson({ crowd }: Context, tx: Tx, { identity }: Identified): Promise<LimitReading> {
+  return chargeLimit(tx, "answers", identity.person, crowd.limits.answersPerHour);
+}
+
+async function chargeNetwork(ctx: Context, tx: Tx, identified: Identified, caller: Caller): Promise<void> {
   await chargeNewcomer(ctx, tx, caller, identified);
-  const reading = await chargeLimit(tx, "answers", identified.identity.person, limits.answersPerHour);
-  await chargeLimit(tx, "network answers", caller.network, limits.answersPerNetworkPerHour);
-  return reading;
+  await chargeLimit(tx, "network answers", caller.network, ctx.crowd.limits.answersPerNetworkPerHour);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { TEAM } from "../channels/slack-double.ts";
 import type { Reply } from "../support/world.ts";
 import type { AskedCall, AskedQuestion, ConsentStory } from "./consent-story.ts";
+import { actAfterDemotion, askAfterGrantRevoked, decideByWhatWasTaken } from "./consent-taken.ts";
 import { ASKERS_APP, ASKERS_MAILBOX, ASKERS_TOKEN, type MailTokens, type Somebody, tokensIn } from "./consent-world.ts";
 
 const A2H = "/humanlayer/v1";
@@ -380,6 +381,9 @@ const STEPS: readonly (readonly [Step, number])[] = [
   [hideInSecret, 2],
   [flood, 0.3],
   [joinThread, 1],
+  [decideByWhatWasTaken, 4],
+  [actAfterDemotion, 1],
+  [askAfterGrantRevoked, 1],
 ];
 const SHARES = STEPS.reduce((sum, [, share]) => sum + 10 * share, 0);
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { type Failure, firstSeedOf, type Harness, type HarnessOptions, type HarnessReport } from "./harness.ts";
+import { IN_PUBLIC } from "../support/contract.ts";
 import { openPair, type Pair } from "./model-pair.ts";
 import { DAY, HOUR } from "./model-points.ts";
 import { Model, type Rules } from "./model-rules.ts";
@@ -23,8 +24,10 @@ const RULES: readonly Rules[] = [
   { questionsPerHour: PLENTY, openQuestions: PLENTY, answersPerHour: PLENTY, bonuses: true, dailyCap: 60 },
 ].map((rules) => ({ ...rules, readsPerHour: PLENTY, keptMs: KEPT_DAYS * DAY }));
 
-const settingsOf = (rules: Rules): Record<string, string> =>
-  Object.fromEntries(
+/** The crowd is public, so that whoever shows nothing is somebody new. */
+const settingsOf = (rules: Rules): Record<string, string> => ({
+  ...IN_PUBLIC,
+  ...Object.fromEntries(
     Object.entries({
       LIMITS_QUESTIONS_PER_HOUR: rules.questionsPerHour,
       LIMITS_OPEN_QUESTIONS: rules.openQuestions,
@@ -36,7 +39,8 @@ const settingsOf = (rules: Rules): Record<string, string> =>
       RETENTION_CLOSED_DAYS: KEPT_DAYS,
       RETENTION_EXPIRED_DAYS: KEPT_DAYS,
     }).map(([name, value]) => [`PARLEY_ASK_A_HUMAN_${name}`, String(value)]),
-  );
+  ),
+});
 
 /** Two servers and the model of them, shared by story after story. */
 interface Stage {
