@@ -73,3 +73,65 @@ describe("a report that a mail did not arrive", () => {
     it(`is about ${what}`, async () => assert.deepEqual(await bounceOf(report), bounce));
   }
 });
+
+const QMAIL = `Hi. This is the qmail-send program at people.example.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+This is a permanent error; I've given up. Sorry it didn't work out.
+
+<ana@people.example>:
+Sorry, no mailbox here by that name. (#5.1.1)
+
+--- Below this line is a copy of the message.
+
+Return-Path: <parley@parley.example>
+Received: (qmail 1 invoked from network); 2 Feb 2026
+${OURS}
+${REPLY_TO}
+
+Approve?`;
+const EXIM = `This message was created automatically by mail delivery software.
+
+A message that you sent could not be delivered to one or more of its
+recipients. This is a permanent error. The following address(es) failed:
+
+  ana@people.example
+    SMTP error from remote mail server after RCPT TO: 550 no such user
+
+------ This is a copy of the message, including all the headers. ------
+
+${OTHER}
+${REPLY_TO}
+
+Approve?`;
+const WARNING = EXIM.replace("could not be delivered to", "has not yet been delivered to").replace(
+  "This is a permanent error. The following address(es) failed:",
+  "No action is required on your part. Delivery attempts will continue:",
+);
+
+async function bounceOfText(text: string, from = "MAILER-DAEMON@people.example", attached = "") {
+  const parts = `--B\nContent-Type: text/plain\n\n${text}\n\n--B\nContent-Type: message/rfc822\n\n${attached}\n\n--B--\n`;
+  const [type, body] = attached === "" ? ["text/plain", text] : ["multipart/mixed; boundary=B", parts];
+  const raw = `From: ${from}\nSubject: failure notice\nMIME-Version: 1.0\nContent-Type: ${type}\n\n${body}`;
+  const arrived = { raw: Buffer.from(raw.replaceAll("\n", "\r\n")), recipients: [], fromNobody: true };
+  return (await readMail(arrived, "parley.example", "parley@parley.example")).bounce;
+}
+
+describe("a report that is words alone", () => {
+  const mail = `${OTHER}\n${REPLY_TO}\n\nApprove?`;
+  for (const [what, report, bounce] of [
+    ["of qmail", [QMAIL], { of: BY_ID, ...PERMANENT }],
+    ["of Exim", [EXIM], { of: BY_ADDRESS, permanent: true, code: "5.0.0" }],
+    [
+      "of Exim, with the mail attached",
+      [EXIM.split("------")[0] ?? "", undefined, mail],
+      { of: BY_ADDRESS, permanent: true, code: "5.0.0" },
+    ],
+    ["that a mail is late", [WARNING], { of: BY_ADDRESS, permanent: false, code: "4.0.0" }],
+    ["of something else", ["Your mailbox is nearly full.\n\nReceived: x\n" + REPLY_TO], undefined],
+    ["that names no mail of ours", [QMAIL.split("---")[0] ?? ""], undefined],
+    ["that a person passed on", [QMAIL, "ana@people.example"], undefined],
+  ] as const) {
+    it(`${what} is ${bounce ? "about the mail that it holds" : "no report about a mail of ours"}`, async () =>
+      assert.deepEqual(await bounceOfText(...(report as [string])), bounce));
+  }
+});

@@ -1,13 +1,10 @@
-import { TEAM } from "../channels/slack-double.ts";
 import type { Reply } from "../support/world.ts";
 import type { AskedCall, AskedQuestion, ConsentStory } from "./consent-story.ts";
+import { CHANNEL, MEMBER, pressAs, pressInChannel, pressOnOwnPosts } from "./consent-slack.ts";
 import { actAfterDemotion, askAfterGrantRevoked, decideByWhatWasTaken } from "./consent-taken.ts";
-import { ASKERS_APP, ASKERS_MAILBOX, ASKERS_TOKEN, type MailTokens, type Somebody, tokensIn } from "./consent-world.ts";
+import { ASKERS_MAILBOX, ASKERS_TOKEN, type MailTokens, type Somebody, tokensIn } from "./consent-world.ts";
 
 const A2H = "/humanlayer/v1";
-const CHANNEL = "C0OPS";
-/** A full member of the Slack workspace who is not enrolled. */
-const MEMBER: Somebody = { name: "a member", email: "", slack: "U0GUEST", number: null, answers: null };
 const HOUR_MS = 3_600_000;
 /** The messages that an address gets within an hour, with the one that says how many wait. */
 const MOST_MAILS = 31;
@@ -100,9 +97,11 @@ const tryLearnt: Step = async (story) => {
   await read(story);
   const text = story.learnt.join("\n").replaceAll("\\n", "\n");
   const all = (pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? match[0]))];
-  const codes = all(/\b([2-9CDFGHJKMNPQRTVWX]{4})\b/g).slice(-3);
-  for (const link of all(/\/r\/[\w-]{43}/g).slice(-3)) {
-    for (const code of ["", ...codes]) {
+  // A link and its code stand in one message.
+  for (const message of story.learnt.filter((one) => /\/r\/[\w-]{43}/.test(one)).slice(-3)) {
+    const link = /\/r\/[\w-]{43}/.exec(message)?.[0] ?? "";
+    const codes = [...message.replaceAll("\\n", "\n").matchAll(/\b[2-9CDFGHJKMNPQRTVWX]{4}\b/g)].map(([code]) => code);
+    for (const code of new Set(["", ...codes.slice(0, 5)])) {
       const words = { text: "asker's words", "field:0": "1000000" };
       const isTaken = await story.decideByLink(link, { choice: "approve", code, ...words });
       story.note(`tries the link ${link.slice(0, 10)} with ${code || "no code"} -> ${isTaken}`);
@@ -119,53 +118,14 @@ const tryLearnt: Step = async (story) => {
     await pressAs(story, { user: "U0ANA", channel, delivery, app: "askers", ts: "1763639999.000001" });
     story.note(`has Ana press on a message of its own about ${delivery}`);
   }
-};
-
-interface Press {
-  user: string;
-  channel: string;
-  delivery: string;
-  app: "ours" | "askers";
-  ts: string;
-}
-
-async function pressAs(story: ConsentStory, { user, channel, delivery, app, ts }: Press): Promise<void> {
-  await story.on.press(
-    {
-      type: "block_actions",
-      ...(app === "askers" && { api_app_id: ASKERS_APP }),
-      team: { id: TEAM },
-      user: { id: user, team_id: TEAM, username: user.toLowerCase() },
-      channel: { id: channel },
-      container: { type: "message", message_ts: ts, channel_id: channel },
-      message: { ts, text: "May I read the weather?" },
-      trigger_id: "t",
-      actions: [{ action_id: "parley:approve", block_id: "b", value: delivery, type: "button", action_ts: "1" }],
-    },
-    app,
-  );
-}
-
-/** Somebody of the channel who is not enrolled presses on what was posted there. */
-const pressInChannel: Step = async (story) => {
-  const posts = story.on.slack.of("chat.postMessage").filter(({ form }) => form["channel"] === CHANNEL);
-  const one = posts.at(-1 - story.dice.int(3));
-  const delivery = /"value":"(dlv_\w+|[\w.-]+)"/.exec(one?.form["blocks"] ?? "")?.[1];
-  if (!one || !delivery) return;
-  // The stand-in counts what is posted, and names each by its number.
-  const number = story.on.slack.of("chat.postMessage").indexOf(one) + 1;
-  const ts = `1763632800.${String(number).padStart(6, "0")}`;
-  const user = MEMBER.slack ?? "";
-  story.on.slack.users.set(user, { id: user, team_id: TEAM, deleted: false, is_bot: false });
-  const askId = await story.askOfDelivery(delivery);
-  story.calls.find((call) => call.askId === askId)?.agreed.add(MEMBER);
-  await pressAs(story, { user, channel: CHANNEL, delivery, app: "ours", ts });
-  story.note(`somebody who is not enrolled presses in the channel about ${askId}`);
+  await pressOnOwnPosts(story);
 };
 
 /** The asker asks one more mailbox: its own, or that of somebody who would agree alone. */
 const escalate: Step = async (story) => {
-  const one = story.calls[story.dice.int(story.calls.length || 1)];
+  const joint = story.calls.filter(({ needs }) => needs === "all");
+  const from = joint.length > 0 && story.dice.chance(0.5) ? joint : story.calls;
+  const one = from[story.dice.int(from.length || 1)];
   if (!one) return;
   const address = story.dice.pick([ASKERS_MAILBOX, ...story.on.people.map(({ email }) => email)]);
   const body = { escalation_msg: "please", channel: { email: { address } } };
@@ -372,7 +332,7 @@ const STEPS: readonly (readonly [Step, number])[] = [
   [replyByMail, 18],
   [decide, 24],
   [pressInChannel, 6],
-  [escalate, 4],
+  [escalate, 8],
   [okElsewhere, 6],
   [cancel, 3],
   [wait, 8],

@@ -7,7 +7,7 @@ import { composeNotice, composeTell, type MailFrame } from "./compose.ts";
 import { watchMailbox } from "./imap-mailbox.ts";
 import { openInbox } from "./inbound.ts";
 import { mailHook } from "./mail-hook.ts";
-import type { FailedMail } from "./read-mail.ts";
+import type { FailedMail } from "./bounce.ts";
 import { listenForMail } from "./smtp-listener.ts";
 import { openSmtp } from "./smtp-out.ts";
 import { EMAIL_FIELDS, parseEmail, type EmailTarget } from "./target.ts";
