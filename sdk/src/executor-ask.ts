@@ -3,7 +3,7 @@ import { ParleyError } from "./errors.ts";
 import { contextEnvelope, contextHash } from "./executor-context.ts";
 import { AskFailed, AskRejected, AskTimedOut, LeaseLost } from "./executor-errors.ts";
 import { connect, type JobOptions, named, PATIENCE_MS } from "./executor-place.ts";
-import type { Answer, AskKind } from "./executor-wire.ts";
+import type { Answer, AnswerStatus, AskKind } from "./executor-wire.ts";
 import { type Connection, sleep } from "./http.ts";
 import { newKey } from "./idempotency-key.ts";
 import { backOffMs, persist } from "./persist.ts";
@@ -57,6 +57,7 @@ const WAIT_S = 25;
 /** The first look is short where somebody wants to know the stage. */
 const FIRST_WAIT_S = 2;
 const WITHDRAW_WITHIN_MS = 5000;
+const STATUSES: readonly AnswerStatus[] = ["ANSWERED", "REJECTED", "TIMEOUT", "ERROR"];
 
 /**
  * Resolves with the answer of whoever answers first: policy, an earlier decision, a model, people.
@@ -65,7 +66,8 @@ const WITHDRAW_WITHIN_MS = 5000;
  * a refusal is final. An aborted `signal` withdraws the ask, unless its job is lost: then it waits for the next holder.
  *
  * @throws {AskRejected | AskTimedOut | AskFailed} with `code` and `answer`
- * @throws {ParleyError} the server's refusal of the request itself, or the signal's reason
+ * @throws {ParleyError} the server's refusal of the request itself, `BAD_REPLY` for what is no answer to it, or the
+ *   signal's reason
  */
 export async function ask<T = unknown>(type: AskKind, prompt: string, options: AskOptions = {}): Promise<AskResult<T>> {
   const answer = await answerTo<T>(type, prompt, options);
@@ -150,11 +152,18 @@ async function wait<T>(
     const timeoutMs = waitS * 1000 + 15_000;
     const look = () => connection.call<Answer<T> | undefined>("GET", answerPath(id), { signal, query, timeoutMs });
     const answer = await persist(look, { signal, giveUpAt });
-    if (answer) return answer;
+    if (answer !== undefined) return ofThis(answer, id);
     tell?.();
+    if (Date.now() > giveUpAt) throw new ParleyError("TIMED_OUT", "The server did not say how the ask ended.");
     // What does not hold a wait must not be asked in a tight loop.
     if (Date.now() - askedAt < 500) await sleep(backOffMs(), signal);
   }
+}
+
+/** Returns the answer. @throws {ParleyError} `BAD_REPLY` unless it is of this ask, in a word that is known */
+function ofThis<T>(answer: Answer<T> | null, id: string): Answer<T> {
+  if (answer?.ask_id === id && STATUSES.includes(answer.status)) return answer;
+  throw new ParleyError("BAD_REPLY", "The reply is no answer to this ask.", { status: 200 });
 }
 
 const answerPath = (id: string): string => `/asks/${encodeURIComponent(id)}/answer`;

@@ -99,9 +99,10 @@ export class Connection {
       const reply = await this.#send(method, path, { ...call, signal });
       if (!reply.ok) throw await refusalOf(reply);
       if (reply.status === 204) return undefined as T;
-      return (call.asText ? await reply.text() : await jsonOf(reply)) as T;
+      return (call.asText ? await textOf(reply) : await jsonOf(reply)) as T;
     } catch (error) {
-      if (deadline.aborted && !call.signal?.aborted) {
+      if (call.signal?.aborted) throw call.signal.reason;
+      if (deadline.aborted) {
         throw new ParleyError("TIMED_OUT", "The server did not reply in time.", { cause: error });
       }
       throw error;
@@ -187,8 +188,17 @@ function originOf(address: string | null, base?: string): string {
   return origin === "null" ? "another address" : origin;
 }
 
+/** Returns a body. @throws {ParleyError} `UNREACHABLE` where it breaks off */
+async function textOf(reply: Response): Promise<string> {
+  try {
+    return await reply.text();
+  } catch (cause) {
+    throw new ParleyError("UNREACHABLE", "The connection was cut before the whole reply had come.", { cause });
+  }
+}
+
 async function jsonOf(reply: Response): Promise<unknown> {
-  const text = await reply.text();
+  const text = await textOf(reply);
   try {
     return JSON.parse(text);
   } catch (error) {

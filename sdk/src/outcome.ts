@@ -16,6 +16,7 @@ const GRACE_MS = 60_000;
 
 /** A request to people, as far as waiting for its end goes. */
 interface Request {
+  spec: object;
   status: RequestStatus & { expires_at?: string };
 }
 
@@ -54,8 +55,8 @@ interface Waited<T> {
 
 /** Returns the reply. @throws {ParleyError} `BAD_REPLY` unless it is of this request */
 function ofThis<T extends Request>(reply: T, { id, nameOf }: Waited<T>): T {
-  if (typeof reply?.status !== "object" || reply.status === null)
-    throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status: 200 });
+  const isRequest = [reply?.status, reply?.spec].every((part) => typeof part === "object" && part !== null);
+  if (!isRequest) throw new ParleyError("BAD_REPLY", "The reply is not what a Parley server sends.", { status: 200 });
   if (nameOf(reply) !== id)
     throw new ParleyError("BAD_REPLY", "The server answered for another request.", { status: 200 });
   return reply;

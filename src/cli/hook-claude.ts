@@ -105,14 +105,16 @@ export function timeoutOf(text = USUAL_TIMEOUT): number {
   return Math.round(ms / 1000);
 }
 
-interface How {
+/** Whom to ask, and for how long. */
+export interface How {
   to: string | undefined;
   /** The people of whom one must have approved. */
   by: Approvers | undefined;
   timeoutSeconds: number;
 }
 
-function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
+/** Resolves with what people decided about a tool, or answered. @throws {CouldNotAsk} */
+export function decided(place: ServerAccess, input: HookInput, how: How): Promise<HookDecision> {
   const questions = input.tool_name === ASKING_TOOL ? questionsOf(input) : null;
   return questions ? answered(place, input, how, questions) : permitted(place, input, how);
 }
@@ -164,6 +166,9 @@ async function answered(
     return { is: "undecided", because: "Parley: nobody answered in time." };
   }
   const answers = questions.map((one, i): [string, string] => [one.question, answerIn(one, ends[i] ?? {})]);
+  if (answers.some(([, words]) => words === "")) {
+    return { is: "undecided", because: "Parley: the server's reply holds no answer." };
+  }
   const updatedInput = { ...input.tool_input, answers: Object.fromEntries(answers) };
   return { is: "allow", because: `Answered by ${nameOf(ends[0] ?? {})}`, updatedInput };
 }

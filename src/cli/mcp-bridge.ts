@@ -143,7 +143,7 @@ async function send(
   const type = reply.headers.get("content-type") ?? "";
   if (!type.startsWith("text/event-stream")) {
     const text = await away(() => reply.text());
-    return say(withId(text, request) ?? notParley(request, url, reply.status));
+    return say(answerIn(text, request) ?? notParley(request, url, reply.status));
   }
   const lines = linesOf(reply.body ?? emptyBody());
   for (;;) {
@@ -151,18 +151,27 @@ async function send(
     if (done) throw new ServerAway("the reply broke off");
     if (!line.startsWith("data:")) continue;
     const text = line.slice("data:".length).trim();
-    say(text);
-    if (parseObject(text)?.["id"] === undefined) continue;
+    const message = parseObject(text);
+    if (message?.["id"] === undefined) {
+      if (typeof message?.["method"] === "string") say(text);
+      continue;
+    }
+    say(answerIn(text, request) ?? notParley(request, url, reply.status));
     await lines.return(undefined);
     return;
   }
 }
 
-/** Hands an answer on as it is, so that no name or order in it changes; a refusal before parsing is given its id. */
-function withId(text: string, { id }: Request): string | null {
+/**
+ * Returns an answer as it is, so that no name or order in it changes; a refusal before parsing is given its id. Null for
+ * what answers another request, or none.
+ */
+function answerIn(text: string, { id }: Request): string | null {
   const json = parseObject(text);
   if (!json || !("result" in json || "error" in json)) return null;
-  return json["id"] === id && !text.includes("\n") ? text : JSON.stringify({ ...json, id });
+  if (json["id"] === id) return text.includes("\n") ? JSON.stringify(json) : text;
+  const isUnread = !("result" in json) && (json["id"] ?? null) === null;
+  return isUnread ? JSON.stringify({ ...json, id }) : null;
 }
 
 function notParley({ id }: Request, url: string, status: number): string {

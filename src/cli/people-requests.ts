@@ -65,8 +65,12 @@ export async function askPeople(
     let status = await tried(of, "POST", `/${kind}`, JSON.stringify(request));
     while (status["resolved_at"] === undefined) {
       if (signal.aborted) throw new CouldNotAsk("The request was withdrawn.");
-      if (clock.monotonic() > until) throw new CouldNotAsk("The server did not say how the request ended.");
+      const start = clock.monotonic();
+      if (start > until) throw new CouldNotAsk("The server did not say how the request ended.");
       status = await tried(of, "GET", `${path}?wait=${HOLD_S}`);
+      // A server that does not hold reads must not be asked in a tight loop.
+      const isHeld = clock.monotonic() - start >= PAUSE_MS;
+      if (!isHeld && status["resolved_at"] === undefined) await clock.sleep(PAUSE_MS, signal);
     }
     return status as Ended;
   } catch (error) {

@@ -315,7 +315,7 @@ async function claim(
   signal: AbortSignal,
 ): Promise<WorkerJob | null> {
   const kinds = repos.map(({ name }) => attemptKind(name));
-  const reply = await systemFetch(new URL("/jobs/claim", place.url), {
+  const reply = await systemFetch(`${place.url}/jobs/claim`, {
     method: "POST",
     signal,
     headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
@@ -335,7 +335,7 @@ async function claim(
 
 /** Returns whether a job came to its end with a result, as its worker may not have heard. */
 async function hasSucceeded(place: ServerAddress, jobId: string): Promise<boolean> {
-  const reply = await systemFetch(new URL(`/jobs/${encodeURIComponent(jobId)}`, place.url), {
+  const reply = await systemFetch(`${place.url}/jobs/${encodeURIComponent(jobId)}`, {
     headers: { authorization: `Bearer ${place.key}` },
   });
   return reply.status === 200 && ((await reply.json()) as { state?: string }).state === "SUCCEEDED";

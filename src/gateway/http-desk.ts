@@ -21,6 +21,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
 /** The server is not there, is stopping, or asks for patience. */
 const AGAIN = [429, 502, 503, 504];
+const STATES: readonly CallTold["state"][] = ["started", "waiting", "denied", "changed"];
 
 /** Opens the way to a server by HTTP, with an agent's key; a server that is away is tried again for a minute. */
 export function openHttpDesk(options: HttpDeskOptions): GateDesk {
@@ -43,7 +44,8 @@ export function openHttpDesk(options: HttpDeskOptions): GateDesk {
   return {
     async ask({ tool, args, run, waitSeconds }, signal) {
       const wish = { gate, tool, arguments: args, run, wait_seconds: waitSeconds, timeout_seconds: timeoutSeconds };
-      return (await post("/gate/calls", wish, signal)) as CallTold;
+      const told = (await post("/gate/calls", wish, signal)) as CallTold;
+      return STATES.includes(told.state) ? told : refuseOther(options);
     },
     async hold(id, run) {
       await postOnce(options, `/gate/calls/${id}/hold`, canonicalExact({ run })).catch(() => undefined);
@@ -53,9 +55,15 @@ export function openHttpDesk(options: HttpDeskOptions): GateDesk {
     },
     async heldBack(tools, signal) {
       const { held_back: names } = await post("/gate/tools", { gate, tools }, signal);
-      return new Set(names as string[]);
+      return Array.isArray(names) ? new Set(names as string[]) : refuseOther(options);
     },
   };
+}
+
+function refuseOther({ url }: HttpDeskOptions): never {
+  throw new DeskRefused(
+    `The server at ${url} replies with what this gate does not know: it may be of another version.`,
+  );
 }
 
 async function postOnce(

@@ -56,7 +56,7 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
     const told = await askedWith(on, call, signal, (waitSeconds) =>
       on.desk.ask({ tool, args, run, waitSeconds }, signal),
     );
-    if (told.state === "started") return await runStarted(on, { call, id, fn, run, told }, signal);
+    if (told.state === "started") return await runStarted(on, { call, id, args, fn, run, told }, signal);
     say(toolErrorLine(id, wordsOf(fn, told), stateOf(told)));
   } catch (error) {
     if (signal.aborted) return;
@@ -127,19 +127,24 @@ async function askedWith(
 interface Running {
   call: RpcMessage;
   id: RpcIdentity;
+  /** What the client wants it to run with. */
+  args: unknown;
   fn: string;
   run: string;
   told: Started;
 }
 
 /** Runs what was approved, and nothing else, and says how that ended before the client hears of it. */
-async function runStarted(on: CallDesk, { call, id, fn, run, told }: Running, signal: AbortSignal): Promise<void> {
-  const { arguments: args, edited, digest } = told;
+async function runStarted(on: CallDesk, running: Running, signal: AbortSignal): Promise<void> {
+  const { call, id, fn, run, told } = running;
+  const { arguments: args, digest } = told;
+  const edited = told.edited === true;
   const approved = canonicalExact(args);
-  if (sha256Digest(consentText(fn, approved)) !== digest) {
+  const isOfThis = edited || approved === canonicalExact(running.args);
+  if (!isOfThis || sha256Digest(consentText(fn, approved)) !== digest) {
     const nothing = "refused before it ran";
     await on.desk.end(told.id, run, { outcome: "error", result_digest: sha256Digest(nothing) });
-    throw new Error(`${fn} was approved with a digest that is not of its arguments`);
+    throw new Error(`What was approved is not what would run as ${fn}`);
   }
   const line = edited ? JSON.stringify({ ...call.json, params: { ...call.params, arguments: args } }) : call.line;
   const over = new AbortController();

@@ -145,7 +145,7 @@ function openLine({ place, leaving, hold: heldBefore }: RemoteDeskOptions): Line
   async function request(path: string, init: RequestInit, until = stop): Promise<Response> {
     for (let pauseMs = AGAIN_MS; ; pauseMs = Math.min(2 * pauseMs, SLOWEST_MS)) {
       if (until.aborted) throw new AttemptLost("it was left");
-      const reply = await systemFetch(new URL(path, place.url), {
+      const reply = await systemFetch(`${place.url}${path}`, {
         ...init,
         signal: until,
         headers: { ...init.headers, authorization: `Bearer ${place.key}`, "parley-lease": hold.lease },

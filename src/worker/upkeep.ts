@@ -116,7 +116,7 @@ async function reviewsOf(
   body?: object,
 ): Promise<string> {
   using deadline = openDeadline(systemClock, REPLY_WITHIN_MS, signal);
-  const reply = await systemFetch(new URL(`/assignment/${encodeURIComponent(repo)}/reviewed`, url), {
+  const reply = await systemFetch(`${url}/assignment/${encodeURIComponent(repo)}/reviewed`, {
     signal: deadline.signal,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body && { method: "POST", body: JSON.stringify(body) }),

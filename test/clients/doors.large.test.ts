@@ -5,40 +5,24 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
-import { Parley } from "@parley/sdk";
 import { sha256Digest } from "../../src/lib/exact-json.ts";
 import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../../src/lib/receipt.ts";
 import { until } from "../support/contract.ts";
 import { itWith } from "../support/parts.ts";
-import { environment, start } from "../support/program.ts";
+import { environment, newFolder, type Run, start } from "../support/program.ts";
+import { AWAY, json, ODD, openOddServer, type OddServer } from "./odd-server.ts";
 
 const KEY = `parley_agent_${"x".repeat(38)}`;
 const UNANSWERING = fileURLToPath(new URL("../support/unanswering-tools.mjs", import.meta.url));
 const PYTHON = fileURLToPath(new URL("../../sdk-python/src", import.meta.url));
 const itWithPython = await itWith("Python 3");
 
-/** Who says yes in a form that is not Parley's, or is nobody to say it. */
-const json = (body: unknown): RequestListener => {
-  return (_, reply) => void reply.setHeader("content-type", "application/json").end(JSON.stringify(body));
-};
-const ODD: Record<string, RequestListener> = {
-  page: (_, reply) => void reply.setHeader("content-type", "text/html").end("<html>approved"),
-  nothing: (_, reply) => void reply.writeHead(204).end(),
-  null: json(null),
-  list: json([{ approved: true }]),
-  version: json({ v: 9, decision: "approved", approved: true, state: "started" }),
-  other: json({ call_id: "another", status: { approved: true, resolved_at: "2026-01-01T00:00:00Z", ask_id: "ask_1" } }),
-  refused: (_, reply) => void reply.writeHead(403, { "content-type": "text/plain" }).end("approved"),
-};
-
-/** What a door says of a server; it throws where the door lets something run. */
+/** What a program says of a server; it throws where it lets something run. */
 type Door = (url: string) => Promise<string>;
 
 const DOORS: Record<string, Door> = {
   async hook(url) {
-    const run = start(["hook", "claude", "--timeout", "10s"], { PARLEY_URL: url, PARLEY_KEY: KEY });
-    const input = { hook_event_name: "PreToolUse", session_id: "s", tool_name: "Bash", tool_input: { command: "ls" } };
-    run.child.stdin.end(JSON.stringify(input));
+    const run = hook(url, { tool_name: "Bash", tool_input: { command: "ls" } });
     const { out, err } = await run.ended;
     assert.match(out, /"permissionDecision":"(ask|deny)"/);
     return out + err;
@@ -63,37 +47,53 @@ const DOORS: Record<string, Door> = {
     assert.ok("error" in (JSON.parse(line) as object), line);
     return line + err;
   },
-  async "TypeScript SDK"(url) {
-    const parley = new Parley({ url, key: KEY });
-    return thrown(parley.approve({ fn: "refund", args: { amount: 1 } }));
+  async worker(url) {
+    const env = { PARLEY_URL: url, PARLEY_KEY: KEY };
+    const run = start(["work", "--repo", `far=${newFolder()}`, "--data-dir", newFolder()], env);
+    const { code, out, err } = await run.ended;
+    assert.notEqual(code, 0);
+    return out + err;
   },
 };
 
-async function python(url: string): Promise<string> {
-  const code = `import sys; from parley import Parley
-try:
-    Parley(sys.argv[1], key=sys.argv[2], retries=0).approve("refund", {"amount": 1})
-except Exception as error:
-    print(type(error).__name__, error)
-else:
-    sys.exit(9)`;
-  const child = spawn("python3", ["-c", code, url, KEY], {
-    env: { ...environment(), PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: "1" },
-  });
-  let out = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
-  const [code_] = (await once(child, "close")) as [number | null];
-  assert.equal(code_, 0, out);
-  return out;
+function hook(url: string, more: object): Run {
+  const run = start(["hook", "claude", "--timeout", "10s"], { PARLEY_URL: url, PARLEY_KEY: KEY });
+  run.child.stdin.end(JSON.stringify({ hook_event_name: "PreToolUse", session_id: "s", ...more }));
+  return run;
 }
 
-async function thrown(work: Promise<unknown>): Promise<string> {
-  let message = "";
-  await assert.rejects(work, (error: Error) => {
-    message = error.message;
-    return true;
+/** Asks each server, by a clock of its own that goes on while the program sleeps, and prints what became of it. */
+const PROGRAM = `
+import sys, time
+from parley import Parley
+now, naps = [time.monotonic()], [0]
+def nap(seconds):
+    now[0] += seconds
+    naps[0] += 1
+    if naps[0] > 50:
+        raise RuntimeError("it was given up")
+time.monotonic, time.sleep = lambda: now[0], nap
+for url in sys.argv[2:]:
+    naps[0] = 0
+    client = Parley(url, key=sys.argv[1], retries=0, timeout=0.2 if url.endswith("/silent") else 30)
+    refund = client.require_approval(name="refund")(lambda amount: sys.exit("it ran"))
+    try:
+        refund(amount=1)
+    except Exception as error:
+        print(type(error).__name__, error)
+`;
+
+/** Returns what the Python package says of each of these servers; fails where it lets something run. */
+async function python(...urls: string[]): Promise<string[]> {
+  const child = spawn("python3", ["-c", PROGRAM, KEY, ...urls], {
+    env: { ...environment(), PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: "1" },
   });
-  return message;
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  assert.equal(code, 0, out + err);
+  return out.trim().split("\n");
 }
 
 const [key, stranger] = [await makeSigningKey(), await makeSigningKey()];
@@ -160,14 +160,7 @@ describe("the hook, where a server approves", () => {
       const server = createServer(approving(receiptOf, keys));
       await once(server.listen(0, "127.0.0.1"), "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const run = start(["hook", "claude", "--timeout", "10s"], { PARLEY_URL: url, PARLEY_KEY: KEY });
-      const input = {
-        hook_event_name: "PreToolUse",
-        session_id: "s",
-        tool_name: "Bash",
-        tool_input: { command: "ls" },
-      };
-      run.child.stdin.end(JSON.stringify(input));
+      const run = hook(url, { tool_name: "Bash", tool_input: { command: "ls" } });
       const { out } = await run.ended;
       server.closeAllConnections();
       server.close();
@@ -179,39 +172,62 @@ describe("the hook, where a server approves", () => {
   }
 });
 
-describe("a door before an odd server", () => {
-  const heard: string[] = [];
-  const elsewhere = createServer((request, reply) => {
-    heard.push(String(request.url));
-    json({ approved: true })(request, reply);
-  });
-  const odd = createServer((request, reply) => {
-    const [, name = "", ...path] = (request.url ?? "").split("/");
-    request.resume().on("end", () => {
-      if (name !== "redirect") return void (ODD[name] ?? assert.fail(name))(request, reply);
-      reply.writeHead(307, { location: `${originOf(elsewhere)}/${path.join("/")}` }).end();
-    });
-  });
-  const originOf = (server: typeof odd) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+describe("a program before an odd server", () => {
+  let server: OddServer;
   before(async () => {
-    for (const server of [odd, elsewhere]) await once(server.listen(0, "127.0.0.1"), "listening");
+    server = await openOddServer();
   });
-  after(() => {
-    for (const server of [odd, elsewhere]) {
-      server.closeAllConnections();
-      server.close();
-    }
+  after(() => server[Symbol.asyncDispose]());
+
+  function assertRedirected(said: string): void {
+    assert.ok(said.includes(`${server.origin} redirects to ${server.elsewhere}`), said);
+    assert.ok(said.includes("PARLEY_URL"), said);
+    assert.deepEqual(server.sentOn, []);
+  }
+
+  for (const [name, door] of Object.entries(DOORS)) {
+    it(`${name}: lets nothing run by a redirect, and says where it leads`, async () => {
+      assertRedirected(await door(server.at("redirect")));
+    });
+  }
+
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "charge", arguments: {} } };
+  const crashing: Record<string, readonly [string[], object]> = {
+    hook: [["hook", "claude"], { hook_event_name: "PreToolUse", session_id: "s", tool_name: "Bash", tool_input: {} }],
+    gate: [["gate", "--as", "tools", "--", process.execPath, UNANSWERING], call],
+    bridge: [["mcp"], { ...call, params: { name: "approve", arguments: { tool_name: "Bash", input: {} } } }],
+  };
+  for (const [name, [words, input]] of Object.entries(crashing)) {
+    it(`${name}: says nothing more where it is killed while it waits`, async () => {
+      const run = start(words, { PARLEY_URL: server.at("silent"), PARLEY_KEY: KEY });
+      server.onSilence = () => run.child.kill("SIGKILL");
+      run.child.stdin.write(`${JSON.stringify(input)}\n`);
+      if (name === "hook") run.child.stdin.end();
+      const { code, out, err } = await run.ended;
+      assert.deepEqual([code, out, err], [null, "", ""]);
+    });
+  }
+
+  it("hook: gives Claude Code's own question no answer where the reply holds none", async () => {
+    const questions = [{ question: "Which plan?", header: "Plan", options: [], multiSelect: false }];
+    const run = hook(server.at("fields"), { tool_name: "AskUserQuestion", tool_input: { questions } });
+    const { out } = await run.ended;
+    assert.match(out, /"permissionDecision":"ask".*holds no answer/);
   });
 
-  async function holds(door: Door): Promise<void> {
-    for (const name of Object.keys(ODD)) await door(`${originOf(odd)}/${name}`);
-    const said = await door(`${originOf(odd)}/redirect`);
-    assert.ok(said.includes(`${originOf(odd)} redirects to ${originOf(elsewhere)}`), said);
-    assert.ok(said.includes("PARLEY_URL"), said);
-    assert.deepEqual(heard, []);
-  }
-  for (const [name, door] of Object.entries(DOORS)) {
-    it(`${name}: lets nothing run, and says where a redirect leads`, () => holds(door));
-  }
-  itWithPython("Python SDK: lets nothing run, and says where a redirect leads", () => holds(python));
+  itWithPython("Python SDK: lets nothing run by an odd reply, or one of another version or call", async () => {
+    const said = await python(...ODD.map((how) => server.at(how)));
+    assert.equal(said.length, ODD.length, said.join("\n"));
+    for (const line of said) assert.match(line, /^(ParleyError|Approval(Rejected|Mismatch)|RuntimeError) /);
+  });
+
+  itWithPython("Python SDK: lets nothing run where no server answers, the reply is cut, or none comes", async () => {
+    const said = await python(...AWAY.map((how) => server.at(how)));
+    assert.equal(said.length, AWAY.length, said.join("\n"));
+    for (const line of said) assert.match(line, /^Unreachable No reply from /);
+  });
+
+  itWithPython("Python SDK: lets nothing run by a redirect, and says where it leads", async () => {
+    assertRedirected((await python(server.at("redirect"))).join());
+  });
 });

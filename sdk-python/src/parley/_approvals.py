@@ -122,12 +122,13 @@ def _decision(connection: Connection, call: Mapping[str, Any], run: _Run) -> Ste
     if status.get("approved") is not True:
         raise ApprovalRejected(call)
     edited = run.editable and status.get("edited") is True
-    args: Mapping[str, Any] = status["kwargs"] if edited else run.args
+    args: Mapping[str, Any] = status.get("kwargs", {}) if edited else run.args
     digest = consent_digest(run.fn, args)
-    path = f"/receipts/{quote(str(status['ask_id']), safe='')}"
+    ask_id = str(status.get("ask_id", ""))
+    path = f"/receipts/{quote(ask_id, safe='')}"
     receipt = yield from read_text(connection, path)
     said = said_in(receipt)
-    wanted = Wanted(run.call_id, str(status["ask_id"]), digest, connection.agents, run.since)
+    wanted = Wanted(run.call_id, ask_id, digest, connection.agents, run.since)
     if not is_receipt_of(said, wanted) or status.get("consent_digest") != digest:
         raise ApprovalMismatch(call)
     by = run.by

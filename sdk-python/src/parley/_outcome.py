@@ -74,7 +74,7 @@ def persist(send: Callable[[], Steps[T]], seconds: float) -> Steps[T]:
 
 def _of_this(reply: Any, named: str) -> Mapping[str, Any]:
     of: Mapping[str, Any] = cast("Mapping[str, Any]", reply) if isinstance(reply, dict) else {}
-    if not isinstance(of.get("status"), dict):
+    if not isinstance(of.get("status"), dict) or not isinstance(of.get("spec"), dict):
         raise bad_reply(200)
     # A message has its id among its metadata.
     metadata: Any = of.get("metadata")
