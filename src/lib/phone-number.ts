@@ -8,8 +8,8 @@ const TRUNK_ZERO = /^(\+\d{1,3})[\s./-]*[([]\s*0\s*[)\]]/;
 /**
  * Returns a phone number as `+4930901820`, or nothing for any other text.
  *
- * A zero in brackets behind the country is left out, because it is not dialled from abroad (ITU-T E.123, section 7). A
- * number that has one without brackets, or one of a country whose zero may belong to it, is none: a message would go to
+ * A zero in brackets behind the country is left out, because it is not dialled from abroad (ITU-T E.123). A
+ * number that has one without brackets, or one of a country whose zero may belong to it, is refused: a message would go to
  * somebody else.
  */
 export function phoneNumber(text: string): string | undefined {

@@ -132,6 +132,7 @@ export async function openConsentWorld(on: DatabaseName): Promise<ConsentWorld> 
         PARLEY_LIMITS_EDGE_PER_SECOND: "100000",
         PARLEY_LIMITS_EDGE_BURST: "100000",
         PARLEY_A2H_RECIPIENTS: "any",
+        PARLEY_OPEN: "true",
         PARLEY_SLACK_BOT_TOKEN: BOT_TOKEN,
         PARLEY_SLACK_SIGNING_SECRET: SECRET,
         PARLEY_SLACK_API_URL: slack.url,
