@@ -29,11 +29,11 @@ describe("asking from a terminal", () => {
     assert.equal(check.code, 0);
     assert.match(
       check.out,
-      /^Which label is clearer\?\n {2}Send {6}0\n {2}Submit {4}1 {2}█+\n1 of 2 answers, open until \S+ \d\d:\d\d \S+\n$/,
+      /^Which label is clearer\?\n {2}Send {6}0\n {2}Submit {4}1 {2}█+\n1 of 2 answers from one network, open until \S+ \d\d:\d\d \S+\n$/,
     );
     const cancelled = await parley(["cancel", id, "--json"], env);
     assert.equal((JSON.parse(cancelled.out) as { cancelled?: boolean }).cancelled, true);
-    assert.match((await parley(["check", id], env)).out, /1 of 2 answers, cancelled\n$/);
+    assert.match((await parley(["check", id], env)).out, /1 of 2 answers from one network, cancelled\n$/);
   });
 
   it("waits for the answers and prints them with the tally", async () => {
@@ -43,7 +43,10 @@ describe("asking from a terminal", () => {
     await answer(id, "bo", { selected_option: 0 });
     const { code, out } = await run.ended;
     assert.equal(code, 0);
-    assert.match(out, /^Which label is clearer\?\n {2}Send {6}2 {2}█+\n {2}Submit {4}0\n2 of 2 answers, closed .+\n$/);
+    assert.match(
+      out,
+      /^Which label is clearer\?\n {2}Send {6}2 {2}█+\n {2}Submit {4}0\n2 of 2 answers from one network, closed .+\n$/,
+    );
   });
 
   it("is refused in the words of its flags", async () => {
@@ -102,7 +105,7 @@ describe("asking from a terminal", () => {
     await world.advance(91_000);
     const { code, out } = await run.ended;
     assert.equal(code, 3);
-    assert.match(out, /\n1 of 2 answers, expired .+\n$/);
+    assert.match(out, /\n1 of 2 answers from one network, expired .+\n$/);
   });
 
   it("says 1 when the question was cancelled", async () => {

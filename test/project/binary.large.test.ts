@@ -108,7 +108,10 @@ describe("the single executable", () => {
       const asked = await parley(["ask", "Which label is clearer?", "--options", "Send,Submit", "--min", "1"]);
       const question = asked.stdout.trim();
       await parley(["answer", question, "--option", "2"]);
-      assert.match((await parley(["check", question])).stdout, /\n {2}Submit {4}1 .*\n1 of 1 answer, closed .+\n$/);
+      assert.match(
+        (await parley(["check", question])).stdout,
+        /\n {2}Submit {4}1 .*\n1 of 1 answer from one network, closed .+\n$/,
+      );
       await parley(["doctor"]);
 
       const key = await newKey("executor");

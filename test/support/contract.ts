@@ -11,6 +11,8 @@ export const ROOMY = {
   PARLEY_ASK_A_HUMAN_LIMITS_AGENT_READS_PER_HOUR: "100000",
   PARLEY_ASK_A_HUMAN_LIMITS_ANSWERS_PER_HOUR: "100000",
   PARLEY_LIMITS_PUSH_REGISTRATIONS_PER_HOUR: "100000",
+  PARLEY_LIMITS_NEW_PARTICIPANTS_PER_HOUR: "100000",
+  PARLEY_LIMITS_ANSWERS_PER_NETWORK_PER_HOUR: "100000",
 } as const;
 
 /** A server that strangers can reach, behind a proxy on this computer: whoever is named by X-Forwarded-For is a stranger. */

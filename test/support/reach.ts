@@ -1,5 +1,5 @@
 import diagnostics from "node:diagnostics_channel";
-import { Agent, request as ask } from "node:http";
+import { Agent, request as ask, type Server as HttpServer } from "node:http";
 
 /** One line of the server's own route table. */
 export interface Route {
@@ -22,18 +22,32 @@ const FOR_EVERYBODY = [
   /^\/(?:session|r\/:token.*|\.well-known\/jwks\.json)$/,
 ];
 
-/** Notes the routes of every server that this process starts from now on, as their own tables have them. */
-export function noteRoutes(): () => Route[] {
-  const routes = new Map<string, Route>();
+/** Notes the routes of every server that this process starts from now on, as their own tables have them: of all, or of one by its address. */
+export function noteRoutes(): (url?: string) => Route[] {
+  const tables: { server: HttpServer; routes: Map<string, Route> }[] = [];
   diagnostics.subscribe("fastify.initialization", (message) => {
-    const { fastify } = message as { fastify: { addHook(name: "onRoute", hook: (route: TableRoute) => void): void } };
+    const { fastify } = message as { fastify: StartedFastify };
+    const routes = new Map<string, Route>();
+    tables.push({ server: fastify.server, routes });
     fastify.addHook("onRoute", ({ method, url, config }) => {
       // What answers for methods that an address does not take.
       if (config?.allowed) return;
       for (const one of [method].flat()) routes.set(`${one} ${url}`, { method: one, url });
     });
   });
-  return () => [...routes.values()].filter(({ method }) => METHODS.includes(method));
+  return (url) => {
+    const at = ({ server }: { server: HttpServer }) => {
+      const place = server.address();
+      return url === undefined || (typeof place === "object" && String(place?.port) === new URL(url).port);
+    };
+    const all = new Map(tables.filter(at).flatMap(({ routes }) => [...routes]));
+    return [...all.values()].filter(({ method }) => METHODS.includes(method));
+  };
+}
+
+interface StartedFastify {
+  server: HttpServer;
+  addHook(name: "onRoute", hook: (route: TableRoute) => void): void;
 }
 
 /** The methods that routes take; the others stand in the table only where there is nothing for any method. */
