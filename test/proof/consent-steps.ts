@@ -127,7 +127,8 @@ const escalate: Step = async (story) => {
   const from = joint.length > 0 && story.dice.chance(0.5) ? joint : story.calls;
   const one = from[story.dice.int(from.length || 1)];
   if (!one) return;
-  const address = story.dice.pick([ASKERS_MAILBOX, ...story.on.people.map(({ email }) => email)]);
+  const others = [ASKERS_MAILBOX, ...story.on.people.map(({ email }) => email)];
+  const address = story.dice.pick(story.dice.chance(0.5) ? one.of.map(({ email }) => email).filter(Boolean) : others);
   const body = { escalation_msg: "please", channel: { email: { address } } };
   const reply = await post(story, `${A2H}/agent/function_calls/${one.id}/escalate_email`, body);
   story.note(`escalates ${one.id} to ${address} -> ${reply.status}`);
