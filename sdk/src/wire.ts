@@ -66,7 +66,7 @@ export interface Question {
   /** Option text to votes, every option present. */
   summary?: Record<string, number>;
   /** From how many networks the answers came, as far as their days tell, and how many participants gave them. */
-  integrity?: { networks: number; participants: number };
+  integrity: { networks: number; participants: number };
 }
 
 export interface QuestionPage {

@@ -85,8 +85,11 @@ export function countText({ current_responses, required_responses }: Question): 
   return `${current_responses} of ${required_responses} ${required_responses === 1 ? "answer" : "answers"}`;
 }
 
-/** Says from how many networks the answers came, which one program can be behind; nothing where there are none. */
-function networksText({ current_responses: n, integrity }: Question): string {
+/**
+ * Says from how many networks the answers came, which one program can be behind; nothing where there are none, or where
+ * an older server does not say.
+ */
+function networksText({ current_responses: n, integrity }: Partial<Question>): string {
   if (n === 0 || integrity === undefined) return "";
   return integrity.networks === 1 ? " from one network" : ` from ${integrity.networks} networks`;
 }

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { systemFetch } from "../../src/lib/fetch.ts";
+import { Redirected, systemFetch } from "../../src/lib/fetch.ts";
 
 const MODULE = new URL("../../src/lib/fetch.ts", import.meta.url).href;
 
@@ -45,9 +45,10 @@ describe("the fetch of this machine", () => {
         { redirect: "follow" },
         { method: "POST", body: "x", redirect: "follow" },
       ] as const)
-        assert.equal((await systemFetch(url, init)).status, status);
-      assert.equal((await systemFetch(new Request(url, { redirect: "follow" }))).status, status);
-      await assert.rejects(systemFetch(url, { redirect: "error" }));
+        await assert.rejects(systemFetch(url, init), Redirected);
+      await assert.rejects(systemFetch(new Request(url, { redirect: "follow" })), Redirected);
+      await assert.rejects(systemFetch(url, { redirect: "error" }), Redirected);
+      assert.equal((await systemFetch(url, { redirect: "manual" })).status, status);
     }
     assert.deepEqual(seen, []);
   });
