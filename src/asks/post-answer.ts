@@ -222,7 +222,7 @@ async function settleByService(ctx: Context, who: AskAnswerer, wish: AnswerWish,
   const settled = await transact(
     ctx,
     async (tx) => {
-      // What is put to people is held first, as whoever decides it does.
+      // The request to people is held first: a decision takes the rows in the same order.
       const before = (await findRelayAsk(tx, ask.id))?.ask ?? ask;
       const asked = await lockAsked(tx, before);
       const job = await lockJob(tx, ask.jobId);

@@ -105,7 +105,7 @@ export function timeoutOf(text = USUAL_TIMEOUT): number {
   return Math.round(ms / 1000);
 }
 
-/** Whom to ask, and for how long. */
+/** The hook asks these people, for so long. */
 export interface How {
   to: string | undefined;
   /** The people of whom one must have approved. */

@@ -127,7 +127,7 @@ async function askedWith(
 interface Running {
   call: RpcMessage;
   id: RpcIdentity;
-  /** What the client wants it to run with. */
+  /** The arguments that the client sent. */
   args: unknown;
   fn: string;
   run: string;

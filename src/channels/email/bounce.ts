@@ -5,7 +5,7 @@ import { messagesIn, tokensIn } from "./names.ts";
 /** A mail of ours that a report names: by its Message-ID, or by its reply address where a relay wrote another id. */
 export type FailedMail = { thread: string } | { replyToken: string };
 
-/** What came back about a mail of ours. */
+/** A report says that a mail of ours did not arrive, or not yet. */
 export interface Bounce {
   of: FailedMail;
   /** True: trying again cannot help. */
@@ -18,7 +18,7 @@ type Headers = (name: string) => string[];
 
 /**
  * Returns which mail of ours did not arrive: the report carries its headers (RFC 3462, RFC 3464, RFC 6533), or follows it.
- * What a report names is known only to whoever got the mail, or passed it on.
+ * Only those who got the mail, or passed it on, know what a report names.
  */
 export function bounceInReport({ attachments }: ParsedMail, own: Headers, domain: string): Bounce | undefined {
   const status = attachments.find(({ mimeType }) => /^message\/(global-)?delivery-status$/.test(mimeType));

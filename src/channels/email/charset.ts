@@ -1,5 +1,5 @@
 const ESCAPE = 0x1b;
-/** What a browser would look at of a page to find its charset. */
+/** A browser looks at this part of a page to find its charset. */
 const META_BYTES = 2048;
 const META = /<meta[^>]{1,200}?charset\s*=\s*["']?([\w:.-]{1,40})/i;
 /** Labels that say nothing: programs write them where they do not know better. */

@@ -35,7 +35,7 @@ const PHONE_COMMANDS: ReadonlyMap<string, PhoneCommand> = new Map([
   ...["help", "info", "aide"].map(possibly("help")),
 ]);
 
-/** What a text message means to the carrier's rules. */
+/** The carrier's rules read a text message as one of these. */
 export interface PhoneCommand {
   is: "stop" | "start" | "help";
   /** False for an ordinary word: it is an answer where a question offers it. */
