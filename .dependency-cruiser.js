@@ -58,6 +58,8 @@ const server = "^src/server/";
 const main = "^src/main\\.ts$";
 /** What the server says of itself at the MCP door, which the bridge says for it while it is away. */
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
+/** The schemas of what travels. */
+const wire = "^src/wire/";
 const sdk = "^sdk/src/";
 const adapters = "^adapters/src/";
 const web = "^web/";
@@ -69,9 +71,10 @@ const IMPORTS = [
   [lib, [lib]],
   [model, [lib, model, refusals]],
   [store, [lib, model, store, refusals, context]],
+  [wire, [lib, model, wire]],
   [verbs, [lib, model, store, verbs, refusals, owner, context]],
-  [doors, [lib, model, verbs, doors, refusals, context]],
-  [protocol, [lib, model, verbs, doors, own("protocols"), refusals, context]],
+  [doors, [lib, model, wire, verbs, doors, refusals, context]],
+  [protocol, [lib, model, wire, verbs, doors, own("protocols"), refusals, context]],
   [hooksDoor, [channelContract]],
   [loops, [lib, model, store, verbs, loops, channelContract, responderContract, workshopContract, refusals, context]],
   [channel, [lib, model, channelContract, own("channels"), refusals, context]],
@@ -88,6 +91,8 @@ const IMPORTS = [
   [server, ["^src/(?!cli/|worker/|main\\.ts)"]],
   [main, ["^src/"]],
   [sdk, [sdk]],
+  // The published package has the text of these types: scripts/build-sdk.mjs.
+  ["^sdk/src/wire-schemas\\.ts$", [wire]],
   [adapters, [adapters, sdk]],
   [web, [web, sdk]],
 ];

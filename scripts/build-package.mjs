@@ -11,9 +11,9 @@ const TSC = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 /**
  * Builds a package as it is published: `to` holds its ES modules with their types, the same for programs that say
  * `require`, its README, its licence and a package.json of its own, with `more` in it. In this checkout the sources are
- * used as they are.
+ * used as they are. Where `from` is a copy, `home` is the folder that it was copied from.
  */
-export function buildPackage(from, to, more = {}) {
+export function buildPackage(from, to, more = {}, home = from) {
   rmSync(to, { recursive: true, force: true });
   emit(from, join(to, "esm"), ["--declaration", "false", "--removeComments"]);
   emit(from, join(to, "types"), ["--emitDeclarationOnly"]);
@@ -26,7 +26,7 @@ export function buildPackage(from, to, more = {}) {
   const [main] = entries.map(([, file]) => wayTo("cjs", file));
   writeJson(join(to, "package.json"), {
     ...manifest,
-    ...publishedMetadata(from),
+    ...publishedMetadata(home),
     private: undefined,
     engines: { node: ">=22.12" },
     sideEffects: false,

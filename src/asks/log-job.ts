@@ -1,10 +1,11 @@
 import type { Context } from "../context.ts";
+import { LOG_LEVELS } from "./model/job-rules.ts";
 import { appendJobEvents } from "./store/jobs.ts";
 import { transact } from "../core/store/transact.ts";
 import { holdForWriter, refuseOver, type Writer } from "./hold-job.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
 
 /** One thing that an executor says of its work. */
 export interface JobLog {

@@ -45,7 +45,7 @@ console.log(JSON.stringify({ open: open ?? null, approved: over.status.approved,
 `;
 
 /**
- * Types of the SDK beside those of the document. Replies of the relay have every name a second time in camelCase,
+ * Types of the published SDK beside those of the document. Replies of the relay have every name a second time in camelCase,
  * which the SDK leaves to older clients.
  */
 const WIRE = `import type * as Api from "./client/types.gen.js";
@@ -84,6 +84,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
   Answer: ["Relay.Answer", "Own<Api.Answer>"],
   Job: ["Relay.Job", "Own<Api.Job>"],
   JobLog: ["Relay.JobLog", 'Omit<Api.JobLog, "type">'],
+  JobStatus: ["Omit<Relay.JobStatus, 'snapshot'>", "Omit<Own<Api.JobStatus>, 'snapshot'>"],
   ...alike("Relay", "Lease JobEnd Artifact"),
   ...alike("Sdk", "QuestionReceipt QuestionResponse Question FeedPage HumanQuestion NewAnswer AnswerReceipt Stats"),
   ...alike("Sdk", "QuestionResults Leaderboard NewSubscription QuietHours SubscriptionReceipt RecoveryCode SignedIn"),
@@ -95,6 +96,7 @@ describe("a client that is generated from the document of the API", () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene("sqlite");
+    await run(process.execPath, [join(ROOT, "scripts/build-sdk.mjs"), join(folder, "sdk")]);
     const reply = await scene.world.call("GET", "/openapi.json");
     const file = join(folder, "openapi.json");
     writeFileSync(file, reply.text);
@@ -143,7 +145,7 @@ describe("a client that is generated from the document of the API", () => {
     const names = Object.entries(pairs).map(
       ([name, [sdk, api]]) => `export const ${name}: Same<${sdk}, ${api}> = true;`,
     );
-    const text = WIRE.replace("PAIRS", names.join("\n")).replaceAll("SDK/", `${ROOT}sdk/src/`);
+    const text = WIRE.replace("PAIRS", names.join("\n")).replaceAll("SDK/", `${folder}/sdk/types/`);
     const lines = text.split("\n");
     const said = await compiled("wire.ts", text);
     const found = [...said.matchAll(/^wire\.ts\((\d+),/gm)].map(([, line]) => lines[Number(line) - 1] ?? "");

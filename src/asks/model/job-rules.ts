@@ -27,3 +27,6 @@ export function mayMove(from: JobState, to: JobState): boolean {
 export function bumpsEpoch(from: JobState, to: JobState): boolean {
   return (from === "QUEUED" && to === "RUNNING") || to === "QUEUED" || to === "CANCELED" || to === "EXPIRED";
 }
+
+/** How much a line about a job's work matters. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;

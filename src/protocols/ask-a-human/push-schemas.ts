@@ -3,7 +3,7 @@ import { isPublicHttps } from "../../lib/public-address.ts";
 import { TAGS } from "../../questions/model/question.ts";
 import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
 import { isTimeZone } from "../../questions/model/streak.ts";
-import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "../http/fields.ts";
+import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "../../wire/fields.ts";
 
 interface WebSubscription {
   endpoint: string;

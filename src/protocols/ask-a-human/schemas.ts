@@ -10,7 +10,7 @@ import {
   optional,
   textField,
   wordField,
-} from "../http/fields.ts";
+} from "../../wire/fields.ts";
 import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../http/new-question.ts";
 
 /** What an agent sends (spec/ask-a-human 3.1). */

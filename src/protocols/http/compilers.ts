@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler, FastifyServerOptions } from "fastify";
 import type { z } from "zod";
-import { checkFields } from "./fields.ts";
+import { checkFields } from "./check-fields.ts";
 
 const checkOf: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { TAGS, type Tag } from "../../questions/model/question.ts";
 import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
 import type { QuestionInput } from "../../questions/create.ts";
-import { integerField, laterField, optional, textField, wordField, wordsField } from "./fields.ts";
+import { integerField, laterField, optional, textField, wordField, wordsField } from "../../wire/fields.ts";
 
 export const QUESTION_TYPES = ["text", "multiple_choice"] as const;
 const OPTION_MAX = 200;

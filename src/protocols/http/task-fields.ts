@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
 import type { LineComment } from "../../tasks/model/task.ts";
-import { checkedField, fields, integerField, optional, textField, wordField } from "./fields.ts";
+import { checkedField, fields, integerField, optional, textField, wordField } from "../../wire/fields.ts";
 
 const MOST_ID = 200;
 const MOST_PROMPT = 100_000;

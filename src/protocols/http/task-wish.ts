@@ -8,7 +8,7 @@ import type { ReviewWish } from "../../tasks/review.ts";
 import type { TaskWish } from "../../tasks/submit.ts";
 import { refuseKeyAsName } from "./key-as-name.ts";
 import type { DoorContext, FastifyRequest } from "./door.ts";
-import { checkFields } from "./fields.ts";
+import { checkFields } from "./check-fields.ts";
 import { isTaskId, NewTaskBody, ReviewBody } from "./task-fields.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { digestOf } from "../../lib/canonical-json.ts";
 import { createAsk } from "../../questions/create.ts";
-import { checkFields, fields, optional } from "../http/fields.ts";
+import { fields, optional } from "../../wire/fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../http/new-question.ts";
 import { flagSecrets } from "../http/secrets.ts";
 import { pollUrl, wireStatus, wireTime } from "../http/question.ts";

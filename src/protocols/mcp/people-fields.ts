@@ -1,7 +1,7 @@
 import { soundsApproving } from "../../requests/model/reply-grammar.ts";
 import type { ForeignSchema, ResponseOption } from "../../requests/model/request.ts";
 import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
-import { checkedField, fields, integerField, optional, textField } from "../http/fields.ts";
+import { checkedField, fields, integerField, optional, textField } from "../../wire/fields.ts";
 
 const MOST_OPTIONS = 25;
 const A_DAY_S = 86_400;

@@ -16,7 +16,7 @@ import { audienceOfCalled } from "../../requests/audience-of-called.ts";
 import { joinRequest } from "../../requests/join.ts";
 import { readByRef } from "../../requests/read.ts";
 import { requestCall } from "../../requests/request-call.ts";
-import { checkFields } from "../http/fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { TOOL_DOOR, toolRefOf } from "../http/tool-request.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,5 +1,6 @@
 import { isFinal, readAsk, waitForAsk, type AskReading } from "../../questions/read.ts";
-import { checkFields, fields, idField, integerField, optional } from "../http/fields.ts";
+import { fields, idField, integerField, optional } from "../../wire/fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { askIdOf } from "../http/ids.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { JsonMembers } from "./rpc.ts";

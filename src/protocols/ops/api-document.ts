@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
+import { z } from "zod";
 import { nextTurn } from "../../lib/turn.ts";
+import { jsonSchemaOf } from "../../wire/json-schema.ts";
 import type { DocumentJob, PlainRoute } from "./api/document-thread.ts";
 
 type About = Omit<DocumentJob, "routes">;
@@ -22,7 +24,6 @@ export function describeApi(app: FastifyInstance, about: About): () => Promise<s
 }
 
 async function describe(routes: readonly RouteOptions[], about: About): Promise<string> {
-  const { jsonSchemaTransform } = await import("fastify-type-provider-zod");
   const plain: PlainRoute[] = [];
   for (const route of routes) {
     const { method, schema, config } = route;
@@ -32,16 +33,24 @@ async function describe(routes: readonly RouteOptions[], about: About): Promise<
     const body = config?.reads && { body: config.reads };
     // The rest of a path has no name of its own, and generated clients need one.
     const url = route.url.replace(/\*$/, ":path");
-    const made = jsonSchemaTransform({
-      schema: { ...schema, ...body },
-      url,
-      route,
-      openapiObject: { openapi: "3.1.0" },
-    });
-    plain.push({ methods: [method].flat(), url, schema: JSON.parse(JSON.stringify(made.schema)) as FastifySchema });
+    plain.push({ methods: [method].flat(), url, schema: plainSchema({ ...schema, ...body }) });
     await nextTurn();
   }
   return inThread({ ...about, routes: plain });
+}
+
+/** Returns what a route says of itself with JSON Schemas in place of those it checks with. */
+function plainSchema({ response, ...rest }: FastifySchema): FastifySchema {
+  const isChecked = (value: unknown): value is z.ZodType => value instanceof z.ZodType;
+  const plain = (value: unknown): unknown => (isChecked(value) ? jsonSchemaOf(value) : value);
+  const each = (parts: object, change: (part: unknown) => unknown) =>
+    Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, change(part)]));
+  const plainReply = (reply: unknown): unknown => {
+    if (isChecked(reply)) return jsonSchemaOf(reply);
+    const { content, ...about } = reply as { content: object };
+    return { ...about, content: each(content, (one) => each(one as object, plain)) };
+  };
+  return { ...each(rest, plain), ...(response !== undefined && { response: each(response as object, plainReply) }) };
 }
 
 /** Loading what makes the document, and making it, takes a third of a second of processor time. */

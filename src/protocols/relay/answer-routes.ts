@@ -13,6 +13,7 @@ import { readRelayAsk } from "../../asks/read.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { isText, readId } from "./ask-fields.ts";
 import { enter } from "./job-requests.ts";
+import { WireAnswerOrAsk } from "../../wire/ask.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 
@@ -42,7 +43,12 @@ export function answerRoutes(app: Door, door: DoorContext): void {
 
   app.post(
     "/answers",
-    routeOptions({ summary: "Answer an ask", body: AnswerBody, replies: { 202: "The answer that stands" } }),
+    routeOptions({
+      summary: "Answer an ask",
+      body: AnswerBody,
+      reply: WireAnswerOrAsk,
+      replies: { 202: "The answer that stands" },
+    }),
     async (request, reply) => {
       const { scope, principal, name, person, isOpen } = await enter(door, request, [
         "answer",

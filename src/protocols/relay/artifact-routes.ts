@@ -5,7 +5,8 @@ import { openArtifact } from "../../asks/read-artifact.ts";
 import { ARTIFACT_LIMITS } from "../../asks/model/artifact-rules.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
-import { withAliases } from "./print.ts";
+import { withAliases } from "../../wire/aliases.ts";
+import { WireArtifact } from "../../wire/job.ts";
 import { routeOptions } from "./request.ts";
 import { statedBytes } from "../http/query.ts";
 
@@ -22,7 +23,12 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
 
     app.put<Of>(
       PATH,
-      routeOptions({ summary: "Keep a file of a job", writes: true, replies: { 201: "It is on disk" } }),
+      routeOptions({
+        summary: "Keep a file of a job",
+        writes: true,
+        reply: WireArtifact,
+        replies: { 201: "It is on disk" },
+      }),
       async (request, reply) => {
         const caller = await enter(door, request, ["executor", "agent"]);
         const length = statedBytes(request);
@@ -32,7 +38,7 @@ export function artifactRoutes(door: DoorContext): (app: Door) => Promise<void> 
           path: pathOf(request),
           source: bytesOf(request),
         });
-        return reply.code(201).send(withAliases({ path, size, sha256 }));
+        return reply.code(201).send(withAliases<WireArtifact>({ path, size, sha256 }));
       },
     );
 

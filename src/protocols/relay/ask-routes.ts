@@ -17,9 +17,11 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/do
 import { held } from "../http/held.ts";
 import { readAskFields, type AskFields } from "./ask-fields.ts";
 import type { RelayCaller } from "./caller.ts";
-import { RELAY_ID } from "./fields.ts";
+import { RELAY_ID } from "../../wire/relay-fields.ts";
 import { enter, jobIdOf } from "./job-requests.ts";
-import { answerWire, askWire, withAliases } from "./print.ts";
+import { withAliases } from "../../wire/aliases.ts";
+import { WireAnswer, WireAsk, WireAskHistory, WireAskPage } from "../../wire/ask.ts";
+import { answerWire, askWire } from "./print.ts";
 import { queryText } from "../http/query.ts";
 import { bodyOf, cursorOf, cursorText, queryNumber, routeOptions, queryWaitOf } from "./request.ts";
 
@@ -52,54 +54,73 @@ export function askRoutes(app: Door, door: DoorContext): void {
 
   app.post(
     "/asks",
-    routeOptions({ summary: "Ask", body: AskBody, replies: { 202: "The ask, pending" } }),
+    routeOptions({ summary: "Ask", body: AskBody, reply: WireAsk, replies: { 202: "The ask, pending" } }),
     async (request, reply) => takeAsk(door, request, reply),
   );
 
   app.get(
     "/asks",
-    routeOptions({ summary: "What may be answered", replies: { 200: "Pending asks, the one that ends first first" } }),
+    routeOptions({
+      summary: "What may be answered",
+      reply: WireAskPage,
+      replies: { 200: "Pending asks, the one that ends first first" },
+    }),
     async (request) => answerable(door, request),
   );
 
-  app.get<Of>("/asks/:id", routeOptions({ summary: "An ask, and what was done with it" }), async (request) => {
-    const caller = await enter(door, request, READERS);
-    const { ask, warnings } = await readRelayAsk(ctx, askIdOf(request), readerOf(caller));
-    return { ...askWire(ask, warnings), stages: ask.stages };
-  });
+  app.get<Of>(
+    "/asks/:id",
+    routeOptions({ summary: "An ask, and what was done with it", reply: WireAsk }),
+    async (request) => {
+      const caller = await enter(door, request, READERS);
+      const { ask, warnings } = await readRelayAsk(ctx, askIdOf(request), readerOf(caller));
+      return { ...askWire(ask, warnings), stages: [...ask.stages] } satisfies WireAsk;
+    },
+  );
 
   app.get<Of>(
     "/asks/:id/answer",
-    routeOptions({ summary: "Wait for the answer", replies: { 200: "The answer", 204: "None yet" } }),
+    routeOptions({
+      summary: "Wait for the answer",
+      reply: WireAnswer,
+      replies: { 200: "The answer", 204: "None yet" },
+    }),
     async (request, reply) => awaitAnswer(door, request, reply),
   );
 
-  app.delete<Of>("/asks/:id", routeOptions({ summary: "Withdraw an ask", writes: true }), async (request) => {
-    const caller = await enter(door, request, ASKERS);
-    const id = askIdOf(request);
-    await withdrawAsk(ctx, id, caller.principal);
-    const { ask, warnings } = await readRelayAsk(ctx, id, readerOf(caller));
-    return askWire(ask, warnings);
-  });
+  app.delete<Of>(
+    "/asks/:id",
+    routeOptions({ summary: "Withdraw an ask", writes: true, reply: WireAsk }),
+    async (request) => {
+      const caller = await enter(door, request, ASKERS);
+      const id = askIdOf(request);
+      await withdrawAsk(ctx, id, caller.principal);
+      const { ask, warnings } = await readRelayAsk(ctx, id, readerOf(caller));
+      return askWire(ask, warnings);
+    },
+  );
 
   app.get<Of>(
     "/jobs/:id/asks",
-    routeOptions({ summary: "What was asked in a job, and how it was answered" }),
-    async (request) => {
-      const caller = await enter(door, request, READERS);
-      const id = jobIdOf(request);
-      const after = cursorOf(request);
-      const { asks, next } = await listHistory(ctx, id, readerOf(caller), {
-        limit: queryNumber(request, "limit", PAGE),
-        ...(after && { after }),
-      });
-      return {
-        ...withAliases({ job_id: id }),
-        asks: asks.map(({ ask, answer }) => ({ ask: askWire(ask), answer: answer && answerWire(answer) })),
-        ...(next && { next_cursor: cursorText(next) }),
-      };
-    },
+    routeOptions({ summary: "What was asked in a job, and how it was answered", reply: WireAskHistory }),
+    async (request) => historyOf(door, request),
   );
+}
+
+/** Returns what was asked in a job, and how it was answered. */
+async function historyOf(door: DoorContext, request: FastifyRequest): Promise<WireAskHistory> {
+  const caller = await enter(door, request, READERS);
+  const id = jobIdOf(request);
+  const after = cursorOf(request);
+  const { asks, next } = await listHistory(door.ctx, id, readerOf(caller), {
+    limit: queryNumber(request, "limit", PAGE),
+    ...(after && { after }),
+  });
+  return {
+    ...withAliases<Pick<WireAskHistory, "job_id">>({ job_id: id }),
+    asks: asks.map(({ ask, answer }) => ({ ask: askWire(ask), answer: answer && answerWire(answer) })),
+    ...(next && { next_cursor: cursorText(next) }),
+  };
 }
 
 /** Takes an ask in, and replies with where its answer will be. */
@@ -139,7 +160,8 @@ async function answerable(door: DoorContext, request: FastifyRequest): Promise<o
       ...(type !== undefined && { type: type as AskType }),
     },
   );
-  return { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
+  const page: WireAskPage = { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
+  return page;
 }
 
 /** Replies with the answer to an ask as soon as there is one, or without one when the wait is over. */

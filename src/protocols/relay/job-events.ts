@@ -4,7 +4,8 @@ import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/do
 import { isStillGood, whenNoLongerGood } from "../http/held.ts";
 import { beat, openEventStream, sinceOf } from "../http/sse.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf } from "./job-requests.ts";
-import { answerWire, askWire, jobWire, withAliases } from "./print.ts";
+import { withAliases } from "../../wire/aliases.ts";
+import { answerWire, askWire, jobWire } from "./print.ts";
 import { routeOptions } from "./request.ts";
 
 const RETRY = "retry: 2000\n\n";

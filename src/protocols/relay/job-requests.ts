@@ -4,7 +4,7 @@ import type { Writer } from "../../asks/hold-job.ts";
 import type { JobReader } from "../../asks/read-job.ts";
 import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { callerOf, type RelayCaller } from "./caller.ts";
-import { RELAY_ID } from "./fields.ts";
+import { RELAY_ID } from "../../wire/relay-fields.ts";
 
 /** Whose keys show jobs: everybody's but those who only answer. */
 export const JOB_READERS = ["executor", "agent", "assign", "admin"] as const satisfies readonly Scope[];

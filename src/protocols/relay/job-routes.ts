@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { repoOfKind } from "../../core/model/attempt-kind.ts";
 import { LEASE_S } from "../../asks/model/job-rules.ts";
 import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
@@ -10,21 +9,35 @@ import { logJob, type JobLog } from "../../asks/log-job.ts";
 import { makeJob } from "../../asks/make-job.ts";
 import { readJob, readJobs } from "../../asks/read-job.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
-import { checkFields } from "../http/fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { held } from "../http/held.ts";
 import { refuseKeyAsName } from "../http/key-as-name.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
-import { RELAY_ID } from "./fields.ts";
+import { RELAY_ID } from "../../wire/relay-fields.ts";
 import { jobEvents } from "./job-events.ts";
-import { ClaimBody, FinishBody, HeartbeatBody, LogBody, NewJobBody, ReasonBody } from "./job-fields.ts";
 import { enter, jobIdOf, JOB_READERS, readerOf, writerOf } from "./job-requests.ts";
-import { jobWire, withAliases } from "./print.ts";
+import { withAliases } from "../../wire/aliases.ts";
+import {
+  ClaimBody,
+  FinishBody,
+  HeartbeatBody,
+  LogBody,
+  LogsBody,
+  MOST_LOGS,
+  NewJobBody,
+  ReasonBody,
+  WireAcceptedLogs,
+  WireClaimedJob,
+  WireHeldJob,
+  WireJob,
+  WireJobPage,
+} from "../../wire/job.ts";
+import { jobWire } from "./print.ts";
 import { queryText } from "../http/query.ts";
 import { bodyOf, cursorOf, cursorText, jsonOf, queryNumber, routeOptions, waitOf } from "./request.ts";
 
 type Of = { Params: { id: string } };
 
-const MOST_LOGS = 100;
 const PAGE = { min: 1, max: 100, usual: 100 };
 
 /** Jobs: making, claiming, holding, ending and following them (spec/relay 2). */
@@ -44,6 +57,7 @@ function lineRoutes(app: Door, door: DoorContext): void {
     routeOptions({
       summary: "Put a job in line, or register one that runs elsewhere",
       body: NewJobBody,
+      reply: WireJob,
       replies: { 200: "The job that this id stands for", 201: "The new job" },
     }),
     async (request, reply) => registerJob(door, request, reply),
@@ -54,12 +68,13 @@ function lineRoutes(app: Door, door: DoorContext): void {
     routeOptions({
       summary: "Take the next job in line, or wait for one",
       body: ClaimBody,
+      reply: WireClaimedJob,
       replies: { 200: "The job, and the lease to show", 204: "There is none" },
     }),
     async (request, reply) => claimNext(door, request, reply),
   );
 
-  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first" }), async (request, reply) => {
+  app.get("/jobs", routeOptions({ summary: "Jobs, the newest first", reply: WireJobPage }), async (request, reply) => {
     const caller = await enter(door, request, JOB_READERS);
     const states = statesOf(request);
     const kind = kindOf(request);
@@ -70,10 +85,11 @@ function lineRoutes(app: Door, door: DoorContext): void {
       ...(after && { after }),
       limit: queryNumber(request, "limit", PAGE),
     });
-    return reply.send({ jobs: jobs.map(jobWire), ...(next && { next_cursor: cursorText(next) }) });
+    const page: WireJobPage = { jobs: jobs.map(jobWire), ...(next && { next_cursor: cursorText(next) }) };
+    return reply.send(page);
   });
 
-  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job" }), async (request, reply) => {
+  app.get<Of>("/jobs/:id", routeOptions({ summary: "One job", reply: WireJob }), async (request, reply) => {
     const caller = await enter(door, request, JOB_READERS);
     return reply.send(jobWire((await readJob(ctx, jobIdOf(request), readerOf(caller))).job));
   });
@@ -85,13 +101,13 @@ function holderRoutes(app: Door, door: DoorContext): void {
 
   app.post<Of>(
     "/jobs/:id/heartbeat",
-    routeOptions({ summary: "Hold a job's lease on", body: HeartbeatBody, bodyOptional: true }),
+    routeOptions({ summary: "Hold a job's lease on", body: HeartbeatBody, bodyOptional: true, reply: WireHeldJob }),
     async (request, reply) => reply.send(await hold(door, request)),
   );
 
   app.post<Of>(
     "/jobs/:id/release",
-    routeOptions({ summary: "Put a job in line again", body: ReasonBody, bodyOptional: true }),
+    routeOptions({ summary: "Put a job in line again", body: ReasonBody, bodyOptional: true, reply: WireJob }),
     async (request, reply) => {
       const caller = await enter(door, request, ["executor"]);
       const { reason } = bodyOf(request, ReasonBody);
@@ -101,7 +117,7 @@ function holderRoutes(app: Door, door: DoorContext): void {
 
   app.post<Of>(
     "/jobs/:id/finish",
-    routeOptions({ summary: "End a job as its executor", body: FinishBody }),
+    routeOptions({ summary: "End a job as its executor", body: FinishBody, reply: WireJob }),
     async (request, reply) => {
       const caller = await enter(door, request, ["executor"]);
       const finish = bodyOf(request, FinishBody);
@@ -111,7 +127,7 @@ function holderRoutes(app: Door, door: DoorContext): void {
 
   app.post<Of>(
     "/jobs/:id/cancel",
-    routeOptions({ summary: "End a job without a result", body: ReasonBody, bodyOptional: true }),
+    routeOptions({ summary: "End a job without a result", body: ReasonBody, bodyOptional: true, reply: WireJob }),
     async (request, reply) => {
       const caller = await enter(door, request, JOB_READERS);
       const { reason } = bodyOf(request, ReasonBody);
@@ -123,14 +139,15 @@ function holderRoutes(app: Door, door: DoorContext): void {
     "/jobs/:id/logs",
     routeOptions({
       summary: "Say something of a job's work: one entry, or up to a hundred",
-      body: z.union([LogBody, z.array(LogBody).max(MOST_LOGS)]),
+      body: LogsBody,
+      reply: WireAcceptedLogs,
       replies: { 202: "They stand among the job's events" },
     }),
     async (request, reply) => {
       const caller = await enter(door, request, ["executor", "agent"]);
       const logs = logsOf(request);
       await logJob(ctx, jobIdOf(request), writerOf(request, caller), logs);
-      return reply.code(202).send({ accepted: logs.length });
+      return reply.code(202).send({ accepted: logs.length } satisfies WireAcceptedLogs);
     },
   );
 }
@@ -176,15 +193,19 @@ async function claimNext(door: DoorContext, request: FastifyRequest, reply: Fast
   const claimed = await held(door, request, reply, (signal) => claimJobFor(ctx, wish, { waitMs, signal }));
   if (!claimed) return reply.code(204).send();
   const { token, epoch, ttlS, expiresAt } = claimed.lease;
-  return reply.send({ job: jobWire(claimed.job), lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt } });
+  const taken: WireClaimedJob = {
+    job: jobWire(claimed.job),
+    lease: { token, epoch, ttl_s: ttlS, expires_at: expiresAt },
+  };
+  return reply.send(taken);
 }
 
 /** Holds the lease of a job on, and returns how the job stands. */
-async function hold(door: DoorContext, request: FastifyRequest): Promise<object> {
+async function hold(door: DoorContext, request: FastifyRequest): Promise<WireHeldJob> {
   const caller = await enter(door, request, ["executor"]);
   const { note } = bodyOf(request, HeartbeatBody);
   const job = await heartbeat(door.ctx, jobIdOf(request), writerOf(request, caller), note);
-  return withAliases({
+  return withAliases<WireHeldJob>({
     job_id: job.id,
     state: job.state,
     epoch: job.epoch,

@@ -1,27 +1,12 @@
 import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
-
-type Wire = Readonly<Record<string, unknown>>;
-
-const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-/**
- * Returns a body with every snake_case name repeated in camelCase, and without what is absent (spec/relay 3);
- * what is nested stays as it is.
- */
-export function withAliases(body: Wire): Wire {
-  const both: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
-    if (value === undefined || value === null) continue;
-    both[name] = value;
-    if (name.includes("_")) both[camel(name)] = value;
-  }
-  return both;
-}
+import { withAliases } from "../../wire/aliases.ts";
+import type { WireAnswer, WireAsk } from "../../wire/ask.ts";
+import type { WireJob } from "../../wire/job.ts";
 
 /** Returns an ask as the wire has it. */
-export function askWire(ask: RelayAsk, warnings: readonly Wire[] = []): Wire {
+export function askWire(ask: RelayAsk, warnings: readonly WireAsk["warnings"][number][] = []): WireAsk {
   const { timeoutS, maxTokens, allowedTools } = ask.constraints;
-  return withAliases({
+  return withAliases<WireAsk>({
     type: "Ask",
     ask_id: ask.id,
     job_id: ask.jobId,
@@ -49,8 +34,8 @@ export function askWire(ask: RelayAsk, warnings: readonly Wire[] = []): Wire {
 }
 
 /** Returns an answer as the wire has it. */
-export function answerWire(answer: RelayAnswer): Wire {
-  return withAliases({
+export function answerWire(answer: RelayAnswer): WireAnswer {
+  return withAliases<WireAnswer>({
     type: "Answer",
     ask_id: answer.askId,
     job_id: answer.jobId,
@@ -74,8 +59,8 @@ export function answerWire(answer: RelayAnswer): Wire {
 }
 
 /** Returns a job as the wire has it. */
-export function jobWire(job: Job): Wire {
-  return withAliases({
+export function jobWire(job: Job): WireJob {
+  return withAliases<WireJob>({
     job_id: job.id,
     kind: job.kind,
     state: job.state,

@@ -4,10 +4,10 @@ import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { readJson } from "../http/body.ts";
-import { checkFields } from "../http/fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { queryNumber as numberIn, queryText, queryWaitMs, waitMsOf } from "../http/query.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
-import { RELAY_ID } from "./fields.ts";
+import { RELAY_ID } from "../../wire/relay-fields.ts";
 
 const MOST_DEPTH = 32;
 
@@ -19,13 +19,15 @@ export interface RelayRouteInfo {
   bodyOptional?: boolean;
   /** It changes something without taking a body. */
   writes?: boolean;
+  /** The schema of what it replies with when all is well; none where that is no JSON. */
+  reply?: z.ZodType;
   /** Answers for statuses, in words. */
   replies?: Readonly<Record<number, string>>;
 }
 
 /** Returns the options of a route; its body is checked by `bodyOf`, after the credentials. */
-export function routeOptions({ summary, body, bodyOptional, writes, replies }: RelayRouteInfo): RouteShorthandOptions {
-  const response = replies ?? { 200: "As asked" };
+export function routeOptions(info: RelayRouteInfo): RouteShorthandOptions {
+  const { summary, body, bodyOptional, writes, reply, replies = { 200: "As asked" } } = info;
   return {
     ...(body && { bodyLimit: RELAY_BODY_BYTES }),
     config: {
@@ -42,10 +44,15 @@ export function routeOptions({ summary, body, bodyOptional, writes, replies }: R
       tags: ["relay"],
       summary,
       response: Object.fromEntries(
-        Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
+        Object.entries(replies).map(([status, description]) => [status, replyOf(description, status, reply)]),
       ),
     },
   };
+}
+
+function replyOf(description: string, status: string, reply: z.ZodType | undefined): object {
+  if (!reply || status === "204") return z.unknown().meta({ description });
+  return { description, content: { "application/json": { schema: reply } } };
 }
 
 /**

@@ -9,7 +9,7 @@ import { reviewTask } from "../../tasks/review.ts";
 import { retryTask, submitTask } from "../../tasks/submit.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, optional, textField, wordField } from "../http/fields.ts";
+import { fields, optional, textField, wordField } from "../../wire/fields.ts";
 import { administrator, type Administrator } from "../http/principals.ts";
 import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
 import { taskEventWire, taskNews, taskWire } from "../http/task.ts";

@@ -3,7 +3,7 @@ import { Refusal } from "../../refusals.ts";
 import { forgetCached, listCached } from "../../asks/forget-decisions.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, optional, textField } from "../http/fields.ts";
+import { fields, optional, textField } from "../../wire/fields.ts";
 import { administrator } from "../http/principals.ts";
 import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { cachedDecision } from "./admin-relay-wire.ts";

@@ -5,7 +5,7 @@ import { readJob } from "../../asks/read-job.ts";
 import { readRelayAsk } from "../../asks/read.ts";
 import { listLateAnswers, listSharedBy } from "../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { fields } from "../http/fields.ts";
+import { fields } from "../../wire/fields.ts";
 import { administrator } from "../http/principals.ts";
 import { cursorField, nextField as next, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
 import { jobEvent, lateAnswer } from "./admin-relay-wire.ts";

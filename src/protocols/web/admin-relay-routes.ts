@@ -8,7 +8,7 @@ import { listHistory } from "../../asks/read.ts";
 import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, optional, textField, wordField } from "../http/fields.ts";
+import { fields, optional, textField, wordField } from "../../wire/fields.ts";
 import { administrator, type Administrator } from "../http/principals.ts";
 import { sinceOf, sendEvents } from "../http/sse.ts";
 import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";

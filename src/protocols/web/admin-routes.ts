@@ -20,7 +20,7 @@ import {
   optional,
   textField,
   wordField,
-} from "../http/fields.ts";
+} from "../../wire/fields.ts";
 import { isId } from "../http/ids.ts";
 import { administrator } from "../http/principals.ts";
 

@@ -6,7 +6,7 @@ import { readChannelTest, startChannelTest, TESTED_CHANNELS } from "../../reques
 import { verifyAudit } from "../../core/verify-audit.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, idField, optional, wordField } from "../http/fields.ts";
+import { fields, idField, optional, wordField } from "../../wire/fields.ts";
 import { isId } from "../http/ids.ts";
 import { administrator } from "../http/principals.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";

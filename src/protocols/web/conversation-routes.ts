@@ -18,7 +18,7 @@ import {
 } from "../../conversations/speak-in-inbox.ts";
 import { parseBody } from "../http/body.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { fields, idField, optional, textField } from "../http/fields.ts";
+import { fields, idField, optional, textField } from "../../wire/fields.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { wireTime } from "../http/question.ts";
 import { listedAsks } from "./inbox-wire.ts";

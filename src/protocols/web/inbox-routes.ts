@@ -21,7 +21,7 @@ import { searchInbox } from "../../requests/search-inbox.ts";
 import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { readJson } from "../http/body.ts";
-import { booleanField, fields, laterField, optional, textField, wordField } from "../http/fields.ts";
+import { booleanField, fields, laterField, optional, textField, wordField } from "../../wire/fields.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { wireTime } from "../http/question.ts";
 import { sendEvents } from "../http/sse.ts";

@@ -9,7 +9,7 @@ import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import { reviewTask } from "../../tasks/review.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, optional, textField, wordField } from "../http/fields.ts";
+import { fields, optional, textField, wordField } from "../../wire/fields.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { ReviewBody } from "../http/task-fields.ts";
 import { reviewWishOf } from "../http/task-wish.ts";

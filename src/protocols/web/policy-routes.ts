@@ -18,7 +18,7 @@ import { shippedPolicy } from "../../policy/shipped.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, laterField, optional, textField, wordField } from "../http/fields.ts";
+import { fields, laterField, optional, textField, wordField } from "../../wire/fields.ts";
 import { isId } from "../http/ids.ts";
 import { administrator } from "../http/principals.ts";
 import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";

@@ -6,7 +6,7 @@ import { signIn } from "../../access/sign-in.ts";
 import { signOut } from "../../access/sign-out.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, textField } from "../http/fields.ts";
+import { fields, textField } from "../../wire/fields.ts";
 import { isFromHere } from "../http/reach.ts";
 import { addressMac, cookieName, cookieOf, fromOurPage, participantCookie } from "../http/principals.ts";
 

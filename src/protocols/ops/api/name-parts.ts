@@ -4,6 +4,8 @@ import { OPERATIONS, PARTS } from "./operations.ts";
 import { PARAMETERS } from "./parameters.ts";
 import { PEOPLE_SCHEMAS } from "./people-schemas.ts";
 import { WORK_SCHEMAS } from "./work-schemas.ts";
+import { namedJsonSchemas } from "../../../wire/json-schema.ts";
+import "../../../wire/all.ts";
 
 type Content = Record<string, { schema?: Schema }>;
 interface Reply {
@@ -38,7 +40,9 @@ const ERRORS: Readonly<Record<string, string>> = {
  */
 export function nameParts<T extends object>(given: T): T {
   const document = given as ApiDocument;
-  const schemas = new Map<string, Schema>(Object.entries({ ...PEOPLE_SCHEMAS, ...WORK_SCHEMAS }));
+  const schemas = new Map<string, Schema>(
+    Object.entries({ ...PEOPLE_SCHEMAS, ...WORK_SCHEMAS, ...namedJsonSchemas() }),
+  );
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, route] of Object.entries(methods)) {
       const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
@@ -142,7 +146,8 @@ const ERROR: Schema = {
 function keep(schemas: Map<string, Schema>, name: string, schema: Schema | undefined) {
   const { description: _, $schema: __, ...found } = schema ?? {};
   const known = schemas.get(name);
-  if (Object.keys(found).length === 0) return;
+  // A reference names itself.
+  if (Object.keys(found).length === 0 || "$ref" in found) return;
   if (known && JSON.stringify(known) !== JSON.stringify(found)) throw new Error(`two schemas are called ${name}`);
   schemas.set(name, found);
 }

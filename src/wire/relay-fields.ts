@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { canonicalExact } from "../../lib/exact-json.ts";
-import type { FieldProblem } from "../../core/model/field-problem.ts";
-import { checkedField } from "../http/fields.ts";
+import { canonicalExact } from "../lib/exact-json.ts";
+import type { FieldProblem } from "../core/model/field-problem.ts";
+import { checkedField } from "./fields.ts";
 
 /** What jobs and asks are called (spec/relay 2). */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,0 +1,14 @@
+/**
+ * Types of what travels, from the schemas of the server. The published package has their text in this module
+ * (scripts/build-sdk.mjs): it depends on nothing.
+ */
+export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/ask.ts";
+export type {
+  FinishBody as JobEnd,
+  LogBody as JobLog,
+  WireArtifact as Artifact,
+  WireJob as Job,
+  WireJobLogLine as JobLogLine,
+  WireJobStatus as JobStatus,
+  WireLease as Lease,
+} from "../../src/wire/job.ts";
