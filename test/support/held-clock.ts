@@ -2,6 +2,8 @@ import type { Clock } from "../../src/lib/clock.ts";
 
 interface Sleeper {
   since: number;
+  /** The pause of a loop, which begins whenever a step of it is over. */
+  isPause: boolean;
   at: number;
   wake: () => void;
 }
@@ -14,6 +16,8 @@ export interface HeldClock extends Clock {
   isAwaited(ms: number): boolean;
   /** How many began at this very moment to sleep for so many milliseconds. */
   begun(ms: number): number;
+  /** The same without the pauses of loops: a loop that starts late may begin one at any moment. */
+  begunByRequests(ms: number): number;
   /** Moves the wall clock alone, as an operator or a time server might; nobody wakes. */
   step(ms: number): void;
   /** The machine sleeps: the wall clock and the uptime go on, and nobody wakes. */
@@ -25,6 +29,8 @@ export interface HeldClock extends Clock {
 /** A Monday, 12:00 UTC. */
 export const NOON = Date.UTC(2026, 1, 2, 12, 0, 0);
 
+const isPauseOfLoop = (): boolean => (new Error().stack ?? "").includes("/src/lib/loop.ts");
+
 let boots = 0;
 const nextBoot = (): string => `held ${(boots += 1)}`;
 
@@ -34,6 +40,8 @@ export function heldClock(start: number = NOON): HeldClock {
   let uptime = 0;
   let boot = nextBoot();
   const sleepers = new Set<Sleeper>();
+  const begunNow = (ms: number) =>
+    [...sleepers].filter(({ since, at }) => since === monotonic && at === monotonic + ms);
 
   return {
     now: () => now,
@@ -45,7 +53,7 @@ export function heldClock(start: number = NOON): HeldClock {
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted || ms <= 0) return resolve();
-        const sleeper: Sleeper = { since: monotonic, at: monotonic + ms, wake };
+        const sleeper: Sleeper = { since: monotonic, isPause: isPauseOfLoop(), at: monotonic + ms, wake };
         function wake(): void {
           sleepers.delete(sleeper);
           signal?.removeEventListener("abort", wake);
@@ -64,7 +72,8 @@ export function heldClock(start: number = NOON): HeldClock {
       }
     },
     isAwaited: (ms) => [...sleepers].some(({ at }) => at === monotonic + ms),
-    begun: (ms) => [...sleepers].filter(({ since, at }) => since === monotonic && at === monotonic + ms).length,
+    begun: (ms) => begunNow(ms).length,
+    begunByRequests: (ms) => begunNow(ms).filter(({ isPause }) => !isPause).length,
     step(ms) {
       now += ms;
     },

@@ -34,7 +34,7 @@ async function waitAsTask(world: World, args: Record<string, unknown>, isHeld = 
   await world.advance(1);
   const reply = modern(world, "tools/call", { name: WAIT, arguments: args }, { capabilities: TASKS });
   if (isHeld) {
-    await begun(world, 2000);
+    await until(() => world.clock.begunByRequests(2000) > 0, "a wait of 2000 ms");
     await world.advance(2000);
   }
   return (await reply).body.result;
