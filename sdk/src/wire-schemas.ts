@@ -12,3 +12,27 @@ export type {
   WireJobStatus as JobStatus,
   WireLease as Lease,
 } from "../../src/wire/job.ts";
+export type {
+  WireLeaderboard as Leaderboard,
+  WireRecoveryCode as RecoveryCode,
+  WireStats as Stats,
+} from "../../src/wire/participant.ts";
+export type {
+  NewAnswerInput as NewAnswer,
+  NewQuestionInput as NewQuestion,
+  WireAnswerReceipt as AnswerReceipt,
+  WireFeedPage as FeedPage,
+  WireFeedQuestion as FeedQuestion,
+  WireHumanQuestion as HumanQuestion,
+  WireQuestion as Question,
+  WireQuestionList as QuestionList,
+  WireQuestionReceipt as QuestionReceipt,
+  WireQuestionResponse as QuestionResponse,
+  WireQuestionResults as QuestionResults,
+} from "../../src/wire/question.ts";
+export type {
+  NewSubscriptionBody as NewSubscription,
+  WirePushSubscription as PushSubscription,
+  WireQuietHours as QuietHours,
+  WireSubscriptionReceipt as SubscriptionReceipt,
+} from "../../src/wire/subscription.ts";

@@ -1,224 +1,87 @@
 /** Every body of the Ask-a-Human door, and of the A2H door as far as the client speaks it, as it travels. */
+import type {
+  AnswerReceipt,
+  FeedQuestion,
+  Leaderboard,
+  NewQuestion as NewQuestionBody,
+  NewSubscription as NewSubscriptionBody,
+  PushSubscription,
+  QuestionList,
+  Question,
+  Stats,
+} from "./wire-schemas.ts";
 
-export const AUDIENCES = ["technical", "product", "ethics", "creative", "general"] as const;
-export type Audience = (typeof AUDIENCES)[number];
+export type {
+  AnswerReceipt,
+  FeedPage,
+  HumanQuestion,
+  Leaderboard,
+  NewAnswer,
+  Question,
+  QuestionReceipt,
+  QuestionResponse,
+  QuestionResults,
+  QuietHours,
+  RecoveryCode,
+  Stats,
+  SubscriptionReceipt,
+} from "./wire-schemas.ts";
 
-export type QuestionType = "text" | "multiple_choice";
+/** A body as programs give it: nothing in it is changed. */
+type Given<T> = T extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : T extends object
+    ? { [Name in keyof T]: Given<T[Name]> }
+    : T;
 
-export type QuestionStatus = "OPEN" | "PARTIAL" | "CLOSED" | "EXPIRED";
+export const AUDIENCES = [
+  "technical",
+  "product",
+  "ethics",
+  "creative",
+  "general",
+] as const satisfies Question["audience"];
+export type Audience = Question["audience"][number];
+
+export type QuestionType = Question["type"];
+
+export type QuestionStatus = Question["status"];
 
 /** A question that is final takes no more answers, ever. */
 export function isFinal(status: QuestionStatus): boolean {
   return status === "CLOSED" || status === "EXPIRED";
 }
 
-// What an agent sends and gets
-
-export interface NewQuestion {
-  prompt: string;
-  /** Left out, the client sends `multiple_choice` when there are options, else `text`. */
+/**
+ * A question to ask. Where `type` is left out, the client sends `multiple_choice` if there are options, else `text`;
+ * where `idempotency_key` is left out, it makes one, so that a retried request asks only once.
+ */
+export interface NewQuestion extends Omit<Given<NewQuestionBody>, "type"> {
   type?: QuestionType;
-  options?: readonly string[];
-  audience?: readonly Audience[];
-  min_responses?: number;
-  timeout_seconds?: number;
-  /** Left out, the client makes one, so that a retried request asks only once. */
-  idempotency_key?: string;
-  share_results?: boolean;
-  /** Whom to ask, by the id of a human, if the crowd has not answered after `fallback_after_seconds`. */
-  fallback_human?: string;
-  fallback_after_seconds?: number;
 }
 
-export interface QuestionReceipt {
-  question_id: string;
-  status: QuestionStatus;
-  poll_url: string;
-  created_at: string;
-  expires_at: string;
-}
+/** One page of one's own questions. */
+export type QuestionPage = Required<Pick<QuestionList, "questions" | "next_cursor">>;
 
-export interface QuestionResponse {
-  answer?: string;
-  selected_option?: number;
-  confidence?: number;
-  /** These three only with `expand: "meta"`. */
-  response_id?: string;
-  created_at?: string;
-  tier?: "anonymous" | "returning" | "named";
-}
+/** Questions by id. */
+export type QuestionBatch = Required<Pick<QuestionList, "questions" | "not_found">>;
 
-export interface Question {
-  question_id: string;
-  status: QuestionStatus;
-  prompt: string;
-  type: QuestionType;
-  options?: string[];
-  audience: Audience[];
-  required_responses: number;
-  current_responses: number;
-  created_at: string;
-  expires_at: string;
-  closed_at?: string;
-  expired_at?: string;
-  cancelled?: true;
-  responses: QuestionResponse[];
-  /** Option text to votes, every option present. */
-  summary?: Record<string, number>;
-  /** From how many networks the answers came, as far as their days tell, and how many participants gave them. */
-  integrity: { networks: number; participants: number };
-}
+export type FeedItem = FeedQuestion;
+export type PointsBreakdown = AnswerReceipt["points_breakdown"];
+export type EarnedBadge = Stats["badges"][number];
+export type BadgeProgress = Stats["badge_progress"][number];
 
-export interface QuestionPage {
-  questions: Question[];
-  next_cursor: string | null;
-}
-
-export interface QuestionBatch {
-  questions: Question[];
-  not_found: string[];
-}
-
-// What a person sends and gets
-
-export interface FeedItem {
-  question_id: string;
-  prompt: string;
-  type: QuestionType;
-  options?: string[];
-  audience: Audience[];
-  responses_needed: number;
-  created_at: string;
-  expires_at: string;
-  points: number;
-}
-
-export interface FeedPage {
-  questions: FeedItem[];
-  next_cursor: string | null;
-  /** When the newest question ever was asked; null before the first. */
-  last_created_at: string | null;
-}
-
-export interface HumanQuestion extends FeedItem {
-  can_answer: boolean;
-  reason?: "already_answered";
-}
-
-export interface NewAnswer {
-  question_id: string;
-  answer?: string;
-  selected_option?: number;
-  /** 1 (a guess) to 5 (certain). */
-  confidence?: number;
-}
-
-export interface PointsBreakdown {
-  base?: number;
-  confidence?: number;
-  thoughtful?: number;
-  quick?: number;
-  in_demand?: number;
-  streak?: number;
-  cap?: number;
-}
-
-export interface AnswerReceipt {
-  response_id: string;
-  points_earned: number;
-  new_badges: string[];
-  total_points: number;
-  points_breakdown: PointsBreakdown;
-  streak_days: number;
-}
-
-export interface QuestionResults {
-  question_id: string;
-  status: QuestionStatus;
-  required_responses: number;
-  current_responses: number;
-  summary?: Record<string, number>;
-  responses?: QuestionResponse[];
-}
-
-export interface EarnedBadge {
-  id: string;
-  name: string;
-  earned_at: string;
-}
-
-export interface BadgeProgress {
-  id: string;
-  name: string;
-  have: number;
-  need: number;
-}
-
-export interface Stats {
-  total_points: number;
-  total_answers: number;
-  streak_days: number;
-  badges: EarnedBadge[];
-  rank: number | null;
-  answers_by_category: Partial<Record<Audience, number>>;
-  points_today: number;
-  badge_progress: BadgeProgress[];
-}
-
-export const PERIODS = ["daily", "weekly", "all_time"] as const;
-export type Period = (typeof PERIODS)[number];
-
-export interface LeaderboardEntry {
-  rank: number;
-  points: number;
-  answers: number;
-  is_current_user: boolean;
-}
-
-export interface Leaderboard {
-  period: Period;
-  entries: LeaderboardEntry[];
-  your_rank: number | null;
-  your_points: number;
-}
+export const PERIODS = ["daily", "weekly", "all_time"] as const satisfies readonly Leaderboard["period"][];
+export type Period = Leaderboard["period"];
+export type LeaderboardEntry = Leaderboard["entries"][number];
 
 export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];
 
-export interface QuietHours {
-  /** `HH:MM` */
-  start: string;
-  end: string;
-  time_zone: string;
-}
+export type WebPushSubscription = PushSubscription;
+export type NewSubscription = Given<NewSubscriptionBody>;
 
-export interface WebPushSubscription {
-  endpoint: string;
-  expirationTime?: number | null;
-  keys: { p256dh: string; auth: string };
-}
-
-export interface NewSubscription {
-  fcm_token?: string;
-  subscription?: WebPushSubscription;
-  min_interval_minutes?: number;
-  audience?: readonly Audience[];
-  quiet_hours?: QuietHours;
-}
-
-export interface SubscriptionReceipt {
-  subscription_id: string;
-  status: "active";
-  delivers?: false;
-  reason?: string;
-}
-
-export interface RecoveryCode {
-  code: string;
-  expires_at: string;
-}
-
-/** What the feed's event stream says. */
+/** One event of the feed's stream. */
 export type FeedEvent =
   | { event: "opened"; data: { question_id: string; responses_needed?: number } }
   | { event: "needs"; data: { question_id: string; responses_needed: number } }

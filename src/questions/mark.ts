@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Caller } from "./model/participant.ts";
+import type { ReportReason } from "./model/question.ts";
 import { Refusal } from "../refusals.ts";
 import { findAsk, holdAsk, lockAsk } from "./store/questions.ts";
 import { countReportingNetworks, upsertReport, upsertSkip } from "./store/marks.ts";
@@ -9,9 +10,6 @@ import { welcome } from "./identify.ts";
 
 const SKIP_MS = 86_400_000;
 const NETWORKS_THAT_HOLD = 3;
-
-export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
-export type ReportReason = (typeof REPORT_REASONS)[number];
 
 /** Hides a question from this person for 24 hours. @throws {Refusal} `ask_not_found`, `rate_limited` */
 export async function skipQuestion(ctx: Context, askId: string, caller: Caller): Promise<{ issue: string | null }> {

@@ -1,3 +1,7 @@
 /** Loads every schema that has an id. */
 import "./ask.ts";
+import "./error.ts";
 import "./job.ts";
+import "./participant.ts";
+import "./question.ts";
+import "./subscription.ts";

@@ -98,9 +98,12 @@ export function wordsField<const Word extends string>(
   });
 }
 
-/** A field documented by `json` and checked elsewhere, because what is valid depends on something stored. */
-export function laterField(json: Json): z.ZodOptional<z.ZodUnknown> {
-  return z.unknown().meta(json).optional();
+/**
+ * A field documented by `json` and checked elsewhere, because the rule depends on something stored. Clients send an
+ * `Input`; the server reads what may be anything.
+ */
+export function laterField<Input>(json: Json): z.ZodOptional<z.ZodType<unknown, Input>> {
+  return z.unknown().meta(json).optional() as unknown as z.ZodOptional<z.ZodType<unknown, Input>>;
 }
 
 /** A field with a check of its own. */

@@ -133,7 +133,7 @@ export const ClaimBody = fields({
   ),
   worker_id: textField("worker_id", 1, 128),
   lease_ttl_s: optional(integerField("lease_ttl_s", LEASE_S.least, LEASE_S.most)),
-  wait: laterField({ type: "string", description: "Such as 25s; a bare number means seconds." }),
+  wait: laterField<string>({ type: "string", description: "Such as 25s; a bare number means seconds." }),
 }).meta({ id: "JobClaim" });
 export type ClaimBody = z.output<typeof ClaimBody>;
 

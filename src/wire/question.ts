@@ -1,22 +1,77 @@
+/** Questions to the crowd, and what people answer, as they travel (spec/ask-a-human 3 and 4). */
 import { z } from "zod";
-import { TAGS } from "../../questions/model/question.ts";
-import { REPORT_REASONS } from "../../questions/mark.ts";
+import { textProblem, type FieldProblem } from "../core/model/field-problem.ts";
+import { REPORT_REASONS, TAGS } from "../questions/model/question.ts";
 import {
   booleanField,
   fields,
-  integerField,
   idField,
+  integerField,
   laterField,
   optional,
   textField,
   wordField,
-} from "../../wire/fields.ts";
-import { checkOptions, promptField, QUESTION_TYPES, questionFields, typeField } from "../http/new-question.ts";
+  wordsField,
+} from "./fields.ts";
+
+const QUESTION_TYPES = ["text", "multiple_choice"] as const;
+export type QuestionType = (typeof QUESTION_TYPES)[number];
+const OPTION_MAX = 200;
+
+/** The text of a question, under the name that a door gives it. */
+export function promptField(name: string): z.ZodType<string, string> {
+  return textField(name, 10, 2000, { description: "The question. Be specific and provide context." });
+}
+
+export const questionTypeField = wordField("type", QUESTION_TYPES);
+
+/** What every door takes beside a question's text and type (spec/ask-a-human 3.1). */
+export const questionFields = {
+  options: laterField<string[]>({
+    type: "array",
+    items: { type: "string", minLength: 1, maxLength: OPTION_MAX },
+    minItems: 2,
+    maxItems: 10,
+    description: "Required for multiple_choice; ignored for text.",
+  }),
+  audience: optional(wordsField("audience", TAGS, { default: ["general"] })),
+  min_responses: optional(integerField("min_responses", 1, 50, { default: 5 })),
+  timeout_seconds: optional(integerField("timeout_seconds", 60, 86_400, { default: 3600 })),
+};
+
+/** Adds what is wrong with the options, which only a choice needs. */
+export function checkOptions(question: { type?: unknown; options?: unknown }, context: z.RefinementCtx): void {
+  if (question.type !== "multiple_choice") return;
+  for (const problem of optionsProblems(question.options)) {
+    context.addIssue({ code: "custom", message: problem.message, params: { problem } });
+  }
+}
+
+function optionsProblems(options: unknown): FieldProblem[] {
+  const field = "options";
+  if (options === undefined) {
+    return [{ message: "options is required when type is multiple_choice", field, constraint: "required" }];
+  }
+  if (!Array.isArray(options)) return [{ message: "options must be a list of texts", field, constraint: "type" }];
+  if (options.length < 2 || options.length > 10) {
+    return [{ message: "options must have between 2 and 10 items", field, constraint: "length", min: 2, max: 10 }];
+  }
+  const problems = options.flatMap((option: unknown, i): FieldProblem[] => {
+    const at = `options[${i}]`;
+    if (typeof option !== "string") return [{ message: `${at} must be a string`, field: at, constraint: "type" }];
+    return [textProblem(at, option, 1, OPTION_MAX)].filter((problem) => problem !== null);
+  });
+  if (problems.length > 0) return problems;
+  const distinct = new Set(options.map((option: string) => option.trim()));
+  return distinct.size === options.length
+    ? []
+    : [{ message: "options must all be different", field, constraint: "unique" }];
+}
 
 /** What an agent sends (spec/ask-a-human 3.1). */
-export const NewQuestion = fields({
+export const NewQuestionBody = fields({
   prompt: promptField("prompt"),
-  type: typeField,
+  type: questionTypeField,
   ...questionFields,
   fallback_human: optional(
     textField("fallback_human", 1, 15, {
@@ -24,140 +79,159 @@ export const NewQuestion = fields({
     }),
   ),
   fallback_after_seconds: optional(integerField("fallback_after_seconds", 10, 86_399, { default: 600 })),
-  idempotency_key: optional(textField("idempotency_key", 1, 255)),
+  idempotency_key: optional(
+    textField("idempotency_key", 1, 255, {
+      description: "A request that is sent again with the same key asks only once.",
+    }),
+  ),
   share_results: optional(booleanField("share_results", { default: true })),
-}).superRefine(checkOptions);
+})
+  .superRefine(checkOptions)
+  .meta({ id: "NewQuestion" });
+export type NewQuestionBody = z.output<typeof NewQuestionBody>;
+export type NewQuestionInput = z.input<typeof NewQuestionBody>;
 
 /** What a person sends; the answer itself is checked against the question (spec/ask-a-human 4.4). */
-export const NewResponse = fields({
+export const NewAnswerBody = fields({
   question_id: idField("question_id"),
-  answer: laterField({ type: "string", minLength: 1, maxLength: 5000 }),
-  selected_option: laterField({ type: "integer", minimum: 0 }),
-  confidence: laterField({ type: "integer", minimum: 1, maximum: 5 }),
-});
+  answer: laterField<string>({ type: "string", minLength: 1, maxLength: 5000 }),
+  selected_option: laterField<number>({ type: "integer", minimum: 0 }),
+  confidence: laterField<number>({
+    type: "integer",
+    minimum: 1,
+    maximum: 5,
+    description: "1 (a guess) to 5 (certain).",
+  }),
+}).meta({ id: "NewAnswer" });
+export type NewAnswerBody = z.output<typeof NewAnswerBody>;
+export type NewAnswerInput = z.input<typeof NewAnswerBody>;
 
 const time = z.string().meta({ format: "date-time" });
 const tags = z.array(z.enum(TAGS));
 const status = z.enum(["OPEN", "PARTIAL", "CLOSED", "EXPIRED"]);
 
-export const QuestionReceipt = z.object({
-  question_id: z.string(),
-  status,
-  poll_url: z.string(),
-  expires_at: time,
-  created_at: time,
-});
+export const WireQuestionReceipt = z
+  .object({
+    question_id: z.string(),
+    status,
+    poll_url: z.string(),
+    expires_at: time,
+    created_at: time,
+  })
+  .meta({ id: "QuestionReceipt" });
+export type WireQuestionReceipt = z.output<typeof WireQuestionReceipt>;
 
-const GivenResponse = z.object({
-  answer: z.string().optional(),
-  selected_option: z.int().optional(),
-  confidence: z.int().optional(),
-  response_id: z.string().optional(),
-  created_at: time.optional(),
-  tier: z.enum(["anonymous", "returning", "named"]).optional(),
-});
+export const WireQuestionResponse = z
+  .object({
+    answer: z.string().optional(),
+    selected_option: z.int().optional(),
+    confidence: z.int().optional(),
+    response_id: z.string().describe("With `expand=meta`, as the two below").optional(),
+    created_at: time.optional(),
+    tier: z.enum(["anonymous", "returning", "named"]).optional(),
+  })
+  .meta({ id: "QuestionResponse" });
+export type WireQuestionResponse = z.output<typeof WireQuestionResponse>;
 
-export const PollBody = z.object({
-  question_id: z.string(),
-  status,
-  prompt: z.string(),
-  type: z.enum(QUESTION_TYPES),
-  options: z.array(z.string()).optional(),
-  audience: tags,
-  required_responses: z.int(),
-  current_responses: z.int(),
-  created_at: time,
-  expires_at: time,
-  closed_at: time.optional(),
-  expired_at: time.optional(),
-  cancelled: z.literal(true).optional(),
-  responses: z.array(GivenResponse),
-  summary: z.record(z.string(), z.int()).optional(),
-  integrity: z.object({ networks: z.int(), participants: z.int() }),
-});
+export const WireQuestion = z
+  .object({
+    question_id: z.string(),
+    status,
+    prompt: z.string(),
+    type: z.enum(QUESTION_TYPES),
+    options: z.array(z.string()).optional(),
+    audience: tags,
+    required_responses: z.int(),
+    current_responses: z.int(),
+    created_at: time,
+    expires_at: time,
+    closed_at: time.optional(),
+    expired_at: time.optional(),
+    cancelled: z.literal(true).optional(),
+    responses: z.array(WireQuestionResponse),
+    summary: z.record(z.string(), z.int()).describe("Option text to votes, every option present").optional(),
+    integrity: z
+      .object({ networks: z.int(), participants: z.int() })
+      .describe(
+        "From how many networks the answers came, as far as their days tell, and how many participants gave them",
+      ),
+  })
+  .meta({ id: "Question" });
+export type WireQuestion = z.output<typeof WireQuestion>;
 
-export const QuestionPage = z.object({
-  questions: z.array(PollBody),
-  not_found: z.array(z.string()).optional(),
-  next_cursor: z.string().nullable().optional(),
-});
+export const WireQuestionList = z
+  .object({
+    questions: z.array(WireQuestion),
+    not_found: z.array(z.string()).optional(),
+    next_cursor: z.string().nullable().optional(),
+  })
+  .meta({ id: "QuestionList" });
+export type WireQuestionList = z.output<typeof WireQuestionList>;
 
-const FeedQuestion = z.object({
-  question_id: z.string(),
-  prompt: z.string(),
-  type: z.enum(QUESTION_TYPES),
-  options: z.array(z.string()).optional(),
-  audience: tags,
-  responses_needed: z.int(),
-  created_at: time,
-  expires_at: time,
-  points: z.int(),
-});
+export const WireFeedQuestion = z
+  .object({
+    question_id: z.string(),
+    prompt: z.string(),
+    type: z.enum(QUESTION_TYPES),
+    options: z.array(z.string()).optional(),
+    audience: tags,
+    responses_needed: z.int(),
+    created_at: time,
+    expires_at: time,
+    points: z.int(),
+  })
+  .meta({ id: "FeedQuestion" });
+export type WireFeedQuestion = z.output<typeof WireFeedQuestion>;
 
-export const Feed = z.object({
-  questions: z.array(FeedQuestion),
-  next_cursor: z.string().nullable(),
-  last_created_at: time.nullable(),
-});
+export const WireFeedPage = z
+  .object({
+    questions: z.array(WireFeedQuestion),
+    next_cursor: z.string().nullable(),
+    last_created_at: time.nullable().describe("When the newest question ever was asked; null before the first"),
+  })
+  .meta({ id: "FeedPage" });
+export type WireFeedPage = z.output<typeof WireFeedPage>;
 
-export const QuestionForPerson = FeedQuestion.extend({
+export const WireHumanQuestion = WireFeedQuestion.extend({
   can_answer: z.boolean(),
   reason: z.literal("already_answered").optional(),
-});
+}).meta({ id: "HumanQuestion" });
+export type WireHumanQuestion = z.output<typeof WireHumanQuestion>;
 
-export const ResponseReceipt = z.object({
-  response_id: z.string(),
-  points_earned: z.int(),
-  new_badges: z.array(z.string()),
-  total_points: z.int(),
-  points_breakdown: z.object({
-    base: z.int().optional(),
-    confidence: z.int().optional(),
-    thoughtful: z.int().optional(),
-    quick: z.int().optional(),
-    in_demand: z.int().optional(),
-    streak: z.int().optional(),
-    cap: z.int().optional(),
-  }),
-  streak_days: z.int(),
-});
+export const WireAnswerReceipt = z
+  .object({
+    response_id: z.string(),
+    points_earned: z.int(),
+    new_badges: z.array(z.string()),
+    total_points: z.int(),
+    points_breakdown: z.object({
+      base: z.int().optional(),
+      confidence: z.int().optional(),
+      thoughtful: z.int().optional(),
+      quick: z.int().optional(),
+      in_demand: z.int().optional(),
+      streak: z.int().optional(),
+      cap: z.int().optional(),
+    }),
+    streak_days: z.int(),
+  })
+  .meta({ id: "AnswerReceipt" });
+export type WireAnswerReceipt = z.output<typeof WireAnswerReceipt>;
 
-export const Results = z.object({
-  question_id: z.string(),
-  status,
-  required_responses: z.int(),
-  current_responses: z.int(),
-  summary: z.record(z.string(), z.int()).optional(),
-  responses: z.array(GivenResponse).optional(),
-});
+export const WireQuestionResults = z
+  .object({
+    question_id: z.string(),
+    status,
+    required_responses: z.int(),
+    current_responses: z.int(),
+    summary: z.record(z.string(), z.int()).optional(),
+    responses: z.array(WireQuestionResponse).optional(),
+  })
+  .meta({ id: "QuestionResults" });
+export type WireQuestionResults = z.output<typeof WireQuestionResults>;
 
-export const NewReport = fields({
+export const NewReportBody = fields({
   reason: wordField("reason", REPORT_REASONS),
   comment: optional(textField("comment", 0, 500)),
-});
-
-export const Stats = z.object({
-  total_points: z.int(),
-  total_answers: z.int(),
-  streak_days: z.int(),
-  badges: z.array(z.object({ id: z.string(), name: z.string(), earned_at: time })),
-  rank: z.int().nullable(),
-  answers_by_category: z.object(Object.fromEntries(TAGS.map((tag) => [tag, z.int()]))).partial(),
-  points_today: z.int(),
-  badge_progress: z.array(z.object({ id: z.string(), name: z.string(), have: z.int(), need: z.int() })),
-});
-
-export const Leaderboard = z.object({
-  period: z.enum(["daily", "weekly", "all_time"]),
-  entries: z.array(z.object({ rank: z.int(), points: z.int(), answers: z.int(), is_current_user: z.boolean() })),
-  your_rank: z.int().nullable(),
-  your_points: z.int(),
-});
-
-export const Redeem = fields({ code: textField("code", 1, 100) });
-export const RecoveryCode = z.object({ code: z.string(), expires_at: time });
-export const NoContent = z.null().meta({ description: "Nothing more to say" });
-export const Recovered = z.object({ status: z.literal("recovered") });
-export const ErrorBody = z.object({
-  error: z.object({ code: z.string(), message: z.string(), details: z.record(z.string(), z.unknown()).optional() }),
-});
+}).meta({ id: "NewReport" });
+export type NewReportBody = z.output<typeof NewReportBody>;

@@ -1,16 +1,19 @@
+/** Where and how often somebody wants to be told of questions, as it travels (spec/ask-a-human 4.5). */
 import { z } from "zod";
-import { isPublicHttps } from "../../lib/public-address.ts";
-import { TAGS } from "../../questions/model/question.ts";
-import { textProblem, type FieldProblem } from "../../core/model/field-problem.ts";
-import { isTimeZone } from "../../questions/model/streak.ts";
-import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "../../wire/fields.ts";
+import { isPublicHttps } from "../lib/public-address.ts";
+import { TAGS } from "../questions/model/question.ts";
+import { textProblem, type FieldProblem } from "../core/model/field-problem.ts";
+import { isTimeZone } from "../questions/model/streak.ts";
+import { checkedField, fields, idField, integerField, optional, textField, wordsField } from "./fields.ts";
 
-interface WebSubscription {
+/** A subscription as browsers write it (W3C Push API). */
+export interface WirePushSubscription {
   endpoint: string;
+  expirationTime?: number | null;
   keys: { p256dh: string; auth: string };
 }
 
-interface QuietHours {
+export interface WireQuietHours {
   start: string;
   end: string;
   time_zone: string;
@@ -55,7 +58,7 @@ function bytesProblem(field: string, value: unknown, bytes: number): FieldProble
 }
 
 function quietHoursProblem(value: unknown): FieldProblem | null {
-  const given = (typeof value === "object" && value !== null ? value : {}) as Record<keyof QuietHours, unknown>;
+  const given = (typeof value === "object" && value !== null ? value : {}) as Record<keyof WireQuietHours, unknown>;
   const isClock = (text: unknown) => typeof text === "string" && CLOCK_TIME.test(text);
   const isZone = typeof given.time_zone === "string" && isTimeZone(given.time_zone);
   if (isClock(given.start) && isClock(given.end) && isZone) return null;
@@ -79,12 +82,17 @@ const QUIET_HOURS = {
   required: ["start", "end", "time_zone"],
 } as const;
 
+export const WirePushSubscription = checkedField<WirePushSubscription>(SUBSCRIPTION, subscriptionProblems).meta({
+  id: "PushSubscription",
+});
+export const WireQuietHours = checkedField<WireQuietHours>(QUIET_HOURS, quietHoursProblem).meta({ id: "QuietHours" });
+
 const settings = {
   fcm_token: optional(textField("fcm_token", 1, 4096)),
-  subscription: optional(checkedField<WebSubscription>(SUBSCRIPTION, subscriptionProblems)),
+  subscription: optional(WirePushSubscription),
   min_interval_minutes: optional(integerField("min_interval_minutes", 5, 1440, { default: 30 })),
   audience: optional(wordsField("audience", TAGS, { description: "Tags of interest; all when left out" })),
-  quiet_hours: optional(checkedField<QuietHours>(QUIET_HOURS, quietHoursProblem)),
+  quiet_hours: optional(WireQuietHours),
 };
 
 function checkOneAddress(given: { fcm_token?: unknown; subscription?: unknown }, context: z.RefinementCtx): void {
@@ -94,18 +102,27 @@ function checkOneAddress(given: { fcm_token?: unknown; subscription?: unknown },
   context.addIssue({ code: "custom", message, params: { problem } });
 }
 
-/** Where and how often somebody wants to be told (spec/ask-a-human 4.5). */
-export const NewSubscription = fields(settings).superRefine(checkOneAddress);
+export const NewSubscriptionBody = fields(settings).superRefine(checkOneAddress).meta({ id: "NewSubscription" });
+export type NewSubscriptionBody = z.output<typeof NewSubscriptionBody>;
 
 /** The same for a subscription that is there. */
-export const RefreshedSubscription = fields({
+export const ChangedSubscriptionBody = fields({
   ...settings,
   subscription_id: optional(idField("subscription_id")),
-}).superRefine(checkOneAddress);
+})
+  .superRefine(checkOneAddress)
+  .meta({ id: "ChangedSubscription" });
+export type ChangedSubscriptionBody = z.output<typeof ChangedSubscriptionBody>;
 
-export const SubscriptionReceipt = z.object({
-  subscription_id: z.string(),
-  status: z.literal("active"),
-  delivers: z.literal(false).optional(),
-  reason: z.string().optional(),
-});
+export const WireSubscriptionReceipt = z
+  .object({
+    subscription_id: z.string(),
+    status: z.literal("active"),
+    delivers: z.literal(false).optional(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: "SubscriptionReceipt" });
+export type WireSubscriptionReceipt = z.output<typeof WireSubscriptionReceipt>;
+
+export const WirePushKey = z.object({ vapid_public_key: z.string() }).meta({ id: "PushKey" });
+export type WirePushKey = z.output<typeof WirePushKey>;

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { Ask } from "../../questions/model/question.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { createAsk } from "../../questions/create.ts";
@@ -16,7 +15,8 @@ import { readCursor, writeCursor } from "./cursor.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
 import { idNumber, queryText, queryTexts } from "../http/query.ts";
 import { queryCount, queryLimit, queryWaitMs, queryWords } from "./query.ts";
-import { ErrorBody, NewQuestion, PollBody, QuestionPage, QuestionReceipt } from "./schemas.ts";
+import { ErrorBody } from "../../wire/error.ts";
+import { NewQuestionBody, WireQuestion, WireQuestionList, WireQuestionReceipt } from "../../wire/question.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const BATCH_MOST = 100;
@@ -58,8 +58,14 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       schema: {
         tags: ["agents"],
         summary: "Ask the crowd",
-        body: NewQuestion,
-        response: { 201: QuestionReceipt, 200: QuestionReceipt, 403: ErrorBody, 409: ErrorBody, ...agentErrors },
+        body: NewQuestionBody,
+        response: {
+          201: WireQuestionReceipt,
+          200: WireQuestionReceipt,
+          403: ErrorBody,
+          409: ErrorBody,
+          ...agentErrors,
+        },
       },
     },
     async (request, reply) => {
@@ -72,7 +78,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
         poll_url: pollUrl(ask.id),
         expires_at: wireTime(ask.expiresAt),
         created_at: wireTime(ask.createdAt),
-      };
+      } satisfies WireQuestionReceipt;
     },
   );
 
@@ -83,7 +89,7 @@ export function agentQuestions(app: Door, door: DoorContext): void {
       schema: {
         tags: ["agents"],
         summary: "Own questions, or several by id",
-        response: { 200: QuestionPage, ...agentErrors },
+        response: { 200: WireQuestionList, ...agentErrors },
       },
     },
     async (request, reply) => {
@@ -106,7 +112,7 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["agents"],
         summary: "Poll a question, or wait for it with ?wait=",
-        response: { 200: PollBody, ...agentErrors },
+        response: { 200: WireQuestion, ...agentErrors },
       },
     },
     async (request, reply) => asJson(reply, await poll(door, request, reply)),
@@ -114,7 +120,7 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
 
   app.delete<{ Params: { id: string } }>(
     "/agent/questions/:id",
-    { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: PollBody, ...agentErrors } } },
+    { schema: { tags: ["agents"], summary: "Cancel a question", response: { 200: WireQuestion, ...agentErrors } } },
     async (request, reply) => {
       const ask = await cancelAsk(ctx, askIdOf(request.params.id), principalOf(request));
       return asJson(reply, pollBody(await readAsk(ctx, ask.id, ask.asker)));
@@ -124,7 +130,7 @@ function oneQuestionRoutes(app: Door, door: DoorContext): void {
 
 /** Asks the question of a body; an idempotency key that was used before gives the question of then. */
 async function askCrowd(door: DoorContext, request: FastifyRequest): Promise<{ ask: Ask; replayed: boolean }> {
-  const { prompt, share_results = true, idempotency_key, ...given } = request.body as z.output<typeof NewQuestion>;
+  const { prompt, share_results = true, idempotency_key, ...given } = request.body as NewQuestionBody;
   const fallback = fallbackOf(given);
   const meant = { ...meantBy(prompt, given), share_results, ...(fallback && { fallback }) };
   const flags = await flagSecrets(door, meant, "prompt");

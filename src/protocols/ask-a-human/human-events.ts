@@ -2,7 +2,7 @@ import type { Door, DoorContext } from "../http/door.ts";
 import { addressMac } from "../http/principals.ts";
 import { sendEvents } from "../http/sse.ts";
 import { followFeed } from "../../questions/follow-feed.ts";
-import { ErrorBody } from "./schemas.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 /** The feed as it changes, live only (spec/ask-a-human 4.8). */
 export function humanEvents(app: Door, door: DoorContext): void {

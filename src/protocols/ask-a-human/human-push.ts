@@ -1,12 +1,16 @@
-import type { z } from "zod";
 import type { PushSettings } from "../../notices/model/push-settings.ts";
 import { readVapidKey } from "../../notices/read-vapid-key.ts";
 import { refreshPush, subscribePush, unsubscribePush, type Subscribed } from "../../notices/subscribe-push.ts";
 import { callerOf, type Door, type DoorContext, type FastifyReply } from "../http/door.ts";
 import { addressLimit, issueCredential } from "./human-access.ts";
 import { subscriptionIdOf } from "../http/ids.ts";
-import { NewSubscription, RefreshedSubscription, SubscriptionReceipt } from "./push-schemas.ts";
-import { ErrorBody, NoContent } from "./schemas.ts";
+import { ErrorBody, NoContent } from "../../wire/error.ts";
+import {
+  ChangedSubscriptionBody,
+  NewSubscriptionBody,
+  WirePushKey,
+  WireSubscriptionReceipt,
+} from "../../wire/subscription.ts";
 
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
@@ -26,12 +30,12 @@ export function humanPush(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Be told of questions",
-        body: NewSubscription,
-        response: { 201: SubscriptionReceipt, 200: SubscriptionReceipt, ...errors },
+        body: NewSubscriptionBody,
+        response: { 201: WireSubscriptionReceipt, 200: WireSubscriptionReceipt, ...errors },
       },
     },
     async (request, reply) => {
-      const settings = settingsOf(request.body as z.output<typeof NewSubscription>);
+      const settings = settingsOf(request.body as NewSubscriptionBody);
       return sendReceipt(door, reply, await subscribePush(ctx, callerOf(request), settings), settings);
     },
   );
@@ -43,12 +47,12 @@ export function humanPush(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Refresh a subscription",
-        body: RefreshedSubscription,
-        response: { 201: SubscriptionReceipt, 200: SubscriptionReceipt, ...errors },
+        body: ChangedSubscriptionBody,
+        response: { 201: WireSubscriptionReceipt, 200: WireSubscriptionReceipt, ...errors },
       },
     },
     async (request, reply) => {
-      const body = request.body as z.output<typeof RefreshedSubscription>;
+      const body = request.body as ChangedSubscriptionBody;
       const id = body.subscription_id === undefined ? undefined : subscriptionIdOf(body.subscription_id);
       const settings = settingsOf(body);
       return sendReceipt(door, reply, await refreshPush(ctx, callerOf(request), id, settings), settings);
@@ -64,9 +68,11 @@ export function humanPush(app: Door, door: DoorContext): void {
     },
   );
 
-  app.get("/human/push/key", { schema: { tags: ["people"], summary: "Public key for Web Push" } }, async () => ({
-    vapid_public_key: await readVapidKey(ctx),
-  }));
+  app.get(
+    "/human/push/key",
+    { schema: { tags: ["people"], summary: "Public key for Web Push", response: { 200: WirePushKey } } },
+    async (): Promise<WirePushKey> => ({ vapid_public_key: await readVapidKey(ctx) }),
+  );
 }
 
 /** Says that a subscription stands, and whether anything can be delivered to it. */
@@ -78,15 +84,16 @@ function sendReceipt(
 ): FastifyReply {
   const sendsToFcm = door.config.push.fcmKeyFile !== undefined;
   issueCredential(door, reply, subscribed.issue);
-  return reply.code(subscribed.created ? 201 : 200).send({
+  const receipt: WireSubscriptionReceipt = {
     subscription_id: subscribed.id,
     status: "active",
     // Kept all the same, so that it works from the moment the server is given Firebase credentials.
     ...(settings.kind === "fcm" && !sendsToFcm && { delivers: false, reason: "fcm_not_configured" }),
-  });
+  };
+  return reply.code(subscribed.created ? 201 : 200).send(receipt);
 }
 
-function settingsOf(body: z.output<typeof NewSubscription>): PushSettings {
+function settingsOf(body: NewSubscriptionBody): PushSettings {
   const { fcm_token: token, subscription } = body;
   const shared = {
     minIntervalMinutes: body.min_interval_minutes ?? 30,

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { Context } from "../../context.ts";
 import { TAGS, type Ask } from "../../questions/model/question.ts";
 import { basePoints } from "../../questions/model/points.ts";
@@ -12,8 +11,15 @@ import { issueCredential, readerOf, viewerOf } from "./human-access.ts";
 import { askIdOf } from "../http/ids.ts";
 import { queryText } from "../http/query.ts";
 import { queryLimit, queryWords } from "./query.ts";
-import { ErrorBody, Feed, NewReport, NoContent, QuestionForPerson, Results } from "./schemas.ts";
 import { resultsBody, wireTime, wireType } from "../http/question.ts";
+import { ErrorBody, NoContent } from "../../wire/error.ts";
+import {
+  type WireFeedQuestion,
+  NewReportBody,
+  WireFeedPage,
+  WireHumanQuestion,
+  WireQuestionResults,
+} from "../../wire/question.ts";
 
 const humanErrors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
 
@@ -23,7 +29,13 @@ export function humanQuestions(app: Door, door: DoorContext): void {
 
   app.get(
     "/human/questions",
-    { schema: { tags: ["people"], summary: "Questions that need answers", response: { 200: Feed, ...humanErrors } } },
+    {
+      schema: {
+        tags: ["people"],
+        summary: "Questions that need answers",
+        response: { 200: WireFeedPage, ...humanErrors },
+      },
+    },
     async (request) => feedPage(door, request),
   );
 
@@ -33,14 +45,15 @@ export function humanQuestions(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "One question",
-        response: { 200: QuestionForPerson, 410: ErrorBody, ...humanErrors },
+        response: { 200: WireHumanQuestion, 410: ErrorBody, ...humanErrors },
       },
     },
     async (request) => {
       const identity = await readerOf(door, request);
       const id = askIdOf(request.params.id);
       const { ask, answered } = await viewQuestion(ctx, id, identity, viewerOf(door, request, identity));
-      return { ...questionWire(ctx, ask), can_answer: !answered, ...(answered && { reason: "already_answered" }) };
+      const answerable = { can_answer: !answered, ...(answered && { reason: "already_answered" as const }) };
+      return { ...feedQuestion(ctx, ask), ...answerable } satisfies WireHumanQuestion;
     },
   );
 
@@ -50,7 +63,7 @@ export function humanQuestions(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "How others answered",
-        response: { 200: Results, 403: ErrorBody, ...humanErrors },
+        response: { 200: WireQuestionResults, 403: ErrorBody, ...humanErrors },
       },
     },
     async (request, reply) => {
@@ -85,12 +98,12 @@ function markingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Report a question",
-        body: NewReport,
+        body: NewReportBody,
         response: { 204: NoContent, ...humanErrors },
       },
     },
     async (request, reply) => {
-      const { reason, comment } = request.body as z.output<typeof NewReport>;
+      const { reason, comment } = request.body as NewReportBody;
       const report = { reason, ...(comment !== undefined && { comment }) };
       const { issue } = await reportQuestion(ctx, askIdOf(request.params.id), callerOf(request), report);
       issueCredential(door, reply, issue);
@@ -100,7 +113,7 @@ function markingRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns a page of what a person may answer, of the tags that they name. */
-async function feedPage(door: DoorContext, request: FastifyRequest) {
+async function feedPage(door: DoorContext, request: FastifyRequest): Promise<WireFeedPage> {
   const { ctx } = door;
   const limit = queryLimit(request.query, { least: 1, most: 50, usual: 20 });
   const tags = queryWords(request.query, "audience", TAGS);
@@ -114,20 +127,20 @@ async function feedPage(door: DoorContext, request: FastifyRequest) {
   if (!page) throw invalidCursor();
 
   return {
-    questions: page.asks.map((ask) => questionWire(ctx, ask)),
+    questions: page.asks.map((ask) => feedQuestion(ctx, ask)),
     next_cursor: page.next && writeCursor(ctx.keyring, list, page.next),
     last_created_at: page.newestAt === null ? null : wireTime(page.newestAt),
   };
 }
 
 /** Returns a question as people are shown it. */
-function questionWire(ctx: Context, ask: Ask) {
+function feedQuestion(ctx: Context, ask: Ask): WireFeedQuestion {
   return {
     question_id: ask.id,
     prompt: ask.prompt,
     type: wireType(ask),
-    ...(ask.form.kind === "choice" && { options: ask.form.options }),
-    audience: ask.audience,
+    ...(ask.form.kind === "choice" && { options: [...ask.form.options] }),
+    audience: [...ask.audience],
     responses_needed: ask.state === "open" ? ask.need - ask.n : 0,
     created_at: wireTime(ask.createdAt),
     expires_at: wireTime(ask.expiresAt),

@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { answerAsk } from "../../questions/answer.ts";
 import { identifyForRead } from "../../questions/identify.ts";
 import { peekLimit, type LimitReading } from "../../core/limits.ts";
@@ -7,7 +6,8 @@ import { claimedAgents } from "../http/principals.ts";
 import { issueCredential } from "./human-access.ts";
 import { idempotencyOf } from "./idempotency-key.ts";
 import { askIdOf } from "../http/ids.ts";
-import { ErrorBody, NewResponse, ResponseReceipt } from "./schemas.ts";
+import { ErrorBody } from "../../wire/error.ts";
+import { NewAnswerBody, WireAnswerReceipt } from "../../wire/question.ts";
 
 /** @throws {Error} for somebody who has not answered yet: only a caller who is known is told (spec/ask-a-human 1.4) */
 async function peekAnswers({ ctx }: DoorContext, request: FastifyRequest): Promise<LimitReading> {
@@ -31,10 +31,10 @@ export function humanResponses(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Answer a question",
-        body: NewResponse,
+        body: NewAnswerBody,
         response: {
-          201: ResponseReceipt,
-          200: ResponseReceipt,
+          201: WireAnswerReceipt,
+          200: WireAnswerReceipt,
           400: ErrorBody,
           401: ErrorBody,
           403: ErrorBody,
@@ -47,12 +47,7 @@ export function humanResponses(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const {
-        question_id: askId,
-        answer,
-        selected_option: option,
-        confidence,
-      } = request.body as z.output<typeof NewResponse>;
+      const { question_id: askId, answer, selected_option: option, confidence } = request.body as NewAnswerBody;
       const meant = { question_id: askId, answer, selected_option: option, confidence };
       const given = await answerAsk(ctx, {
         askId: askIdOf(askId),
@@ -70,11 +65,11 @@ export function humanResponses(app: Door, door: DoorContext): void {
       return {
         response_id: receipt.responseId,
         points_earned: receipt.points,
-        new_badges: receipt.badges,
+        new_badges: [...receipt.badges],
         total_points: receipt.totalPoints,
         points_breakdown: receipt.entries,
         streak_days: receipt.streakDays,
-      };
+      } satisfies WireAnswerReceipt;
     },
   );
 }

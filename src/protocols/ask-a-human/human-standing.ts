@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import { PERIODS } from "../../questions/model/points.ts";
 import { eraseMe, makeRecoveryCode, redeemRecoveryCode } from "../../questions/recover-participant.ts";
 import { readLeaderboard, readStats } from "../../questions/read-standing.ts";
@@ -7,8 +6,15 @@ import { participantCookie } from "../http/principals.ts";
 import { addressLimit, issueCredential, readerOf, refuseQuery } from "./human-access.ts";
 import { queryText } from "../http/query.ts";
 import { queryLimit } from "./query.ts";
-import { ErrorBody, Leaderboard, NoContent, RecoveryCode, Recovered, Redeem, Stats } from "./schemas.ts";
 import { wireTime } from "../http/question.ts";
+import { ErrorBody, NoContent } from "../../wire/error.ts";
+import {
+  RecoveryCodeBody,
+  WireLeaderboard,
+  WireRecovered,
+  WireRecoveryCode,
+  WireStats,
+} from "../../wire/participant.ts";
 
 const REDEEM_TRIES_PER_HOUR = 5;
 const errors = { 400: ErrorBody, 401: ErrorBody, 404: ErrorBody, 429: ErrorBody } as const;
@@ -19,7 +25,7 @@ export function humanStanding(app: Door, door: DoorContext): void {
 
   app.get(
     "/human/stats",
-    { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: Stats, ...errors } } },
+    { schema: { tags: ["people"], summary: "Own points and badges", response: { 200: WireStats, ...errors } } },
     async (request) => {
       const stats = await readStats(ctx, await readerOf(door, request));
       return {
@@ -31,13 +37,13 @@ export function humanStanding(app: Door, door: DoorContext): void {
         answers_by_category: stats.answersByCategory,
         points_today: stats.pointsToday,
         badge_progress: stats.badgeProgress,
-      };
+      } satisfies WireStats;
     },
   );
 
   app.get(
     "/human/leaderboard",
-    { schema: { tags: ["people"], summary: "Who has earned most", response: { 200: Leaderboard, ...errors } } },
+    { schema: { tags: ["people"], summary: "Who has earned most", response: { 200: WireLeaderboard, ...errors } } },
     async (request) => {
       const period = PERIODS.find((known) => known === (queryText(request.query, "period") ?? "all_time"));
       if (!period)
@@ -55,7 +61,7 @@ export function humanStanding(app: Door, door: DoorContext): void {
         })),
         your_rank: own?.rank ?? null,
         your_points: own?.points ?? 0,
-      };
+      } satisfies WireLeaderboard;
     },
   );
 
@@ -68,11 +74,17 @@ function recoveryRoutes(app: Door, door: DoorContext): void {
 
   app.post(
     "/human/recovery",
-    { schema: { tags: ["people"], summary: "A code for another device", response: { 201: RecoveryCode, ...errors } } },
+    {
+      schema: {
+        tags: ["people"],
+        summary: "A code for another device",
+        response: { 201: WireRecoveryCode, ...errors },
+      },
+    },
     async (request, reply) => {
       const { code, expiresAt, issue } = await makeRecoveryCode(ctx, callerOf(request));
       issueCredential(door, reply, issue);
-      return reply.code(201).send({ code, expires_at: wireTime(expiresAt) });
+      return reply.code(201).send({ code, expires_at: wireTime(expiresAt) } satisfies WireRecoveryCode);
     },
   );
 
@@ -84,14 +96,14 @@ function recoveryRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["people"],
         summary: "Use a recovery code here",
-        body: Redeem,
-        response: { 200: Recovered, ...errors },
+        body: RecoveryCodeBody,
+        response: { 200: WireRecovered, ...errors },
       },
     },
     async (request, reply) => {
-      const { code } = request.body as z.output<typeof Redeem>;
+      const { code } = request.body as RecoveryCodeBody;
       issueCredential(door, reply, await redeemRecoveryCode(ctx, code));
-      return reply.code(200).send({ status: "recovered" });
+      return reply.code(200).send({ status: "recovered" } satisfies WireRecovered);
     },
   );
 

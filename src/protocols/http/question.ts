@@ -1,8 +1,6 @@
 import type { Ask, Response } from "../../questions/model/question.ts";
 import type { AskReading } from "../../questions/read.ts";
-
-/** The four statuses of the wire. */
-export type WireStatus = "OPEN" | "PARTIAL" | "CLOSED" | "EXPIRED";
+import type { QuestionType, WireQuestion, WireQuestionResponse, WireQuestionResults } from "../../wire/question.ts";
 
 /** Returns a moment as RFC 3339 in UTC, cut to the second. */
 export function wireTime(at: number): string {
@@ -10,7 +8,7 @@ export function wireTime(at: number): string {
 }
 
 /** Returns the status a question shows; a cancelled one shows as expired. */
-export function wireStatus(ask: Ask): WireStatus {
+export function wireStatus(ask: Ask): WireQuestion["status"] {
   if (ask.state === "open") return ask.n === 0 ? "OPEN" : "PARTIAL";
   return ask.state === "answered" ? "CLOSED" : "EXPIRED";
 }
@@ -20,81 +18,87 @@ export function pollUrl(askId: string): string {
   return `/agent/questions/${askId}`;
 }
 
-export function wireType(ask: Ask): "text" | "multiple_choice" {
+export function wireType(ask: Ask): QuestionType {
   return ask.form.kind === "choice" ? "multiple_choice" : "text";
 }
 
-/** `null` and absent are different on the wire; this leaves absent members out. */
-type Member = [name: string, json: string];
-const member = (name: string, value: unknown): Member[] => (value === undefined ? [] : [[name, JSON.stringify(value)]]);
+/** JSON text of a value of this type. */
+type JsonText<T> = string & { readonly of?: T };
 
-function toJson(members: readonly Member[]): string {
-  return `{${members.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
+function json<T>(value: T): JsonText<T> {
+  return JSON.stringify(value);
+}
+
+/** Returns an object as JSON text, its members in this order; an undefined one is left out. */
+function toJson<T>(members: { readonly [Name in keyof T]: JsonText<T[Name]> | undefined }): JsonText<T> {
+  const written = Object.entries<string | undefined>(members).filter(([, text]) => text !== undefined);
+  return `{${written.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
 }
 
 /**
  * Returns the tally as JSON text, in the order of the options. It is written as text because an object would reorder
  * options such as `10` and `9`, and lose one called `__proto__`.
  */
-function summaryJson(options: readonly string[], responses: readonly Response[]): string {
+function summaryJson(options: readonly string[], responses: readonly Response[]): JsonText<Record<string, number>> {
   const votes = options.map(() => 0);
   for (const { answer } of responses) {
     const option = answer.selectedOption ?? -1;
     if (votes[option] !== undefined) votes[option] += 1;
   }
-  return toJson(options.map((option, i) => [option, String(votes[i])]));
+  return `{${options.map((option, i) => `${JSON.stringify(option)}:${votes[i]}`).join(",")}}`;
 }
 
 /** Returns the poll body as JSON text (spec/ask-a-human 3.2). */
-export function pollBody({ ask, responses }: AskReading, expand: { meta: boolean } = { meta: false }): string {
+export function pollBody(
+  { ask, responses }: AskReading,
+  expand: { meta: boolean } = { meta: false },
+): JsonText<WireQuestion> {
   const status = wireStatus(ask);
-  const settledAt = ask.settledAt ?? ask.expiresAt;
-  return toJson([
-    ...member("question_id", ask.id),
-    ...member("status", status),
-    ...member("prompt", ask.prompt),
-    ...member("type", wireType(ask)),
-    ...(ask.form.kind === "choice" ? member("options", ask.form.options) : []),
-    ...member("audience", ask.audience),
-    ...member("required_responses", ask.need),
-    ...member("current_responses", ask.n),
-    ...member("created_at", wireTime(ask.createdAt)),
-    ...member("expires_at", wireTime(ask.expiresAt)),
-    ...(status === "CLOSED" ? member("closed_at", wireTime(settledAt)) : []),
-    ...(status === "EXPIRED" ? member("expired_at", wireTime(settledAt)) : []),
-    ...(ask.state === "cancelled" ? member("cancelled", true) : []),
-    ["responses", `[${responses.map((response) => responseJson(response, expand.meta)).join(",")}]`],
-    ...(ask.form.kind === "choice" ? [["summary", summaryJson(ask.form.options, responses)] satisfies Member] : []),
-    ...member("integrity", integrityOf(responses)),
-  ]);
+  const settledAt = json(wireTime(ask.settledAt ?? ask.expiresAt));
+  const options = ask.form.kind === "choice" ? ask.form.options : undefined;
+  return toJson<WireQuestion>({
+    question_id: json(ask.id),
+    status: json(status),
+    prompt: json(ask.prompt),
+    type: json(wireType(ask)),
+    options: options && json([...options]),
+    audience: json([...ask.audience]),
+    required_responses: json(ask.need),
+    current_responses: json(ask.n),
+    created_at: json(wireTime(ask.createdAt)),
+    expires_at: json(wireTime(ask.expiresAt)),
+    closed_at: status === "CLOSED" ? settledAt : undefined,
+    expired_at: status === "EXPIRED" ? settledAt : undefined,
+    cancelled: ask.state === "cancelled" ? json(true) : undefined,
+    responses: json(responses.map((response) => responseWire(response, expand.meta))),
+    summary: options && summaryJson(options, responses),
+    integrity: json(integrityOf(responses)),
+  });
 }
 
-function responseJson({ id, answer, at, tier }: Response, meta: boolean): string {
-  return JSON.stringify({
+function responseWire({ id, answer, at, tier }: Response, meta: boolean): WireQuestionResponse {
+  return {
     ...(answer.text !== undefined && { answer: answer.text }),
     ...(answer.selectedOption !== undefined && { selected_option: answer.selectedOption }),
     ...(answer.confidence !== undefined && { confidence: answer.confidence }),
     ...(meta && { response_id: id, created_at: wireTime(at), tier }),
-  });
+  };
 }
 
-function integrityOf(responses: readonly Response[]): { networks: number; participants: number } {
+function integrityOf(responses: readonly Response[]): WireQuestion["integrity"] {
   return { networks: new Set(responses.map(({ network }) => network)).size, participants: responses.length };
 }
 
 /** Returns what somebody who has answered may see of the others (spec/ask-a-human 4.8). */
-export function resultsBody({ ask, responses }: AskReading): string {
+export function resultsBody({ ask, responses }: AskReading): JsonText<WireQuestionResults> {
   const shared = ask.wire["share_results"] !== false;
-  return toJson([
-    ...member("question_id", ask.id),
-    ...member("status", wireStatus(ask)),
-    ...member("required_responses", ask.need),
-    ...member("current_responses", ask.n),
-    ...(shared && ask.form.kind === "choice"
-      ? [["summary", summaryJson(ask.form.options, responses)] satisfies Member]
-      : []),
-    ...(shared
-      ? [["responses", `[${responses.map((one) => responseJson(one, false)).join(",")}]`] satisfies Member]
-      : []),
-  ]);
+  const options = shared && ask.form.kind === "choice" ? ask.form.options : undefined;
+  return toJson<WireQuestionResults>({
+    question_id: json(ask.id),
+    status: json(wireStatus(ask)),
+    required_responses: json(ask.need),
+    current_responses: json(ask.n),
+    summary: options && summaryJson(options, responses),
+    responses: shared ? json(responses.map((response) => responseWire(response, false))) : undefined,
+  });
 }

@@ -2,7 +2,8 @@ import { digestOf } from "../../lib/canonical-json.ts";
 import { createAsk } from "../../questions/create.ts";
 import { fields, optional } from "../../wire/fields.ts";
 import { checkFields } from "../http/check-fields.ts";
-import { askOf, checkOptions, meantBy, promptField, questionFields, typeField } from "../http/new-question.ts";
+import { askOf, meantBy } from "../http/new-question.ts";
+import { checkOptions, promptField, questionFields, questionTypeField } from "../../wire/question.ts";
 import { flagSecrets } from "../http/secrets.ts";
 import { pollUrl, wireStatus, wireTime } from "../http/question.ts";
 import type { DoorContext } from "../http/door.ts";
@@ -12,7 +13,7 @@ import { toolResult } from "./tool-result.ts";
 
 const Question = fields({
   question: promptField("question"),
-  type: optional(typeField),
+  type: optional(questionTypeField),
   ...questionFields,
 }).superRefine(checkOptions);
 

@@ -2,6 +2,10 @@
 export const TAGS = ["technical", "product", "ethics", "creative", "general"] as const;
 export type Tag = (typeof TAGS)[number];
 
+/** Why a question should not be asked. */
+export const REPORT_REASONS = ["spam", "personal_data", "unsafe", "unclear", "other"] as const;
+export type ReportReason = (typeof REPORT_REASONS)[number];
+
 /** What a valid answer looks like. */
 export type QuestionForm = { kind: "text" } | { kind: "choice"; options: readonly string[] };
 

@@ -1,4 +1,4 @@
-import { type Leaderboard, PERIODS, type Period } from "@parley/sdk/wire";
+import { type Leaderboard as LeaderboardReply, PERIODS, type Period } from "@parley/sdk/wire";
 import { useState } from "preact/hooks";
 import { number } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
@@ -36,7 +36,7 @@ export default function Leaderboard() {
   );
 }
 
-function Board({ board }: { board: Leaderboard }) {
+function Board({ board }: { board: LeaderboardReply }) {
   const words = text.leaderboard;
   return (
     <>

@@ -69,6 +69,7 @@ function name(route: Described, operation: Operation, schemas: Map<string, Schem
     return { in: "query", name, required: false, ...parameter };
   });
   if (parameters.length > 0) route.parameters = [...(route.parameters ?? []), ...parameters];
+  if (route.requestBody) route.requestBody.required ??= true;
   if (body !== undefined) nameBody(route, { body, isPartial: isPartial ?? false }, schemas);
   nameReplies(route, reply, schemas);
   if (also !== undefined) nameOtherType(route, also);
