@@ -73,7 +73,7 @@ const FIXED: readonly (readonly [limit: string, file: string, before: string, un
   ["Escalations of one request", "protocols/a2h/specs.ts", "MOST_STEPS = "],
   ["Long-poll of a request to named people", "protocols/a2h/requests.ts", "MOST_WAIT_S = "],
   ["Words of a request to named people", "protocols/a2h/specs.ts", "MOST_WORDS = "],
-  ["Prompt of an executor's ask", "protocols/relay/ask-fields.ts", "MOST_PROMPT = "],
+  ["Prompt of an executor's ask", "wire/new-ask.ts", "MOST_PROMPT = "],
   ["Answer of people to an executor, and its error", "asks/model/people.ts", "MOST_ANSWER_CHARS = "],
   ["Lease of a job", "asks/model/job-rules.ts", "most: "],
   ["External job of which nobody speaks", "asks/model/job-rules.ts", "EXTERNAL_IDLE_MS = ", DAY_MS],

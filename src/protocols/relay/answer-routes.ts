@@ -4,38 +4,24 @@ import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { stringsOf } from "../../lib/strings-of.ts";
 import { turnAfter } from "../../lib/turn.ts";
 import { isArtifactPath } from "../../asks/model/artifact-rules.ts";
-import { lengthOf, refuseFields, type FieldProblem } from "../../core/model/field-problem.ts";
+import { lengthOf } from "../../core/model/field-problem.ts";
 import { MOST_ANSWER_CHARS } from "../../asks/model/people.ts";
-import { ASK_STATUSES, type AnswerStatus } from "../../asks/model/ask.ts";
 import { Refusal } from "../../refusals.ts";
 import { postAnswer, type AnswerWish } from "../../asks/post-answer.ts";
 import { readRelayAsk } from "../../asks/read.ts";
 import type { Door, DoorContext } from "../http/door.ts";
-import { isText, readId } from "./ask-fields.ts";
+import { checkFields } from "../http/check-fields.ts";
 import { enter } from "./job-requests.ts";
 import { WireAnswerOrAsk } from "../../wire/ask.ts";
+import { AskAnswerBody } from "../../wire/new-ask.ts";
 import { answerWire, askWire } from "./print.ts";
 import { bodyOf, routeOptions } from "./request.ts";
 
-const STATUSES = ASK_STATUSES.filter((status) => status !== "PENDING");
 const MOST_JSON_BYTES = 65_536;
 const MOST_ASK_BACK = 1000;
 const MOST_ARTIFACTS = 64;
-const AnswerBody = z.record(z.string(), z.unknown()).meta({
-  type: "object",
-  required: ["ask_id", "job_id", "step_id", "status"],
-  properties: {
-    ask_id: { type: "string" },
-    job_id: { type: "string" },
-    step_id: { type: "string" },
-    status: { type: "string", enum: STATUSES },
-    answer_text: { type: "string", maxLength: MOST_ANSWER_CHARS },
-    answer_json: {},
-    artifacts: { type: "array", items: { type: "string" } },
-    ask_back: { type: "string" },
-    error: { type: "string" },
-  },
-});
+/** Members that are unknown here are part of what a repeated answer is compared with. */
+const AnyObject = z.record(z.string(), z.unknown());
 
 /** Answering as a person or a service, by a key (spec/relay 5). */
 export function answerRoutes(app: Door, door: DoorContext): void {
@@ -45,7 +31,7 @@ export function answerRoutes(app: Door, door: DoorContext): void {
     "/answers",
     routeOptions({
       summary: "Answer an ask",
-      body: AnswerBody,
+      body: AskAnswerBody,
       reply: WireAnswerOrAsk,
       replies: { 202: "The answer that stands" },
     }),
@@ -62,7 +48,7 @@ export function answerRoutes(app: Door, door: DoorContext): void {
       if (scope !== "answer" && !(scope === "admin" && person !== null)) {
         throw new Refusal("scope_missing", { scope: "answer" });
       }
-      const body = bodyOf(request, AnswerBody);
+      const body = bodyOf(request, AnyObject);
       await turnAfter(request.body as Buffer);
       const wish = readAnswer(body);
       await turnAfter(request.body as Buffer);
@@ -78,25 +64,10 @@ export function answerRoutes(app: Door, door: DoorContext): void {
 
 /** @throws {Refusal} `invalid_input`, and `answer_misfit` for what is too long */
 function readAnswer(body: JsonObject): AnswerWish {
-  const problems: FieldProblem[] = [];
-  const say = (field: string, constraint: string, facts: JsonObject = {}): void =>
-    void problems.push({ message: "Request body is not valid", field, constraint, ...facts });
-  if (body["type"] !== undefined && body["type"] !== "Answer") say("type", "enum", { allowed: ["Answer"] });
-  const askId = readId(body, "ask_id", say);
-  const jobId = readId(body, "job_id", say);
-  const stepId = readId(body, "step_id", say);
-  const { status, answer_text: text, answer_json: json, artifacts, ask_back: askBack, error } = body;
-  if (status === undefined) say("status", "required");
-  else if (!STATUSES.includes(status as AnswerStatus)) say("status", "enum", { allowed: STATUSES });
-  for (const [name, value] of Object.entries({ answer_text: text, ask_back: askBack, error })) {
-    if (value !== undefined && typeof value !== "string") say(name, "type");
-    else if (value !== undefined && !isText(value)) say(name, "characters");
-  }
-  const areTexts =
-    artifacts === undefined || (Array.isArray(artifacts) && artifacts.every((one) => typeof one === "string"));
-  if (!areTexts) say("artifacts", "type");
-  if (problems.length > 0) throw refuseFields(problems);
-  const paths = artifacts as string[] | undefined;
+  const checked = checkFields(AskAnswerBody, body);
+  if ("error" in checked) throw checked.error;
+  const { ask_id: askId, job_id: jobId, step_id: stepId, status, ...given } = checked.value;
+  const { answer_text: text, answer_json: json, artifacts: paths, ask_back: askBack, error } = given;
   const errors = [
     ...(typeof text === "string" && lengthOf(text) > MOST_ANSWER_CHARS
       ? [{ path: "/answer_text", message: `must have at most ${MOST_ANSWER_CHARS} characters` }]
@@ -122,7 +93,7 @@ function readAnswer(body: JsonObject): AnswerWish {
     askId,
     jobId,
     stepId,
-    status: status as AnswerStatus,
+    status,
     ...(typeof text === "string" && { text }),
     ...(json !== undefined && { json }),
     ...(paths && { artifacts: paths }),

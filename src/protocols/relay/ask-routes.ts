@@ -7,7 +7,8 @@ import { turnAfter } from "../../lib/turn.ts";
 import { readTraceParent } from "../../lib/traceparent.ts";
 import { redactJson, stringsOf } from "../../lib/strings-of.ts";
 import { envelopeHash } from "../../asks/model/decision-key.ts";
-import { type RelayAsk } from "../../asks/model/ask.ts";
+import type { AskConstraints, ContextEnvelope, RelayAsk } from "../../asks/model/ask.ts";
+import type { JsonObject } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import { renewByPoll } from "../../asks/hold-job.ts";
 import { postAsk, type AskInput } from "../../asks/post-ask.ts";
@@ -15,7 +16,8 @@ import { withdrawAsk } from "../../asks/post-answer.ts";
 import { listAnswerable, listHistory, readRelayAsk, waitForAnswer, type Reader } from "../../asks/read.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { held } from "../http/held.ts";
-import { readAskFields, type AskFields } from "./ask-fields.ts";
+import { checkFields } from "../http/check-fields.ts";
+import { constraintsOf, newAskBody, type NewAskBody } from "../../wire/new-ask.ts";
 import type { RelayCaller } from "./caller.ts";
 import { RELAY_ID } from "../../wire/relay-fields.ts";
 import { enter, jobIdOf } from "./job-requests.ts";
@@ -30,32 +32,18 @@ type Of = { Params: { id: string } };
 const ASKERS = ["executor", "agent"] as const;
 const READERS = ["executor", "agent", "assign", "admin"] as const;
 const PAGE = { min: 1, max: 100, usual: 100 };
-/** How an ask looks, for the reference; what is wrong with one is said by `readAskFields`. */
-const AskBody = z.record(z.string(), z.unknown()).meta({
-  type: "object",
-  required: ["job_id", "step_id", "ask_type", "prompt"],
-  properties: {
-    ask_id: { type: "string" },
-    job_id: { type: "string" },
-    step_id: { type: "string" },
-    ask_type: { type: "string", enum: [...ASK_TYPES] },
-    prompt: { type: "string", minLength: 1, maxLength: 16_000 },
-    context_hash: { type: "string" },
-    context_envelope: { type: "object", additionalProperties: true },
-    constraints: { type: "object", additionalProperties: true },
-    role_id: { type: "string" },
-    meta: { type: "object", additionalProperties: true },
-  },
-});
+/** Members that are unknown here are part of what a replayed request is compared with. */
+const AnyObject = z.record(z.string(), z.unknown());
 
 /** Asking, and waiting for answers (spec/relay 3 and 5). */
 export function askRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
+  const NewAskBody = newAskBody(ctx.addressed.groups.keys());
 
   app.post(
     "/asks",
-    routeOptions({ summary: "Ask", body: AskBody, reply: WireAsk, replies: { 202: "The ask, pending" } }),
-    async (request, reply) => takeAsk(door, request, reply),
+    routeOptions({ summary: "Ask", body: NewAskBody, reply: WireAsk, replies: { 202: "The ask, pending" } }),
+    async (request, reply) => takeAsk(door, request, reply, NewAskBody),
   );
 
   app.get(
@@ -124,11 +112,16 @@ async function historyOf(door: DoorContext, request: FastifyRequest): Promise<Wi
 }
 
 /** Takes an ask in, and replies with where its answer will be. */
-async function takeAsk(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function takeAsk(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  schema: z.ZodType<NewAskBody>,
+): Promise<FastifyReply> {
   const { principal } = await enter(door, request, ASKERS);
-  const body = bodyOf(request, AskBody);
+  const body = bodyOf(request, AnyObject);
   await turnAfter(request.body as Buffer);
-  const fields = readAskFields(body, door.ctx.addressed.groups.keys());
+  const fields = checkedAsk(body, schema);
   await turnAfter(request.body as Buffer);
   const wish = await wishOf(door, body, fields);
   const { "parley-lease": lease, traceparent } = request.headers;
@@ -162,6 +155,39 @@ async function answerable(door: DoorContext, request: FastifyRequest): Promise<o
   );
   const page: WireAskPage = { asks: asks.map((ask) => askWire(ask)), ...(next && { next_cursor: cursorText(next) }) };
   return page;
+}
+
+/** A new ask whose fields are right. */
+interface AskFields {
+  id: string | undefined;
+  jobId: string;
+  stepId: string;
+  type: AskType;
+  prompt: string;
+  contextHash: string | undefined;
+  envelope: ContextEnvelope | null;
+  constraints: AskConstraints;
+  roleId: string | null;
+  meta: JsonObject;
+}
+
+/** Returns the fields of a new ask. @throws {Refusal} `invalid_input`, with every problem in the order of the fields */
+function checkedAsk(body: unknown, schema: z.ZodType<NewAskBody>): AskFields {
+  const checked = checkFields(schema, body);
+  if ("error" in checked) throw checked.error;
+  const { ask_id: id, job_id: jobId, step_id: stepId, ask_type: type, prompt, meta = {}, ...given } = checked.value;
+  return {
+    id,
+    jobId,
+    stepId,
+    type,
+    prompt: prompt.trim(),
+    contextHash: given.context_hash,
+    envelope: given.context_envelope ?? null,
+    constraints: constraintsOf(given.constraints),
+    roleId: given.role_id ?? null,
+    meta: Object.fromEntries(Object.entries(meta).filter(([, member]) => member !== null)),
+  };
 }
 
 /** Replies with the answer to an ask as soon as there is one, or without one when the wait is over. */

@@ -124,7 +124,7 @@ const RELAY: Operations = {
   "DELETE /asks/{id}": { id: "withdrawAsk" },
   "GET /asks/{id}/answer": { id: "awaitAnswer", query: ["wait"] },
   "GET /jobs/{id}/asks": { id: "listJobAsks", query: ["limit", "cursor"] },
-  "POST /answers": { id: "postAnswer", body: "AskAnswer" },
+  "POST /answers": { id: "postAnswer" },
   "POST /jobs": { id: "createJob" },
   "GET /jobs": { id: "listJobs", query: ["job_state", "kind", "limit", "cursor"] },
   "POST /jobs/claim": { id: "claimJob" },
