@@ -1,3 +1,4 @@
+import "./strict-replies.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
