@@ -62,31 +62,27 @@ export function nameParts<T extends object>(given: T): T {
 
 /** Gives a route its name, and its schemas theirs. */
 function name(route: Described, operation: Operation, schemas: Map<string, Schema>) {
-  const { id, body, isPartial, reply, also, query = [] } = operation;
+  const { id, body, reply, also, query = [] } = operation;
   route.operationId = id;
   const parameters = query.map((one) => {
     const { name = one, ...parameter } = PARAMETERS[one] ?? {};
     return { in: "query", name, required: false, ...parameter };
   });
   if (parameters.length > 0) route.parameters = [...(route.parameters ?? []), ...parameters];
-  if (body !== undefined) nameBody(route, { body, isPartial: isPartial ?? false }, schemas);
+  if (body !== undefined) nameBody(route, body, schemas);
   nameReplies(route, reply, schemas);
   if (also !== undefined) nameOtherType(route, also);
   nameRefusals(route, schemas);
 }
 
-function nameBody(
-  route: Described,
-  { body, isPartial }: { body: string; isPartial: boolean },
-  schemas: Map<string, Schema>,
-) {
+function nameBody(route: Described, body: string, schemas: Map<string, Schema>) {
   if (body.includes("/")) {
     route.requestBody = { required: true, content: { [body]: { schema: { type: "string", format: "binary" } } } };
     return;
   }
   const { content, required = true } = route.requestBody ?? { content: {} };
   const schema = Object.values(content)[0]?.schema;
-  keep(schemas, body, isPartial ? { ...schema, required: [] } : schema);
+  keep(schemas, body, schema);
   route.requestBody = { required, content: { [JSON_TYPE]: { schema: named(body) } } };
 }
 
