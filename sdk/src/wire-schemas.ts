@@ -12,3 +12,14 @@ export type {
   WireJobStatus as JobStatus,
   WireLease as Lease,
 } from "../../src/wire/job.ts";
+export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
+export type { WireHuman as Human } from "../../src/wire/human.ts";
+export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
+export type {
+  WireApproval as Approval,
+  WireCallStatus as CallStatus,
+  WireFailedValidation as FailedValidation,
+  WireFunctionCall as FunctionCall,
+  WireResponder as Responder,
+  WireResponseOption as ResponseOption,
+} from "../../src/wire/request.ts";
