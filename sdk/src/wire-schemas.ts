@@ -12,6 +12,7 @@ export type {
   WireJobStatus as JobStatus,
   WireLease as Lease,
 } from "../../src/wire/job.ts";
+export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
 export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
 export type { WireHuman as Human } from "../../src/wire/human.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
@@ -23,3 +24,8 @@ export type {
   WireResponder as Responder,
   WireResponseOption as ResponseOption,
 } from "../../src/wire/request.ts";
+export type {
+  WireWebhook as Webhook,
+  WireWebhookDelivery as WebhookDelivery,
+  WireWebhookDeliveryPage as WebhookDeliveryPage,
+} from "../../src/wire/webhook.ts";

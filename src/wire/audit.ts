@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { wireMoment } from "./time.ts";
 
-const auditEntry = z
+export const WireAuditEntry = z
   .object({
     seq: z.int(),
     at: wireMoment,
@@ -16,15 +16,16 @@ const auditEntry = z
     address_mac: z.string().describe("From which address, to whoever holds the installation key").optional(),
     consent_digest: z.string().optional(),
     data_hash: z.string(),
-    data: z.unknown().describe("May be forgotten; the chain covers its hash").optional(),
+    data: z.record(z.string(), z.unknown()).describe("May be forgotten; the chain covers its hash").optional(),
     prev: z.string(),
     hash: z.string(),
   })
   .meta({ id: "AuditEntry" });
+export type WireAuditEntry = z.output<typeof WireAuditEntry>;
 
 export const WireAuditPage = z
   .object({
-    items: z.array(auditEntry),
+    items: z.array(WireAuditEntry),
     has_more: z.boolean(),
     head: z.object({ seq: z.int(), hash: z.string() }),
     unsealed: z.int().describe("How many entries no page holds yet"),

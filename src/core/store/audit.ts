@@ -39,7 +39,7 @@ export interface AuditEntry {
   address_mac?: string;
   consent_digest?: string;
   data_hash: string;
-  data?: unknown;
+  data?: Record<string, unknown>;
   prev: string;
   hash: string;
 }
@@ -185,7 +185,7 @@ export async function listAudit(on: Queryable, filter: AuditFilter): Promise<Aud
   const head = await findAuditHead(on);
   const items = rows.slice(0, filter.limit).map((row): AuditEntry => {
     const entry = JSON.parse(row.entry) as Omit<AuditEntry, "seq" | "data" | "prev" | "hash">;
-    const data = row.data === null ? {} : { data: JSON.parse(row.data) as unknown };
+    const data = row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> };
     return { ...entry, ...data, seq: row.seq, prev: row.prev, hash: row.hash };
   });
   return { items, hasMore: rows.length > filter.limit, head, unsealed };
