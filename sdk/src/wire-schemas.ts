@@ -36,3 +36,20 @@ export type {
   WireQuietHours as QuietHours,
   WireSubscriptionReceipt as SubscriptionReceipt,
 } from "../../src/wire/subscription.ts";
+export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
+export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
+export type { WireHuman as Human } from "../../src/wire/human.ts";
+export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
+export type {
+  WireApproval as Approval,
+  WireCallStatus as CallStatus,
+  WireFailedValidation as FailedValidation,
+  WireFunctionCall as FunctionCall,
+  WireResponder as Responder,
+  WireResponseOption as ResponseOption,
+} from "../../src/wire/request.ts";
+export type {
+  WireWebhook as Webhook,
+  WireWebhookDelivery as WebhookDelivery,
+  WireWebhookDeliveryPage as WebhookDeliveryPage,
+} from "../../src/wire/webhook.ts";

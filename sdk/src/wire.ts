@@ -1,6 +1,7 @@
 /** Every body of the Ask-a-Human door, and of the A2H door as far as the client speaks it, as it travels. */
 import type {
   AnswerReceipt,
+  CallStatus,
   FeedQuestion,
   Leaderboard,
   NewQuestion as NewQuestionBody,
@@ -95,128 +96,24 @@ export interface SignedIn {
 
 // What named people are asked, by A2H
 
-/**
- * Whom to ask, where a name does not say it: `{ slack: { channel_or_user_id } }`, `{ email: { address } }`,
- * `{ all_of: [...] }`, `{ quorum: { min, of } }` and the others of docs/reference/a2h.md.
- */
-export type ContactChannel = Readonly<Record<string, unknown>>;
-
-/** A ready-made way to reject, or to answer. */
-export interface ResponseOption {
-  /** Comes back with the decision. */
-  name: string;
-  /** What people see; left out, the name. */
-  title?: string;
-  description?: string;
-  /** The text of the answer, or its start. */
-  prompt_fill?: string;
-  interactive?: boolean;
-}
-
-/** Who decided or answered; of people no more than how the agent may know them. */
-export interface Responder {
-  id?: string;
-  name: string;
-  role?: string;
-  email?: string;
-  via: "web" | "slack" | "email" | "sms" | "whatsapp" | "webhook" | "api" | "policy";
-  /** False: nobody that the operator has enrolled, but somebody at an address that the request named. */
-  enrolled?: boolean;
-}
-
-/** An answer that did not count, such as one that does not fit the schema. */
-export interface FailedValidation {
-  at: string;
-  via: Responder["via"];
-  responder: { name: string };
-  reason: string;
-  input?: unknown;
-  errors?: unknown;
-  attempts?: number;
-}
+export type {
+  Approval,
+  CallStatus,
+  ContactChannel,
+  FailedValidation,
+  FunctionCall,
+  Human,
+  Message,
+  MessageStatus,
+  Responder,
+  ResponseOption,
+} from "./wire-schemas.ts";
 
 /** What the state of calls and of messages has in common. */
-export interface RequestStatus {
-  responded_at?: string;
-  user_info?: Responder;
-  expired?: boolean;
-  cancelled?: boolean;
-  failed_validation_details?: FailedValidation;
-}
-
-/** One approval, where several people have to agree. */
-export interface Approval {
-  user_info?: Responder;
-  approved?: boolean;
-  comment?: string;
-  at: string;
-  consent_digest?: string;
-}
-
-export interface CallStatus extends RequestStatus {
-  ask_id: string;
-  requested_at: string;
-  expires_at?: string;
-  resolved_at?: string;
-  consent_digest: string;
-  /** Where it was answered, if that was on Slack. */
-  slack_context?: { team_id?: string; channel_id?: string; user_id?: string; message_ts?: string; thread_ts?: string };
-  slack_message_ts?: string;
-  deliveries?: { via: string; state: "queued" | "sent" | "failed"; at: string }[];
-  approvals?: Approval[];
-  approved?: boolean;
-  comment?: string;
-  reject_option_name?: string;
-  /** These two where people may edit, once they have approved. */
-  kwargs?: Record<string, unknown>;
-  edited?: boolean;
-}
-
-export interface FunctionCall {
-  run_id: string;
-  call_id: string;
-  spec: {
-    fn: string;
-    kwargs: Record<string, unknown>;
-    /** The agent's own words, which are no part of what is approved. */
-    msg?: string;
-    channel?: ContactChannel;
-    reject_options?: readonly ResponseOption[];
-    state?: Record<string, unknown>;
-    timeout_seconds?: number;
-    on_timeout?: "expire" | "keep";
-    escalation?: readonly { after_seconds: number; channel: ContactChannel; escalation_msg: string }[];
-    editable?: boolean;
-    kwargs_schema?: Record<string, unknown>;
-  };
-  status: CallStatus;
-}
-
-export interface MessageStatus extends RequestStatus {
-  humanMessage?: string;
-  /** Present exactly where there is a schema. */
-  response?: unknown;
-}
-
-export interface Message {
-  apiVersion: "proto.a2h.dev/v1alpha1";
-  kind: "Message";
-  metadata: { uid: string };
-  spec: {
-    message: string;
-    response_schema?: Record<string, unknown>;
-    channel_id?: string | number;
-    timeout_seconds?: number;
-    on_timeout?: "expire" | "keep";
-  };
-  status: MessageStatus;
-}
-
-export interface Human {
-  id: string;
-  name: string;
-  description?: string;
-}
+export type RequestStatus = Pick<
+  CallStatus,
+  "responded_at" | "user_info" | "expired" | "cancelled" | "failed_validation_details"
+>;
 
 /** What a receipt says of one decision, among other things; it is the payload of a JWS. */
 export interface ReceiptPayload {

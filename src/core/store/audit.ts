@@ -26,7 +26,23 @@ export interface AuditNote {
 }
 
 /** One entry as it is read. */
-export type AuditEntry = Readonly<Record<string, unknown>> & { seq: number; hash: string };
+export interface AuditEntry {
+  seq: number;
+  at: string;
+  actor: Actor;
+  action: string;
+  agent?: string;
+  ask_id?: string;
+  call_id?: string;
+  via?: string;
+  delivery?: string;
+  address_mac?: string;
+  consent_digest?: string;
+  data_hash: string;
+  data?: Record<string, unknown>;
+  prev: string;
+  hash: string;
+}
 
 /** So many are soon done: every other server that would seal waits for it. */
 const SEALED_AT_ONCE = 100;
@@ -168,8 +184,8 @@ export async function listAudit(on: Queryable, filter: AuditFilter): Promise<Aud
   );
   const head = await findAuditHead(on);
   const items = rows.slice(0, filter.limit).map((row): AuditEntry => {
-    const entry = JSON.parse(row.entry) as Record<string, unknown>;
-    const data = row.data === null ? {} : { data: JSON.parse(row.data) as unknown };
+    const entry = JSON.parse(row.entry) as Omit<AuditEntry, "seq" | "data" | "prev" | "hash">;
+    const data = row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> };
     return { ...entry, ...data, seq: row.seq, prev: row.prev, hash: row.hash };
   });
   return { items, hasMore: rows.length > filter.limit, head, unsealed };

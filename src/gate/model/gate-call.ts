@@ -18,7 +18,8 @@ export function functionOf({ gate, tool }: { gate: string; tool: string }): stri
 }
 
 /** Where a call stands; what was decided about it stands with its request (spec/gate 2). */
-export type CallState = "asked" | "dropped" | "started" | "ended" | "unknown" | "settled";
+export const CALL_STATES = ["asked", "dropped", "started", "ended", "unknown", "settled"] as const;
+export type CallState = (typeof CALL_STATES)[number];
 
 /** One call of a tool behind a gate. */
 export interface GateCall {

@@ -8,6 +8,9 @@ export const WEBHOOK_FORMATS = {
 
 export type WebhookFormat = keyof typeof WEBHOOK_FORMATS;
 
+/** How telling one thing to one endpoint stands. */
+export const DELIVERY_STATES = ["pending", "delivered", "dead"] as const;
+
 /** The door whose requests agents are told of. */
 export const WEBHOOK_DOOR = "a2h";
 

@@ -1,5 +1,5 @@
 import type { ListPlace } from "../../core/model/list-page.ts";
-import type { WebhookFormat } from "../model/webhook-events.ts";
+import type { DELIVERY_STATES, WebhookFormat } from "../model/webhook-events.ts";
 import { first, one, type Queryable, type Tx } from "../../core/store/db.ts";
 import { empty, join, sql } from "../../core/store/sql.ts";
 
@@ -29,7 +29,7 @@ export interface WebhookEvent {
   message: string | null;
   /** Written down at the first attempt, and the same ever after. */
   body: string | null;
-  state: "pending" | "delivered" | "dead";
+  state: (typeof DELIVERY_STATES)[number];
   dueAt: number;
   attempt: number;
   epoch: number;

@@ -10,6 +10,7 @@ import { messageRoutes } from "./message-routes.ts";
 import { routeOptions, type Mount } from "./route.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 import { A2H_VERSION, serverRoutes } from "./server-routes.ts";
+import { WireProtocolVersion } from "../../wire/server.ts";
 
 /** Where the protocol is served, and how much of it (spec/a2h 1). */
 const MOUNTS = [
@@ -71,8 +72,11 @@ function rootRoutes(mount: Mount): void {
   const { app, door } = mount;
   app.get(
     "/version",
-    routeOptions({ ...mount, documented: true }, { noun: "path", summary: "The protocol's version" }),
-    async () => ({
+    routeOptions(
+      { ...mount, documented: true },
+      { noun: "path", summary: "The protocol's version", reply: WireProtocolVersion },
+    ),
+    async (): Promise<WireProtocolVersion> => ({
       version: A2H_VERSION,
     }),
   );

@@ -17,6 +17,15 @@ import { respond } from "./respond.ts";
 import { bodyOf, queryNumber, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readCall, readContact } from "./specs.ts";
 import { selectionOf, type RefKind } from "./written.ts";
+import {
+  CancellationBody,
+  FunctionCallResponseBody,
+  HumanContactResponseBody,
+  MailEscalationBody,
+  NewFunctionCallBody,
+  NewHumanContactBody,
+} from "../../wire/new-request.ts";
+import { WireFunctionCall, WireFunctionCallPage, WireHumanContact, WireHumanContactPage } from "../../wire/request.ts";
 
 interface WithId {
   Params: { id: string };
@@ -27,6 +36,22 @@ const FAMILIES = [
   { path: "human_contacts", kind: "contact", full: false, called: "human contact" },
   { path: "contact_requests", kind: "contact", full: true, called: "human contact, by its older name" },
 ] as const satisfies readonly { path: string; kind: RefKind; full: boolean; called: string }[];
+
+/** What travels, by the kind of request. */
+const SCHEMAS = {
+  call: {
+    wish: NewFunctionCallBody,
+    answer: FunctionCallResponseBody,
+    reply: WireFunctionCall,
+    page: WireFunctionCallPage,
+  },
+  contact: {
+    wish: NewHumanContactBody,
+    answer: HumanContactResponseBody,
+    reply: WireHumanContact,
+    page: WireHumanContactPage,
+  },
+} as const;
 
 /** Creating, reading, answering, cancelling and escalating calls and contacts (spec/a2h 6). */
 export function callRoutes(mount: Mount): void {
@@ -57,10 +82,11 @@ export function askerOf({ known }: Mount, { principal, channel, conversation }: 
 function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
   const { app, door, prefix } = mount;
   const { ctx } = door;
+  const { wish, reply: schema } = SCHEMAS[kind];
 
   app.post(
     `/${path}`,
-    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: kind }),
+    routeOptions(mount, { noun: "call", summary: `Ask people: a ${called}`, body: wish, reply: schema }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent"]);
       const body = bodyOf(request);
@@ -89,7 +115,11 @@ function createAndRead(mount: Mount, { path, kind, called }: (typeof FAMILIES)[n
 
   app.get<WithId>(
     `/${path}/:id`,
-    routeOptions(mount, { noun: "call", summary: `Read a ${called}, or wait for its end with ?wait=` }),
+    routeOptions(mount, {
+      noun: "call",
+      summary: `Read a ${called}, or wait for its end with ?wait=`,
+      reply: schema,
+    }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "answer", "admin"]);
       const ask = await findRequest(door, caller, kind, request.params.id);
@@ -119,10 +149,11 @@ function hasTemplate({ wire }: AddressedAsk): boolean {
 function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[number]): void {
   const { app, door } = mount;
   const { ctx } = door;
+  const { answer, reply: schema, page } = SCHEMAS[kind];
 
   app.get(
     `/agent/${path}/pending`,
-    routeOptions(mount, { noun: "call", summary: `Every open ${called}, oldest first` }),
+    routeOptions(mount, { noun: "call", summary: `Every open ${called}, oldest first`, reply: page }),
     async (request, reply) => sendJson(reply, await pendingPage(door, request, kind)),
   );
 
@@ -131,7 +162,8 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     routeOptions(mount, {
       noun: "call",
       summary: `Answer a ${called}`,
-      body: kind === "call" ? "callAnswer" : "contactAnswer",
+      body: answer,
+      reply: schema,
     }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["answer", "agent"]);
@@ -145,7 +177,13 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
 
   app.post<WithId>(
     `/agent/${path}/:id/cancel`,
-    routeOptions(mount, { noun: "call", summary: `Withdraw a ${called}`, body: "cancel", bodyOptional: true }),
+    routeOptions(mount, {
+      noun: "call",
+      summary: `Withdraw a ${called}`,
+      body: CancellationBody,
+      bodyOptional: true,
+      reply: schema,
+    }),
     async (request, reply) => {
       const { ask, by } = await ownOrAny(door, request, kind);
       const body = bodyOf(request);
@@ -159,7 +197,12 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
 
   app.post<WithId>(
     `/agent/${path}/:id/escalate_email`,
-    routeOptions(mount, { noun: "call", summary: `Ask more people about a ${called} by mail`, body: "escalation" }),
+    routeOptions(mount, {
+      noun: "call",
+      summary: `Ask more people about a ${called} by mail`,
+      body: MailEscalationBody,
+      reply: schema,
+    }),
     async (request, reply) => {
       const escalated = await escalate(mount, request, kind);
       return sendJson(reply, printRequest(escalated, await readDetails(ctx, escalated)));
@@ -181,8 +224,8 @@ async function pendingPage(door: DoorContext, request: FastifyRequest, kind: Ref
         : {};
   const { items, total } = await listPending(ctx, { ...whose, kinds: selectionOf(kind) }, { limit, offset });
   const texts = await Promise.all(items.map(async (ask) => printRequest(ask, await readDetails(ctx, ask))));
-  const rest = JSON.stringify({ total, limit, offset, has_more: offset + items.length < total });
-  return `{"items":[${texts.join(",")}],${rest.slice(1)}`;
+  const rest: Omit<WireFunctionCallPage, "items"> = { total, limit, offset, has_more: offset + items.length < total };
+  return `{"items":[${texts.join(",")}],${JSON.stringify(rest).slice(1)}`;
 }
 
 /** Has more people asked by mail, as the body says; returns the request as it is then. */

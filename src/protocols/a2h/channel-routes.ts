@@ -1,7 +1,7 @@
 import type { Target } from "../../requests/model/request.ts";
 import { OUTSIDE_CHANNELS } from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
-import { goneSignal, type FastifyReply } from "../http/door.ts";
+import { goneSignal, type DoorContext, type FastifyReply } from "../http/door.ts";
 import { audienceOf } from "./addressees.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
@@ -9,14 +9,14 @@ import { readChannel, type ChannelTree, type ReadChannel } from "./contact-chann
 import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
 import { queryText } from "../http/query.ts";
 import { bodyOf, routeOptions, type Mount } from "./route.ts";
+import {
+  ChannelToValidateBody,
+  WireChannelFields,
+  WireChannelVerdict,
+  type WireChannelError,
+} from "../../wire/channel.ts";
 
 const HUMAN_FIELDS = { id: { type: "string", description: "ID from GET /humans", required: true } } as const;
-
-interface ChannelError {
-  path: string;
-  code: string;
-  message: string;
-}
 
 /** Which ways to reach people there are, and whether one is written as it must be (spec/a2h 16). */
 export function channelRoutes(mount: Mount): void {
@@ -24,8 +24,8 @@ export function channelRoutes(mount: Mount): void {
 
   app.get(
     "/channels",
-    routeOptions(mount, { noun: "channel", summary: "Ways to reach people here" }),
-    async (request) => {
+    routeOptions(mount, { noun: "channel", summary: "Ways to reach people here", reply: WireChannelFields }),
+    async (request): Promise<WireChannelFields> => {
       await callerFrom(door, request, ["agent", "admin"]);
       const outside = door.channels.list().map(({ name, fields }) => [name, fields] as const);
       return { channels: { ...Object.fromEntries(outside), human: HUMAN_FIELDS, inbox: {} } };
@@ -34,8 +34,13 @@ export function channelRoutes(mount: Mount): void {
 
   app.post(
     "/channels/validate",
-    routeOptions(mount, { noun: "channel", summary: "Check a contact channel; nothing is sent", body: "channel" }),
-    async (request, reply) => {
+    routeOptions(mount, {
+      noun: "channel",
+      summary: "Check a contact channel; nothing is sent",
+      body: ChannelToValidateBody,
+      reply: WireChannelVerdict,
+    }),
+    async (request, reply): Promise<WireChannelVerdict> => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const body = bodyOf(request);
       const wrapped = member(body, "channel");
@@ -47,13 +52,13 @@ export function channelRoutes(mount: Mount): void {
         errors.push({ path: "", code: "required", message: "Name at least one channel." });
       if (errors.length === 0 && read) errors.push(...(await unknownIn(read, caller)));
       if (errors.length === 0 && read && queryText(request.query, "deep") === "true") {
-        errors.push(...(await deepErrors(reply, read)));
+        errors.push(...(await deepErrors(door, reply, read)));
       }
       return errors.length > 0 ? { valid: false, errors } : { valid: true, channel: read?.echo };
     },
   );
 
-  async function unknownIn({ tree }: ReadChannel, caller: A2hCaller): Promise<ChannelError[]> {
+  async function unknownIn({ tree }: ReadChannel, caller: A2hCaller): Promise<WireChannelError[]> {
     const free = { channel: null, conversation: null, known: mount.known };
     const asker = caller.scope === "agent" ? askerOf(mount, caller) : { ...free, principal: caller.principal };
     try {
@@ -72,19 +77,24 @@ export function channelRoutes(mount: Mount): void {
       return problems.map(errorOf);
     }
   }
-
-  async function deepErrors(reply: FastifyReply, { tree }: ReadChannel): Promise<ChannelError[]> {
-    const signal = goneSignal(reply);
-    const found: ChannelError[] = [];
-    for (const target of targetsOf(tree)) {
-      const name = OUTSIDE_CHANNELS.find((one) => one === target.via);
-      if (name) found.push(...(await door.channels.check(name, target, signal)));
-    }
-    return found;
-  }
 }
 
-function errorOf({ loc, code, message, bare }: Problem): ChannelError {
+/** Returns what the providers say is wrong with whom a channel names. */
+async function deepErrors(
+  { channels }: DoorContext,
+  reply: FastifyReply,
+  { tree }: ReadChannel,
+): Promise<WireChannelError[]> {
+  const signal = goneSignal(reply);
+  const found: WireChannelError[] = [];
+  for (const target of targetsOf(tree)) {
+    const name = OUTSIDE_CHANNELS.find((one) => one === target.via);
+    if (name) found.push(...(await channels.check(name, target, signal)));
+  }
+  return found;
+}
+
+function errorOf({ loc, code, message, bare }: Problem): WireChannelError {
   return { path: pointer(loc), code, message: bare ?? message };
 }
 

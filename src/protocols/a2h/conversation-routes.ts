@@ -8,6 +8,7 @@ import { given } from "./fields.ts";
 import { newConversation } from "./print-conversation.ts";
 import { idNumber, queryText } from "../http/query.ts";
 import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
+import { WireConversationChannel, WireNewConversation, WireNewConversationPage } from "../../wire/message.ts";
 
 interface WithUid {
   Params: { uid: string };
@@ -28,13 +29,18 @@ export function conversationRoutes(mount: Mount): void {
     routeOptions(mount, {
       noun: "conversation",
       summary: "What people said and is not acknowledged, oldest first; all of it with ?all=true; held with ?wait=",
+      reply: WireNewConversationPage,
     }),
     async (request, reply) => pullSaid(door, request, reply),
   );
 
   app.get<WithUid>(
     "/conversations/:uid",
-    routeOptions(mount, { noun: "conversation", summary: "One thing that somebody said" }),
+    routeOptions(mount, {
+      noun: "conversation",
+      summary: "One thing that somebody said",
+      reply: WireNewConversation,
+    }),
     async (request) => {
       const caller = await callerFrom(door, request, ["agent"]);
       return newConversation(await readOneSaid(ctx, ownOf(caller), request.params.uid));
@@ -59,8 +65,12 @@ export function conversationRoutes(mount: Mount): void {
   if (!full) return;
   app.get<WithId>(
     "/contact_channel/:id",
-    routeOptions(mount, { noun: "channel", summary: "A conversation of the calling agent" }),
-    async (request) => {
+    routeOptions(mount, {
+      noun: "channel",
+      summary: "A conversation of the calling agent",
+      reply: WireConversationChannel,
+    }),
+    async (request): Promise<WireConversationChannel> => {
       const caller = await callerFrom(door, request, ["agent"]);
       const id = idNumber(request.params.id);
       if (id === null) throw new Refusal("request_not_found");
@@ -71,7 +81,11 @@ export function conversationRoutes(mount: Mount): void {
 }
 
 /** Returns what people said, at once where there is some, or when there is, or when the wait is over. */
-async function pullSaid(door: DoorContext, request: FastifyRequest, reply: FastifyReply): Promise<object> {
+async function pullSaid(
+  door: DoorContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<WireNewConversationPage> {
   const caller = await callerFrom(door, request, ["agent"]);
   const limit = queryNumber(request, "limit", { min: 1, max: 100, usual: 100 });
   const waitS = queryNumber(request, "wait", { min: 0, max: MOST_WAIT_S, usual: 0 });

@@ -3,6 +3,7 @@ import { Refusal, type RefusalCode } from "../../refusals.ts";
 import type { FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom } from "../http/errors.ts";
 import type { Loc, Problem } from "./fields.ts";
+import type { WireA2hError, WireA2hProblem } from "../../wire/a2h-error.ts";
 
 /** What a route is about, for the sentences of its errors. */
 export type Noun = "call" | "message" | "conversation" | "human" | "channel" | "webhook endpoint" | "path";
@@ -24,7 +25,7 @@ interface WireError {
   /** Further members of `error`. */
   facts?: Record<string, unknown>;
   /** Instead of the message. */
-  detail?: readonly { loc: Loc; msg: string; type: string }[];
+  detail?: readonly (Omit<WireA2hProblem, "loc"> & { loc: Loc })[];
   headers?: Record<string, string>;
 }
 
@@ -296,9 +297,9 @@ export function sendA2hError(
 }
 
 function send(reply: FastifyReply, { status, code, message, facts, detail, headers = {} }: WireError): FastifyReply {
-  return reply
-    .code(status)
-    .headers(headers)
-    .type("application/json; charset=utf-8")
-    .send({ error: { code, message, ...facts }, detail: detail ?? message });
+  const body: WireA2hError = {
+    error: { code, message, ...facts },
+    detail: detail?.map((one) => ({ ...one, loc: [...one.loc] })) ?? message,
+  };
+  return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
 }

@@ -6,7 +6,7 @@ import type { WebhookEndpoint, WebhookEvent } from "../../notices/webhook-endpoi
 import { findTold, keyOf } from "../../conversations/read.ts";
 import { conversationCreated, newConversation, rawOf } from "./print-conversation.ts";
 import { printMessage, printRequest, wireTime } from "./print.ts";
-import { API_VERSION } from "./specs.ts";
+import { API_VERSION } from "../../wire/message.ts";
 
 /** Existing consumers know test mails by their sender. */
 const TEST_SENDER = "overworked-admin@coolcompany.com";

@@ -22,6 +22,7 @@ import {
   type Rule,
 } from "./fields.ts";
 import { wireTime } from "./print.ts";
+import type { WireEnrolledHuman, WireHuman } from "../../wire/human.ts";
 
 const BODY: Loc = ["body"];
 const NAME = text({ min: 1, max: 200, pattern: /\S/, says: "name must not be empty" });
@@ -151,12 +152,12 @@ const PLAIN: Readonly<Record<OutsideChannel, Plain>> = {
 };
 
 /** Returns a human as agents see one: never how to reach them. */
-export function agentView({ number, name, description }: Human): object {
+export function agentView({ number, name, description }: Human): WireHuman {
   return { id: String(number), name, description: description ?? "" };
 }
 
 /** Returns a human as admins see one. */
-export function adminView(human: Human): object {
+export function adminView(human: Human): WireEnrolledHuman {
   return {
     id: String(human.number),
     name: human.name,

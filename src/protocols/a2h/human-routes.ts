@@ -5,6 +5,7 @@ import {
   readHuman,
   readHumans,
   searchHumans,
+  type Human,
   type HumanWish,
 } from "../../access/enroll-human.ts";
 import { removeHuman } from "../../requests/remove-human.ts";
@@ -15,46 +16,74 @@ import { callerFrom, type A2hCaller } from "./caller.ts";
 import { checked } from "./fields.ts";
 import { adminView, agentView, readHumanChange, readHumanWish } from "./human-fields.ts";
 import { idNumber, queryText } from "../http/query.ts";
-import { badQuery, bodyOf, queryNumber, routeOptions, type Mount } from "./route.ts";
+import { badQuery, bodyOf, queryNumber, routeOptions, type A2hRouteInfo, type Mount } from "./route.ts";
+import {
+  HumanChangeBody,
+  NewHumanBody,
+  WireAnyHuman,
+  WireEnrolledHuman,
+  WireGroupList,
+  WireHumanPage,
+} from "../../wire/human.ts";
 
 interface WithId {
   Params: { id: string };
 }
 
+type AboutRoute = (summary: string, more: Partial<A2hRouteInfo>) => ReturnType<typeof routeOptions>;
+
 /** Humans: agents see whom they can ask and never how they are reached; admins write them down (spec/a2h 15). */
 export function humanRoutes(mount: Mount): void {
-  const { app, door, prefix } = mount;
+  const { app, door } = mount;
   const { ctx } = door;
-  const about = (summary: string, more: { body?: "human"; writes?: boolean; replies?: Record<number, string> } = {}) =>
-    routeOptions(mount, { noun: "human", summary, ...more });
+  const about: AboutRoute = (summary, more) => routeOptions(mount, { noun: "human", summary, ...more });
 
-  app.get("/humans", about("Humans who can be asked"), async (request) => {
+  app.get("/humans", about("Humans who can be asked", { reply: WireHumanPage }), async (request) => {
     const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
     return printPage(await readHumans(ctx, pageOf(request)), view);
   });
 
-  app.get("/humans/search", about("Humans whose name or description holds every word of ?q="), async (request) => {
-    const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
-    const words = queryText(request.query, "q");
-    if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
-    return printPage(await searchHumans(ctx, words, pageOf(request)), view);
-  });
+  app.get(
+    "/humans/search",
+    about("Humans whose name or description holds every word of ?q=", { reply: WireHumanPage }),
+    async (request) => {
+      const view = viewFor(await callerFrom(door, request, ["agent", "admin"]), request);
+      const words = queryText(request.query, "q");
+      if (words === undefined || !/[\p{L}\p{N}]/u.test(words)) throw badQuery("q", "must hold a word");
+      return printPage(await searchHumans(ctx, words, pageOf(request)), view);
+    },
+  );
 
-  app.get("/groups", about("Groups whose people are asked together, by name"), async (request) => {
-    await callerFrom(door, request, ["agent", "admin"]);
-    const groups = await listGroups(ctx);
-    return { groups: groups.map(({ name, humans }) => ({ name, humans: humans.map(agentView) })) };
-  });
+  app.get(
+    "/groups",
+    about("Groups whose people are asked together, by name", { reply: WireGroupList }),
+    async (request): Promise<WireGroupList> => {
+      await callerFrom(door, request, ["agent", "admin"]);
+      const groups = await listGroups(ctx);
+      return { groups: groups.map(({ name, humans }) => ({ name, humans: humans.map(agentView) })) };
+    },
+  );
 
-  app.get<WithId>("/humans/:id", about("One human; admins see how they are reached"), async (request) => {
-    const caller = await callerFrom(door, request, ["agent", "admin"]);
-    const human = await readHuman(ctx, numberOf(request));
-    return caller.scope === "admin" ? adminView(human) : agentView(human);
-  });
+  app.get<WithId>(
+    "/humans/:id",
+    about("One human; admins see how they are reached", { reply: WireAnyHuman }),
+    async (request): Promise<WireAnyHuman> => {
+      const caller = await callerFrom(door, request, ["agent", "admin"]);
+      const human = await readHuman(ctx, numberOf(request));
+      return caller.scope === "admin" ? adminView(human) : agentView(human);
+    },
+  );
+
+  writeRoutes(mount, about);
+}
+
+/** Enrolling, changing and retiring humans, for admins. */
+function writeRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
+  const { ctx } = door;
 
   app.post(
     "/humans",
-    about("Enroll a human", { body: "human", replies: { 201: "Enrolled" } }),
+    about("Enroll a human", { body: NewHumanBody, reply: WireEnrolledHuman, replies: { 201: "Enrolled" } }),
     async (request, reply) => {
       const { by } = await callerFrom(door, request, ["admin"]);
       const human = await enrollHuman(ctx, wishIn(request, door), by);
@@ -62,19 +91,27 @@ export function humanRoutes(mount: Mount): void {
     },
   );
 
-  app.put<WithId>("/humans/:id", about("Write a human down anew", { body: "human" }), async (request) => {
-    const { by } = await callerFrom(door, request, ["admin"]);
-    const wish = wishIn(request, door);
-    return adminView(await changeHuman(ctx, numberOf(request), () => wish, by));
-  });
+  app.put<WithId>(
+    "/humans/:id",
+    about("Write a human down anew", { body: NewHumanBody, reply: WireEnrolledHuman }),
+    async (request) => {
+      const { by } = await callerFrom(door, request, ["admin"]);
+      const wish = wishIn(request, door);
+      return adminView(await changeHuman(ctx, numberOf(request), () => wish, by));
+    },
+  );
 
-  app.patch<WithId>("/humans/:id", about("Change some of a human", { body: "human" }), async (request) => {
-    const { by } = await callerFrom(door, request, ["admin"]);
-    const body = bodyOf(request);
-    refuseKeyAsName(body["name"]);
-    const change = checked((problems) => readHumanChange(body, problems, door.channels));
-    return adminView(await changeHuman(ctx, numberOf(request), change, by));
-  });
+  app.patch<WithId>(
+    "/humans/:id",
+    about("Change some of a human", { body: HumanChangeBody, reply: WireEnrolledHuman }),
+    async (request) => {
+      const { by } = await callerFrom(door, request, ["admin"]);
+      const body = bodyOf(request);
+      refuseKeyAsName(body["name"]);
+      const change = checked((problems) => readHumanChange(body, problems, door.channels));
+      return adminView(await changeHuman(ctx, numberOf(request), change, by));
+    },
+  );
 
   app.delete<WithId>(
     "/humans/:id",
@@ -104,11 +141,14 @@ function pageOf(request: FastifyRequest): { after: number; limit: number } {
   };
 }
 
-function printPage({ humans, next }: Awaited<ReturnType<typeof readHumans>>, view: typeof agentView): object {
+/** How a caller may see a human. */
+type View = (human: Human) => WireAnyHuman;
+
+function printPage({ humans, next }: Awaited<ReturnType<typeof readHumans>>, view: View): WireHumanPage {
   return { humans: humans.map(view), ...(next !== null && { nextCursor: String(next) }) };
 }
 
-function viewFor(caller: A2hCaller, request: FastifyRequest): typeof agentView {
+function viewFor(caller: A2hCaller, request: FastifyRequest): View {
   const wanted = queryText(request.query, "view");
   if (wanted !== undefined && wanted !== "admin" && wanted !== "agent")
     throw badQuery("view", "must be agent or admin");

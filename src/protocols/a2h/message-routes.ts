@@ -11,6 +11,8 @@ import { printMessage } from "./print.ts";
 import { awaited, findRequest, tellingWho } from "./requests.ts";
 import { bodyOf, routeOptions, sendJson, type Mount } from "./route.ts";
 import { readMessage } from "./specs.ts";
+import { NewMessageBody, WireMessage } from "../../wire/message.ts";
+import { CancellationBody } from "../../wire/new-request.ts";
 
 interface WithUid {
   Params: { uid: string };
@@ -26,7 +28,8 @@ export function messageRoutes(mount: Mount): void {
     routeOptions(mount, {
       noun: "message",
       summary: "Send people a message",
-      body: "message",
+      body: NewMessageBody,
+      reply: WireMessage,
       replies: { 200: "It was sent before", 201: "It is sent" },
     }),
     async (request, reply) => {
@@ -43,7 +46,11 @@ export function messageRoutes(mount: Mount): void {
 
   app.get<WithUid>(
     "/messages/:uid",
-    routeOptions(mount, { noun: "message", summary: "Read a message, or wait for its answer with ?wait=" }),
+    routeOptions(mount, {
+      noun: "message",
+      summary: "Read a message, or wait for its answer with ?wait=",
+      reply: WireMessage,
+    }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const ask = await findRequest(door, caller, "message", request.params.uid);
@@ -53,7 +60,13 @@ export function messageRoutes(mount: Mount): void {
 
   app.post<WithUid>(
     "/messages/:uid/cancel",
-    routeOptions(mount, { noun: "message", summary: "Withdraw a message", body: "cancel", bodyOptional: true }),
+    routeOptions(mount, {
+      noun: "message",
+      summary: "Withdraw a message",
+      body: CancellationBody,
+      bodyOptional: true,
+      reply: WireMessage,
+    }),
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const ask = await findRequest(door, caller, "message", request.params.uid);

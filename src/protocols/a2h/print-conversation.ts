@@ -1,10 +1,10 @@
 import { agentName } from "../../requests/model/view.ts";
 import type { ConversationEntry } from "../../conversations/read.ts";
 import { given } from "./fields.ts";
-import { API_VERSION } from "./specs.ts";
+import { API_VERSION, type WireNewConversation } from "../../wire/message.ts";
 
 /** Returns something that somebody said, as the agent is told (spec/a2h 5.6 and 14). */
-export function newConversation({ message, conversation, entry }: ConversationEntry): object {
+export function newConversation({ message, conversation, entry }: ConversationEntry): WireNewConversation {
   const { uid, words, followUp } = message;
   return {
     apiVersion: API_VERSION,
@@ -37,6 +37,6 @@ export function conversationCreated({ message, conversation }: ConversationEntry
 }
 
 /** Returns what came in, in the shape of its channel. */
-export function rawOf({ raw }: ConversationEntry["message"]): object {
-  return JSON.parse(raw) as object;
+export function rawOf({ raw }: ConversationEntry["message"]): Record<string, unknown> {
+  return JSON.parse(raw) as Record<string, unknown>;
 }

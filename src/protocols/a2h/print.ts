@@ -4,8 +4,19 @@ import { agentName, optionsOf } from "../../requests/model/view.ts";
 import { isJoint, leavesOf } from "../../requests/model/audience.ts";
 import type { AddressedDetails } from "../../requests/read.ts";
 import { given } from "./fields.ts";
-import { API_VERSION } from "./specs.ts";
 import { writtenOf } from "./written.ts";
+import { API_VERSION, type WireMessage, type WireMessageStatus } from "../../wire/message.ts";
+import type {
+  WireApproval,
+  WireCallStatus,
+  WireContactStatus,
+  WireFailedValidation,
+  WireRequestDelivery,
+  WireRequestStatus,
+  WireResponder,
+  WireSlackContext,
+} from "../../wire/request.ts";
+import { consentDigestOf } from "../../requests/model/consent.ts";
 
 const MOST_DELIVERIES = 20;
 
@@ -14,13 +25,15 @@ export function wireTime(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** The status of a call before the arguments stand in it. */
+type DecidedStatus = Omit<WireCallStatus, "kwargs" | "edited">;
+
 /** Returns a call or a contact as JSON text; `kwargs` and `state` stand in it as they came (spec/a2h 5.4). */
 export function printRequest(ask: AddressedAsk, details: AddressedDetails): string {
   const { run_id, id: call_id, spec } = writtenOf(ask);
-  const status = {
-    ...statusOf(ask, details),
-    ...(ask.form.kind === "approval" ? callStatus(ask, details) : replyOf(ask)),
-  };
+  const common = statusOf(ask, details);
+  const status: DecidedStatus | WireContactStatus =
+    ask.form.kind === "approval" ? { ...common, ...callStatus(ask, details) } : { ...common, ...replyOf(ask) };
   const head = JSON.stringify({ run_id, call_id });
   return `${head.slice(0, -1)},"spec":${spec},"status":${withArguments(ask, status)}}`;
 }
@@ -28,9 +41,9 @@ export function printRequest(ask: AddressedAsk, details: AddressedDetails): stri
 /** Returns a message as JSON text (spec/a2h 14). */
 export function printMessage(ask: AddressedAsk, details: AddressedDetails): string {
   const { id: uid, spec } = writtenOf(ask);
-  const head = JSON.stringify({ apiVersion: API_VERSION, kind: "Message", metadata: { uid } });
+  const head: Omit<WireMessage, "spec" | "status"> = { apiVersion: API_VERSION, kind: "Message", metadata: { uid } };
   const { outcome } = ask;
-  const status =
+  const status: WireMessageStatus =
     ask.state === "open" && !ask.refused
       ? {}
       : given({
@@ -40,7 +53,7 @@ export function printMessage(ask: AddressedAsk, details: AddressedDetails): stri
           user_info: userOf(ask, outcome?.by, details),
           failed_validation_details: failureOf(ask, details),
         });
-  return `${head.slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
+  return `${JSON.stringify(head).slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
 
 function responseOf({ form, outcome }: AddressedAsk): unknown {
@@ -50,14 +63,14 @@ function responseOf({ form, outcome }: AddressedAsk): unknown {
 
 const settledAt = (ask: AddressedAsk) => (ask.settledAt === null ? undefined : wireTime(ask.settledAt));
 
-function ending(ask: AddressedAsk): Record<string, unknown> {
+function ending(ask: AddressedAsk): Pick<WireRequestStatus, "expired" | "cancelled"> {
   return {
     ...(ask.state === "expired" && { expired: true }),
     ...(ask.state === "cancelled" && { cancelled: true }),
   };
 }
 
-function statusOf(ask: AddressedAsk, details: AddressedDetails): Record<string, unknown> {
+function statusOf(ask: AddressedAsk, details: AddressedDetails): WireRequestStatus {
   const slack = details.deliveries.find((one) => one.channel === "slack" && one.externalIds?.["ts"] !== undefined);
   const deliveries = deliveriesOf(details);
   return given({
@@ -76,7 +89,7 @@ function statusOf(ask: AddressedAsk, details: AddressedDetails): Record<string, 
 }
 
 /** Where on Slack it was answered, and by whom; nothing where agents asked a human, and Slack was our choice. */
-function slackContextOf(ask: AddressedAsk, { deliveries, decisions }: AddressedDetails): object | undefined {
+function slackContextOf(ask: AddressedAsk, { deliveries, decisions }: AddressedDetails): WireSlackContext | undefined {
   const { by } = ask.outcome ?? {};
   if (by?.via !== "slack") return undefined;
   const responder = decisions.find(({ decision }) => decision.by.id === by.id)?.responder;
@@ -99,7 +112,7 @@ const DELIVERY_STATE = {
   skipped: null,
 } as const;
 
-function deliveriesOf({ deliveries }: AddressedDetails): { via: string; state: string; at: string }[] {
+function deliveriesOf({ deliveries }: AddressedDetails): WireRequestDelivery[] {
   return deliveries
     .flatMap(({ kind, channel, state, changedAt }) => {
       const shown = DELIVERY_STATE[state];
@@ -109,11 +122,11 @@ function deliveriesOf({ deliveries }: AddressedDetails): { via: string; state: s
     .slice(-MOST_DELIVERIES);
 }
 
-function callStatus(ask: AddressedAsk, details: AddressedDetails): Record<string, unknown> {
+function callStatus(ask: AddressedAsk, details: AddressedDetails): Omit<DecidedStatus, keyof WireRequestStatus> {
   const { outcome } = ask;
   const approvals = isJoint(ask.audience) ? approvalsOf(ask, details) : [];
   return given({
-    consent_digest: outcome?.digest ?? ask.digest ?? undefined,
+    consent_digest: consentDigestOf(ask),
     approvals: approvals.length > 0 ? approvals : undefined,
     approved: outcome?.approved,
     comment: commentOf(ask),
@@ -137,7 +150,7 @@ function commentOf(ask: AddressedAsk): string | undefined {
   }
 }
 
-function replyOf(ask: AddressedAsk): Record<string, unknown> {
+function replyOf(ask: AddressedAsk): Omit<WireContactStatus, keyof WireRequestStatus> {
   const { outcome } = ask;
   switch (ask.state) {
     case "open":
@@ -173,7 +186,7 @@ function withArguments(ask: AddressedAsk, status: object): string {
   return `${text.slice(0, -1)},"kwargs":${kwargs},"edited":${String(edited)}}`;
 }
 
-function approvalsOf(ask: AddressedAsk, details: AddressedDetails): object[] {
+function approvalsOf(ask: AddressedAsk, details: AddressedDetails): WireApproval[] {
   return details.decisions.map(({ decision }) =>
     given({
       user_info: userOf(ask, decision.by, details),
@@ -187,12 +200,11 @@ function approvalsOf(ask: AddressedAsk, details: AddressedDetails): object[] {
 
 /** Returns how whoever decided is called, if somebody did. */
 export function nameOf(ask: AddressedAsk, details: AddressedDetails): string | undefined {
-  const user = userOf(ask, ask.outcome?.by, details) as { name?: string } | undefined;
-  return user?.name;
+  return userOf(ask, ask.outcome?.by, details)?.name;
 }
 
 /** Says who decided; of somebody who is not enrolled only that, and what the agent wrote itself. */
-function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): object | undefined {
+function userOf(ask: AddressedAsk, by: DecidedBy | undefined, details: AddressedDetails): WireResponder | undefined {
   if (!by) return undefined;
   const { via } = by;
   switch (by.kind) {
@@ -248,7 +260,7 @@ function emailOf(ask: AddressedAsk, by: DecidedBy, { decisions }: AddressedDetai
 }
 
 /** Words of somebody who had no right to answer are not kept, and so cannot be told (spec/a2h 5.5). */
-function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): object | undefined {
+function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): WireFailedValidation | undefined {
   const { refused } = ask;
   if (!refused || ask.state !== "open") return undefined;
   return given({
@@ -257,7 +269,7 @@ function failureOf(ask: AddressedAsk, { humans }: AddressedDetails): object | un
     responder: { name: humans.get(refused.responder)?.name ?? "unknown" },
     reason: refused.reason,
     input: refused.input,
-    errors: refused.errors,
+    errors: refused.errors && [...refused.errors],
     attempts: refused.attempts,
   });
 }

@@ -8,7 +8,6 @@ import type { KnownChannels } from "./addressees.ts";
 import { readJson } from "../http/body.ts";
 import { queryNumber as numberIn } from "../http/query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
-import { BODIES } from "./wire-schemas.ts";
 import { complain, isJsonObject, refuse, type Problem } from "./fields.ts";
 
 const MOST_DEPTH = 64;
@@ -32,12 +31,14 @@ export interface Mount {
 export interface A2hRouteInfo {
   noun: Noun;
   summary: string;
-  /** It takes a JSON object. */
-  body?: keyof typeof BODIES;
+  /** The schema of the JSON object it takes, for the reference. */
+  body?: z.ZodType;
   /** A body is welcome but need not be there. */
   bodyOptional?: boolean;
   /** It changes something without taking a body. */
   writes?: boolean;
+  /** The schema of what it replies with when all is well. */
+  reply?: z.ZodType;
   /** Answers for statuses, in words. */
   replies?: Readonly<Record<number, string>>;
 }
@@ -45,27 +46,35 @@ export interface A2hRouteInfo {
 /** Returns the options of a route. Reads are never limited, and go on while the server drains. */
 export function routeOptions(
   { documented }: Mount,
-  { noun, summary, body, bodyOptional, writes, replies }: A2hRouteInfo,
+  { noun, summary, body, bodyOptional, writes, reply, replies = { 200: "As asked" } }: A2hRouteInfo,
 ): RouteShorthandOptions {
-  const response = replies ?? { 200: "As asked" };
   return {
     ...(body && { bodyLimit: A2H_BODY_BYTES }),
     config: {
       noun,
       ownMethods: true,
-      ...(body ? { takesBody: true, maxBodyBytes: A2H_BODY_BYTES, bodyOptional: bodyOptional ?? false } : {}),
+      ...(body && {
+        reads: body,
+        takesBody: true,
+        maxBodyBytes: A2H_BODY_BYTES,
+        bodyOptional: bodyOptional ?? false,
+      }),
       ...(body === undefined && !writes && { alwaysAnswers: true }),
     },
     schema: {
       tags: ["a2h"],
       summary,
       hide: !documented,
-      ...(body && documented && { body: z.unknown().meta(BODIES[body]) }),
       response: Object.fromEntries(
-        Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
+        Object.entries(replies).map(([status, description]) => [status, replyOf(description, reply)]),
       ),
     },
   };
+}
+
+function replyOf(description: string, reply: z.ZodType | undefined): object {
+  if (!reply) return z.unknown().meta({ description });
+  return { description, content: { "application/json": { schema: reply } } };
 }
 
 /**

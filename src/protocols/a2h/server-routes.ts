@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { readAudit } from "../../core/read-audit.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
@@ -5,35 +6,39 @@ import { callerFrom } from "./caller.ts";
 import { given } from "./fields.ts";
 import { queryText } from "../http/query.ts";
 import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
+import { WireAuditPage } from "../../wire/audit.ts";
+import { WireProject, WireServerStatus } from "../../wire/server.ts";
 
 /** The protocol's own version, which its clients compare. */
 export const A2H_VERSION = "1.0.0";
 
 /** Both sets of fields that clients read. */
-const PROJECT = {
+const PROJECT: WireProject = {
   name: "default",
   slug: "default",
   organization: "self-hosted",
   project_slug: "default",
   org_slug: "self-hosted",
-} as const;
+};
 
 /** What clients ask about the server itself, and the record of who did what (spec/a2h 6 and 18). */
 export function serverRoutes(mount: Mount): void {
   const { app, door } = mount;
   const { ctx } = door;
 
-  app.get("/status", routeOptions(mount, { noun: "path", summary: "That the server answers" }), async () => ({
+  const about = (summary: string, reply: z.ZodType) => routeOptions(mount, { noun: "path", summary, reply });
+
+  app.get("/status", about("That the server answers", WireServerStatus), async (): Promise<WireServerStatus> => ({
     status: "ok",
     version: A2H_VERSION,
   }));
 
-  app.get("/project", routeOptions(mount, { noun: "path", summary: "The one project" }), async (request) => {
+  app.get("/project", about("The one project", WireProject), async (request) => {
     await keyHolder(door, request, { bound: true });
     return PROJECT;
   });
 
-  app.get("/audit", routeOptions(mount, { noun: "path", summary: "Who did what, chained" }), async (request) => {
+  app.get("/audit", about("Who did what, chained", WireAuditPage), async (request): Promise<WireAuditPage> => {
     await callerFrom(door, request, ["admin"]);
     const agent = queryText(request.query, "agent");
     const mostSeq = Number.MAX_SAFE_INTEGER;

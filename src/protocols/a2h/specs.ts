@@ -19,8 +19,9 @@ import {
   type Problem,
   type Rule,
 } from "./fields.ts";
+import { API_VERSION } from "../../wire/message.ts";
+import { CALL_ID } from "../../wire/new-request.ts";
 
-export const CALL_ID = /^[A-Za-z0-9._~:@+=,-]{1,256}$/;
 const NO_CONTROLS: [RegExp, string] = [/\p{Cc}/u, "control characters"];
 const ONE_LINE: [RegExp, string] = [/[\r\n]/, "line breaks"];
 const MOST_OPTIONS = 25;
@@ -234,8 +235,6 @@ function stepRule(rules: ChannelRules): Rule<{ read: EscalationStep; echo: JsonO
 }
 
 export type ReadMessage = ReadSpec & { uid: string | undefined; message: string; schema: ForeignSchema | undefined };
-
-export const API_VERSION = "proto.a2h.dev/v1alpha1";
 
 /** Reads a message (spec/a2h 5.6); the draft's misspelt `metatdata` is read too. */
 export function readMessage(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadMessage | undefined {

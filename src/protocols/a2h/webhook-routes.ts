@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import { addressProblem } from "../../lib/guarded-fetch.ts";
 import { agentName } from "../../requests/model/view.ts";
-import { WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
+import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../../notices/model/webhook-events.ts";
 import type { ListPlace } from "../../core/model/list-page.ts";
 import { Refusal } from "../../refusals.ts";
 import * as verbs from "../../notices/webhook-endpoints.ts";
@@ -26,6 +26,19 @@ import {
 import { wireTime } from "./print.ts";
 import { placeOf, queryText } from "../http/query.ts";
 import { badQuery, bodyOf, queryNumber, routeOptions, type A2hRouteInfo, type Mount } from "./route.ts";
+import {
+  NewWebhookBody,
+  WebhookChangeBody,
+  WebhookReplayBody,
+  WebhookTestBody,
+  WireRepeatCount,
+  WireWebhook,
+  WireWebhookDeliveryPage,
+  WireWebhookPage,
+  WireWebhookTestReceipt,
+  WireWebhookWithSecret,
+  type WireWebhookDelivery,
+} from "../../wire/webhook.ts";
 
 interface WithId {
   Params: { id: string; event: string };
@@ -33,48 +46,54 @@ interface WithId {
 
 const BODY: Loc = ["body"];
 const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];
-const STATES = ["pending", "delivered", "dead"] as const;
 
 /** Where agents are told how their requests ended (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
-  const about = (summary: string, more: Partial<A2hRouteInfo> = {}) =>
-    routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
+  const about: AboutRoute = (summary, more) => routeOptions(mount, { noun: "webhook endpoint", summary, ...more });
   endpointRoutes(mount, about);
   deliveryRoutes(mount, about);
 }
 
-type AboutRoute = (summary: string, more?: Partial<A2hRouteInfo>) => ReturnType<typeof routeOptions>;
+type AboutRoute = (summary: string, more: Partial<A2hRouteInfo>) => ReturnType<typeof routeOptions>;
 
-/** The endpoints themselves: making, looking at, changing and trying them. */
+/** The endpoints themselves: making, looking at and changing them. */
 function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
   const { ctx } = door;
 
   app.post(
     "/webhook_endpoints",
-    about("Be told how requests end", { body: "endpoint", replies: { 201: "Its secret is shown this once" } }),
-    async (request, reply) => {
+    about("Be told how requests end", {
+      body: NewWebhookBody,
+      reply: WireWebhookWithSecret,
+      replies: { 201: "Its secret is shown this once" },
+    }),
+    async (request, reply): Promise<WireWebhookWithSecret> => {
       const { endpoint, secret } = await createEndpoint(door, request);
       reply.code(201).header("location", `${prefix}/webhook_endpoints/${endpoint.id}`);
       return { ...print(endpoint), secret };
     },
   );
 
-  app.get("/webhook_endpoints", about("Where an agent is told"), async (request) => {
+  app.get("/webhook_endpoints", about("Where an agent is told", { reply: WireWebhookPage }), async (request) => {
     return endpointPage(door, request);
   });
 
-  app.get<WithId>("/webhook_endpoints/:id", about("One endpoint"), async (request) => {
+  app.get<WithId>("/webhook_endpoints/:id", about("One endpoint", { reply: WireWebhook }), async (request) => {
     return print((await ownEndpoint(door, request)).endpoint);
   });
 
-  app.patch<WithId>("/webhook_endpoints/:id", about("Change an endpoint", { body: "endpoint" }), async (request) => {
-    const { endpoint, by } = await ownEndpoint(door, request);
-    const body = bodyOf(request);
-    const wish = checked((problems) =>
-      readWish(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
-    );
-    return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...wish }, by));
-  });
+  app.patch<WithId>(
+    "/webhook_endpoints/:id",
+    about("Change an endpoint", { body: WebhookChangeBody, reply: WireWebhook }),
+    async (request) => {
+      const { endpoint, by } = await ownEndpoint(door, request);
+      const body = bodyOf(request);
+      const wish = checked((problems) =>
+        readWish(door, request, { ...wireOf(endpoint), ...withoutNulls(body) }, problems),
+      );
+      return print(await verbs.changeEndpoint(ctx, { ...endpoint, ...wish }, by));
+    },
+  );
 
   app.delete<WithId>(
     "/webhook_endpoints/:id",
@@ -88,57 +107,66 @@ function endpointRoutes({ app, door, prefix }: Mount, about: AboutRoute): void {
 
   app.post<WithId>(
     "/webhook_endpoints/:id/rotate_secret",
-    about("A new secret; for a day the old one signs too", { writes: true }),
-    async (request) => {
+    about("A new secret; for a day the old one signs too", { writes: true, reply: WireWebhookWithSecret }),
+    async (request): Promise<WireWebhookWithSecret> => {
       const { endpoint, by } = await ownEndpoint(door, request);
       return { ...print(endpoint), secret: await verbs.rotateSecret(ctx, endpoint, by) };
     },
   );
+}
+
+/** Trying an endpoint, what was told there, and telling it again. */
+function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
+  const { ctx } = door;
 
   app.post<WithId>(
     "/webhook_endpoints/:id/test",
     about("Be told something that did not happen", {
-      body: "test",
+      body: WebhookTestBody,
       bodyOptional: true,
+      reply: WireWebhookTestReceipt,
       replies: { 202: "It goes out" },
     }),
     async (request, reply) => {
       const { endpoint } = await ownEndpoint(door, request);
       const event = testEventIn(bodyOf(request), endpoint);
       const id = await verbs.sendTestEvent(ctx, endpoint, event);
-      return reply.code(202).send({ id, event });
+      return reply.code(202).send({ id, event } satisfies WireWebhookTestReceipt);
     },
   );
-}
 
-/** What was told at an endpoint, and telling it again. */
-function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
-  const { ctx } = door;
-
-  app.get<WithId>("/webhook_endpoints/:id/deliveries", about("What was told there, newest first"), async (request) => {
-    const { endpoint } = await ownEndpoint(door, request);
-    return eventPage(door, request, endpoint);
-  });
+  app.get<WithId>(
+    "/webhook_endpoints/:id/deliveries",
+    about("What was told there, newest first", { reply: WireWebhookDeliveryPage }),
+    async (request) => {
+      const { endpoint } = await ownEndpoint(door, request);
+      return eventPage(door, request, endpoint);
+    },
+  );
 
   app.post<WithId>(
     "/webhook_endpoints/:id/deliveries/:event/retry",
-    about("Be told this again", { writes: true, replies: { 202: "It goes out" } }),
+    about("Be told this again", { writes: true, reply: WireRepeatCount, replies: { 202: "It goes out" } }),
     async (request, reply) => {
       const { endpoint } = await ownEndpoint(door, request);
-      return reply
-        .code(202)
-        .send({ count: await verbs.repeatWebhookEvents(ctx, endpoint, { id: request.params.event }) });
+      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { id: request.params.event });
+      return reply.code(202).send({ count } satisfies WireRepeatCount);
     },
   );
 
   app.post<WithId>(
     "/webhook_endpoints/:id/replay",
-    about("Be told everything again since a time", { body: "replay", replies: { 202: "It goes out" } }),
+    about("Be told everything again since a time", {
+      body: WebhookReplayBody,
+      reply: WireRepeatCount,
+      replies: { 202: "It goes out" },
+    }),
     async (request, reply) => {
       const { endpoint } = await ownEndpoint(door, request);
       const body = bodyOf(request);
       const { since } = checked((problems) => ({ since: required(body, "since", time, { loc: BODY, problems }) ?? 0 }));
-      return reply.code(202).send({ count: await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: since }) });
+      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: since });
+      return reply.code(202).send({ count } satisfies WireRepeatCount);
     },
   );
 }
@@ -206,7 +234,7 @@ async function createEndpoint(door: DoorContext, request: FastifyRequest) {
 }
 
 /** Returns a page of the agent's own endpoints; for admins, of the agent's whom they name, or of all. */
-async function endpointPage(door: DoorContext, request: FastifyRequest): Promise<object> {
+async function endpointPage(door: DoorContext, request: FastifyRequest): Promise<WireWebhookPage> {
   const { agent } = await callerOf(door, request);
   const wanted = queryText(request.query, "agent");
   const whose = agent ?? (wanted === undefined ? undefined : `agent:${wanted}`);
@@ -226,11 +254,15 @@ function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
 }
 
 /** Returns a page of what was told at an endpoint, of one state or of all. */
-async function eventPage({ ctx }: DoorContext, request: FastifyRequest, endpoint: WebhookEndpoint): Promise<object> {
+async function eventPage(
+  { ctx }: DoorContext,
+  request: FastifyRequest,
+  endpoint: WebhookEndpoint,
+): Promise<WireWebhookDeliveryPage> {
   const limit = queryNumber(request, "limit", { min: 1, max: 200, usual: 50 });
   const state = queryText(request.query, "state");
-  const known = STATES.find((one) => one === state);
-  if (state !== undefined && !known) throw badQuery("state", `must be ${STATES.join(" or ")}`);
+  const known = DELIVERY_STATES.find((one) => one === state);
+  if (state !== undefined && !known) throw badQuery("state", `must be ${DELIVERY_STATES.join(" or ")}`);
   const events = await verbs.listWebhookEvents(ctx, endpoint, {
     ...given({ state: known }),
     ...given({ before: cursorOf(request) }),
@@ -264,15 +296,15 @@ function withoutNulls(body: JsonObject): JsonObject {
 }
 
 function wireOf({ url, format, events, description, enabled }: WebhookEndpoint) {
-  return { url, format, events, description, enabled };
+  return { url, format, events: [...events], description, enabled };
 }
 
-function print(endpoint: WebhookEndpoint): object {
+function print(endpoint: WebhookEndpoint): WireWebhook {
   const { id, agent, createdAt } = endpoint;
   return { id, agent: agentName(agent), ...wireOf(endpoint), created_at: wireTime(createdAt) };
 }
 
-function printEvent({ id, event, state, attempt, status, error, createdAt, dueAt }: WebhookEvent): object {
+function printEvent({ id, event, state, attempt, status, error, createdAt, dueAt }: WebhookEvent): WireWebhookDelivery {
   return {
     id,
     event,

@@ -31,9 +31,9 @@ export function isOfKind({ door, ref, form }: AddressedAsk, kind: RefKind): bool
 
 /** A request as its asker wrote it; `spec` is JSON text. */
 interface Written {
-  run_id: unknown;
+  run_id: string;
   /** Of a message, its uid. */
-  id: unknown;
+  id: string;
   spec: string;
 }
 
@@ -41,7 +41,8 @@ interface Written {
 export function writtenOf(ask: AddressedAsk): Written {
   const { wire, door } = ask;
   if (door === TOOL_DOOR) return { run_id: TOOL_RUN, id: callIdOf(ask), spec: specOf(ask) };
-  return { run_id: wire["run_id"], id: wire["call_id"] ?? wire["uid"], spec: String(wire["spec"]) };
+  const { run_id, call_id, uid, spec } = wire as Readonly<Record<string, string>>;
+  return { run_id: run_id ?? "", id: call_id ?? uid ?? "", spec: spec ?? "" };
 }
 
 function specOf({ form, words }: AddressedAsk): string {

@@ -22,6 +22,7 @@ import { errorJson, resultJson, RPC, RpcError } from "./rpc.ts";
 import { answerByStream, listen } from "./streams.ts";
 import { isWaiting } from "./tools.ts";
 import { underTrace } from "./trace.ts";
+import { McpMessageBody, WireMcpReply } from "../../wire/mcp.ts";
 
 const BODY_LIMIT_BYTES = 1_048_576;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -42,12 +43,12 @@ export function mcp(door: DoorContext, usual: UsualAudience, tracer: Tracer): (a
       "/mcp",
       {
         bodyLimit: BODY_LIMIT_BYTES,
-        config: { takesBody: true, maxBodyBytes: BODY_LIMIT_BYTES },
+        config: { takesBody: true, reads: McpMessageBody, maxBodyBytes: BODY_LIMIT_BYTES },
         schema: {
           tags: ["mcp"],
           summary: "One message of the protocol",
           response: {
-            200: z.unknown().meta({ description: "Its reply" }),
+            200: { description: "Its reply", content: { "application/json": { schema: WireMcpReply } } },
             202: z.unknown().meta({ description: "Taken; nothing is replied to it" }),
           },
         },

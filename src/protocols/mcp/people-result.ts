@@ -9,6 +9,8 @@ import type { DoorContext } from "../http/door.ts";
 import type { JsonMembers } from "./rpc.ts";
 import { toolResult, WORDS_ARE_DATA } from "./tool-result.ts";
 import { WAIT_TOOL } from "./tools.ts";
+import type { WireToolApproval, WireToolContact } from "../../wire/mcp.ts";
+import { consentDigestOf } from "../../requests/model/consent.ts";
 
 const GO_ON =
   "Nobody has answered yet. Go on with other work if you can, or wait as `next` says; the same call again joins this request.";
@@ -53,11 +55,12 @@ function waited(ask: AddressedAsk, { waitedMs }: ResultWait): object {
 }
 
 /** Returns how a request stands, in the words of the tools' results. */
-export function requestBody(ask: AddressedAsk, details: AddressedDetails): object {
+export function requestBody(ask: AddressedAsk, details: AddressedDetails): WireToolApproval | WireToolContact {
   return ask.form.kind === "approval" ? approvalBody(ask, details) : contactBody(ask, details);
 }
 
-function approvalBody(ask: AddressedAsk, details: AddressedDetails): object {
+/** The same of a request for an approval. */
+export function approvalBody(ask: AddressedAsk, details: AddressedDetails): WireToolApproval {
   const { state, outcome } = ask;
   const status = state === "answered" ? (outcome?.approved ? "approved" : "rejected") : pendingOr(state);
   const comment = state === "answered" ? commentOf(ask) : undefined;
@@ -68,14 +71,14 @@ function approvalBody(ask: AddressedAsk, details: AddressedDetails): object {
     approved: state === "open" ? null : (outcome?.approved ?? false),
     ...(comment !== undefined && { comment }),
     ...(outcome?.approved === false && outcome.option !== undefined && { reject_option_name: outcome.option }),
-    consent_digest: outcome?.digest ?? ask.digest,
+    consent_digest: consentDigestOf(ask),
     ...(outcome?.by && { decided_by: { kind: kindOf(outcome.by), ...personOf(outcome.by, details) } }),
     expired: state === "expired",
     ...times(ask),
   };
 }
 
-function contactBody(ask: AddressedAsk, details: AddressedDetails): object {
+function contactBody(ask: AddressedAsk, details: AddressedDetails): WireToolContact {
   const { state, outcome, form } = ask;
   const isAnswered = state === "answered";
   const value = isAnswered && form.kind === "value" && form.schema ? outcome?.value : undefined;
@@ -96,13 +99,13 @@ function pendingOr(state: Exclude<AddressedAsk["state"], "answered">): "pending"
   return state === "open" ? "pending" : state;
 }
 
-function times({ state, settledAt, expiresAt }: AddressedAsk): object {
+function times({ state, settledAt, expiresAt }: AddressedAsk): Pick<WireToolContact, "responded_at" | "expires_at"> {
   const answeredAt = state === "answered" ? settledAt : null;
   return { ...(answeredAt !== null && { responded_at: wireTime(answeredAt) }), expires_at: wireTime(expiresAt) };
 }
 
 /** Somebody who is known by a channel only is a person to an agent as well; what one allowed earlier is no new decision. */
-function kindOf({ kind, via }: DecidedBy): string {
+function kindOf({ kind, via }: DecidedBy): NonNullable<WireToolApproval["decided_by"]>["kind"] {
   if (kind === "person" && via === "policy") return "cache";
   return kind === "address" ? "person" : kind;
 }

@@ -1,5 +1,4 @@
 import type { RouteShorthandOptions } from "fastify";
-import { z } from "zod";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import { cancelAddressed } from "../../requests/end.ts";
 import { readDetails } from "../../requests/read.ts";
@@ -9,6 +8,7 @@ import { requestBody } from "./people-result.ts";
 import { readRequest } from "./people.ts";
 import { chargeRead } from "./responses.ts";
 import { membersOf } from "./rpc.ts";
+import { WireMcpRequest } from "../../wire/mcp.ts";
 
 interface WithId {
   Params: { id: string };
@@ -23,7 +23,11 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function requestRoutes(app: Door, door: DoorContext): void {
   const { ctx } = door;
   const options = (summary: string): RouteShorthandOptions => ({
-    schema: { tags: ["mcp"], summary, response: { 200: z.unknown().meta({ description: "As it stands" }) } },
+    schema: {
+      tags: ["mcp"],
+      summary,
+      response: { 200: { description: "As it stands", content: { "application/json": { schema: WireMcpRequest } } } },
+    },
   });
 
   app.get<WithId>("/mcp/requests/:id", options("How what a tool asked of people stands"), async (request, reply) => {

@@ -1,4 +1,12 @@
 /** What the server says to admins. */
+export type {
+  AuditEntry,
+  AuditPage,
+  Webhook as Endpoint,
+  WebhookDelivery as Delivery,
+  WebhookDeliveryPage as DeliveryPage,
+} from "../../../sdk/src/wire-schemas.ts";
+
 export interface Person {
   /** The number that names them everywhere. */
   id: string;
@@ -64,49 +72,6 @@ export interface ChannelTest {
   attempts: number;
   error: string | null;
   via: string | null;
-}
-
-export interface Endpoint {
-  id: string;
-  agent: string;
-  url: string;
-  format: string;
-  events: readonly string[];
-  description: string;
-  enabled: boolean;
-  created_at: string;
-}
-
-export interface Delivery {
-  id: string;
-  event: string;
-  state: "pending" | "delivered" | "dead";
-  attempts: number;
-  created_at: string;
-  status?: number;
-  error?: string;
-  next_attempt_at?: string;
-}
-
-export interface DeliveryPage {
-  items: readonly Delivery[];
-  next_cursor?: string;
-}
-
-export interface AuditEntry {
-  seq: number;
-  at: string;
-  actor: { kind: string; id: string };
-  action: string;
-  agent?: string;
-  ask_id?: string;
-  via?: string;
-  data?: Readonly<Record<string, unknown>>;
-}
-
-export interface AuditPage {
-  items: readonly AuditEntry[];
-  has_more: boolean;
 }
 
 export interface AuditFilter {

@@ -2,7 +2,6 @@ import { STATUS_CODES } from "node:http";
 import { named, type Operation, type Schema, text } from "./operation.ts";
 import { OPERATIONS, PARTS } from "./operations.ts";
 import { PARAMETERS } from "./parameters.ts";
-import { PEOPLE_SCHEMAS } from "./people-schemas.ts";
 import { WORK_SCHEMAS } from "./work-schemas.ts";
 import { namedJsonSchemas } from "../../../wire/json-schema.ts";
 import "../../../wire/all.ts";
@@ -41,7 +40,7 @@ const ERRORS: Readonly<Record<string, string>> = {
 export function nameParts<T extends object>(given: T): T {
   const document = given as ApiDocument;
   const schemas = new Map<string, Schema>(
-    Object.entries({ ...PEOPLE_SCHEMAS, ...WORK_SCHEMAS, ...namedJsonSchemas() }),
+    Object.entries({ ...WORK_SCHEMAS, ...namedJsonSchemas() }),
   );
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, route] of Object.entries(methods)) {
@@ -62,7 +61,7 @@ export function nameParts<T extends object>(given: T): T {
 
 /** Gives a route its name, and its schemas theirs. */
 function name(route: Described, operation: Operation, schemas: Map<string, Schema>) {
-  const { id, body, isPartial, reply, also, query = [] } = operation;
+  const { id, body, reply, also, query = [] } = operation;
   route.operationId = id;
   const parameters = query.map((one) => {
     const { name = one, ...parameter } = PARAMETERS[one] ?? {};
@@ -70,24 +69,20 @@ function name(route: Described, operation: Operation, schemas: Map<string, Schem
   });
   if (parameters.length > 0) route.parameters = [...(route.parameters ?? []), ...parameters];
   if (route.requestBody) route.requestBody.required ??= true;
-  if (body !== undefined) nameBody(route, { body, isPartial: isPartial ?? false }, schemas);
+  if (body !== undefined) nameBody(route, body, schemas);
   nameReplies(route, reply, schemas);
   if (also !== undefined) nameOtherType(route, also);
   nameRefusals(route, schemas);
 }
 
-function nameBody(
-  route: Described,
-  { body, isPartial }: { body: string; isPartial: boolean },
-  schemas: Map<string, Schema>,
-) {
+function nameBody(route: Described, body: string, schemas: Map<string, Schema>) {
   if (body.includes("/")) {
     route.requestBody = { required: true, content: { [body]: { schema: { type: "string", format: "binary" } } } };
     return;
   }
   const { content, required = true } = route.requestBody ?? { content: {} };
   const schema = Object.values(content)[0]?.schema;
-  keep(schemas, body, isPartial ? { ...schema, required: [] } : schema);
+  keep(schemas, body, schema);
   route.requestBody = { required, content: { [JSON_TYPE]: { schema: named(body) } } };
 }
 

@@ -7,8 +7,6 @@ export interface Operation {
   id: string;
   /** The name of the schema of its body. */
   body?: string;
-  /** Nothing that the body's schema has is required of it. */
-  isPartial?: true;
   /** What it replies with when all is well: the name of a schema, or the type of what is not JSON. */
   reply?: string;
   /** Another type that the same reply is sent in, to whoever asks for it. */

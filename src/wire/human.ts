@@ -1,0 +1,54 @@
+/** Humans who can be asked, as they travel (spec/a2h 15). */
+import { z } from "zod";
+import { wireMoment } from "./time.ts";
+
+const inboxScope = z.enum(["addressed", "all"]);
+
+export const WireHuman = z
+  .object({ id: z.string(), name: z.string(), description: z.string().optional() })
+  .meta({ id: "Human", description: "A human as agents see one." });
+export type WireHuman = z.output<typeof WireHuman>;
+
+export const WireEnrolledHuman = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    role: z.string().optional(),
+    inboxScope,
+    prioritizedContactChannels: z.array(z.record(z.string(), z.unknown())),
+    createdAt: wireMoment,
+    updatedAt: wireMoment,
+  })
+  .meta({ id: "EnrolledHuman", description: "A human as admins see one." });
+export type WireEnrolledHuman = z.output<typeof WireEnrolledHuman>;
+
+export const WireAnyHuman = z.union([WireEnrolledHuman, WireHuman]).meta({ id: "AnyHuman" });
+export type WireAnyHuman = z.output<typeof WireAnyHuman>;
+
+export const WireHumanPage = z
+  .object({ humans: z.array(WireAnyHuman), nextCursor: z.string().optional() })
+  .meta({ id: "HumanPage" });
+export type WireHumanPage = z.output<typeof WireHumanPage>;
+
+const group = z.object({ name: z.string(), humans: z.array(WireHuman) }).meta({ id: "Group" });
+
+export const WireGroupList = z.object({ groups: z.array(group) }).meta({ id: "GroupList" });
+export type WireGroupList = z.output<typeof WireGroupList>;
+
+const channel = z
+  .record(z.string(), z.unknown())
+  .describe("Exactly one of slack, email, sms, whatsapp, inbox, webhook");
+
+/** As the reference shows it: the door checks by itself. */
+export const NewHumanBody = z
+  .object({
+    name: z.string().max(200).describe("How people are called"),
+    description: z.string().max(2000).describe("Agents read it").optional(),
+    role: z.string().max(100).describe("What the person does").optional(),
+    prioritizedContactChannels: z.array(channel).min(1).max(10),
+    inboxScope: inboxScope.default("addressed"),
+  })
+  .meta({ id: "NewHuman" });
+
+export const HumanChangeBody = NewHumanBody.partial().meta({ id: "HumanChange" });

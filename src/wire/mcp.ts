@@ -1,0 +1,71 @@
+/** What stands at the door of the Model Context Protocol (spec/mcp). The protocol's own shapes are only outlined here. */
+import { z } from "zod";
+import { wireMoment } from "./time.ts";
+
+const members = z.record(z.string(), z.unknown());
+
+/** As the reference shows it: the door checks by itself. */
+export const McpMessageBody = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int()]).optional(),
+    method: z.string(),
+    params: members.optional(),
+  })
+  .meta({ id: "McpMessage", description: "One message of the Model Context Protocol" });
+
+export const WireMcpReply = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int(), z.null()]).optional(),
+    result: members.optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+  })
+  .meta({
+    id: "McpReply",
+    description: "Its reply; a tool that waits replies as an event stream where the client takes one",
+  });
+export type WireMcpReply = z.output<typeof WireMcpReply>;
+
+const responder = { id: z.string().optional(), name: z.string() };
+const decider = z.object({ kind: z.enum(["person", "agent", "policy", "cache"]), ...responder }).meta({
+  id: "ToolDecider",
+  description: "Who decided; `cache`: somebody who allowed exactly this earlier.",
+});
+const times = { responded_at: wireMoment.optional(), expires_at: wireMoment };
+const calls = { call_id: z.string() };
+
+/** How a request for an approval stands, in the words of the tools' results (spec/mcp 4.3). */
+export const toolApprovalShape = {
+  ...calls,
+  kind: z.literal("approval"),
+  status: z.enum(["approved", "rejected", "pending", "expired", "cancelled"]),
+  approved: z.boolean().nullable(),
+  comment: z.string().optional(),
+  reject_option_name: z.string().optional(),
+  consent_digest: z.string(),
+  decided_by: decider.optional(),
+  expired: z.boolean(),
+  ...times,
+};
+const toolApproval = z.object(toolApprovalShape);
+export type WireToolApproval = z.output<typeof toolApproval>;
+
+/** How a question to people stands, in the words of the tools' results (spec/mcp 4.2). */
+const toolContact = z.object({
+  ...calls,
+  kind: z.literal("contact"),
+  status: z.enum(["answered", "pending", "expired", "cancelled"]),
+  response: z.string().optional(),
+  response_option_name: z.string().optional(),
+  structured_response: z.unknown().optional(),
+  responder: z.object(responder).optional(),
+  expired: z.literal(true).optional(),
+  ...times,
+});
+export type WireToolContact = z.output<typeof toolContact>;
+
+const asked = members.describe("The arguments of the tool");
+export const WireMcpRequest = z
+  .union([toolApproval.extend({ asked }), toolContact.extend({ asked })])
+  .meta({ id: "McpRequest", description: "How what a tool asked of people stands." });

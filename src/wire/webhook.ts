@@ -1,0 +1,75 @@
+/** Where agents are told how their requests ended, as it travels (spec/a2h 17). */
+import { z } from "zod";
+import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../notices/model/webhook-events.ts";
+import { wireMoment } from "./time.ts";
+
+const format = z.enum(Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]]);
+
+export const WireWebhook = z
+  .object({
+    id: z.string(),
+    agent: z.string(),
+    url: z.string(),
+    format,
+    events: z.array(z.string()),
+    description: z.string(),
+    enabled: z.boolean(),
+    created_at: wireMoment,
+  })
+  .meta({ id: "Webhook" });
+export type WireWebhook = z.output<typeof WireWebhook>;
+
+export const WireWebhookWithSecret = WireWebhook.extend({ secret: z.string() }).meta({ id: "WebhookWithSecret" });
+export type WireWebhookWithSecret = z.output<typeof WireWebhookWithSecret>;
+
+export const WireWebhookPage = z
+  .object({ items: z.array(WireWebhook), next_cursor: z.string().optional() })
+  .meta({ id: "WebhookPage" });
+export type WireWebhookPage = z.output<typeof WireWebhookPage>;
+
+export const WireWebhookTestReceipt = z.object({ id: z.string(), event: z.string() }).meta({
+  id: "WebhookTestReceipt",
+});
+export type WireWebhookTestReceipt = z.output<typeof WireWebhookTestReceipt>;
+
+export const WireWebhookDelivery = z
+  .object({
+    id: z.string(),
+    event: z.string(),
+    state: z.enum(DELIVERY_STATES),
+    attempts: z.int(),
+    created_at: wireMoment,
+    status: z.int().optional(),
+    error: z.string().optional(),
+    next_attempt_at: wireMoment.optional(),
+  })
+  .meta({ id: "WebhookDelivery" });
+export type WireWebhookDelivery = z.output<typeof WireWebhookDelivery>;
+
+export const WireWebhookDeliveryPage = z
+  .object({ items: z.array(WireWebhookDelivery), next_cursor: z.string().optional() })
+  .meta({ id: "WebhookDeliveryPage" });
+export type WireWebhookDeliveryPage = z.output<typeof WireWebhookDeliveryPage>;
+
+export const WireRepeatCount = z.object({ count: z.int() }).meta({ id: "RepeatCount" });
+export type WireRepeatCount = z.output<typeof WireRepeatCount>;
+
+/** As the reference shows it: the door checks by itself. */
+export const NewWebhookBody = z
+  .object({
+    url: z.string().max(2048).describe("https, at port 443"),
+    format,
+    events: z.array(z.string()).describe("Empty: everything the format has").optional(),
+    description: z.string().max(500).describe("For whoever looks").optional(),
+    enabled: z.boolean().default(true),
+    agent: z.string().max(128).describe("Whose it is; admins name it").optional(),
+  })
+  .meta({ id: "NewWebhook" });
+
+export const WebhookChangeBody = NewWebhookBody.partial().meta({ id: "WebhookChange" });
+
+export const WebhookTestBody = z
+  .object({ event: z.string().describe("One that the endpoint's format has").optional() })
+  .meta({ id: "WebhookTest" });
+
+export const WebhookReplayBody = z.object({ since: wireMoment }).meta({ id: "WebhookReplay" });
