@@ -4,6 +4,22 @@
  */
 export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/ask.ts";
 export type {
+  WireOwnConversation as OwnConversation,
+  WireOwnConversationPage as OwnConversationPage,
+} from "../../src/wire/conversation.ts";
+export type {
+  InboxDecisionBody as InboxDecision,
+  WireArgumentRow as ArgumentRow,
+  WireDecidedBy as DecidedBy,
+  WireDiffLine as DiffLine,
+  WireInboxAsk as InboxAsk,
+  WireInboxAskLine as InboxAskLine,
+  WireInboxCounts as InboxCounts,
+  WireInboxOption as InboxOption,
+  WireInboxPage as InboxPage,
+  WireTypedArgument as TypedArgument,
+} from "../../src/wire/inbox.ts";
+export type {
   FinishBody as JobEnd,
   LogBody as JobLog,
   WireArtifact as Artifact,
@@ -12,3 +28,4 @@ export type {
   WireJobStatus as JobStatus,
   WireLease as Lease,
 } from "../../src/wire/job.ts";
+export type { WireSignedIn as SignedIn } from "../../src/wire/session.ts";

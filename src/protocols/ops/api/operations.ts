@@ -163,31 +163,23 @@ const TASKS: Operations = {
 };
 
 const BROWSER: Operations = {
-  "POST /session": { id: "signIn", body: "SignInCode", reply: "SignedIn" },
-  "GET /session": { id: "readSession", reply: "SignedIn" },
+  "POST /session": { id: "signIn" },
+  "GET /session": { id: "readSession" },
   "DELETE /session": { id: "signOut" },
-  "GET /.well-known/jwks.json": { id: "readReceiptKeys", reply: "ReceiptKeys" },
+  "GET /.well-known/jwks.json": { id: "readReceiptKeys" },
   "GET /receipts/{id}": { id: "readReceipt", reply: "application/jose", also: "text/html" },
-  "GET /people/me/asks": { id: "listInbox", reply: "InboxPage" },
-  "GET /people/me/asks/{id}": { id: "readInboxAsk", reply: "InboxAsk" },
-  "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk", body: "InboxDecision", reply: "InboxAsk" },
+  "GET /people/me/asks": { id: "listInbox" },
+  "GET /people/me/asks/{id}": { id: "readInboxAsk" },
+  "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk" },
   "GET /people/me/events": { id: "followInbox", reply: STREAM },
   "GET /people/me/asks/{id}/task": { id: "readInboxTask", reply: "InboxTask" },
   "GET /people/me/asks/{id}/task/asks": { id: "listInboxTaskAsks", reply: "InboxTaskAsks" },
   "GET /people/me/asks/{id}/task/diff": { id: "readInboxTaskDiff", reply: PATCH },
   "POST /people/me/asks/{id}/task/review": { id: "reviewInboxTask", body: "PersonReview", reply: "InboxReviewResult" },
-  "GET /people/me/conversations": { id: "listOwnConversations", reply: "OwnConversationPage" },
-  "POST /people/me/conversations": {
-    id: "beginConversation",
-    body: "ConversationStart",
-    reply: "OwnConversation",
-  },
-  "GET /people/me/conversations/{id}": { id: "readOwnConversation", reply: "OwnConversation" },
-  "POST /people/me/conversations/{id}/messages": {
-    id: "sayInConversation",
-    body: "ConversationMessage",
-    reply: "OwnConversation",
-  },
+  "GET /people/me/conversations": { id: "listOwnConversations" },
+  "POST /people/me/conversations": { id: "beginConversation" },
+  "GET /people/me/conversations/{id}": { id: "readOwnConversation" },
+  "POST /people/me/conversations/{id}/messages": { id: "sayInConversation" },
 };
 
 const ADMIN: Operations = {
