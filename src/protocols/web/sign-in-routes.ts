@@ -13,6 +13,7 @@ import { addressMac, cookieName, cookieOf, fromOurPage, participantCookie } from
 
 const SESSION_SECONDS = 30 * 86_400;
 
+const SIGNED_IN = jsonReply(WireSignedIn);
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const refusals = { 400: Refused, 401: Refused, 403: Refused, 429: Refused } as const;
 
@@ -38,7 +39,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
           tags: ["sessions"],
           summary: "Sign in with a one-time code",
           body: SignInCodeBody,
-          response: { 200: jsonReply(WireSignedIn), ...refusals },
+          response: { 200: SIGNED_IN, ...refusals },
         },
       },
       async (request, reply) => {
@@ -55,13 +56,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
 
     app.get(
       "/session",
-      {
-        schema: {
-          tags: ["sessions"],
-          summary: "Who is signed in",
-          response: { 200: jsonReply(WireSignedIn), 401: Refused },
-        },
-      },
+      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SIGNED_IN, 401: Refused } } },
       async (request, reply) => {
         const token = cookieOf(request, name);
         const found = token === undefined ? null : await findSignedIn(ctx, token);
