@@ -1,4 +1,4 @@
-/** What executors ask and how it goes, as admins see it. */
+/** Asks of executors and their jobs, as admins see them. */
 import { z } from "zod";
 import { ASK_STATUSES, JOB_STATES, PRIORITIES, STAGES } from "../asks/model/ask.ts";
 import { ASK_TYPES } from "../core/model/ask-type.ts";

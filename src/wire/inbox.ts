@@ -1,4 +1,4 @@
-/** What people are asked, as the inbox shows it to them, and what they decide (docs/how-to/inbox.md). */
+/** Asks to people, as the inbox shows them, and decisions on them (docs/how-to/inbox.md). */
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
 import { booleanField, fields, laterField, optional, textField } from "./fields.ts";

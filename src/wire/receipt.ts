@@ -1,4 +1,4 @@
-/** What receipts of decisions are checked by (spec/security 4). */
+/** The keys by which receipts of decisions are checked (spec/security 4). */
 import { z } from "zod";
 
 export const WireReceiptKeys = z

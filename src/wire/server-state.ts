@@ -1,4 +1,4 @@
-/** How the server does, as admins see it: its channels, a test message on one, its promises, and its record. */
+/** The state of the server, as admins see it: its channels, a test message on one, its promises, and its record. */
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
 import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";

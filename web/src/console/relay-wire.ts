@@ -1,4 +1,4 @@
-/** What the server says to admins of what executors do, of the policy and of the cache, by the names that the pages have for it. */
+/** Bodies of asks, jobs, the policy and the cache, by the names that the pages have for them. */
 import type {
   AdminAnswer,
   AdminAskLine,
@@ -36,5 +36,5 @@ export type JobState = AdminJobLine["state"];
 export type AnsweredBy = keyof HourFigures["minutes"][number]["by"];
 export type Decision = Rule["decision"];
 
-/** What the policy is asked about in a test, as it is written there. */
+/** The words of a test of the policy, as the form has them. */
 export type PolicyWords = Partial<Record<Exclude<keyof PolicyTest, "meta">, string>>;

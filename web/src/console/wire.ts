@@ -1,4 +1,4 @@
-/** What the server says to admins, by the names that the pages have for it. */
+/** Bodies that admins send and get, by the names that the pages have for them. */
 import type { RevokedKey } from "../../../sdk/src/wire-schemas.ts";
 
 export type {

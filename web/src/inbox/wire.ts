@@ -1,4 +1,4 @@
-/** What the inbox's API says, by the names that the pages have for it. */
+/** Bodies of the inbox, by the names that the pages have for them. */
 import type { InboxAsk, InboxAskLine, InboxCounts } from "../../../sdk/src/wire-schemas.ts";
 
 export type {
