@@ -6,7 +6,10 @@ import "../src/wire/all.ts";
 /** Returns a module that exports the types of these schemas, by their ids, and of those they refer to. */
 export async function wireTypes(ids) {
   const text = JSON.stringify(namedJsonSchemas()).replaceAll("#/components/schemas/", "#/$defs/");
-  const schemas = Object.entries(JSON.parse(text)).map(([id, schema]) => [id, { ...plain(schema), title: id }]);
+  const schemas = Object.entries(JSON.parse(text, asDraft7)).map(([id, schema]) => [
+    id,
+    { ...plain(schema), title: id },
+  ]);
   const unknown = ids.filter((id) => !schemas.some(([known]) => known === id));
   if (unknown.length > 0) throw new Error(`src/wire has no schema called ${unknown.join(", ")}`);
   const all = {
@@ -22,6 +25,13 @@ export async function wireTypes(ids) {
     unknownAny: true,
   });
   return module.replace(/export interface EverySchema \{[^}]*\}\n/, "");
+}
+
+/** json-schema-to-typescript knows lists of a fixed length as older drafts of JSON Schema write them. */
+function asDraft7(_name, value) {
+  if (!value?.prefixItems) return value;
+  const { prefixItems, ...schema } = value;
+  return { ...schema, items: prefixItems, additionalItems: false };
 }
 
 /** Second names of members are for older clients. */

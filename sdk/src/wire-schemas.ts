@@ -2,7 +2,39 @@
  * Types of what travels, from the schemas of the server. The published package has their text in this module
  * (scripts/build-sdk.mjs): it depends on nothing.
  */
+export type {
+  WireAdminAnswer as AdminAnswer,
+  WireAdminAsk as AdminAsk,
+  WireAdminAskLine as AdminAskLine,
+  WireAdminJob as AdminJob,
+  WireAdminJobAsk as AdminJobAsk,
+  WireAdminJobEvent as AdminJobEvent,
+  WireAdminJobLine as AdminJobLine,
+  WireHourFigures as HourFigures,
+  WireLateAnswer as LateAnswer,
+} from "../../src/wire/admin-relay.ts";
 export type { WireAnswer as Answer, WireAsk as Ask } from "../../src/wire/ask.ts";
+export type {
+  WireCachedDecision as CachedDecision,
+  WireDecisionPage as DecisionPage,
+} from "../../src/wire/cached-decision.ts";
+export type {
+  WireOwnConversation as OwnConversation,
+  WireOwnConversationPage as OwnConversationPage,
+} from "../../src/wire/conversation.ts";
+export type {
+  InboxDecisionBody as InboxDecision,
+  WireArgumentRow as ArgumentRow,
+  WireAskToPeople as AskToPeople,
+  WireDecidedBy as DecidedBy,
+  WireDiffLine as DiffLine,
+  WireInboxAsk as InboxAsk,
+  WireInboxAskLine as InboxAskLine,
+  WireInboxCounts as InboxCounts,
+  WireInboxOption as InboxOption,
+  WireInboxPage as InboxPage,
+  WireTypedArgument as TypedArgument,
+} from "../../src/wire/inbox.ts";
 export type {
   FinishBody as JobEnd,
   LogBody as JobLog,
@@ -53,3 +85,29 @@ export type {
   WireWebhookDelivery as WebhookDelivery,
   WireWebhookDeliveryPage as WebhookDeliveryPage,
 } from "../../src/wire/webhook.ts";
+  NewKeyBody as NewKey,
+  WireCreatedKey as CreatedKey,
+  WireKeyList as KeyList,
+  WireRevokedKey as RevokedKey,
+} from "../../src/wire/key.ts";
+export type {
+  WirePerson as Person,
+  WirePersonList as PersonList,
+  WireSignInLink as SignInLink,
+} from "../../src/wire/person.ts";
+export type {
+  PolicyTestBody as PolicyTest,
+  WireEndedGrant as EndedGrant,
+  WirePolicyReport as PolicyReport,
+  WirePolicyVerdict as PolicyVerdict,
+  WireProposal as Proposal,
+  WireRule as Rule,
+} from "../../src/wire/policy.ts";
+export type {
+  WireAuditChain as AuditChain,
+  WireChannelReport as ChannelReport,
+  WireChannelState as ChannelState,
+  WireChannelTest as ChannelTest,
+  WireHealthReport as HealthReport,
+} from "../../src/wire/server-state.ts";
+export type { WireSignedIn as SignedIn } from "../../src/wire/session.ts";

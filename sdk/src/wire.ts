@@ -90,9 +90,7 @@ export type FeedEvent =
 
 // Sessions of named people
 
-export interface SignedIn {
-  person: { id: string; name: string; role: "admin" | "member" };
-}
+export type { SignedIn } from "./wire-schemas.ts";
 
 // What named people are asked, by A2H
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { printable, printableJson } from "../lib/printable.ts";
-import { readChannelTest, startChannelTest, TESTED_CHANNELS, type ChannelTest } from "../requests/test-channel.ts";
+import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";
+import { readChannelTest, startChannelTest, type ChannelTest } from "../requests/test-channel.ts";
 import { STORE_OPTIONS, withStore } from "./command-store.ts";
 import { type Command, EXIT, type Io, onlyArgument, STORE_FLAGS, WrongUsage } from "./command.ts";
 import { channelRemedy } from "./channel-remedy.ts";

@@ -14,7 +14,7 @@ export async function openByStore(
   io: Io,
 ): Promise<{ receipt: Receipt | null; mac: string; keys: KnownKeys }> {
   return withStore(flags, io, async (ctx) => {
-    const set = (await readReceiptKeys(ctx)) as KnownKeys["set"];
+    const set = await readReceiptKeys(ctx);
     const receipt = await openReceipt(jws, set);
     return { receipt, mac: addressMac(ctx, receipt?.jti ?? "", address), keys: { set, from: "this machine's store" } };
   });

@@ -31,6 +31,9 @@ export interface Receipt {
 const ALGORITHM = "EdDSA";
 const RECEIPT_TYPE = "parley-receipt+jws";
 
+/** The public key that checks receipts. */
+export type ReceiptKey = Required<Pick<JWK, "kty" | "crv" | "x" | "alg" | "use" | "kid">>;
+
 /** Makes an Ed25519 key that signs receipts; its id is its RFC 7638 thumbprint. */
 export async function makeSigningKey(): Promise<JWK> {
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import("jose");
@@ -40,8 +43,8 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /** Returns what anybody may know of a signing key. */
-export function publicPart({ kty, crv, x, alg, use, kid }: JWK): JWK {
-  return { kty, crv, x, alg, use, kid } as JWK;
+export function publicPart({ kty, crv, x, alg, use, kid }: JWK): ReceiptKey {
+  return { kty, crv, x, alg, use, kid } as ReceiptKey;
 }
 
 /** Returns the receipt as a compact JWS (RFC 7515). */

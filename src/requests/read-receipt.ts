@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { makeSigningKey, publicPart, type Receipt, signReceipt } from "../lib/receipt.ts";
+import { makeSigningKey, publicPart, type Receipt, type ReceiptKey, signReceipt } from "../lib/receipt.ts";
 import type { AddressedAsk, CountedDecision } from "./model/request.ts";
 import { Refusal } from "../refusals.ts";
 import { listDecisions } from "./store/requests.ts";
@@ -26,7 +26,7 @@ async function signingKeys(
 }
 
 /** Returns the public keys of every receipt this server has signed, as a JWK set (RFC 7517). */
-export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<{ keys: object[] }> {
+export async function readReceiptKeys(ctx: Pick<Context, "db" | "wake" | "keyring">): Promise<{ keys: ReceiptKey[] }> {
   return { keys: (await signingKeys(ctx)).map(publicPart) };
 }
 

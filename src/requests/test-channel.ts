@@ -1,4 +1,5 @@
 import type { AddressedAsk, Audience, Target, Via } from "./model/request.ts";
+import type { TestedChannel } from "./model/tested-channel.ts";
 import type { Context } from "../context.ts";
 import { Refusal } from "../refusals.ts";
 import { findAddressed } from "./store/requests.ts";
@@ -11,17 +12,13 @@ import { transact } from "../core/store/transact.ts";
 import { addressAskIn, type AddressedWish, type Asking } from "./address-ask.ts";
 import { SERVER_ASKER, SERVER_DOOR } from "./tell-admins.ts";
 
-/** What can be tried: every way to reach a person but the inbox, which is this server itself. */
-export const TESTED_CHANNELS = ["push", "slack", "email", "sms", "whatsapp", "webhook"] as const;
-export type TestedChannel = (typeof TESTED_CHANNELS)[number];
-
 /** Long enough to look at a phone, and shorter than it takes until another channel is tried. */
 const TEST_SECONDS = 600;
 
 /** How far a test has come. */
 export interface ChannelTest {
   id: string;
-  channel: string;
+  channel: TestedChannel;
   person: string;
   /** `answered`: the way back works too. `over`: it was sent, and nobody answered within ten minutes. */
   state: "sending" | "retrying" | "sent" | "failed" | "answered" | "over";

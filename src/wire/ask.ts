@@ -8,6 +8,7 @@ const askType = z.enum(ASK_TYPES);
 const askStatus = z.enum(ASK_STATUSES);
 const answerStatus = askStatus.exclude(["PENDING"]);
 const stage = z.enum(STAGES);
+export const answerSource = z.enum(["policy", "cache", "runner", "person", "service", "server"]);
 const members = z.record(z.string(), z.unknown());
 
 export const WireAnswer = aliased({
@@ -24,7 +25,7 @@ export const WireAnswer = aliased({
   ask_back: z.string().optional(),
   error: z.string().describe('`"<E_CODE>: <text>"`').optional(),
   error_code: z.string().optional(),
-  source: z.enum(["policy", "cache", "runner", "person", "service", "server"]),
+  source: answerSource,
   answered_by: z.string().optional(),
   consent_digest: z.string().optional(),
   attestation: z.looseObject({ context_hash: z.string() }).optional(),
@@ -32,6 +33,10 @@ export const WireAnswer = aliased({
   created_at: z.int(),
 }).meta({ id: "Answer", description: "The one outcome of an ask." });
 export type WireAnswer = z.output<typeof WireAnswer>;
+
+export const WireStageRecord = z
+  .object({ stage, outcome: z.string(), ms: z.number() })
+  .meta({ id: "StageRecord", description: "What one stage did with an ask, and how long it took." });
 
 const ask = {
   type: z.literal("Ask"),
@@ -57,7 +62,7 @@ const ask = {
   joined_to: z.string().optional(),
   consent_digest: z.string().optional(),
   warnings: z.array(z.object({ path: z.string(), rule: z.string() })),
-  stages: z.array(z.object({ stage, outcome: z.string(), ms: z.number() })).optional(),
+  stages: z.array(WireStageRecord).optional(),
 };
 
 export const WireAsk = aliased(ask).meta({ id: "Ask", description: "One question of an executor." });

@@ -12,7 +12,7 @@ import type { AddressedAsk } from "../../src/requests/model/request.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { wholeAsk } from "../../src/protocols/web/inbox-wire.ts";
-import type { ArgumentRow } from "../../src/protocols/web/arguments.ts";
+import type { WireArgumentRow } from "../../src/wire/inbox.ts";
 import { askMarkup } from "../../src/protocols/web/link-view.ts";
 
 export const OUR_URL = "https://parley.example";
@@ -95,7 +95,7 @@ export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> 
   },
   "the inbox, drawn": (ask) => {
     const { title, fn, arguments: rows } = wireOf(ask);
-    const drawn = ((rows ?? []) as ArgumentRow[]).map(
+    const drawn = ((rows ?? []) as WireArgumentRow[]).map(
       ({ name, text, typed }) => `${name}\n${typed === null ? text : textsIn(typed)}`,
     );
     return [title, fn, ...drawn].join("\n");

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { Refusal } from "../../refusals.ts";
 import { forgetCached, listCached } from "../../asks/forget-decisions.ts";
-import type { Door, DoorContext } from "../http/door.ts";
+import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
+import { WireDecisionPage, WireForgotten } from "../../wire/cached-decision.ts";
 import { fields, optional, textField } from "../../wire/fields.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
-import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { cachedDecision } from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
 
@@ -16,14 +18,7 @@ const OfRole = fields({
   role: optional(textField("role", 1, 128, { description: "A role's id: those of every version of it." })),
 });
 const List = OfRole.extend(cursorField);
-const Item = z.looseObject({ key: z.string(), hits: z.number().int() });
-const Page = z.object({
-  decisions: z.array(Item),
-  next: nextField,
-  count: z.number().int().meta({ description: "How many there are, on all pages." }),
-});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const Forgotten = z.object({ forgotten: z.number().int() });
 
 /** Decisions that are repeated instead of asking again (spec/relay 9), for admins to see and to end. */
 export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void> {
@@ -40,19 +35,10 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
           tags,
           summary: "Decisions that are repeated, and how often they were, the newest first",
           querystring: List,
-          response: { 200: Page, 400: Refused, ...ADMIN_REFUSALS },
+          response: { 200: jsonReply(WireDecisionPage), 400: Refused, ...ADMIN_REFUSALS },
         },
       },
-      async (request) => {
-        await administrator(door, request);
-        const { role, cursor } = request.query as z.output<typeof List>;
-        const found = await listCached(ctx, { ...(role && { role }), ...pageAfter(cursor, KEY), limit: PAGE });
-        return {
-          decisions: found.decisions.map(cachedDecision) as z.output<typeof Item>[],
-          next: placeText(found.next),
-          count: found.count,
-        };
-      },
+      async (request) => decisionPage(door, request),
     );
 
     app.delete(
@@ -62,13 +48,14 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
           tags,
           summary: "Forget all of them, or those of one role",
           querystring: OfRole,
-          response: { 200: Forgotten, 400: Refused, ...ADMIN_REFUSALS },
+          response: { 200: jsonReply(WireForgotten), 400: Refused, ...ADMIN_REFUSALS },
         },
       },
       async (request) => {
         const by = await administrator(door, request);
         const { role } = request.query as z.output<typeof OfRole>;
-        return { forgotten: await forgetCached(ctx, role === undefined ? "all" : { role }, by) };
+        const forgotten = await forgetCached(ctx, role === undefined ? "all" : { role }, by);
+        return { forgotten } satisfies WireForgotten;
       },
     );
 
@@ -78,15 +65,24 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
         schema: {
           tags,
           summary: "Forget one: the same is asked anew",
-          response: { 200: Forgotten, ...ADMIN_REFUSALS, 404: Refused },
+          response: { 200: jsonReply(WireForgotten), ...ADMIN_REFUSALS, 404: Refused },
         },
       },
       async (request) => {
         const by = await administrator(door, request);
         const { key } = request.params;
         if (!KEY.test(key)) throw new Refusal("policy_entry_not_found", {}, "There is no such decision.");
-        return { forgotten: await forgetCached(ctx, { key }, by) };
+        return { forgotten: await forgetCached(ctx, { key }, by) } satisfies WireForgotten;
       },
     );
   };
+}
+
+/** Returns a page of the decisions that are repeated. */
+async function decisionPage(door: DoorContext, request: FastifyRequest): Promise<WireDecisionPage> {
+  await administrator(door, request);
+  const { role, cursor } = request.query as z.output<typeof List>;
+  const page = { ...(role && { role }), ...pageAfter(cursor, KEY), limit: PAGE };
+  const { decisions, next, count } = await listCached(door.ctx, page);
+  return { decisions: decisions.map(cachedDecision), next: placeText(next), count };
 }

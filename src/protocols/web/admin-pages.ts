@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import type { ListPlace } from "../../core/model/list-page.ts";
 import type { Refusal } from "../../refusals.ts";
@@ -12,9 +11,6 @@ export const PAGE = 50;
 export const cursorField = {
   cursor: optional(textField("cursor", 1, 160, { description: "`next` of the page before." })),
 };
-
-/** The place where the page after this one begins, as a reply has it. */
-export const nextField = z.string().nullable().meta({ description: "`cursor` of the next page; null after the last." });
 
 /**
  * Returns where a page begins, of a cursor that this server gave; nothing for the first.

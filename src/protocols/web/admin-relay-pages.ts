@@ -5,9 +5,11 @@ import { readJob } from "../../asks/read-job.ts";
 import { readRelayAsk } from "../../asks/read.ts";
 import { listLateAnswers, listSharedBy } from "../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
+import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../wire/admin-relay.ts";
 import { fields } from "../../wire/fields.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
-import { cursorField, nextField as next, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
+import { cursorField, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
 import { jobEvent, lateAnswer } from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
 
@@ -22,7 +24,6 @@ export interface OneOf {
 
 const tags = ["administration"];
 const Of = fields(cursorField);
-const Item = z.looseObject({});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const LIST = { 400: Refused, ...ADMIN_REFUSALS, 404: Refused } as const;
 
@@ -37,7 +38,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
         tags,
         summary: "What was answered when an ask was over, the oldest first",
         querystring: Of,
-        response: { 200: z.object({ late: z.array(Item), next }), ...LIST },
+        response: { 200: jsonReply(WireLateAnswerPage), ...LIST },
       },
     },
     async (request) => {
@@ -45,7 +46,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
       const skipped = pageAfterNumber((request.query as z.output<typeof Of>).cursor) ?? 0;
       const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
       const found = await listLateAnswers(ctx, ask.id, { skipped, limit: PAGE });
-      return { late: found.items.map(lateAnswer) as z.output<typeof Item>[], next: placeText(found.next) };
+      return { late: found.items.map(lateAnswer), next: placeText(found.next) } satisfies WireLateAnswerPage;
     },
   );
 
@@ -56,7 +57,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
         tags,
         summary: "The ids of asks that share an ask's answer, the oldest first",
         querystring: Of,
-        response: { 200: z.object({ shared_by: z.array(z.string()), next }), ...LIST },
+        response: { 200: jsonReply(WireSharingAskPage), ...LIST },
       },
     },
     async (request) => {
@@ -64,7 +65,8 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
       const from = pageAfter((request.query as z.output<typeof Of>).cursor, RELAY_ID);
       const { ask } = await readRelayAsk(ctx, known(request, "request_not_found"), ADMIN);
       const found = await listSharedBy(ctx, ask.id, { ...from, limit: PAGE });
-      return { shared_by: found.items.map(({ id }) => id), next: placeText(found.next) };
+      const page: WireSharingAskPage = { shared_by: found.items.map(({ id }) => id), next: placeText(found.next) };
+      return page;
     },
   );
 
@@ -75,7 +77,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
         tags,
         summary: "What happened to a job and is still kept, the newest first",
         querystring: Of,
-        response: { 200: z.object({ events: z.array(Item), next }), ...LIST },
+        response: { 200: jsonReply(WireJobHistoryPage), ...LIST },
       },
     },
     async (request) => {
@@ -83,7 +85,7 @@ export function adminRelayPages(door: DoorContext, app: Door): void {
       const before = pageAfterNumber((request.query as z.output<typeof Of>).cursor);
       const { job } = await readJob(ctx, known(request, "job_not_found"), ADMIN);
       const found = await readJobEvents(ctx, job.id, { ...(before && { before }), limit: PAGE });
-      return { events: found.events.map(jobEvent) as z.output<typeof Item>[], next: placeText(found.next) };
+      return { events: found.events.map(jobEvent), next: placeText(found.next) } satisfies WireJobHistoryPage;
     },
   );
 }

@@ -8,10 +8,19 @@ import { listHistory } from "../../asks/read.ts";
 import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../asks/watch.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
+import {
+  WireAdminAsk,
+  WireAdminAskPage,
+  WireAdminJob,
+  WireAdminJobAskPage,
+  WireAdminJobPage,
+} from "../../wire/admin-relay.ts";
 import { fields, optional, textField, wordField } from "../../wire/fields.ts";
+import type { WireAskToPeople } from "../../wire/inbox.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator, type Administrator } from "../http/principals.ts";
 import { sinceOf, sendEvents } from "../http/sse.ts";
-import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./admin-relay-pages.ts";
 import * as wire from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
@@ -30,8 +39,6 @@ const Events = fields({
   after: optional(textField("after", 1, 15, { description: "The number of the last event that is known." })),
 });
 
-const Item = z.looseObject({});
-const next = nextField;
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const ONE = { ...ADMIN_REFUSALS, 404: Refused } as const;
 const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
@@ -64,14 +71,14 @@ function askRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What executors asked, the newest first",
         querystring: AskList,
-        response: { 200: z.object({ asks: z.array(Item), next }), ...LIST },
+        response: { 200: jsonReply(WireAdminAskPage), ...LIST },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { status, cursor: from } = request.query as z.output<typeof AskList>;
       const found = await listAllAsks(ctx, { ...(status && { status }), ...pageAfter(from, RELAY_ID), limit: PAGE });
-      return { asks: found.items.map(wire.askLine), next: placeText(found.next) };
+      return { asks: found.items.map(wire.askLine), next: placeText(found.next) } satisfies WireAdminAskPage;
     },
   );
 
@@ -81,21 +88,21 @@ function askRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "The whole life of one ask: its stages, its answer, and what people made of it",
-        response: { 200: Item, ...ONE },
+        response: { 200: jsonReply(WireAdminAsk), ...ONE },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { ask, answer, late, sharedBy } = await readWholeAsk(ctx, known(request, "request_not_found"), PAGE);
-      return {
-        ...wire.askWhole(ask),
-        answer: answer && wire.answerWhole(answer),
+      const whole: WireAdminAsk = {
+        ...wire.askWhole(ask, answer),
         late: late.items.map(wire.lateAnswer),
         late_next: placeText(late.next),
         shared_by: sharedBy.items.map(({ id }) => id),
         shared_by_next: placeText(sharedBy.next),
         people: ask.addressedId === null ? null : await withPeople(door, ask.addressedId),
       };
+      return whole;
     },
   );
 }
@@ -111,7 +118,7 @@ function jobRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "Everybody's jobs, the newest first",
         querystring: JobList,
-        response: { 200: z.object({ jobs: z.array(Item), next }), ...LIST },
+        response: { 200: jsonReply(WireAdminJobPage), ...LIST },
       },
     },
     async (request) => {
@@ -119,7 +126,7 @@ function jobRoutes(app: Door, door: DoorContext): void {
       const { state, cursor: from } = request.query as z.output<typeof JobList>;
       const states = state && { states: STATES[state] };
       const found = await listAllJobs(ctx, { ...states, ...pageAfter(from, RELAY_ID), limit: PAGE });
-      return { jobs: found.items.map(wire.jobLine), next: placeText(found.next) };
+      return { jobs: found.items.map(wire.jobLine), next: placeText(found.next) } satisfies WireAdminJobPage;
     },
   );
 
@@ -129,13 +136,13 @@ function jobRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "One job; `seq` is the number of its newest event",
-        response: { 200: Item, ...ONE },
+        response: { 200: jsonReply(WireAdminJob), ...ONE },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { job, seq } = await readJob(ctx, known(request, "job_not_found"), ADMIN);
-      return { ...wire.jobWhole(job), seq };
+      return wire.jobWhole(job, seq);
     },
   );
 
@@ -146,7 +153,7 @@ function jobRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What was asked in a job, with the answers, the oldest first",
         querystring: Of,
-        response: { 200: z.object({ asks: z.array(Item), next }), ...LIST, 404: Refused },
+        response: { 200: jsonReply(WireAdminJobAskPage), ...LIST, 404: Refused },
       },
     },
     async (request) => {
@@ -154,11 +161,8 @@ function jobRoutes(app: Door, door: DoorContext): void {
       const { cursor: from } = request.query as z.output<typeof Of>;
       const id = known(request, "job_not_found");
       const found = await listHistory(ctx, id, ADMIN, { ...pageAfter(from, RELAY_ID), limit: PAGE });
-      const asks = found.asks.map(({ ask, answer }) => ({
-        ...wire.askWhole(ask),
-        answer: answer && wire.answerWhole(answer),
-      }));
-      return { asks, next: placeText(found.next) };
+      const asks = found.asks.map(({ ask, answer }) => wire.askWhole(ask, answer));
+      return { asks, next: placeText(found.next) } satisfies WireAdminJobAskPage;
     },
   );
 }
@@ -223,7 +227,7 @@ function liveStream(app: Door, door: DoorContext): void {
 }
 
 /** Returns what people were asked for an executor's ask, as it is shown to somebody who is not asked. */
-async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<object> {
+async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WireAskToPeople> {
   const asked = await readAddressed(ctx, addressedId);
   return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await readClock(ctx));
 }

@@ -3,12 +3,23 @@ import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
 import type { JobNews } from "../../asks/follow-job.ts";
 import type { CachedDecision } from "../../asks/forget-decisions.ts";
 import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../asks/watch.ts";
+import type {
+  WireAdminAnswer,
+  WireAdminAskLine,
+  WireAdminJob,
+  WireAdminJobAsk,
+  WireAdminJobEvent,
+  WireAdminJobLine,
+  WireHourFigures,
+  WireLateAnswer,
+} from "../../wire/admin-relay.ts";
+import type { WireCachedDecision } from "../../wire/cached-decision.ts";
 import { timeText } from "./admin-routes.ts";
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timeText(ms));
 
 /** Returns one ask as a line of a list. */
-export function askLine(line: AskLine): object {
+export function askLine(line: AskLine): WireAdminAskLine {
   const { id, jobId, stepId, type, prompt, principal, status, stage, source } = line;
   return {
     id,
@@ -28,7 +39,7 @@ export function askLine(line: AskLine): object {
 }
 
 /** Returns one job as a line of a list. */
-export function jobLine(line: JobLine): object {
+export function jobLine(line: JobLine): WireAdminJobLine {
   const { id, kind, state, reason, epoch, external, owner, holder } = line;
   return {
     id,
@@ -45,8 +56,8 @@ export function jobLine(line: JobLine): object {
   };
 }
 
-/** Returns an ask with everything that was said with it. */
-export function askWhole(ask: RelayAsk): object {
+/** Returns an ask with everything that was said with it, and its answer. */
+export function askWhole(ask: RelayAsk, answer: RelayAnswer | null): WireAdminJobAsk {
   const { id, jobId, stepId, type, prompt, principal, status, stage, stages, epoch, meta, envelope } = ask;
   return {
     id,
@@ -57,12 +68,12 @@ export function askWhole(ask: RelayAsk): object {
     by: principal,
     status,
     stage,
-    stages,
+    stages: [...stages],
     epoch,
     meta,
-    envelope,
+    envelope: envelope && { ...envelope },
     role: ask.roleId,
-    constraints: ask.constraints,
+    constraints: { ...ask.constraints },
     context_hash: ask.contextHash,
     joined_to: ask.joinedTo,
     decision_key: ask.decisionKey,
@@ -70,11 +81,12 @@ export function askWhole(ask: RelayAsk): object {
     question_id: ask.questionId,
     created_at: timeText(ask.createdAt),
     expires_at: timeText(ask.expiresAt),
+    answer: answer && answerWhole(answer),
   };
 }
 
 /** Returns an answer with the grounds it was given on. */
-export function answerWhole(answer: RelayAnswer): object {
+function answerWhole(answer: RelayAnswer): WireAdminAnswer {
   return {
     status: answer.status,
     source: answer.source,
@@ -82,24 +94,24 @@ export function answerWhole(answer: RelayAnswer): object {
     answered_by: answer.answeredBy ?? null,
     text: answer.text ?? null,
     json: answer.json ?? null,
-    artifacts: answer.artifacts ?? [],
+    artifacts: [...(answer.artifacts ?? [])],
     error: answer.error ?? null,
     error_code: answer.errorCode ?? null,
     ask_back: answer.askBack ?? null,
-    policy_trace: answer.policyTrace ?? null,
-    attestation: answer.attestation ?? null,
+    policy_trace: answer.policyTrace ? { ...answer.policyTrace } : null,
+    attestation: answer.attestation ? { ...answer.attestation } : null,
     cacheable: answer.cacheable,
     truncated: answer.truncated,
     at: timeText(answer.createdAt),
   };
 }
 
-export function lateAnswer({ principal, status, text, at }: LateAnswer): object {
+export function lateAnswer({ principal, status, text, at }: LateAnswer): WireLateAnswer {
   return { by: principal, status, text, at: timeText(at) };
 }
 
-/** Returns a job with what it is for and what came of it. */
-export function jobWhole(job: Job): object {
+/** Returns a job with what it is for and what came of it; `seq` is the number of its newest event. */
+export function jobWhole(job: Job, seq: number): WireAdminJob {
   const { id, kind, state, reason, epoch, attempts, external, owner, holder, env, repo, labels, priority } = job;
   return {
     id,
@@ -117,23 +129,24 @@ export function jobWhole(job: Job): object {
     priority,
     max_attempts: job.maxAttempts,
     pending_asks: job.pendingAsks,
-    artifacts: job.artifacts ?? [],
+    artifacts: [...(job.artifacts ?? [])],
     spec: job.spec ?? null,
     result: job.result ?? null,
     lease_until: timeOrNull(job.leaseUntil),
     created_at: timeText(job.createdAt),
     updated_at: timeText(job.updatedAt),
     ttl_until: timeText(job.ttlUntil),
+    seq,
   };
 }
 
 /** Returns what happened to a job as a line of a list. */
-export function jobEvent(news: JobNews): object {
+export function jobEvent(news: JobNews): WireAdminJobEvent {
   return { seq: news.seq, ...jobNews(news) };
 }
 
 /** Returns what happened to a job: of an answer only whose it is and how it ended. */
-export function jobNews(news: JobNews): { event: string; data: object } {
+export function jobNews(news: JobNews): Omit<WireAdminJobEvent, "seq"> {
   if (news.kind === "answer") {
     const { askId, stepId, status, source, createdAt } = news.answer;
     return { event: "answer", data: { ask_id: askId, step_id: stepId, status, source, at: createdAt } };
@@ -141,23 +154,25 @@ export function jobNews(news: JobNews): { event: string; data: object } {
   return { event: news.kind, data: news.body };
 }
 
-export function relayNews(news: RelayNews): object {
+export function relayNews(
+  news: RelayNews,
+): { asks: WireAdminAskLine[] } | { jobs: WireAdminJobLine[] } | WireHourFigures {
   if (news.kind === "asks") return { asks: news.asks.map(askLine) };
   if (news.kind === "jobs") return { jobs: news.jobs.map(jobLine) };
   return hourFigures(news.figures);
 }
 
 /** Returns the figures of an hour. */
-function hourFigures({ minutes, pending }: HourFigures): object {
+function hourFigures({ minutes, pending }: HourFigures): WireHourFigures {
   return { minutes: minutes.map(minute), pending };
 }
 
-function minute({ at, stages, by, p95Ms }: MinuteFigures): object {
+function minute({ at, stages, by, p95Ms }: MinuteFigures): WireHourFigures["minutes"][number] {
   return { at: timeText(at), stages, by, p95_ms: p95Ms };
 }
 
 /** Returns an earlier decision that may be repeated. */
-export function cachedDecision(one: CachedDecision): object {
+export function cachedDecision(one: CachedDecision): WireCachedDecision {
   return {
     key: one.key,
     text: one.text,

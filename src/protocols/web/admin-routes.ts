@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { SCOPES } from "../../lib/key-text.ts";
 import { signInAddress } from "../../access/model/sign-in-address.ts";
 import { Refusal } from "../../refusals.ts";
 import { changeRole } from "../../access/change-role.ts";
@@ -11,63 +10,12 @@ import { listPeopleAndSessions } from "../../access/list-people.ts";
 import { revokeKey } from "../../access/revoke-key.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import {
-  booleanField,
-  checkedField,
-  fields,
-  idField,
-  integerField,
-  optional,
-  textField,
-  wordField,
-} from "../../wire/fields.ts";
+import { NewKeyBody, WireCreatedKey, WireKeyList, WireRevokedKey } from "../../wire/key.ts";
+import { PersonRoleBody, WireChangedPerson, WirePersonList, WireSignInLink } from "../../wire/person.ts";
 import { isId } from "../http/ids.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
 
-const YEAR_S = 366 * 86_400;
-
-const NewRole = fields({ role: wordField("role", ["admin", "member"]) });
-
-const NewKey = fields({
-  name: textField("name", 1, 128, { description: "What it is issued for; several keys may share one." }),
-  scope: wordField("scope", SCOPES),
-  person: optional(idField("person")),
-  expires_in_seconds: optional(
-    integerField("expires_in_seconds", 60, 10 * YEAR_S, { description: "Left out, it is good until revoked." }),
-  ),
-  self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
-  repos: optional(
-    checkedField<string[]>(
-      { type: "array", items: { type: "string" }, description: "The repositories an assign key is good for." },
-      (value) =>
-        Array.isArray(value) && value.every((name) => typeof name === "string")
-          ? null
-          : { message: "repos must be a list of names", field: "repos", constraint: "type" },
-    ),
-  ),
-});
-
-const Person = z.object({
-  id: z.string().meta({ description: "The number that names the person at every door, as GET /humans has it." }),
-  name: z.string(),
-  role: z.enum(["admin", "member"]),
-  sessions: z.number().int(),
-  operator: z.boolean().meta({ description: "Runs this server: stays an admin, and cannot be removed." }),
-});
-const time = z.string().nullable();
-const KEY = {
-  id: z.string(),
-  name: z.string(),
-  scope: z.enum(SCOPES),
-  person: z.string().nullable(),
-  repos: z.array(z.string()).nullable(),
-  self_respond: z.boolean(),
-  created_at: z.string(),
-  last_used_at: time,
-  expires_at: time,
-  revoked_at: time,
-};
-const Key = z.object(KEY);
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** What every administrative route may decline. */
@@ -97,15 +45,22 @@ function peopleRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Everybody who can sign in",
-        response: { 200: z.object({ people: z.array(Person) }), ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WirePersonList), ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
       await administrator(door, request);
       const people = await listPeopleAndSessions(ctx);
-      return {
-        people: people.map(({ isOperator, formerId: _, ...person }) => ({ ...person, operator: isOperator })),
+      const list: WirePersonList = {
+        people: people.map(({ id, name, role, sessions, isOperator }) => ({
+          id,
+          name,
+          role,
+          sessions,
+          operator: isOperator,
+        })),
       };
+      return list;
     },
   );
 
@@ -116,14 +71,15 @@ function peopleRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Change a person's role; a former admin's admin keys end",
-        body: NewRole,
-        response: { 200: Person.pick({ id: true, name: true, role: true }), ...withInput },
+        body: PersonRoleBody,
+        response: { 200: jsonReply(WireChangedPerson), ...withInput },
       },
     },
     async (request) => {
       const by = await administrator(door, request);
-      const { role } = request.body as z.output<typeof NewRole>;
-      return changeRole(ctx, { person: personId(request.params.id), role }, by);
+      const { role } = request.body as PersonRoleBody;
+      const { id, name, role: now } = await changeRole(ctx, { person: personId(request.params.id), role }, by);
+      return { id, name, role: now } satisfies WireChangedPerson;
     },
   );
 }
@@ -138,14 +94,14 @@ function sessionRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "A link that signs a person in once, within 30 minutes",
-        response: { 201: z.object({ url: z.string(), expires_at: z.string() }), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 201: jsonReply(WireSignInLink), ...ADMIN_REFUSALS, 404: Refused },
       },
     },
     async (request, reply) => {
       const by = await administrator(door, request);
       const { code, person, expiresAt } = await createSignInLink(ctx, personId(request.params.id), by);
       const url = signInAddress(config.publicUrl, person.role, code);
-      return reply.code(201).send({ url, expires_at: timeText(expiresAt) });
+      return reply.code(201).send({ url, expires_at: timeText(expiresAt) } satisfies WireSignInLink);
     },
   );
 
@@ -176,12 +132,12 @@ function keyRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Every key there ever was, newest first; never its text",
-        response: { 200: z.object({ keys: z.array(Key) }), ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WireKeyList), ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
       await administrator(door, request);
-      return { keys: (await listKeys(ctx)).map(printKey) };
+      return { keys: (await listKeys(ctx)).map(printKey) } satisfies WireKeyList;
     },
   );
 
@@ -192,8 +148,8 @@ function keyRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Make a key; its text is shown this once",
-        body: NewKey,
-        response: { 201: z.object({ ...KEY, key: z.string() }), ...withInput },
+        body: NewKeyBody,
+        response: { 201: jsonReply(WireCreatedKey), ...withInput },
       },
     },
     async (request, reply) => reply.code(201).send(await makeKey(door, request)),
@@ -205,7 +161,7 @@ function keyRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Revoke a key: the next request with it is refused",
-        response: { 200: Key, ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireRevokedKey), ...ADMIN_REFUSALS, 404: Refused },
       },
     },
     async (request) => {
@@ -221,9 +177,7 @@ interface OneOf {
   Params: { id: string };
 }
 
-type Key = Awaited<ReturnType<typeof listKeys>>[number];
-
-function printKey(key: Key): z.output<typeof Key> {
+function printKey(key: Awaited<ReturnType<typeof listKeys>>[number]): WireRevokedKey {
   return {
     id: key.id,
     name: key.name,
@@ -239,9 +193,9 @@ function printKey(key: Key): z.output<typeof Key> {
 }
 
 /** Makes the key that a body describes; nothing shows its text again. */
-async function makeKey(door: DoorContext, request: FastifyRequest) {
+async function makeKey(door: DoorContext, request: FastifyRequest): Promise<WireCreatedKey> {
   const by = await administrator(door, request);
-  const { name, scope, person, expires_in_seconds, self_respond, repos } = request.body as z.output<typeof NewKey>;
+  const { name, scope, person, expires_in_seconds, self_respond, repos } = request.body as NewKeyBody;
   const expiresInMs = expires_in_seconds === undefined ? undefined : expires_in_seconds * 1000;
   const owner = person === undefined ? undefined : personId(person);
   const wish = { name, scope, person: owner, expiresInMs, selfRespond: self_respond, repos };

@@ -1,57 +1,27 @@
 import { z } from "zod";
 import { Refusal } from "../../refusals.ts";
-import { examineStore, MOST_OFFENDERS } from "../../doctor/examine.ts";
+import { examineStore } from "../../doctor/examine.ts";
 import { readChannels } from "../../requests/read-channels.ts";
-import { readChannelTest, startChannelTest, TESTED_CHANNELS } from "../../requests/test-channel.ts";
+import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
+import { readChannelTest, startChannelTest } from "../../requests/test-channel.ts";
 import { verifyAudit } from "../../core/verify-audit.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, idField, optional, wordField } from "../../wire/fields.ts";
+import { fields, optional, wordField } from "../../wire/fields.ts";
+import {
+  NewChannelTestBody,
+  WireAuditChain,
+  WireChannelReport,
+  WireChannelTest,
+  WireHealthReport,
+} from "../../wire/server-state.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { isId } from "../http/ids.ts";
 import { administrator } from "../http/principals.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
 
-const NewTest = fields({
-  channel: wordField("channel", TESTED_CHANNELS),
-  person: optional(idField("person")),
-});
 const HowMuch = fields({ full: optional(wordField("full", ["true", "false"])) });
 
-const time = z.string().nullable();
-const ChannelState = z.object({
-  channel: z.enum(TESTED_CHANNELS),
-  configured: z.boolean(),
-  sent_at: time,
-  failed_at: time,
-  error: z.string().nullable(),
-  retrying: z.number().int().meta({ description: "Messages that failed and will be tried again." }),
-});
-const Test = z.object({
-  id: z.string(),
-  channel: z.enum(TESTED_CHANNELS),
-  person: z.string(),
-  state: z.enum(["sending", "retrying", "sent", "failed", "answered", "over"]),
-  attempts: z.number().int(),
-  error: z.string().nullable(),
-  via: z.string().nullable(),
-});
-const Verdict = z.object({
-  holds: z.boolean(),
-  quick: z.boolean(),
-  findings: z.array(
-    z.object({
-      check: z.string(),
-      promise: z.string(),
-      offenders: z.array(z.string()).meta({ description: `What breaks it; at most ${MOST_OFFENDERS} are named.` }),
-    }),
-  ),
-});
-const Chain = z.object({
-  holds: z.boolean(),
-  entries: z.number().int(),
-  broken_at: z.number().int().nullable(),
-  unsealed: z.number().int(),
-});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** How the server does: its channels, a test message on one, its promises, and its record. For admins. */
@@ -73,7 +43,7 @@ function channelRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Which ways to reach people are configured, and what became of their messages",
-        response: { 200: z.object({ channels: z.array(ChannelState) }), ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WireChannelReport), ...ADMIN_REFUSALS },
       },
     },
     async (request) => channelStates(door, request),
@@ -86,8 +56,8 @@ function channelRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Send a test message to oneself, or to a person, on one channel",
-        body: NewTest,
-        response: { 202: Test, 400: Refused, ...ADMIN_REFUSALS, 404: Refused },
+        body: NewChannelTestBody,
+        response: { 202: jsonReply(WireChannelTest), 400: Refused, ...ADMIN_REFUSALS, 404: Refused },
       },
     },
     async (request, reply) => reply.code(202).send(await startTest(door, request)),
@@ -99,14 +69,15 @@ function channelRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "How far a test message has come",
-        response: { 200: Test, ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireChannelTest), ...ADMIN_REFUSALS, 404: Refused },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { id } = request.params;
       if (!isId(id)) throw new Refusal("request_not_found");
-      return readChannelTest(ctx, id);
+      const test: WireChannelTest = await readChannelTest(ctx, id);
+      return test;
     },
   );
 }
@@ -122,14 +93,19 @@ function soundnessRoutes(app: Door, door: DoorContext): void {
         tags: ["administration"],
         summary: "Whether the rows keep every promise, as `parley doctor` finds; all of them with full=true",
         querystring: HowMuch,
-        response: { 200: Verdict, ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WireHealthReport), ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
       await administrator(door, request);
       const quick = (request.query as z.output<typeof HowMuch>).full !== "true";
       const findings = await examineStore(ctx, { quick });
-      return { holds: findings.every(({ offenders }) => offenders.length === 0), quick, findings };
+      const report: WireHealthReport = {
+        holds: findings.every(({ offenders }) => offenders.length === 0),
+        quick,
+        findings: findings.map(({ check, promise, offenders }) => ({ check, promise, offenders: [...offenders] })),
+      };
+      return report;
     },
   );
 
@@ -139,19 +115,19 @@ function soundnessRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Whether every entry of the record follows from the one before it",
-        response: { 200: Chain, ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WireAuditChain), ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { entries, brokenAt, unsealed } = await verifyAudit(ctx);
-      return { holds: brokenAt === null, entries, broken_at: brokenAt, unsealed };
+      return { holds: brokenAt === null, entries, broken_at: brokenAt, unsealed } satisfies WireAuditChain;
     },
   );
 }
 
 /** Returns of each channel whether it is configured, and what became of its messages. */
-async function channelStates(door: DoorContext, request: FastifyRequest) {
+async function channelStates(door: DoorContext, request: FastifyRequest): Promise<WireChannelReport> {
   await administrator(door, request);
   const figures = new Map((await readChannels(door.ctx)).map((one) => [one.channel, one]));
   const configured = new Set<string>(door.channels.list().map(({ name }) => name)).add("push");
@@ -166,9 +142,9 @@ async function channelStates(door: DoorContext, request: FastifyRequest) {
 }
 
 /** Sends a test message on one channel, to the admin or to a person whom they name. */
-async function startTest(door: DoorContext, request: FastifyRequest) {
+async function startTest(door: DoorContext, request: FastifyRequest): Promise<WireChannelTest> {
   const by = await administrator(door, request);
-  const { channel, person = by.kind === "human" ? by.id : undefined } = request.body as z.output<typeof NewTest>;
+  const { channel, person = by.kind === "human" ? by.id : undefined } = request.body as NewChannelTestBody;
   if (person === undefined) {
     throw new Refusal("invalid_input", { field: "person", constraint: "required" }, "person is required");
   }

@@ -1,24 +1,12 @@
 import { printableLinesExactly } from "../../lib/printable.ts";
 import type { AddressedAsk } from "../../requests/model/request.ts";
 import { membersOf, riskiestFirst } from "../../requests/model/argument-order.ts";
-import { typedArgument, type TypedArgument } from "../../requests/model/typed-argument.ts";
+import { typedArgument } from "../../requests/model/typed-argument.ts";
 import { holdsSecret, indented, maskedArgument } from "../../requests/model/view.ts";
-
-/** One argument of a call as people are shown it. */
-export interface ArgumentRow {
-  name: string;
-  /** Its JSON, in full. */
-  text: string;
-  /** The same, drawn as what it is; null where the JSON says as much. */
-  typed: TypedArgument | null;
-  /** It holds a secret, and is shown whole once somebody presses for it. */
-  secret: boolean;
-  /** Its JSON with the secrets masked, which is shown at once; null where it holds none, or where they are not known. */
-  masked: string | null;
-}
+import type { WireArgumentRow } from "../../wire/inbox.ts";
 
 /** Returns canonical arguments of a call as people are shown them, the riskiest first. */
-export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): ArgumentRow[] {
+export function argumentRows(ask: Pick<AddressedAsk, "wire">, kwargs: string): WireArgumentRow[] {
   const ordered = riskiestFirst(kwargs);
   const members = membersOf(ordered);
   return rowsOf(printableLinesExactly(indented(ordered)).join("\n")).map((row, i) => {

@@ -18,30 +18,24 @@ import {
 } from "../../conversations/speak-in-inbox.ts";
 import { parseBody } from "../http/body.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { fields, idField, optional, textField } from "../../wire/fields.ts";
+import {
+  ConversationMessageBody,
+  ConversationStartBody,
+  type WireEntryPoint,
+  WireOwnConversation,
+  WireOwnConversationPage,
+} from "../../wire/conversation.ts";
+import { fields, optional, textField } from "../../wire/fields.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { wireTime } from "../http/question.ts";
 import { listedAsks } from "./inbox-wire.ts";
 import { idNumber, placeOf } from "../http/query.ts";
 import { isId } from "../http/ids.ts";
 
-const words = textField("text", 1, 10_000, { description: "What to say." });
-const sent = textField("id", 1, 64, { description: "Of the sender's choosing; the same when it is sent again." });
-const Begin = fields({ entry_point: idField("entry_point"), text: words, id: sent });
-const More = fields({ text: words, id: sent });
-
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const refusals = { 401: Refused, 404: Refused } as const;
 const written = { 400: Refused, ...refusals, 403: Refused, 429: Refused } as const;
-const Entry = z.object({ name: z.string(), agent: z.string(), about: z.string().nullable() });
-const Listed = z.looseObject({ id: z.number(), agent: z.string() });
-const next = z.string().nullable();
-const List = z.object({
-  entry_points: z.array(Entry),
-  conversations: z.array(Listed),
-  next,
-  count: z.number().int().meta({ description: "How many conversations there are, on all pages." }),
-});
 const Page = fields({ before: optional(textField("before", 1, 120, { description: "`next` of the page before." })) });
 const PAGE = 50;
 
@@ -69,7 +63,7 @@ function beginningRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "Conversations I have begun, and where I may begin one",
         querystring: Page,
-        response: { 200: List, 400: Refused, 401: Refused },
+        response: { 200: jsonReply(WireOwnConversationPage), 400: Refused, 401: Refused },
       },
     },
     async (request) => conversationPage(door, request),
@@ -82,13 +76,13 @@ function beginningRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["inbox"],
         summary: "Begin a conversation",
-        body: Begin,
-        response: { 201: Listed, ...written },
+        body: ConversationStartBody,
+        response: { 201: jsonReply(WireOwnConversation), ...written },
       },
     },
     async (request, reply) => {
       const { person } = await signedInPerson(door, request);
-      const { entry_point: entry, text, id } = request.body as z.output<typeof Begin>;
+      const { entry_point: entry, text, id } = request.body as ConversationStartBody;
       const number = await beginInInbox(ctx, person, entry, { words: text, id });
       return reply.code(201).send(await wholeConversation(ctx, person, number));
     },
@@ -106,7 +100,7 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "One conversation: the newest of what was said and asked in it, or what came before",
         querystring: Page,
-        response: { 200: Listed, 400: Refused, ...refusals },
+        response: { 200: jsonReply(WireOwnConversation), 400: Refused, ...refusals },
       },
     },
     async (request) => {
@@ -124,14 +118,14 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["inbox"],
         summary: "Say more: the answer to the one question that waits, or else a word to the agent",
-        body: More,
-        response: { 200: Listed, ...written, 409: Refused },
+        body: ConversationMessageBody,
+        response: { 200: jsonReply(WireOwnConversation), ...written, 409: Refused },
       },
     },
     async (request) => {
       const { person } = await signedInPerson(door, request);
       const number = numberOf(request);
-      const { text, id } = request.body as z.output<typeof More>;
+      const { text, id } = request.body as ConversationMessageBody;
       await goOnInInbox(ctx, person, number, { words: text, id });
       return wholeConversation(ctx, person, number);
     },
@@ -139,7 +133,12 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns a conversation of a person's as it is shown: its newest page, or the one before a place. */
-async function wholeConversation(ctx: Context, person: string, number: number, before?: SaidPlace): Promise<object> {
+async function wholeConversation(
+  ctx: Context,
+  person: string,
+  number: number,
+  before?: SaidPlace,
+): Promise<WireOwnConversation> {
   const page = { ...(before && { before }), limit: PAGE };
   const { point, agent, saidAt, ...found } = await readOwnConversation(ctx, person, number, page);
   const deciders = found.asks.flatMap(({ outcome }) => (outcome?.by?.kind === "person" ? [outcome.by.id] : []));
@@ -149,7 +148,6 @@ async function wholeConversation(ctx: Context, person: string, number: number, b
     id: number,
     agent: printable(agentName(agent)),
     said_at: wireTime(saidAt),
-    /** False where the agent takes no more words here. */
     open: point !== undefined,
     messages: found.messages.map(({ uid, words: text, createdAt, ackedAt }) => ({
       id: uid,
@@ -164,7 +162,7 @@ async function wholeConversation(ctx: Context, person: string, number: number, b
 }
 
 /** Returns a page of the conversations that the signed-in person has begun, and where they may begin one. */
-async function conversationPage(door: DoorContext, request: FastifyRequest) {
+async function conversationPage(door: DoorContext, request: FastifyRequest): Promise<WireOwnConversationPage> {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
   const place = placeIn(request);
@@ -197,7 +195,7 @@ function noPlace(): Refusal {
   return refuseFields([{ message: "before is not a page's next", field: "before", constraint: "format" }]);
 }
 
-function entryOf({ name, agent, about }: EntryPoint): z.output<typeof Entry> {
+function entryOf({ name, agent, about }: EntryPoint): WireEntryPoint {
   return { name, agent: printable(agent), about: about === null ? null : printable(about) };
 }
 

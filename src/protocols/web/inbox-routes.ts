@@ -21,7 +21,9 @@ import { searchInbox } from "../../requests/search-inbox.ts";
 import { readTaskOfAsk } from "../../tasks/read-task-of-ask.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { readJson } from "../http/body.ts";
-import { booleanField, fields, laterField, optional, textField, wordField } from "../../wire/fields.ts";
+import { fields, optional, textField, wordField } from "../../wire/fields.ts";
+import { InboxDecisionBody, WireInboxAsk, WireInboxPage } from "../../wire/inbox.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { signedInPerson } from "../http/principals.ts";
 import { wireTime } from "../http/question.ts";
 import { sendEvents } from "../http/sse.ts";
@@ -44,21 +46,6 @@ const List = fields({
   before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 
-const DecisionBody = fields({
-  approved: optional(booleanField("approved", { description: "Of an approval: yes or no." })),
-  comment: optional(textField("comment", 0, 5000)),
-  option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
-  text: optional(textField("text", 0, 40_000)),
-  value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
-  kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
-  digest: optional(textField("digest", 1, 100, { description: "Of what was shown; an approval needs it." })),
-  standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
-  same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),
-});
-type Given = z.output<typeof DecisionBody>;
-
-const Item = z.looseObject({ id: z.string(), kind: z.enum(["approval", "reply", "value"]), state: z.string() });
-const Page = z.object({ asks: z.array(Item), next: z.string().nullable(), counts: z.looseObject({}).nullable() });
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const refusals = { 401: Refused, 404: Refused } as const;
 
@@ -80,7 +67,7 @@ function askRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "What waits for me",
         querystring: List,
-        response: { 200: Page, ...refusals },
+        response: { 200: jsonReply(WireInboxPage), ...refusals },
       },
     },
     async (request) => inboxPage(door, request),
@@ -88,7 +75,9 @@ function askRoutes(app: Door, door: DoorContext): void {
 
   app.get<OneAsk>(
     "/people/me/asks/:id",
-    { schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: Item, ...refusals } } },
+    {
+      schema: { tags: ["inbox"], summary: "One ask in full", response: { 200: jsonReply(WireInboxAsk), ...refusals } },
+    },
     async (request) => {
       const { person } = await signedInPerson(door, request);
       return wholeFor(ctx, person, await readInInbox(ctx, person, request.params.id));
@@ -103,8 +92,8 @@ function askRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["inbox"],
         summary: "Approve, reject, reply",
-        body: DecisionBody,
-        response: { 200: Item, 400: Refused, ...refusals, 403: Refused, 409: Refused },
+        body: InboxDecisionBody,
+        response: { 200: jsonReply(WireInboxAsk), 400: Refused, ...refusals, 403: Refused, 409: Refused },
       },
     },
     async (request) => decide(door, request),
@@ -127,7 +116,7 @@ function askRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Returns an ask as a person sees it in full, with what they may do about it. */
-async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promise<object> {
+async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promise<WireInboxAsk> {
   const who = await responderOf(ctx.db, person, "web");
   const mayStand = await mayAllowForGood(ctx, ask, person);
   const task = await readTaskOfAsk(ctx, ask);
@@ -140,7 +129,7 @@ async function wholeFor(ctx: Context, person: string, ask: AddressedAsk): Promis
 }
 
 /** Returns a page of what is addressed to the signed-in person. */
-async function inboxPage(door: DoorContext, request: FastifyRequest) {
+async function inboxPage(door: DoorContext, request: FastifyRequest): Promise<WireInboxPage> {
   const { ctx } = door;
   const { person } = await signedInPerson(door, request);
   const { kind, agent, due, q, before, ...wanted } = request.query as z.output<typeof List>;
@@ -169,11 +158,11 @@ async function inboxPage(door: DoorContext, request: FastifyRequest) {
 }
 
 /** Records what the signed-in person decided, and returns the ask as it is then. */
-async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<object> {
+async function decide(door: DoorContext, request: FastifyRequest<OneAsk>): Promise<WireInboxAsk> {
   const { ctx } = door;
   const { person, byKey } = await signedInPerson(door, request);
   const ask = await readInInbox(ctx, person, request.params.id);
-  const given = request.body as Given;
+  const given = request.body as InboxDecisionBody;
   if (given.same_next_time && keptForS(ask) === null) {
     throw new Refusal("not_grantable", {}, "This answer cannot be kept for the next time; give it alone.");
   }
@@ -235,7 +224,7 @@ async function parseDecision(request: FastifyRequest): Promise<void> {
  *
  * @throws {Refusal} `invalid_input`
  */
-async function decisionOf(ask: AddressedAsk, given: Given): Promise<Decision> {
+async function decisionOf(ask: AddressedAsk, given: InboxDecisionBody): Promise<Decision> {
   const { option, digest } = given;
   const fill = optionsOf(ask).find(({ name }) => name === option)?.promptFill;
   const comment = given.comment?.trim() ? given.comment : fill;

@@ -16,6 +16,13 @@ import { isAsked, isJoint, leavesOf } from "../../requests/model/audience.ts";
 import type { InboxCounts } from "../../requests/model/inbox.ts";
 import type { AddressedDetails } from "../../requests/read.ts";
 import { wireTime } from "../http/question.ts";
+import type {
+  WireAskToPeople,
+  WireDecidedBy,
+  WireInboxAskLine,
+  WireInboxCounts,
+  WireInboxOutcome,
+} from "../../wire/inbox.ts";
 import { argumentRows } from "./arguments.ts";
 
 /** A reason holds 5,000 characters, words among them. */
@@ -27,12 +34,12 @@ type Names = ReadonlyMap<string, string>;
 /**
  * Returns asks as lines of a list. Each looks at all arguments of a call, so others are served between two of them.
  */
-export async function listedAsks<T extends object>(
+export async function listedAsks<T extends object = object>(
   asks: readonly Ask[],
   names: Names,
   more: (ask: Ask) => T = () => ({}) as T,
-): Promise<object[]> {
-  const rows: object[] = [];
+): Promise<(WireInboxAskLine & T)[]> {
+  const rows: (WireInboxAskLine & T)[] = [];
   for (const ask of asks) {
     rows.push({ ...listedAsk(ask, names), ...more(ask) });
     await nextTurn();
@@ -41,7 +48,7 @@ export async function listedAsks<T extends object>(
 }
 
 /** Returns an ask as a line of the list. */
-function listedAsk(ask: Ask, names: Names): object {
+function listedAsk(ask: Ask, names: Names): WireInboxAskLine {
   return {
     id: ask.id,
     kind: ask.form.kind,
@@ -59,20 +66,20 @@ function listedAsk(ask: Ask, names: Names): object {
 }
 
 /** Returns how many asks wait of what is wanted, by kind, by when they are due and by agent. */
-export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: InboxCounts): object {
+export function inboxCountsBody({ at, all, kinds, due, agents, newestAt }: InboxCounts): WireInboxCounts {
   const byName = [...agents].map(([agent, count]) => ({ agent, count }));
   return {
     at: wireTime(at),
     all,
-    kinds,
-    due,
+    kinds: { ...kinds },
+    due: { ...due },
     agents: byName.toSorted((a, b) => (a.agent < b.agent ? -1 : 1)),
     newest_at: newestAt === null ? null : wireTime(newestAt),
   };
 }
 
 /** Returns everything a person asked may see of an ask: never an address, nor what an agent keeps for itself. */
-export function wholeAsk(ask: Ask, details: AddressedDetails, who: Decider, now: number): object {
+export function wholeAsk(ask: Ask, details: AddressedDetails, who: Decider, now: number): WireAskToPeople {
   const names = new Map([...details.humans].map(([id, { name }]) => [id, name]));
   const view = viewOf(ask);
   const { form } = ask;
@@ -128,7 +135,7 @@ export function wholeAsk(ask: Ask, details: AddressedDetails, who: Decider, now:
 }
 
 /** Returns how an ask ended, or null while it is open. */
-function outcomeOf(ask: Ask, names: Names): object | null {
+function outcomeOf(ask: Ask, names: Names): WireInboxOutcome | null {
   const { outcome } = ask;
   if (!outcome) return null;
   const option = optionsOf(ask).find(({ name }) => name === outcome.option);
@@ -147,13 +154,13 @@ function outcomeOf(ask: Ask, names: Names): object | null {
 }
 
 /** Somebody known by an address only has no name here, for names are checked and addresses are nobody's business. */
-function byOf({ kind, id, via }: DecidedBy, names: Names): object {
+function byOf({ kind, id, via }: DecidedBy, names: Names): WireDecidedBy {
   const called = kind === "agent" ? printable(agentName(id)) : kind === "policy" ? printable(id) : null;
   const name = kind === "person" ? (names.get(id) ?? null) : called;
   return { kind, name, via };
 }
 
-function asked(target: Target, names: Names, who: Decider): { name: string | null; channel: string; me: boolean }[] {
+function asked(target: Target, names: Names, who: Decider): Omit<WireAskToPeople["may_answer"][number], "from">[] {
   const person = (id: string, channel: string) => ({ name: names.get(id) ?? null, channel, me: id === who.person });
   if (target.via === "person") return [person(target.person, "inbox")];
   if (target.via === "webhook") return target.people.map((id) => person(id, "webhook"));
@@ -163,7 +170,7 @@ function asked(target: Target, names: Names, who: Decider): { name: string | nul
 }
 
 /** Returns how many of those asked must agree: one, all, some, or as a tree says that has more than one level. */
-function needsOf(audience: Audience): { rule: "one" | "all" | "some" | "several"; of: number; least: number } {
+function needsOf(audience: Audience): WireAskToPeople["needs"] {
   const of = leavesOf(audience).length;
   const isFlat = audience.is === "leaf" || nodesOf(audience).every((node) => node.is === "leaf");
   if (isJoint(audience) && (!isFlat || audience.is === "any")) return { rule: "several", of, least: 2 };

@@ -1,5 +1,5 @@
 import type { TypedArgument } from "../../requests/model/typed-argument.ts";
-import type { ArgumentRow } from "./arguments.ts";
+import type { WireArgumentRow } from "../../wire/inbox.ts";
 import { html, type Content, type Markup } from "./html.ts";
 
 /** What the page of a one-time link adds to its style for arguments. */
@@ -34,7 +34,7 @@ export const seenBox = (at: number): string => `seen:${at}`;
  * Every argument in full, as what it is, and its JSON one press away. One that holds a secret is shown with its secret
  * masked, and whole after a press. Where `seen` is given, there is a box beside the whole of it: an approval needs each.
  */
-export function argumentsMarkup(rows: readonly ArgumentRow[], seen?: (box: string) => boolean): Markup {
+export function argumentsMarkup(rows: readonly WireArgumentRow[], seen?: (box: string) => boolean): Markup {
   if (rows.length === 0) return html`<p>It takes no arguments.</p>`;
   const each = rows.map((row, at) => {
     return html`<div>
@@ -47,7 +47,7 @@ export function argumentsMarkup(rows: readonly ArgumentRow[], seen?: (box: strin
   return html`<dl class="arguments" aria-label="Arguments">${each}</dl>`;
 }
 
-function secretMarkup(row: ArgumentRow, box: { name: string; checked: boolean } | undefined): Markup {
+function secretMarkup(row: WireArgumentRow, box: { name: string; checked: boolean } | undefined): Markup {
   const tick =
     box !== undefined &&
     html`<label class="tick"
@@ -70,7 +70,7 @@ function rawMarkup(label: string, text: string): Markup {
   return html`<pre dir="ltr" tabindex="0" role="region" aria-label="${label}">${text}</pre>`;
 }
 
-function valueMarkup({ name, text, typed }: ArgumentRow): Markup {
+function valueMarkup({ name, text, typed }: WireArgumentRow): Markup {
   const raw = rawMarkup(`Value of ${name}`, text);
   // One line in its quotes says as much as one without.
   if (typed === null || (typed.is === "text" && typed.lines.length === 1)) return raw;

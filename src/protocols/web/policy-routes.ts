@@ -1,4 +1,3 @@
-import { ASK_TYPES } from "../../core/model/ask-type.ts";
 import { z } from "zod";
 import { nameOf, policyInput } from "../../policy/model/policy.ts";
 import { conditionsText, explainVerdict } from "../../policy/model/explain.ts";
@@ -18,93 +17,34 @@ import { shippedPolicy } from "../../policy/shipped.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, laterField, optional, textField, wordField } from "../../wire/fields.ts";
+import { fields, optional, wordField } from "../../wire/fields.ts";
+import {
+  PolicyTestBody,
+  PROPOSAL_STATES,
+  WireEndedGrant,
+  WireGrantPage,
+  WirePolicyReport,
+  WirePolicyVerdict,
+  WireProposal,
+  WireProposalPage,
+} from "../../wire/policy.ts";
 import { isId } from "../http/ids.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
-import { cursorField, nextField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
 
-const said = (name: string) => optional(textField(name, 0, 512));
-const Question = fields({
-  action: said("action"),
-  resource: said("resource"),
-  env: said("env"),
-  tool: said("tool"),
-  repo: said("repo"),
-  agent: said("agent"),
-  role: said("role"),
-  job: said("job"),
-  fn: said("fn"),
-  digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
-  ask_type: optional(wordField("ask_type", ASK_TYPES)),
-  meta: laterField({ type: "object", additionalProperties: true, description: "What the asker sends along." }),
-});
-
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const Decision = z.enum(["ALLOW", "DENY", "ESCALATE"]);
-const about = { action: z.string(), resource: z.string(), env: z.string() };
-const orNull = z.string().nullable();
-const Grant = z.object({
-  id: z.string(),
-  ...about,
-  tool: orNull,
-  repo: orNull,
-  agent: orNull,
-  by: z.string(),
-  ask_id: z.string(),
-  digest: orNull.meta({ description: "Of a function call: exactly what is allowed; what executors ask has none." }),
-  created_at: z.string(),
-  expires_at: z.string(),
-  revoked_at: orNull,
-  live: z.boolean().optional(),
-  spared: z.number().int().meta({ description: "Questions it has spared people." }),
-});
-const STATES = ["open", "accepted", "dismissed", "revoked"] as const;
-const ProposalOut = z.object({
-  id: z.string(),
-  state: z.enum(STATES),
-  rule: z.string(),
-  approvals: z.number().int(),
-  created_at: z.string(),
-  decided_at: orNull,
-  diff: z.string().optional().meta({ description: "The rule, each line with a plus before it; of an open one." }),
-});
-const Overview = z.object({
-  state: z.enum(["ok", "stale", "missing"]).meta({ description: "Whether the file is in force as it stands." }),
-  problem: orNull,
-  policy_version: z.string(),
-  text: orNull,
-  defaults: z.object({ read: Decision, other: Decision }),
-  rules: z.array(
-    z.object({
-      rule: z.string(),
-      decision: Decision,
-      about: z.string(),
-      reason: orNull,
-      to: orNull,
-      need: z.number().int(),
-      standing: z.boolean(),
-      spared: z.number().int(),
-      learned: z.boolean(),
-      idle: orNull.meta({ description: "Why it can never win, where that is certain." }),
-    }),
-  ),
-  grants: z.array(Grant),
-  grants_next: nextField,
-  proposals: z.array(ProposalOut),
-  proposals_next: nextField,
-});
 const GrantList = fields({
   live: optional(
     wordField("live", ["true", "false"], { description: "Only those that allow something now, or none." }),
   ),
   ...cursorField,
 });
-const ProposalList = fields({ state: optional(wordField("state", STATES)), ...cursorField });
+const ProposalList = fields({ state: optional(wordField("state", PROPOSAL_STATES)), ...cursorField });
 /** What grants and proposals are called. */
 const ID = /^\w{1,64}$/;
 const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
-const Said = z.object({ trace: z.looseObject({ decision: Decision }), words: z.array(z.string()) });
 const changes = { ...ADMIN_REFUSALS, 404: Refused } as const;
 
 interface OneOf {
@@ -136,7 +76,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "What is in force, allowed for good and proposed",
-        response: { 200: Overview, ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WirePolicyReport), ...ADMIN_REFUSALS },
       },
     },
     async (request) => overview(door, request),
@@ -149,7 +89,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What was allowed for good, the newest first",
         querystring: GrantList,
-        response: { 200: z.object({ grants: z.array(Grant), next: nextField }), ...LIST },
+        response: { 200: jsonReply(WireGrantPage), ...LIST },
       },
     },
     async (request) => {
@@ -157,7 +97,7 @@ function readingRoutes(app: Door, door: DoorContext): void {
       const { live, cursor } = request.query as z.output<typeof GrantList>;
       const which = live === undefined ? {} : { isLive: live === "true" };
       const { items, next } = await listGrants(ctx, { ...which, ...pageAfter(cursor, ID), limit: PAGE });
-      return { grants: items.map(printGrant), next: placeText(next) };
+      return { grants: items.map(printGrant), next: placeText(next) } satisfies WireGrantPage;
     },
   );
 
@@ -168,14 +108,14 @@ function readingRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "Rules that were proposed, the newest first",
         querystring: ProposalList,
-        response: { 200: z.object({ proposals: z.array(ProposalOut), next: nextField }), ...LIST },
+        response: { 200: jsonReply(WireProposalPage), ...LIST },
       },
     },
     async (request) => {
       await administrator(door, request);
       const { state, cursor } = request.query as z.output<typeof ProposalList>;
       const found = await listProposals(ctx, { ...(state && { state }), ...pageAfter(cursor, ID), limit: PAGE });
-      return { proposals: found.items.map(withDiff), next: placeText(found.next) };
+      return { proposals: found.items.map(withDiff), next: placeText(found.next) } satisfies WireProposalPage;
     },
   );
 }
@@ -192,18 +132,19 @@ function tryingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "What would be decided, and what every rule has to say about it",
-        body: Question,
-        response: { 200: Said, 400: Refused, ...ADMIN_REFUSALS },
+        body: PolicyTestBody,
+        response: { 200: jsonReply(WirePolicyVerdict), 400: Refused, ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
       await administrator(door, request);
-      const { meta, ...words } = request.body as z.output<typeof Question>;
+      const { meta, ...about } = request.body as PolicyTestBody;
       const { policy } = file.current();
       const isBlock = typeof meta === "object" && meta !== null && !Array.isArray(meta);
-      const input = policyInput({ ...words, ...(isBlock && { meta: meta as Record<string, unknown> }) });
+      const input = policyInput({ ...about, ...(isBlock && { meta: meta as Record<string, unknown> }) });
       const verdict = await judge(ctx.db, { policy }, input);
-      return { trace: { ...verdict.trace }, words: explainVerdict(policy, input, verdict, preset) };
+      const words = explainVerdict(policy, input, verdict, preset);
+      return { trace: { ...verdict.trace }, words: [...words] } satisfies WirePolicyVerdict;
     },
   );
 
@@ -234,7 +175,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
   ] as const) {
     app.post<OneOf>(
       `/admin/policy/proposals/:id/${verb}`,
-      { schema: { tags, summary, response: { 200: ProposalOut, ...changes } } },
+      { schema: { tags, summary, response: { 200: jsonReply(WireProposal), ...changes } } },
       async (request) => {
         const by = await administrator(door, request);
         return printProposal(await change(ctx, known(request.params.id), by));
@@ -248,7 +189,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "Take a learned rule out of force on every server",
-        response: { 200: ProposalOut, ...changes },
+        response: { 200: jsonReply(WireProposal), ...changes },
       },
     },
     async (request) => {
@@ -263,7 +204,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "End what was allowed for good",
-        response: { 200: Grant, ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireEndedGrant), ...ADMIN_REFUSALS, 404: Refused },
       },
     },
     async (request) => {
@@ -274,13 +215,13 @@ function changingRoutes(app: Door, door: DoorContext): void {
 }
 
 /** Prints a proposal, with the rule that it would put in force. */
-function withDiff(proposal: Proposal): z.output<typeof ProposalOut> {
+function withDiff(proposal: Proposal): WireProposal {
   const isOpen = proposal.state === "open";
   return { ...printProposal(proposal), ...(isOpen && { diff: proposalDiff(proposal).join("\n") }) };
 }
 
 /** Returns the whole policy: its rules, and the first pages of what was allowed for good and proposed. */
-async function overview(door: DoorContext, request: FastifyRequest): Promise<z.output<typeof Overview>> {
+async function overview(door: DoorContext, request: FastifyRequest): Promise<WirePolicyReport> {
   const { ctx, policy: file } = door;
   await administrator(door, request);
   const { policy, text } = file.current();
@@ -320,7 +261,8 @@ function known(id: string): string {
   return id;
 }
 
-function printGrant({ id, action, resource, env, tool, repo, agent, ...more }: KeptGrant & { isLive?: boolean }) {
+function printGrant(grant: KeptGrant & { isLive?: boolean }): WireEndedGrant {
+  const { id, action, resource, env, tool, repo, agent, ...more } = grant;
   return {
     id,
     action,
@@ -340,7 +282,7 @@ function printGrant({ id, action, resource, env, tool, repo, agent, ...more }: K
   };
 }
 
-function printProposal({ id, state, rule, approvals, createdAt, decidedAt }: Proposal) {
+function printProposal({ id, state, rule, approvals, createdAt, decidedAt }: Proposal): WireProposal {
   return {
     id,
     state,

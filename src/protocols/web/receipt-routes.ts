@@ -5,7 +5,9 @@ import { readAddressed } from "../../requests/read.ts";
 import { readReceipt, readReceiptKeys } from "../../requests/read-receipt.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import { setRefusalHeaders, statusOf } from "../http/errors.ts";
+import { WireReceiptKeys } from "../../wire/receipt.ts";
 import { isId } from "../http/ids.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { cookieName, cookieOf, keyHolder, personOfSession, signedInPerson } from "../http/principals.ts";
 import type { Markup } from "./html.ts";
 import { noticeMarkup } from "./link-view.ts";
@@ -27,10 +29,13 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
         schema: {
           tags: ["receipts"],
           summary: "The public keys that sign receipts",
-          response: { 200: z.object({ keys: z.array(z.looseObject({})) }) },
+          response: { 200: jsonReply(WireReceiptKeys) },
         },
       },
-      async (_request, reply) => reply.header("cache-control", "public, max-age=300").send(await readReceiptKeys(ctx)),
+      async (_request, reply) => {
+        const set: WireReceiptKeys = await readReceiptKeys(ctx);
+        return reply.header("cache-control", "public, max-age=300").send(set);
+      },
     );
 
     app.get<{ Params: { id: string } }>(

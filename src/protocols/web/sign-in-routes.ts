@@ -6,18 +6,14 @@ import { signIn } from "../../access/sign-in.ts";
 import { signOut } from "../../access/sign-out.ts";
 import type { Door, DoorContext } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
-import { fields, textField } from "../../wire/fields.ts";
+import { SignInCodeBody, WireSignedIn } from "../../wire/session.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { isFromHere } from "../http/reach.ts";
 import { addressMac, cookieName, cookieOf, fromOurPage, participantCookie } from "../http/principals.ts";
 
 const SESSION_SECONDS = 30 * 86_400;
 
-const SignIn = fields({ code: textField("code", 1, 255, { description: "The code of a one-time sign-in link." }) });
-
-const SignedIn = z.object({
-  person: z.object({ id: z.string(), name: z.string(), role: z.enum(["admin", "member"]) }),
-});
-
+const SIGNED_IN = jsonReply(WireSignedIn);
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const refusals = { 400: Refused, 401: Refused, 403: Refused, 429: Refused } as const;
 
@@ -42,31 +38,31 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
         schema: {
           tags: ["sessions"],
           summary: "Sign in with a one-time code",
-          body: SignIn,
-          response: { 200: SignedIn, ...refusals },
+          body: SignInCodeBody,
+          response: { 200: SIGNED_IN, ...refusals },
         },
       },
       async (request, reply) => {
         // A page elsewhere must not sign a visitor in as somebody of its choice. Programs send neither header.
         if (isFromBrowser(request) && !fromOurPage(door, request)) throw new Refusal("origin_refused");
         const { token, person } = await signIn(ctx, {
-          code: (request.body as z.output<typeof SignIn>).code,
+          code: (request.body as SignInCodeBody).code,
           formerToken: cookieOf(request, name),
           countedBy: isFromHere(config, request) ? undefined : addressMac(door, request),
         });
-        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person });
+        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send(signedIn(person));
       },
     );
 
     app.get(
       "/session",
-      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SignedIn, 401: Refused } } },
+      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SIGNED_IN, 401: Refused } } },
       async (request, reply) => {
         const token = cookieOf(request, name);
-        const signedIn = token === undefined ? null : await findSignedIn(ctx, token);
-        if (token === undefined || !signedIn) throw new Refusal("key_required", {}, "Nobody is signed in.");
+        const found = token === undefined ? null : await findSignedIn(ctx, token);
+        if (token === undefined || !found) throw new Refusal("key_required", {}, "Nobody is signed in.");
         // Being seen makes the session last, and the cookie with it.
-        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send({ person: signedIn.person });
+        return reply.header("set-cookie", cookie(token, SESSION_SECONDS)).send(signedIn(found.person));
       },
     );
 
@@ -88,6 +84,10 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
       },
     );
   };
+}
+
+function signedIn({ id, name, role }: WireSignedIn["person"]): WireSignedIn {
+  return { person: { id, name, role } };
 }
 
 function isFromBrowser({ headers }: FastifyRequest): boolean {

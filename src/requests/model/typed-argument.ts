@@ -8,11 +8,11 @@ import { readUnifiedDiff, type DiffLine } from "./unified-diff.ts";
  * what cannot be seen is an escape, and a string that could be taken for something else stands in its quotes.
  */
 export type TypedArgument =
-  | { is: "text"; lines: readonly string[] }
-  | { is: "diff"; lines: readonly DiffLine[] }
-  | { is: "list"; items: readonly string[] }
-  | { is: "table"; columns: readonly string[]; rows: readonly (readonly string[])[] }
-  | { is: "fields"; rows: readonly (readonly [string, string])[] }
+  | { is: "text"; lines: string[] }
+  | { is: "diff"; lines: DiffLine[] }
+  | { is: "list"; items: string[] }
+  | { is: "table"; columns: string[]; rows: string[][] }
+  | { is: "fields"; rows: [string, string][] }
   /** The host is the one that a browser goes to, whatever the text looks like. */
   | { is: "link"; text: string; href: string; host: string }
   /** An instant in ISO 8601, or a day. */

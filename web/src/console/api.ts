@@ -17,7 +17,7 @@ type Signal = AbortSignal | undefined;
 const id = encodeURIComponent;
 
 export async function listPeople(signal?: Signal): Promise<wire.Person[]> {
-  return (await connection.call<{ people: wire.Person[] }>("GET", "/admin/people", { signal })).people;
+  return (await connection.call<wire.PersonList>("GET", "/admin/people", { signal })).people;
 }
 
 /** Returns everybody as they are written down, page after page. */
@@ -51,7 +51,7 @@ export async function changeRole(person: string, role: wire.Person["role"]): Pro
   return connection.call("PATCH", `/admin/people/${id(person)}`, { body: { role } });
 }
 
-export async function createSignInLink(person: string): Promise<{ url: string }> {
+export async function createSignInLink(person: string): Promise<wire.SignInLink> {
   return connection.call("POST", `/admin/people/${id(person)}/sign_in_link`);
 }
 
@@ -60,10 +60,10 @@ export async function endSessions(person: string): Promise<void> {
 }
 
 export async function listKeys(signal?: Signal): Promise<wire.Key[]> {
-  return (await connection.call<{ keys: wire.Key[] }>("GET", "/admin/keys", { signal })).keys;
+  return (await connection.call<wire.KeyList>("GET", "/admin/keys", { signal })).keys;
 }
 
-export async function createKey(wish: wire.KeyWish): Promise<wire.Key & { key: string }> {
+export async function createKey(wish: wire.KeyWish): Promise<wire.CreatedKey> {
   return connection.call("POST", "/admin/keys", { body: wish });
 }
 
@@ -72,7 +72,7 @@ export async function revokeKey(key: string): Promise<wire.Key> {
 }
 
 export async function listChannels(signal?: Signal): Promise<wire.ChannelState[]> {
-  return (await connection.call<{ channels: wire.ChannelState[] }>("GET", "/admin/channels", { signal })).channels;
+  return (await connection.call<wire.ChannelReport>("GET", "/admin/channels", { signal })).channels;
 }
 
 export async function startChannelTest(channel: string, person: string): Promise<wire.ChannelTest> {

@@ -122,7 +122,7 @@ function Events({ job }: { job: Job }) {
   api.useStream(`/admin/jobs/${encodeURIComponent(job.id)}/events?after=${begin}`, {
     onEvent(event, data, seq) {
       if (seq <= (live[0]?.seq ?? newest)) return;
-      setLive((known) => [{ seq, event, data: data as JobEvent["data"] }, ...known]);
+      setLive((known) => [{ seq, event, data } as JobEvent, ...known]);
       if (live.length >= MOST_LIVE) void api.refreshRelay("history", job.id);
       if (seq > job.seq) void api.refreshRelay("job", job.id);
     },

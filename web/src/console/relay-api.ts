@@ -103,9 +103,7 @@ export function useProposals() {
   return usePages<wire.Proposal>(["console", "policy", "proposals"], "/admin/policy/proposals", "proposals", query);
 }
 
-export async function tryPolicy(
-  words: wire.PolicyWords,
-): Promise<{ trace: { decision: wire.Decision }; words: string[] }> {
+export async function tryPolicy(words: wire.PolicyWords): Promise<wire.PolicyVerdict> {
   return connection.call("POST", "/admin/policy/test", { body: words });
 }
 

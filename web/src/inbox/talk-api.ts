@@ -1,46 +1,7 @@
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
-import type { ListedAsk } from "./wire.ts";
-
-/** Where somebody may begin a conversation with an agent. */
-export interface EntryPoint {
-  name: string;
-  agent: string;
-  about: string | null;
-}
-
-export interface ListedTalk {
-  id: number;
-  agent: string;
-  /** The newest of one's own words. */
-  title: string;
-  said_at: string;
-}
-
-export interface TalkPage {
-  entry_points: EntryPoint[];
-  conversations: ListedTalk[];
-  next: string | null;
-  /** How many there are, on all pages. */
-  count: number;
-}
-
-export type AskInTalk = ListedAsk & { words: string };
-
-/** One conversation: the newest of one's own words and of what the agent asked in it, or a page of what came before. */
-export interface TalkPart {
-  id: number;
-  agent: string;
-  said_at: string;
-  /** False where the agent takes no more words. */
-  open: boolean;
-  messages: { id: string; text: string; at: string; taken: boolean }[];
-  asks: AskInTalk[];
-  /** What of all that was asked waits for an answer, the first two. */
-  waiting: AskInTalk[];
-  next: string | null;
-}
+import type { OwnConversation, OwnConversationPage } from "../../../sdk/src/wire-schemas.ts";
 
 const LIST = "/people/me/conversations";
 
@@ -50,11 +11,11 @@ export interface Sent {
   id: string;
 }
 
-export async function begin(entryPoint: string, sent: Sent): Promise<TalkPart> {
+export async function begin(entryPoint: string, sent: Sent): Promise<OwnConversation> {
   return connection.call("POST", LIST, { body: { entry_point: entryPoint, ...sent }, repeatable: true });
 }
 
-export async function sayMore(id: number, sent: Sent): Promise<TalkPart> {
+export async function sayMore(id: number, sent: Sent): Promise<OwnConversation> {
   return connection.call("POST", `${LIST}/${id}/messages`, { body: sent, repeatable: true });
 }
 
@@ -62,7 +23,7 @@ export async function sayMore(id: number, sent: Sent): Promise<TalkPart> {
 export function useTalks() {
   const result = useInfiniteQuery({
     queryKey: ["talks"],
-    queryFn: ({ pageParam: before, signal }): Promise<TalkPage> =>
+    queryFn: ({ pageParam: before, signal }): Promise<OwnConversationPage> =>
       connection.call("GET", LIST, { query: { before }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
@@ -75,7 +36,7 @@ export function useTalks() {
 export function useTalk(id: number) {
   const result = useInfiniteQuery({
     queryKey: ["talk", id],
-    queryFn: ({ pageParam: before, signal }): Promise<TalkPart> =>
+    queryFn: ({ pageParam: before, signal }): Promise<OwnConversation> =>
       connection.call("GET", `${LIST}/${id}`, { query: { before }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
@@ -90,9 +51,9 @@ export function useTalk(id: number) {
 }
 
 /** A conversation is known as it is now; where more than its end was read, it is read again. */
-export function keepTalk(talk: TalkPart): void {
+export function keepTalk(talk: OwnConversation): void {
   const key = ["talk", talk.id];
-  const isLong = (queries.getQueryData<InfiniteData<TalkPart>>(key)?.pages.length ?? 0) > 1;
+  const isLong = (queries.getQueryData<InfiniteData<OwnConversation>>(key)?.pages.length ?? 0) > 1;
   if (isLong) void queries.invalidateQueries({ queryKey: key });
   else queries.setQueryData(key, { pages: [talk], pageParams: [undefined] });
   void queries.invalidateQueries({ queryKey: ["talks"] });

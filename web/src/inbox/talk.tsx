@@ -18,7 +18,8 @@ import { useTitle } from "../title.ts";
 import styles from "./ask.module.css";
 import { dropAskDraft, useAskDraft } from "./draft.ts";
 import { Send, Written } from "./reply.tsx";
-import { begin, keepTalk, sayMore, type Sent, useTalk, type TalkPart, useTalks } from "./talk-api.ts";
+import type { OwnConversation } from "../../../sdk/src/wire-schemas.ts";
+import { begin, keepTalk, sayMore, type Sent, useTalk, useTalks } from "./talk-api.ts";
 import talkStyles from "./talk.module.css";
 import { text } from "./text.ts";
 
@@ -146,7 +147,7 @@ export function Talk({ id }: { id: number }) {
 }
 
 /** What was said, in its order: one's own words, and the agent's. */
-function Said({ talk }: { talk: TalkPart }) {
+function Said({ talk }: { talk: OwnConversation }) {
   const own = talk.messages.map((one) => ({ at: one.at, id: one.id, one, ask: null }));
   const asked = talk.asks.map((ask) => ({ at: ask.created_at, id: ask.id, one: null, ask }));
   const all = [...own, ...asked].sort((a, b) => (a.at === b.at ? 0 : a.at < b.at ? -1 : 1));
@@ -192,7 +193,7 @@ function Said({ talk }: { talk: TalkPart }) {
 }
 
 /** More words: the answer to the one question that waits, or something new. */
-function Next({ talk }: { talk: TalkPart }) {
+function Next({ talk }: { talk: OwnConversation }) {
   const [only, ...others] = talk.waiting;
   if (only && (others.length > 0 || only.kind === "approval")) return <p class="muted">{words.decideFirst}</p>;
   if (!only && !talk.open) return <p class="muted">{words.closed}</p>;
@@ -209,8 +210,8 @@ function Next({ talk }: { talk: TalkPart }) {
 function Composer(props: {
   draft: string;
   label: string;
-  send: (sent: Sent) => Promise<TalkPart>;
-  onSent?: (talk: TalkPart) => void;
+  send: (sent: Sent) => Promise<OwnConversation>;
+  onSent?: (talk: OwnConversation) => void;
   children?: ComponentChildren;
 }) {
   const [draft, change] = useAskDraft(props.draft);

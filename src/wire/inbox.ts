@@ -1,0 +1,204 @@
+/** Asks to people, as the inbox shows them, and decisions on them (docs/how-to/inbox.md). */
+import { z } from "zod";
+import { VIAS } from "../requests/model/request.ts";
+import { booleanField, fields, laterField, optional, textField } from "./fields.ts";
+
+const orNull = z.string().nullable();
+const kind = z.enum(["approval", "reply", "value"]);
+const via = z.enum(VIAS);
+const jsonSchema = z.record(z.string(), z.unknown());
+
+export const WireDecidedBy = z
+  .object({
+    kind: z.enum(["person", "address", "agent", "policy"]),
+    name: orNull.describe("Null where somebody is known by a channel only"),
+    via,
+  })
+  .meta({ id: "DecidedBy", description: "Who decided." });
+export type WireDecidedBy = z.output<typeof WireDecidedBy>;
+
+export const WireDiffLine = z.object({ sign: z.enum(["+", "-", " ", "@"]), text: z.string() }).meta({
+  id: "DiffLine",
+  description: "A line of a diff, whole, and whether it is added, goes, stays, or says where the others belong.",
+});
+export type WireDiffLine = z.output<typeof WireDiffLine>;
+
+const lines = z.array(z.string());
+
+export const WireTypedArgument = z
+  .discriminatedUnion("is", [
+    z.object({ is: z.literal("text"), lines }),
+    z.object({ is: z.literal("diff"), lines: z.array(WireDiffLine) }),
+    z.object({ is: z.literal("list"), items: lines }),
+    z.object({ is: z.literal("table"), columns: lines, rows: z.array(lines) }),
+    z.object({ is: z.literal("fields"), rows: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({ is: z.literal("link"), text: z.string(), href: z.string(), host: z.string() }),
+    z.object({ is: z.literal("date"), text: z.string(), at: z.string() }),
+    z.object({ is: z.literal("money"), text: z.string(), amount: z.string(), currency: z.string() }),
+  ])
+  .meta({ id: "TypedArgument", description: "An argument drawn as what it is, in place of its JSON." });
+export type WireTypedArgument = z.output<typeof WireTypedArgument>;
+
+export const WireArgumentRow = z
+  .object({
+    name: z.string(),
+    text: z.string().describe("Its JSON, in full"),
+    typed: WireTypedArgument.nullable().describe("The same, drawn as what it is; null where the JSON says as much"),
+    secret: z.boolean().describe("It holds a secret, and is shown whole once somebody presses for it"),
+    masked: orNull.describe(
+      "Its JSON with the secrets masked, which is shown at once; null where it holds none, or where they are not known",
+    ),
+  })
+  .meta({ id: "ArgumentRow", description: "One argument of a call as people are shown it." });
+export type WireArgumentRow = z.output<typeof WireArgumentRow>;
+
+const argumentRows = z.array(WireArgumentRow).nullable();
+
+export const WireInboxOutcome = z
+  .object({
+    status: z.enum(["answered", "expired", "cancelled"]),
+    approved: z.boolean().nullable(),
+    option: orNull,
+    comment: orNull,
+    text: orNull,
+    value: orNull,
+    edited: z.boolean(),
+    arguments: argumentRows.describe("Of an approval with edited arguments: what runs"),
+    digest: orNull,
+    by: WireDecidedBy.nullable(),
+  })
+  .meta({ id: "InboxOutcome", description: "How an ask to people ended." });
+export type WireInboxOutcome = z.output<typeof WireInboxOutcome>;
+
+const line = {
+  id: z.string(),
+  kind,
+  title: z.string(),
+  fn: orNull,
+  sentence: z
+    .string()
+    .describe("Tells it from others: of a call what would run, with its two most telling arguments; else the title"),
+  risk: z
+    .enum(["low", "normal", "high"])
+    .describe("How risky it looks: `low` only reads; `high` destroys something, or goes around a safeguard"),
+  agent: z.string(),
+  state: z.enum(["open", "answered", "expired", "cancelled"]),
+  created_at: z.string(),
+  expires_at: orNull,
+  settled_at: orNull,
+  outcome: WireInboxOutcome.nullable(),
+};
+
+export const WireInboxAskLine = z
+  .object(line)
+  .meta({ id: "InboxAskLine", description: "An ask to people, as a line of a list." });
+export type WireInboxAskLine = z.output<typeof WireInboxAskLine>;
+
+export const WireInboxCounts = z
+  .object({
+    at: z.string(),
+    all: z.int(),
+    kinds: z.object({ approval: z.int(), reply: z.int(), value: z.int() }),
+    due: z
+      .object({ soon: z.int(), today: z.int(), later: z.int(), none: z.int() })
+      .describe("Within an hour, within a day, after that, or never"),
+    agents: z.array(z.object({ agent: z.string(), count: z.int() })),
+    newest_at: orNull.describe("When the newest of them was asked"),
+  })
+  .meta({ id: "InboxCounts", description: "How many wait of what is wanted, at a time by the server's clock." });
+export type WireInboxCounts = z.output<typeof WireInboxCounts>;
+
+export const WireInboxPage = z
+  .object({
+    asks: z.array(WireInboxAskLine),
+    next: orNull,
+    counts: WireInboxCounts.nullable().describe("With the first page of what waits"),
+  })
+  .meta({ id: "InboxPage" });
+export type WireInboxPage = z.output<typeof WireInboxPage>;
+
+export const WireInboxOption = z
+  .object({ name: z.string(), title: z.string(), description: orNull, prompt_fill: orNull, interactive: z.boolean() })
+  .meta({ id: "InboxOption", description: "A ready-made answer, or a way to reject." });
+export type WireInboxOption = z.output<typeof WireInboxOption>;
+
+const needs = z
+  .object({ rule: z.enum(["one", "all", "some", "several"]), of: z.int(), least: z.int() })
+  .meta({ id: "NeededAnswers", description: "How many of those who are asked have to agree." });
+
+const mayAnswer = z
+  .object({ name: orNull, channel: z.string(), me: z.boolean(), from: orNull })
+  .meta({ id: "MayAnswer", description: "Somebody who is asked, and from when on." });
+
+const counted = z
+  .object({ by: WireDecidedBy, mine: z.boolean(), approved: z.boolean().nullable(), comment: orNull, at: z.string() })
+  .meta({ id: "CountedDecision", description: "A decision that counts." });
+
+const refused = z
+  .object({ at: z.string(), by: orNull, via, reason: z.string() })
+  .meta({ id: "RefusedAnswer", description: "The newest answer that was not accepted." });
+
+const delivery = z
+  .object({ channel: z.string(), name: orNull, state: z.string(), at: z.string() })
+  .meta({ id: "AskDelivery", description: "A message that asks, and what became of it." });
+
+const whole = {
+  ...line,
+  run: orNull,
+  words: z.string(),
+  arguments: argumentRows,
+  guarded: z.boolean().describe("The arguments hold a secret"),
+  digest: orNull,
+  options: z.array(WireInboxOption),
+  listed: z.boolean().describe("Only one of the options is an answer"),
+  schema: jsonSchema.nullable(),
+  editable: z.boolean(),
+  kwargs: orNull,
+  kwargs_schema: jsonSchema.nullable(),
+  on_silence: z.string(),
+  may_decide: z.boolean(),
+  needs,
+  may_answer: z.array(mayAnswer),
+  decisions: z.array(counted),
+  refused: refused.nullable(),
+  deliveries: z.array(delivery),
+};
+
+export const WireAskToPeople = z
+  .object(whole)
+  .meta({ id: "AskToPeople", description: "An ask to people, as somebody sees it who is not asked." });
+export type WireAskToPeople = z.output<typeof WireAskToPeople>;
+
+export const WireInboxAsk = z
+  .object({
+    ...whole,
+    keep_until: orNull.describe("Until when the answer can be given again to the same question; null where it cannot"),
+    may_stand: z.boolean().describe("This person may approve it and allow the same for good"),
+    standing_until: orNull.describe("When that would end, approved now"),
+    task: z
+      .object({
+        repo: z.string(),
+        id: z.string(),
+        attempt: z.int(),
+        about: z.enum(["review", "conflict", "wish"]),
+        agent: orNull,
+        sandbox: z.enum(["bubblewrap", "none"]).nullable(),
+      })
+      .nullable()
+      .describe("The task of a coding agent that it is about, and what of it"),
+  })
+  .meta({ id: "InboxAsk", description: "An ask to people, with what the signed-in person may do about it." });
+export type WireInboxAsk = z.output<typeof WireInboxAsk>;
+
+export const InboxDecisionBody = fields({
+  approved: optional(booleanField("approved", { description: "Of an approval: yes or no." })),
+  comment: optional(textField("comment", 0, 5000)),
+  option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
+  text: optional(textField("text", 0, 40_000)),
+  value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
+  kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
+  digest: optional(textField("digest", 1, 100, { description: "Of what was shown; an approval needs it." })),
+  standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
+  same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),
+}).meta({ id: "InboxDecision" });
+export type InboxDecisionBody = z.output<typeof InboxDecisionBody>;

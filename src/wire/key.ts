@@ -1,0 +1,50 @@
+/** Keys, as admins see and make them (spec/security 3). */
+import { z } from "zod";
+import { SCOPES } from "../lib/key-text.ts";
+import { booleanField, checkedField, fields, idField, integerField, optional, textField, wordField } from "./fields.ts";
+
+const YEAR_S = 366 * 86_400;
+const orNull = z.string().nullable();
+
+const key = {
+  id: z.string(),
+  name: z.string(),
+  scope: z.enum(SCOPES),
+  person: orNull,
+  repos: z.array(z.string()).nullable(),
+  self_respond: z.boolean(),
+  created_at: z.string(),
+  last_used_at: orNull,
+  expires_at: orNull,
+  revoked_at: orNull,
+};
+
+/** A key without its text, whether it is revoked or not. */
+export const WireRevokedKey = z.object(key).meta({ id: "RevokedKey" });
+export type WireRevokedKey = z.output<typeof WireRevokedKey>;
+
+export const WireKeyList = z.object({ keys: z.array(WireRevokedKey) }).meta({ id: "KeyList" });
+export type WireKeyList = z.output<typeof WireKeyList>;
+
+export const WireCreatedKey = z.object({ ...key, key: z.string() }).meta({ id: "CreatedKey" });
+export type WireCreatedKey = z.output<typeof WireCreatedKey>;
+
+export const NewKeyBody = fields({
+  name: textField("name", 1, 128, { description: "What it is issued for; several keys may share one." }),
+  scope: wordField("scope", SCOPES),
+  person: optional(idField("person")),
+  expires_in_seconds: optional(
+    integerField("expires_in_seconds", 60, 10 * YEAR_S, { description: "Left out, it is good until revoked." }),
+  ),
+  self_respond: optional(booleanField("self_respond", { description: "An agent key that may answer itself." })),
+  repos: optional(
+    checkedField<string[]>(
+      { type: "array", items: { type: "string" }, description: "The repositories an assign key is good for." },
+      (value) =>
+        Array.isArray(value) && value.every((name) => typeof name === "string")
+          ? null
+          : { message: "repos must be a list of names", field: "repos", constraint: "type" },
+    ),
+  ),
+}).meta({ id: "NewKey" });
+export type NewKeyBody = z.output<typeof NewKeyBody>;

@@ -1,0 +1,108 @@
+/** The policy, as admins see and try it (spec/relay 8). */
+import { z } from "zod";
+import { ASK_TYPES } from "../core/model/ask-type.ts";
+import { fields, laterField, optional, textField, wordField } from "./fields.ts";
+import { nextField } from "./page.ts";
+
+const orNull = z.string().nullable();
+const decision = z.enum(["ALLOW", "DENY", "ESCALATE"]);
+
+/** Something that was allowed for good, whether that has ended or not. */
+export const WireEndedGrant = z
+  .object({
+    id: z.string(),
+    action: z.string(),
+    resource: z.string(),
+    env: z.string(),
+    tool: orNull,
+    repo: orNull,
+    agent: orNull,
+    by: z.string(),
+    ask_id: z.string(),
+    digest: orNull.describe("Of a function call: exactly what is allowed; what executors ask has none."),
+    created_at: z.string(),
+    expires_at: z.string(),
+    revoked_at: orNull,
+    live: z.boolean().optional(),
+    spared: z.int().describe("Questions it has spared people."),
+  })
+  .meta({ id: "EndedGrant" });
+export type WireEndedGrant = z.output<typeof WireEndedGrant>;
+
+export const WireGrantPage = z.object({ grants: z.array(WireEndedGrant), next: nextField }).meta({ id: "GrantPage" });
+export type WireGrantPage = z.output<typeof WireGrantPage>;
+
+export const PROPOSAL_STATES = ["open", "accepted", "dismissed", "revoked"] as const;
+
+export const WireProposal = z
+  .object({
+    id: z.string(),
+    state: z.enum(PROPOSAL_STATES),
+    rule: z.string(),
+    approvals: z.int(),
+    created_at: z.string(),
+    decided_at: orNull,
+    diff: z.string().optional().describe("The rule, each line with a plus before it; of an open one."),
+  })
+  .meta({ id: "Proposal" });
+export type WireProposal = z.output<typeof WireProposal>;
+
+export const WireProposalPage = z
+  .object({ proposals: z.array(WireProposal), next: nextField })
+  .meta({ id: "ProposalPage" });
+export type WireProposalPage = z.output<typeof WireProposalPage>;
+
+export const WireRule = z
+  .object({
+    rule: z.string(),
+    decision,
+    about: z.string(),
+    reason: orNull,
+    to: orNull,
+    need: z.int(),
+    standing: z.boolean(),
+    spared: z.int(),
+    learned: z.boolean(),
+    idle: orNull.describe("Why it can never win, where that is certain."),
+  })
+  .meta({ id: "Rule", description: "A rule of the policy, and how many questions it has spared people." });
+export type WireRule = z.output<typeof WireRule>;
+
+export const WirePolicyReport = z
+  .object({
+    state: z.enum(["ok", "stale", "missing"]).describe("Whether the file is in force as it stands."),
+    problem: orNull,
+    policy_version: z.string(),
+    text: orNull,
+    defaults: z.object({ read: decision, other: decision }),
+    rules: z.array(WireRule),
+    grants: z.array(WireEndedGrant),
+    grants_next: nextField,
+    proposals: z.array(WireProposal),
+    proposals_next: nextField,
+  })
+  .meta({ id: "PolicyReport" });
+export type WirePolicyReport = z.output<typeof WirePolicyReport>;
+
+export const WirePolicyVerdict = z
+  .object({ trace: z.looseObject({ decision }), words: z.array(z.string()) })
+  .meta({ id: "PolicyVerdict", description: "What would be decided, and why." });
+export type WirePolicyVerdict = z.output<typeof WirePolicyVerdict>;
+
+const said = (name: string) => optional(textField(name, 0, 512));
+
+export const PolicyTestBody = fields({
+  action: said("action"),
+  resource: said("resource"),
+  env: said("env"),
+  tool: said("tool"),
+  repo: said("repo"),
+  agent: said("agent"),
+  role: said("role"),
+  job: said("job"),
+  fn: said("fn"),
+  digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
+  ask_type: optional(wordField("ask_type", ASK_TYPES)),
+  meta: laterField({ type: "object", additionalProperties: true, description: "What the asker sends along." }),
+}).meta({ id: "PolicyTest" });
+export type PolicyTestBody = z.output<typeof PolicyTestBody>;

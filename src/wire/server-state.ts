@@ -1,0 +1,62 @@
+/** The state of the server, as admins see it: its channels, a test message on one, its promises, and its record. */
+import { z } from "zod";
+import { VIAS } from "../requests/model/request.ts";
+import { TESTED_CHANNELS } from "../requests/model/tested-channel.ts";
+import { fields, idField, optional, wordField } from "./fields.ts";
+
+const orNull = z.string().nullable();
+const channel = z.enum(TESTED_CHANNELS);
+
+export const WireChannelState = z
+  .object({
+    channel,
+    configured: z.boolean(),
+    sent_at: orNull,
+    failed_at: orNull,
+    error: orNull,
+    retrying: z.int().describe("Messages that failed and will be tried again."),
+  })
+  .meta({ id: "ChannelState", description: "A way to reach people, and what became of its messages." });
+export type WireChannelState = z.output<typeof WireChannelState>;
+
+export const WireChannelReport = z.object({ channels: z.array(WireChannelState) }).meta({ id: "ChannelReport" });
+export type WireChannelReport = z.output<typeof WireChannelReport>;
+
+export const WireChannelTest = z
+  .object({
+    id: z.string(),
+    channel,
+    person: z.string(),
+    state: z.enum(["sending", "retrying", "sent", "failed", "answered", "over"]),
+    attempts: z.int(),
+    error: orNull,
+    via: z.enum(VIAS).nullable(),
+  })
+  .meta({ id: "ChannelTest" });
+export type WireChannelTest = z.output<typeof WireChannelTest>;
+
+export const NewChannelTestBody = fields({
+  channel: wordField("channel", TESTED_CHANNELS),
+  person: optional(idField("person")),
+}).meta({ id: "NewChannelTest" });
+export type NewChannelTestBody = z.output<typeof NewChannelTestBody>;
+
+export const WireHealthReport = z
+  .object({
+    holds: z.boolean(),
+    quick: z.boolean(),
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        promise: z.string(),
+        offenders: z.array(z.string()).describe("What breaks it; of many, the first."),
+      }),
+    ),
+  })
+  .meta({ id: "HealthReport" });
+export type WireHealthReport = z.output<typeof WireHealthReport>;
+
+export const WireAuditChain = z
+  .object({ holds: z.boolean(), entries: z.int(), broken_at: z.int().nullable(), unsealed: z.int() })
+  .meta({ id: "AuditChain" });
+export type WireAuditChain = z.output<typeof WireAuditChain>;
