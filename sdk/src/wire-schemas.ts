@@ -85,6 +85,7 @@ export type {
   WireWebhookDelivery as WebhookDelivery,
   WireWebhookDeliveryPage as WebhookDeliveryPage,
 } from "../../src/wire/webhook.ts";
+export type {
   NewKeyBody as NewKey,
   WireCreatedKey as CreatedKey,
   WireKeyList as KeyList,
