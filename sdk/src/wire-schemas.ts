@@ -12,3 +12,16 @@ export type {
   WireJobStatus as JobStatus,
   WireLease as Lease,
 } from "../../src/wire/job.ts";
+export type {
+  NewTaskBody as NewTask,
+  TaskReviewBody as TaskReview,
+  WireLineComment as LineComment,
+} from "../../src/wire/task-bodies.ts";
+export type {
+  WireAssignmentReport as AssignmentReport,
+  WireBoard as Board,
+  WireTask as Task,
+  WireTaskAsk as TaskAsk,
+  WireTaskEvent as TaskEvent,
+  WireWholeTask as WholeTask,
+} from "../../src/wire/task.ts";

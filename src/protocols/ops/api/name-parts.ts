@@ -3,7 +3,6 @@ import { named, type Operation, type Schema, text } from "./operation.ts";
 import { OPERATIONS, PARTS } from "./operations.ts";
 import { PARAMETERS } from "./parameters.ts";
 import { PEOPLE_SCHEMAS } from "./people-schemas.ts";
-import { WORK_SCHEMAS } from "./work-schemas.ts";
 import { namedJsonSchemas } from "../../../wire/json-schema.ts";
 import "../../../wire/all.ts";
 
@@ -40,9 +39,7 @@ const ERRORS: Readonly<Record<string, string>> = {
  */
 export function nameParts<T extends object>(given: T): T {
   const document = given as ApiDocument;
-  const schemas = new Map<string, Schema>(
-    Object.entries({ ...PEOPLE_SCHEMAS, ...WORK_SCHEMAS, ...namedJsonSchemas() }),
-  );
+  const schemas = new Map<string, Schema>(Object.entries({ ...PEOPLE_SCHEMAS, ...namedJsonSchemas() }));
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, route] of Object.entries(methods)) {
       const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
