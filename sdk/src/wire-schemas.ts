@@ -112,3 +112,16 @@ export type {
   WireHealthReport as HealthReport,
 } from "../../src/wire/server-state.ts";
 export type { WireSignedIn as SignedIn } from "../../src/wire/session.ts";
+export type {
+  NewTaskBody as NewTask,
+  TaskReviewBody as TaskReview,
+  WireLineComment as LineComment,
+} from "../../src/wire/task-bodies.ts";
+export type {
+  WireAssignmentReport as AssignmentReport,
+  WireBoard as Board,
+  WireTask as Task,
+  WireTaskAsk as TaskAsk,
+  WireTaskEvent as TaskEvent,
+  WireWholeTask as WholeTask,
+} from "../../src/wire/task.ts";

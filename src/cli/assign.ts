@@ -1,11 +1,12 @@
 import { text as readStream } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { newKey } from "@parley/sdk/idempotency-key";
+import type { NewTask, Task } from "../../sdk/src/wire-schemas.ts";
 import { printable, printableJson } from "../lib/printable.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
 import { followTask } from "./task-follow.ts";
-import { isOver, openTasks, type TaskBody, type Tasks, type WireTask } from "./task-requests.ts";
+import { isOver, openTasks, type Tasks } from "./task-requests.ts";
 import { eventLines, resultLines, standText } from "./task-view.ts";
 
 const NEW_ID_LENGTH = 12;
@@ -43,7 +44,7 @@ export const assign: Command = {
       },
     });
     const prompt = await promptOf(onlyArgument(positionals, "PROMPT"));
-    const task: TaskBody = {
+    const task: NewTask = {
       id: values.id ?? newKey().slice(0, NEW_ID_LENGTH),
       prompt,
       ...(values.after && { dependencies: namesIn(values.after) }),
@@ -64,11 +65,7 @@ export const assign: Command = {
 };
 
 /** Shows what happens to a task that was just submitted, and at its end what came of it. */
-export async function followToEnd(
-  tasks: Tasks,
-  task: WireTask,
-  { io, json }: { io: Io; json: boolean },
-): Promise<number> {
+export async function followToEnd(tasks: Tasks, task: Task, { io, json }: { io: Io; json: boolean }): Promise<number> {
   // An id may have been used before; that is another story.
   const show = (event: Parameters<typeof eventLines>[0]): void => {
     if (Date.parse(event.at) < Date.parse(task.submittedAt)) return;
@@ -86,8 +83,7 @@ export async function followToEnd(
 }
 
 /** Returns whether a task has a commit that nobody turned down. */
-export const endedWell = (task: WireTask): boolean =>
-  !isOver(task) || task.state === "review" || task.state === "approved";
+export const endedWell = (task: Task): boolean => !isOver(task) || task.state === "review" || task.state === "approved";
 
 async function promptOf(given: string): Promise<string> {
   if (given !== "-") return given;

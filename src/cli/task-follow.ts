@@ -1,8 +1,9 @@
+import type { Task, TaskEvent, WholeTask } from "../../sdk/src/wire-schemas.ts";
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
 import { printable } from "../lib/printable.ts";
 import type { Io } from "./command.ts";
-import { isOver, type Tasks, type WholeWireTask, type WireTask, type WireTaskEvent } from "./task-requests.ts";
+import { isOver, type Tasks } from "./task-requests.ts";
 import { standText } from "./task-view.ts";
 
 /**
@@ -12,11 +13,11 @@ import { standText } from "./task-view.ts";
 export async function followTask(
   tasks: Tasks,
   id: string,
-  { io, show }: { io: Io; show: (event: WireTaskEvent) => void },
-): Promise<WholeWireTask | null> {
+  { io, show }: { io: Io; show: (event: TaskEvent) => void },
+): Promise<WholeTask | null> {
   const start = systemClock.monotonic();
   const over = new AbortController();
-  let latest: WireTask | undefined;
+  let latest: Task | undefined;
   const ticking = (async () => {
     while (!over.signal.aborted) {
       if (latest) io.progress(`${standText(latest)} (${clockText(systemClock.monotonic() - start)})`);
@@ -24,7 +25,7 @@ export async function followTask(
     }
   })();
   let told: string | undefined;
-  const look = async (): Promise<WholeWireTask> => {
+  const look = async (): Promise<WholeTask> => {
     const task = await tasks.read(id);
     latest = task;
     const { question, state, reviewUrl, blockedReason: summary = "its dependencies do not merge" } = task;

@@ -2,97 +2,25 @@ import { ParleyError } from "@parley/sdk/errors";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { Connection } from "../../sdk/src/http.ts";
 import { follow } from "../../sdk/src/sse.ts";
+import type { Board, NewTask, Task, TaskEvent, TaskReview, WholeTask } from "../../sdk/src/wire-schemas.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 import { ownKey } from "./questions.ts";
 
-/** A task as the server says it is (spec/assignment 2). */
-export interface WireTask {
-  id: string;
-  repo: string;
-  submittedAt: string;
-  status: string;
-  state: string;
-  title: string;
-  attempt: number;
-  agent?: string;
-  commit?: string;
-  branch?: string;
-  ref?: string;
-  changed?: boolean;
-  diffstat?: { files: number; insertions: number; deletions: number };
-  dependencies: string[];
-  blockedBy?: string[];
-  blockedReason?: string;
-  conflict?: { dependencies: string[]; paths: string[]; morePaths?: number; waits: boolean };
-  error?: string;
-  stale?: boolean;
-  sandbox?: string;
-  warnings?: string[];
-  question?: { askId: string; summary: string; url: string };
-  reviewUrl?: string;
-}
-
-/** A task with everything that its reader may see. */
-export interface WholeWireTask extends WireTask {
-  prompt: string;
-  base?: string;
-  startDependentsOn?: string;
-  tree?: { path: string; bytes?: number };
-  attempts?: {
-    n: number;
-    state: string;
-    outcome?: string | null;
-    agent: string;
-    startedAt: string;
-    endedAt?: string;
-  }[];
-  reviews?: { attempt: number; verdict: string; comment?: string | null; by?: string; at: string }[];
-  asks?: { askId: string; summary: string; url?: string; state: string; answer?: string }[];
-}
-
-/** One thing that is told of a task (spec/assignment 11). */
-export interface WireTaskEvent {
-  seq: number;
-  at: string;
-  attempt: number;
-  type: string;
-  [more: string]: unknown;
-}
-
-export interface TaskBody {
-  id: string;
-  prompt: string;
-  dependencies?: string[];
-  agent?: string;
-  base?: string;
-  startDependentsOn?: string;
-}
-
-export const VERDICTS = ["approve", "request_changes", "reject"] as const;
-
-/** What a person says of finished work. */
-export interface NewReview {
-  verdict: (typeof VERDICTS)[number];
-  attempt: number;
-  comment?: string;
-  comments?: { path: string; line: number; text: string }[];
-}
-
 /** The tasks of one repository of one server. */
 export interface Tasks {
-  submit(task: TaskBody): Promise<WireTask>;
-  list(): Promise<{ serverName: string; tasks: WireTask[] }>;
-  read(id: string): Promise<WholeWireTask>;
-  cancel(id: string): Promise<WireTask>;
-  review(id: string, review: NewReview): Promise<WireTask>;
+  submit(task: NewTask): Promise<Task>;
+  list(): Promise<Board>;
+  read(id: string): Promise<WholeTask>;
+  cancel(id: string): Promise<Task>;
+  review(id: string, review: TaskReview): Promise<Task>;
   /** Returns what was told so far. */
-  log(id: string): Promise<WireTaskEvent[]>;
+  log(id: string): Promise<TaskEvent[]>;
   /** Yields what was told and what is told from now on, until the caller has heard enough. */
-  events(id: string): AsyncGenerator<WireTaskEvent>;
+  events(id: string): AsyncGenerator<TaskEvent>;
   /** Where people look at the task. */
-  boardOf(task: Pick<WireTask, "id" | "repo">): string;
+  boardOf(task: Pick<Task, "id" | "repo">): string;
 }
 
 export const KEY_WANTED =
@@ -104,7 +32,7 @@ const CANCEL_MS = 60_000;
 const OVER = new Set(["review", "approved", "rejected", "failed", "canceled"]);
 
 /** Returns whether nothing but a person will move the task any more. */
-export const isOver = ({ state }: Pick<WireTask, "state">): boolean => OVER.has(state);
+export const isOver = ({ state }: Pick<Task, "state">): boolean => OVER.has(state);
 
 /** Returns the way to a server's tasks, with the key of the environment. @throws {Error} one sentence, without a key */
 export function openTasks(url: string, repo: string | undefined, io: Io): Tasks {
@@ -136,11 +64,11 @@ export function openTasks(url: string, repo: string | undefined, io: Io): Tasks 
       const reply = await systemFetch(`${url}${pathOf(id)}/log`, { headers, signal });
       if (!reply.ok) await plain(connection.call("GET", pathOf(id), { signal }));
       const lines = (await reply.text()).split("\n").filter((line) => line !== "");
-      return lines.map((line) => JSON.parse(line) as WireTaskEvent);
+      return lines.map((line) => JSON.parse(line) as TaskEvent);
     },
     async *events(id) {
       for await (const { data } of follow(connection, `${pathOf(id)}/log`, { signal })) {
-        yield JSON.parse(data) as WireTaskEvent;
+        yield JSON.parse(data) as TaskEvent;
       }
     },
     boardOf(task) {

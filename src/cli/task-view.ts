@@ -1,13 +1,13 @@
+import type { Task, TaskEvent, WholeTask } from "../../sdk/src/wire-schemas.ts";
 import { printable, printableLines } from "../lib/printable.ts";
 import { table } from "./table.ts";
-import type { WholeWireTask, WireTask, WireTaskEvent } from "./task-requests.ts";
 
 const LISTED_LENGTH = 60;
 /** Of what a tool was given or gave back, so much stands in a line; `--json` has all of it. */
 const SHOWN_LENGTH = 200;
 
 /** Returns a line for each task. */
-export function taskRows(tasks: readonly WireTask[]): string[] {
+export function taskRows(tasks: readonly Task[]): string[] {
   const rows = tasks.map((task) => [
     printable(task.id),
     stateText(task),
@@ -18,18 +18,18 @@ export function taskRows(tasks: readonly WireTask[]): string[] {
   return table(["ID", "STATE", "TITLE", "AGENT", "COMMIT"], rows);
 }
 
-function stateText({ state, stale }: Pick<WireTask, "state" | "stale">): string {
+function stateText({ state, stale }: Pick<Task, "state" | "stale">): string {
   return `${state.replaceAll("_", " ")}${stale === true ? ", stale" : ""}`;
 }
 
 /** Returns in one line where a task is, and why. */
-export function standText(task: WireTask): string {
+export function standText(task: Task): string {
   const why = task.blockedReason ?? task.error ?? task.question?.summary;
   return `${stateText(task)}${why === undefined ? "" : `: ${printable(why)}`}`;
 }
 
 /** Returns what came of a task: its commit, the branch it is on, how much it changes. */
-export function resultLines(task: WireTask): string[] {
+export function resultLines(task: Task): string[] {
   const { commit, branch, ref, diffstat, changed, error } = task;
   const isDone = commit !== undefined;
   return [
@@ -41,13 +41,13 @@ export function resultLines(task: WireTask): string[] {
   ];
 }
 
-function diffstatText({ files, insertions, deletions }: NonNullable<WireTask["diffstat"]>): string {
+function diffstatText({ files, insertions, deletions }: NonNullable<Task["diffstat"]>): string {
   return `${files === 1 ? "1 file" : `${files} files`}, +${insertions} -${deletions}`;
 }
 
 /** Returns everything there is to know about a task, but its log. */
-export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
-  const { attempts = [], reviews = [], asks = [], warnings = [] } = task;
+export function wholeTaskLines(task: WholeTask, board: string): string[] {
+  const { attempts, reviews, asks, warnings = [] } = task;
   return [
     `${printable(task.id)}: ${standText(task)}`,
     ...(task.agent === undefined ? [] : [`agent   ${printable(task.agent)}${sandboxText(task)}`]),
@@ -67,7 +67,7 @@ export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
     }),
     ...reviews.map(({ verdict, comment, by, at }) => {
       const said = comment ? `: ${printable(comment)}` : "";
-      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by ?? "somebody")}, ${at}${said}`;
+      return `review  ${verdict.replaceAll("_", " ")} by ${printable(by)}, ${at}${said}`;
     }),
     "",
     ...printableLines(task.prompt).map((line) => `  ${line}`),
@@ -75,7 +75,7 @@ export function wholeTaskLines(task: WholeWireTask, board: string): string[] {
 }
 
 /** Every file that does not merge: the line above names the first of them. */
-function conflictLines({ conflict }: WireTask): string[] {
+function conflictLines({ conflict }: Task): string[] {
   const { paths = [], morePaths = 0 } = conflict ?? {};
   return [
     ...paths.map((path) => `clash   ${printable(path)}`),
@@ -83,20 +83,22 @@ function conflictLines({ conflict }: WireTask): string[] {
   ];
 }
 
-function sandboxText({ sandbox }: WireTask): string {
+function sandboxText({ sandbox }: Task): string {
   if (sandbox === undefined) return "";
   return sandbox === "none" ? ", no sandbox" : `, in ${printable(sandbox)}`;
 }
 
 /** Returns what an event says, as lines a terminal can show; the first names its kind. */
-export function eventLines(event: WireTaskEvent): string[] {
+export function eventLines(event: TaskEvent): string[] {
   const [first = "", ...more] = printableLines(saidIn(event));
   return [`${event.type.padEnd(10)}  ${first}`.trimEnd(), ...more.map((line) => `            ${line}`)];
 }
 
-function saidIn(event: WireTaskEvent): string {
+function saidIn(event: TaskEvent): string {
   const word = (name: string): string => (typeof event[name] === "string" ? event[name] : "");
-  switch (event.type) {
+  // A later server may tell of other kinds.
+  const type: string = event.type;
+  switch (type) {
     case "state":
       return [word("state").replaceAll("_", " "), word("error") || word("blockedReason")].filter(Boolean).join(": ");
     case "tool": {
@@ -115,14 +117,14 @@ function saidIn(event: WireTaskEvent): string {
   }
 }
 
-function answerText(event: WireTaskEvent): string {
+function answerText(event: TaskEvent): string {
   const { allow, why, text, by } = event;
   if (allow === true) return "allowed";
   if (typeof text === "string") return typeof by === "string" ? `${by}: ${text}` : text;
   return `${allow === false ? "denied" : "no answer"}${typeof why === "string" ? `: ${why}` : ""}`;
 }
 
-function usageText({ turns, inputTokens, outputTokens, costUsd }: WireTaskEvent): string {
+function usageText({ turns, inputTokens, outputTokens, costUsd }: TaskEvent): string {
   const parts = [
     typeof turns === "number" ? `${turns} turns` : "",
     typeof inputTokens === "number" ? `${inputTokens} tokens in` : "",
@@ -132,7 +134,7 @@ function usageText({ turns, inputTokens, outputTokens, costUsd }: WireTaskEvent)
   return parts.filter((part) => part !== "").join(", ");
 }
 
-function restOf({ seq: _, at: __, attempt: ___, type: ____, ...rest }: WireTaskEvent): string {
+function restOf({ seq: _, at: __, attempt: ___, type: ____, ...rest }: TaskEvent): string {
   return shortJson(rest);
 }
 

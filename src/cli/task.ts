@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
+import type { TaskEvent, TaskReview } from "../../sdk/src/wire-schemas.ts";
 import { printable, printableJson } from "../lib/printable.ts";
+import { REVIEW_VERDICTS } from "../tasks/model/task.ts";
 import { endedWell, followToEnd, TASK_FLAGS, TASK_OPTIONS } from "./assign.ts";
 import { type Command, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { serverUrl } from "./questions.ts";
 import { followTask } from "./task-follow.ts";
-import { openTasks, VERDICTS, type NewReview, type Tasks, type WireTaskEvent } from "./task-requests.ts";
+import { openTasks, type Tasks } from "./task-requests.ts";
 import { eventLines, resultLines, standText, taskRows, wholeTaskLines } from "./task-view.ts";
 
 interface Given {
@@ -75,7 +77,7 @@ export const taskLog: Command = {
     });
     const id = onlyArgument(positionals, "ID");
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
-    const show = (event: WireTaskEvent): void => {
+    const show = (event: TaskEvent): void => {
       for (const line of values.json ? [printableJson(JSON.stringify(event))] : eventLines(event)) io.out(line);
     };
     if (!values.follow) {
@@ -141,7 +143,9 @@ export const taskReview: Command = {
       },
     });
     const id = onlyArgument(positionals, "ID");
-    const given = VERDICTS.filter((verdict) => values[verdict === "request_changes" ? "request-changes" : verdict]);
+    const given = REVIEW_VERDICTS.filter(
+      (verdict) => values[verdict === "request_changes" ? "request-changes" : verdict],
+    );
     const [verdict] = given;
     if (verdict === undefined || given.length > 1) {
       throw new WrongUsage("give one of --approve, --request-changes, --reject");
@@ -149,7 +153,7 @@ export const taskReview: Command = {
     const comments = values.line?.map(lineComment);
     const tasks = openTasks(serverUrl(values.url, io.env), values.repo, io);
     const { attempt } = await tasks.read(id);
-    const review: NewReview = {
+    const review: TaskReview = {
       verdict,
       attempt,
       ...(values.comment !== undefined && { comment: values.comment }),

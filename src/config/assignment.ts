@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { AgentRules, AssignmentRules, RepoRules } from "../tasks/model/rules.ts";
+import { MERGES, type AgentRules, type AssignmentRules, type RepoRules } from "../tasks/model/rules.ts";
+import { START_ON } from "../tasks/model/task.ts";
 import { isOrigin, listOf, setting, text, whole } from "./setting.ts";
 
 const REPOS = {
@@ -20,7 +21,7 @@ const person = (usual: string) =>
     .string(PERSON)
     .regex(/^[^<>\r\n\0]+ <[^<>\s]+>$/, PERSON)
     .default(usual);
-const START_ON = z.enum(["completed", "approved"], { error: "completed or approved" });
+const START = z.enum(START_ON, { error: "completed or approved" });
 const ON_CONFLICT = z.enum(["ask", "agent"], { error: "ask or agent" });
 const ON_STALE = z.enum(["mark", "rerun"], { error: "mark or rerun" });
 const USD = { error: "an amount in USD" };
@@ -36,10 +37,10 @@ const Repo = z
       parallel: z.int(REPOS).min(1, REPOS).max(64, REPOS).default(2),
       setup: z.string(REPOS).min(1, REPOS).optional(),
       allow_commands: z.array(z.union([z.string().min(1), COMMAND], REPOS), REPOS).default([]),
-      start_dependents_on: START_ON.optional(),
+      start_dependents_on: START.optional(),
       on_conflict: ON_CONFLICT.optional(),
       on_stale: ON_STALE.optional(),
-      on_approve: z.enum(["ff", "merge", "squash"], REPOS).optional(),
+      on_approve: z.enum(MERGES, REPOS).optional(),
       target: z.string(REPOS).min(1, REPOS).optional(),
       worker: z.boolean(REPOS).default(false),
     },
@@ -102,7 +103,7 @@ export const ASSIGNMENT_SETTINGS = {
       "How long agents wait for people, in seconds; then the answer is no.",
     ),
     startDependentsOn: setting(
-      START_ON.default("completed"),
+      START.default("completed"),
       "When tasks start that depend on another: when its commit exists, or when a person has approved it.",
     ),
     onConflict: setting(

@@ -1,13 +1,5 @@
 import { z } from "zod";
-
-/** A body before it is printed: a member that may be left out may be null instead, and nothing in it is changed. */
-type Printable<T> = T extends readonly (infer Item)[]
-  ? readonly Printable<Item>[]
-  : T extends object
-    ? string extends keyof T
-      ? object
-      : { readonly [Name in keyof T]: Printable<T[Name]> | (undefined extends T[Name] ? null : never) }
-    : T;
+import { present, type Printable } from "./present.ts";
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -29,8 +21,7 @@ export function aliased<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
  */
 export function withAliases<T extends object>(body: Printable<T>): T {
   const both: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(body)) {
-    if (value === undefined || value === null) continue;
+  for (const [name, value] of Object.entries(present<T>(body))) {
     both[name] = value;
     if (name.includes("_")) both[camel(name)] = value;
   }

@@ -26,4 +26,7 @@ import "./server-state.ts";
 import "./server.ts";
 import "./session.ts";
 import "./subscription.ts";
+import "./task-bodies.ts";
+import "./task.ts";
 import "./webhook.ts";
+import "./work.ts";

@@ -1,2 +1,3 @@
 /** How an attempt is isolated from the machine it runs on. */
-export type Sandbox = "bubblewrap" | "none";
+export const SANDBOXES = ["bubblewrap", "none"] as const;
+export type Sandbox = (typeof SANDBOXES)[number];

@@ -4,28 +4,42 @@ import { parseJsonBody } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { readJson, withoutNulls } from "../http/body.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { ASSIGNMENT_BODY_BYTES } from "./errors.ts";
 
 const MOST_DEPTH = 32;
 
+/** What a route says of itself, beside its summary. */
+interface RouteInfo {
+  /** The schema of the JSON object it takes. */
+  body?: z.ZodType;
+  /** The schema of what it replies with when all is well; none where that is no JSON. */
+  reply?: z.ZodType;
+  /** Answers for statuses, in words. */
+  replies?: Readonly<Record<number, string>>;
+}
+
 /** Returns the options of a route; its body is bytes of any type, which `bodyOf` reads after the credentials. */
 export function routeOptions(
   summary: string,
-  replies: Readonly<Record<number, string>> = {},
-  reads?: z.ZodType,
+  { body, reply, replies = { 200: "As asked" } }: RouteInfo = {},
 ): RouteShorthandOptions {
-  const response = Object.keys(replies).length > 0 ? replies : { 200: "As asked" };
   return {
     bodyLimit: ASSIGNMENT_BODY_BYTES,
-    config: { ownMethods: true, ...(reads && { reads }) },
+    config: { ownMethods: true, ...(body && { reads: body }) },
     schema: {
       tags: ["assignment"],
       summary,
       response: Object.fromEntries(
-        Object.entries(response).map(([status, description]) => [status, z.unknown().meta({ description })]),
+        Object.entries(replies).map(([status, description]) => [status, replyOf(description, status, reply)]),
       ),
     },
   };
+}
+
+function replyOf(description: string, status: string, reply: z.ZodType | undefined): object {
+  const isJson = reply !== undefined && status.startsWith("2") && status !== "204";
+  return isJson ? jsonReply(reply, description) : z.unknown().meta({ description });
 }
 
 /**

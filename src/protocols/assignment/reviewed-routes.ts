@@ -4,8 +4,8 @@ import { readOldRefs, REFS_KEPT_MS } from "../../tasks/read-work-fates.ts";
 import { listSettledOf, noteSettled } from "../../tasks/settle-review.ts";
 import { withoutSecrets } from "../../core/without-secrets.ts";
 import type { Door, DoorContext } from "../http/door.ts";
+import { SettledWorkBody, WireReviewedWork } from "../../wire/work.ts";
 import { bodyOf, routeOptions } from "./request.ts";
-import { Settling } from "./worker-says.ts";
 import { workerOf } from "./worker-routes.ts";
 
 interface OfRepo {
@@ -21,23 +21,24 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
 
   app.get<OfRepo>(
     "/assignment/:repo/reviewed",
-    routeOptions("What reviews leave a worker to do in its repository"),
+    routeOptions("What reviews leave a worker to do in its repository", { reply: WireReviewedWork }),
     async (request, reply) => {
       const { principal } = await workerOf(door, request);
       const { name: repo, onApprove } = rulesOf(request.params.repo);
       const reviewed = await listSettledOf(ctx, { repo, holder: principal });
       const { rejected } = await readOldRefs(ctx, repo, REFS_KEPT_MS);
-      return reply.send({ onApprove, reviewed, rejected });
+      const left: WireReviewedWork = { onApprove, reviewed, rejected };
+      return reply.send(left);
     },
   );
 
   app.post<OfRepo>(
     "/assignment/:repo/reviewed",
-    routeOptions("What a worker did after a review", { 204: "Noted" }, Settling),
+    routeOptions("What a worker did after a review", { body: SettledWorkBody, replies: { 204: "Noted" } }),
     async (request, reply) => {
       const { principal } = await workerOf(door, request);
       const { name: repo } = rulesOf(request.params.repo);
-      const read = Settling.safeParse(bodyOf(request));
+      const read = SettledWorkBody.safeParse(bodyOf(request));
       if (!read.success) {
         const [problem] = read.error.issues;
         throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "id", constraint: "format" });

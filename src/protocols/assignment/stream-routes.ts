@@ -19,7 +19,7 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
 
   app.get(
     `${endpoint}/events`,
-    routeOptions("States and questions of all tasks (SSE)", { 200: "As text/event-stream" }),
+    routeOptions("States and questions of all tasks (SSE)", { replies: { 200: "As text/event-stream" } }),
     async (request, reply) => {
       const { repo, principal } = await callerOf(door, request);
       const since = sinceOf(request);
@@ -30,7 +30,7 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
   app.get<OfTask>(
     `${endpoint}/tasks/:id/log`,
     routeOptions("What happened to a task (SSE), or so far, as application/x-ndjson", {
-      200: "As text/event-stream, or as lines of JSON",
+      replies: { 200: "As text/event-stream, or as lines of JSON" },
     }),
     async (request, reply) => {
       const { repo, principal } = await callerOf(door, request);

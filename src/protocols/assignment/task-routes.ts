@@ -8,9 +8,10 @@ import { readTask, readTasks } from "../../tasks/read.ts";
 import { reviewTask } from "../../tasks/review.ts";
 import { submitTask } from "../../tasks/submit.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
+import { isTaskId, NewTaskBody, TaskNameBody, TaskReviewBody } from "../../wire/task-bodies.ts";
+import { WireBoard, WireTask, WireTaskAskPage, WireWholeTask } from "../../wire/task.ts";
 import { queryText } from "../http/query.ts";
 import { taskWire } from "../http/task.ts";
-import { isTaskId } from "../http/task-fields.ts";
 import { reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
 import { callerOf } from "./caller.ts";
@@ -36,7 +37,11 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
 
   app.post(
     endpoint,
-    routeOptions("Give work to an agent; the same id again replaces it", { 202: "The task, in line" }),
+    routeOptions("Give work to an agent; the same id again replaces it", {
+      body: NewTaskBody,
+      reply: WireTask,
+      replies: { 202: "The task, in line" },
+    }),
     async (request, reply) => {
       const { repo, principal, keyId } = await callerOf(door, request);
       const by = { kind: "agent", id: principal } as const;
@@ -52,14 +57,18 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
 
   app.get(
     endpoint,
-    routeOptions("What this server is, and its tasks, the oldest first", { 200: "As asked", 304: "As you know it" }),
+    routeOptions("What this server is, and its tasks, the oldest first", {
+      reply: WireBoard,
+      replies: { 200: "As asked", 304: "As you know it" },
+    }),
     async (request, reply) => {
       const { repo } = await callerOf(door, request);
       const id = queryText(request.query, "id");
       const ids = id === undefined ? undefined : [id].filter(isTaskId);
       const { seq, tasks } = await readTasks(ctx, repo.name, ids);
       const wire = tasks.map((task) => taskWire(task, door));
-      const body = JSON.stringify({ serverName, protocolVersion: PROTOCOL_VERSION, seq, tasks: wire });
+      const board: WireBoard = { serverName, protocolVersion: PROTOCOL_VERSION, seq, tasks: wire };
+      const body = JSON.stringify(board);
       const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
       reply.header("etag", etag);
       if (knows(request, etag)) return reply.code(304).send();
@@ -67,17 +76,21 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
     },
   );
 
-  app.delete(endpoint, routeOptions("Cancel a task, named by `?id=` or in the body"), async (request, reply) => {
-    const named = queryText(request.query, "id");
-    return cancel(door, request, reply, () => named ?? idIn(request));
-  });
+  app.delete(
+    endpoint,
+    routeOptions("Cancel a task, named by `?id=` or in the body", { body: TaskNameBody, reply: WireTask }),
+    async (request, reply) => {
+      const named = queryText(request.query, "id");
+      return cancel(door, request, reply, () => named ?? idIn(request));
+    },
+  );
 }
 
 /** One task, by its place below the endpoint. */
 function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
   app.get<OfTask>(
     `${endpoint}/tasks/:id`,
-    routeOptions("A task, with its prompt, attempts, reviews and asks"),
+    routeOptions("A task, with its prompt, attempts, reviews and asks", { reply: WireWholeTask }),
     async (request) => {
       const { repo } = await callerOf(door, request);
       return wholeTaskOf(door, repo.name, taskIdOf(request.params.id));
@@ -86,20 +99,26 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
 
   app.get<OfTask>(
     `${endpoint}/tasks/:id/asks`,
-    routeOptions("What a task's agents asked, the oldest first; `cursor` is `next` of the page before"),
+    routeOptions("What a task's agents asked, the oldest first; `cursor` is `next` of the page before", {
+      reply: WireTaskAskPage,
+    }),
     async (request) => {
       const { repo } = await callerOf(door, request);
       return taskAsksOf(door, request, { repo: repo.name, id: taskIdOf(request.params.id) });
     },
   );
 
-  app.delete<OfTask>(`${endpoint}/tasks/:id`, routeOptions("Cancel a task"), async (request, reply) => {
-    return cancel(door, request, reply, () => request.params.id);
-  });
+  app.delete<OfTask>(
+    `${endpoint}/tasks/:id`,
+    routeOptions("Cancel a task", { reply: WireTask }),
+    async (request, reply) => {
+      return cancel(door, request, reply, () => request.params.id);
+    },
+  );
 
   app.get<OfTask>(
     `${endpoint}/tasks/:id/diff`,
-    routeOptions("The work of an attempt, as a patch", { 200: "text/x-patch" }),
+    routeOptions("The work of an attempt, as a patch", { replies: { 200: "text/x-patch" } }),
     async (request, reply) => {
       const { repo } = await callerOf(door, request);
       return sendDiff(door, request, reply, { repo: repo.name, id: taskIdOf(request.params.id) });
@@ -108,7 +127,10 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
 
   app.post<OfTask>(
     `${endpoint}/tasks/:id/review`,
-    routeOptions("Approve work, reject it, or ask for changes; a person's key"),
+    routeOptions("Approve work, reject it, or ask for changes; a person's key", {
+      body: TaskReviewBody,
+      reply: WireTask,
+    }),
     async (request) => {
       const { repo, person } = await callerOf(door, request);
       if (person === null) throw new Refusal("person_needed");
@@ -134,7 +156,7 @@ async function cancel(
   return reply.send(await wireOf(door, repo.name, id));
 }
 
-async function wireOf(door: DoorContext, repo: string, id: string): Promise<object> {
+async function wireOf(door: DoorContext, repo: string, id: string): Promise<WireTask> {
   return taskWire(await readTask(door.ctx, repo, id), door);
 }
 

@@ -24,12 +24,13 @@ import {
 import type { Writer } from "../../asks/hold-job.ts";
 import { WrongMove } from "../../tasks/move.ts";
 import { openBundle } from "../../tasks/open-bundle.ts";
+import type { Commission } from "../../tasks/start-attempt.ts";
 import { readTask } from "../../tasks/read.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
 import { taskIdOf } from "../http/task-wish.ts";
+import { WireWorkReply, WorkReportBody, type WireWorkFacts } from "../../wire/work.ts";
 import { bodyOf, routeOptions, wholeBodyOf } from "./request.ts";
-import { Saying, type WorkerReport, type SaidFacts } from "./worker-says.ts";
 
 interface OfJob {
   Params: { repo: string; job: string };
@@ -48,11 +49,11 @@ export function workerRoutes(app: Door, door: DoorContext): void {
 
   app.post<OfJob>(
     "/assignment/:repo/work/:job",
-    routeOptions(
-      "What a worker says of an attempt, and is told",
-      { 200: "As asked", 204: "Nothing is decided yet" },
-      Saying,
-    ),
+    routeOptions("What a worker says of an attempt, and is told", {
+      body: WorkReportBody,
+      reply: WireWorkReply,
+      replies: { 200: "As asked", 204: "Nothing is decided yet" },
+    }),
     async (request, reply) => {
       const by = await workerOf(door, request);
       const { repo, job } = request.params;
@@ -86,17 +87,21 @@ interface Word {
   repo: string;
   job: string;
   by: Writer;
-  said: WorkerReport;
+  said: WorkReportBody;
 }
 
 /** Takes what a worker says, and returns what it is told; nothing where nothing is decided yet. */
-async function answer(ctx: Context, { repo, job, by, said }: Word, signal: AbortSignal): Promise<object | undefined> {
+async function answer(
+  ctx: Context,
+  { repo, job, by, said }: Word,
+  signal: AbortSignal,
+): Promise<WireWorkReply | undefined> {
   const rules = ctx.assignment.repos.find(({ name }) => name === repo);
   if (!rules || rules.path !== null) throw new Refusal("repo_not_found", { repo });
   if (said.say === "claimed") {
     const commission = await claimAttempt(ctx, job, by);
     if (commission.task.repo !== repo) throw new Refusal("job_not_found");
-    return { commission, repo: rules };
+    return { commission: commissionWire(commission), repo: { ...rules } };
   }
   const { attempt, held } = await workerAttempt(ctx, job, by);
   if (attempt.repo !== repo) throw new Refusal("job_not_found");
@@ -133,13 +138,23 @@ async function answer(ctx: Context, { repo, job, by, said }: Word, signal: Abort
   }
 }
 
+function commissionWire({ task, attempt, dependencies, changes, publishedSha }: Commission) {
+  return {
+    task: { ...task },
+    attempt: { ...attempt },
+    dependencies: [...dependencies],
+    changes: changes && { ...changes },
+    publishedSha,
+  };
+}
+
 /** Asks people, or policy, what an attempt wants to know or to do, and waits a while for what they say. */
 async function decide(
   ctx: Context,
   { attempt, held }: Awaited<ReturnType<typeof workerAttempt>>,
   { ref, wish }: { ref: string; wish: AgentWish },
   gone: AbortSignal,
-): Promise<object | undefined> {
+): Promise<WireWorkReply | undefined> {
   const { repo, id: taskId, jobId, holder, attemptId, agent, sandbox } = attempt;
   const { task } = await readTask(ctx, repo, taskId);
   const who: AskingAttempt = {
@@ -180,8 +195,8 @@ function refuseNoJob(id: string): void {
   if (!JOB_ID.test(id)) throw new Refusal("job_not_found");
 }
 
-function sayingOf(request: FastifyRequest): WorkerReport {
-  const read = Saying.safeParse(bodyOf(request));
+function sayingOf(request: FastifyRequest): WorkReportBody {
+  const read = WorkReportBody.safeParse(bodyOf(request));
   if (!read.success) {
     const [problem] = read.error.issues;
     throw new Refusal("invalid_input", { field: problem?.path.join(".") ?? "say", constraint: "format" });
@@ -194,7 +209,7 @@ function sayingOf(request: FastifyRequest): WorkerReport {
 }
 
 /** Returns what is there; what a client leaves out is left as it is. */
-function factsOf(facts: SaidFacts): AttemptFacts {
+function factsOf(facts: WireWorkFacts): AttemptFacts {
   const present = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
   return present as AttemptFacts & { usage?: AttemptUsage };
 }

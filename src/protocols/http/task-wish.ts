@@ -4,12 +4,12 @@ import { sha256Hex } from "../../lib/keyring.ts";
 import type { RepoRules } from "../../tasks/model/rules.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
+import { isTaskId, NewTaskBody, TaskReviewBody } from "../../wire/task-bodies.ts";
 import type { ReviewWish } from "../../tasks/review.ts";
 import type { TaskWish } from "../../tasks/submit.ts";
 import { refuseKeyAsName } from "./key-as-name.ts";
 import type { DoorContext, FastifyRequest } from "./door.ts";
 import { checkFields } from "./check-fields.ts";
-import { isTaskId, NewTaskBody, ReviewBody } from "./task-fields.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -83,7 +83,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 
 /** Returns the review that a body describes. @throws {Refusal} `invalid_input` */
 export function reviewWishOf(body: Body, of: Pick<ReviewWish, "repo" | "id" | "person" | "name">): ReviewWish {
-  const { verdict, attempt, comment, comments = [] } = checked(ReviewBody, body);
+  const { verdict, attempt, comment, comments = [] } = checked(TaskReviewBody, body);
   const said = comment?.trim() ? comment : null;
   return {
     ...of,

@@ -4,27 +4,31 @@ import { titleOf } from "../../core/model/title.ts";
 import type { News } from "../../tasks/follow.ts";
 import type { TaskAsk, TaskAsks } from "../../tasks/read-asks.ts";
 import type { StoredAttempt, TaskReading, WholeTask } from "../../tasks/read.ts";
+import { present } from "../../wire/present.ts";
+import type {
+  WireTask,
+  WireTaskAsk,
+  WireTaskAskPage,
+  WireTaskAttempt,
+  WireTaskEvent,
+  WireTaskReset,
+  WireWholeTask,
+  WireWrittenReview,
+} from "../../wire/task.ts";
 import type { DoorContext } from "./door.ts";
 import { wireTime } from "./question.ts";
 
 /** What is known of a task beside the rows: where people find it, and what stands in the way of agents here. */
 type Around = Pick<DoorContext, "ctx" | "config" | "work">;
 
-type Wire = Readonly<Record<string, unknown>>;
-
-/** Returns a body without what is absent. */
-function present(body: Wire): Wire {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined));
-}
-
 const inboxUrl = (publicUrl: string, askId: string): string => `${publicUrl}/inbox/${askId}`;
 
 /** Returns a task as every wire has it (spec/assignment 2); `commit` exactly while it is completed. */
-export function taskWire(reading: TaskReading, around: Around): Wire {
+export function taskWire(reading: TaskReading, around: Around): WireTask {
   const { task, agent, dependencies, blockedBy, newest, question } = reading;
   const { publicUrl } = around.config;
   const sandbox = newest?.generation === task.generation ? newest.sandbox : null;
-  return present({
+  return present<WireTask>({
     repo: task.repo,
     id: task.id,
     submittedAt: wireTime(task.submittedAt),
@@ -64,16 +68,24 @@ function obstacleTo({ task, agent }: TaskReading, { ctx, work }: Around): string
 }
 
 /** Returns a task with its prompt, attempts, reviews and asks. */
-export function wholeTaskWire(whole: WholeTask, around: Around, more: Wire = {}): Wire {
+export function wholeTaskWire(
+  whole: WholeTask,
+  around: Around,
+  tree: WireWholeTask["tree"] | null = null,
+): WireWholeTask {
   const { asks, next } = taskAsksWire(whole.asked, around);
   const { task, prompt, attempts, reviews } = whole;
   return {
     ...taskWire(whole, around),
     prompt,
-    ...present({ base: task.base, startDependentsOn: task.startOn, ...more }),
+    ...present<Pick<WireWholeTask, "base" | "startDependentsOn" | "tree">>({
+      base: task.base,
+      startDependentsOn: task.startOn,
+      tree,
+    }),
     attempts: attempts.map(attemptWire),
     reviews: reviews.map(({ attempt, verdict, comment, comments, principal, name, at }) =>
-      present({ attempt, verdict, comment, comments, by: name ?? principal, at: wireTime(at) }),
+      present<WireWrittenReview>({ attempt, verdict, comment, comments, by: name ?? principal, at: wireTime(at) }),
     ),
     asks,
     asksNext: next,
@@ -81,16 +93,19 @@ export function wholeTaskWire(whole: WholeTask, around: Around, more: Wire = {})
 }
 
 /** Returns one page of what a task's agents asked. */
-export function taskAsksWire({ asks, next }: TaskAsks, { config: { publicUrl } }: Pick<Around, "config">) {
+export function taskAsksWire(
+  { asks, next }: TaskAsks,
+  { config: { publicUrl } }: Pick<Around, "config">,
+): WireTaskAskPage {
   return {
     asks: asks.map((one) => ("ask" in one ? askWire(one, publicUrl) : addressedWire(one, publicUrl))),
     next: next && `${next.attempt}.${next.at}_${next.id}`,
   };
 }
 
-function attemptWire(attempt: StoredAttempt): Wire {
+function attemptWire(attempt: StoredAttempt): WireTaskAttempt {
   const { n, state, outcome, agent, agentVersion, sandbox, resumes, changed, usage, startedAt, endedAt } = attempt;
-  return present({
+  return present<WireTaskAttempt>({
     n,
     state,
     outcome,
@@ -108,8 +123,8 @@ function attemptWire(attempt: StoredAttempt): Wire {
   });
 }
 
-function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, publicUrl: string): Wire {
-  return present({
+function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, publicUrl: string): WireTaskAsk {
+  return present<WireTaskAsk>({
     askId: ask.id,
     attempt,
     type: ask.type,
@@ -127,9 +142,9 @@ function askWire({ attempt, ask, answer }: Extract<TaskAsk, { ask: unknown }>, p
 function addressedWire(
   { attempt, addressed: ask, by }: Extract<TaskAsk, { addressed: unknown }>,
   publicUrl: string,
-): Wire {
+): WireTaskAsk {
   const { title, words } = safeWordsOf(ask);
-  return present({
+  return present<WireTaskAsk>({
     askId: ask.id,
     attempt,
     type: askTypeOf(ask),
@@ -144,7 +159,7 @@ function addressedWire(
 }
 
 /** Returns one event of a task; what it tells stands beside its number, and never in the place of it. */
-export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): Wire {
+export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): WireTaskEvent {
   const { seq, at, attempt, type, id } = event;
   return { ...data, ...(id !== undefined && { id }), seq, at: new Date(at).toISOString(), attempt, type };
 }
@@ -152,7 +167,7 @@ export function taskEventWire({ data, ...event }: TaskEvent & { id?: string }): 
 /** Returns what a follower is told, as an event of a stream. */
 export function taskNews(news: News<TaskEvent & { id?: string }>): { event: string; id: string; data: string } {
   if ("reset" in news) {
-    const data = { reset: true, seq: news.reset, type: "state" };
+    const data: WireTaskReset = { reset: true, seq: news.reset, type: "state" };
     return { event: "state", id: String(news.reset), data: JSON.stringify(data) };
   }
   const { event } = news;

@@ -1,15 +1,11 @@
 import type { Context } from "../../context.ts";
 import type { Refusal, RefusalCode } from "../../refusals.ts";
+import type { WireWorkError } from "../../wire/error.ts";
 import type { FastifyReply, FastifyRequest } from "./door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders } from "./errors.ts";
 
 /** What a protocol whose errors are `{"error":{"code","message","details"?}}` says of a refusal. */
-export interface WireError {
-  status: number;
-  code: string;
-  message: string;
-  details?: unknown;
-}
+export type WireError = WireWorkError["error"] & { status: number };
 
 export type PrintError = (refusal: Refusal) => WireError;
 
@@ -49,8 +45,6 @@ export function errorSender(table: Record<RefusalCode, PrintError>, { challenge 
 }
 
 function send(reply: FastifyReply, { status, code, message, details }: WireError): FastifyReply {
-  return reply
-    .code(status)
-    .type("application/json; charset=utf-8")
-    .send({ error: { code, message, ...(details !== undefined && { details }) } });
+  const body: WireWorkError = { error: { code, message, ...(details !== undefined && { details }) } };
+  return reply.code(status).type("application/json; charset=utf-8").send(body);
 }

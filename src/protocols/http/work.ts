@@ -3,6 +3,7 @@ import { Refusal } from "../../refusals.ts";
 import { readAttempts } from "../../tasks/read-attempts.ts";
 import { readTaskAsks, type TaskAskPlace } from "../../tasks/read-asks.ts";
 import { readWholeTask } from "../../tasks/read.ts";
+import type { WireTaskAskPage, WireWholeTask } from "../../wire/task.ts";
 import type { DoorContext, FastifyReply, FastifyRequest } from "./door.ts";
 import { MOST_WHOLE, placeOf, queryNumber, queryText, wholeNumber } from "./query.ts";
 import { taskAsksWire, wholeTaskWire } from "./task.ts";
@@ -13,10 +14,10 @@ const ASKS = 200;
 const ASK_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Returns a task with its tree, as every wire has it. @throws {Refusal} `task_not_found` */
-export async function wholeTaskOf(door: DoorContext, repo: string, id: string): Promise<object> {
+export async function wholeTaskOf(door: DoorContext, repo: string, id: string): Promise<WireWholeTask> {
   const whole = await readWholeTask(door.ctx, repo, id, ASKS);
   const tree = await door.work?.tree({ repo, id, generation: whole.task.generation });
-  return wholeTaskWire(whole, door, { tree });
+  return wholeTaskWire(whole, door, tree);
 }
 
 /**
@@ -28,7 +29,7 @@ export async function taskAsksOf(
   door: DoorContext,
   request: FastifyRequest,
   task: { repo: string; id: string },
-): Promise<object> {
+): Promise<WireTaskAskPage> {
   const cursor = queryText(request.query, "cursor");
   const after = cursor === undefined ? undefined : askPlaceOf(cursor);
   if (after === null) {

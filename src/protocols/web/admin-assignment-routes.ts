@@ -10,18 +10,26 @@ import { retryTask, submitTask } from "../../tasks/submit.ts";
 import { goneSignal, type Door, type DoorContext, type FastifyReply, type FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
 import { fields, optional, textField, wordField } from "../../wire/fields.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { administrator, type Administrator } from "../http/principals.ts";
 import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
 import { taskEventWire, taskNews, taskWire } from "../http/task.ts";
-import { NewTaskBody, ReviewBody } from "../http/task-fields.ts";
 import { repoOf, reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
+import { NewAdminTaskBody, PersonReviewBody } from "../../wire/task-bodies.ts";
+import {
+  WireAdminBoard,
+  WireAdminTask,
+  WireAdminTaskAsks,
+  WireAdminWholeTask,
+  WireAssignmentReport,
+  type WireTask,
+} from "../../wire/task.ts";
 import { cursorField } from "./admin-pages.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
 
 const BODY_BYTES = 262_144;
 
-const Item = z.looseObject({});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const ONE = { ...ADMIN_REFUSALS, 404: Refused } as const;
 const CHANGE = { 400: Refused, ...ONE, 409: Refused } as const;
@@ -42,35 +50,21 @@ interface OfTask {
 
 /**
  * Tasks of coding agents for admins: the board and what can be done on it. `:repo` is a repository's name, `:id` a task's,
- * percent-encoded. A Task is the protocol's own (spec/assignment 2), with its `repo`.
+ * percent-encoded. What travels stands in `wire/task.ts`.
  *
- *     GET    /admin/assignments                          { sandboxNotice: string|null, parallel,
- *                                                          repos: [{name, agent, isDefault, parallel, startDependentsOn,
- *                                                                   target: string|null, worker}],
- *                                                          agents: [{name, ready, why?}], tasks: [Task] of all of them }
- *     GET    /admin/assignments/events                   SSE, live only: `state` and `question` of every task:
- *                                                          {seq, at, attempt, type, id, repo, ...}
- *     GET    /admin/assignments/:repo                    { repo, seq, tasks: [Task] }
- *     POST   /admin/assignments/:repo                    {id, prompt, dependencies?, agent?, base?, startDependentsOn?}
- *                                                          -> 202 Task; `Idempotency-Key` as on the wire
+ *     GET    /admin/assignments                          all repositories and their tasks
+ *     GET    /admin/assignments/events                   SSE, live only: `state` and `question` of every task, with `repo`
+ *     GET    /admin/assignments/:repo                    the tasks of one
+ *     POST   /admin/assignments/:repo                    -> 202 the task; `Idempotency-Key` as on the wire
  *     GET    /admin/assignments/:repo/events             SSE from after `Last-Event-ID`, `?after=`, or now
- *     GET    /admin/assignments/:repo/tasks/:id          Task with prompt, base?, tree?: {path, bytes},
- *                                                          attempts: [{n, state, outcome?, agent, agentVersion?, sandbox?,
- *                                                            resumes, changed?, usage?, start?, commit?, jobId, startedAt,
- *                                                            endedAt?}],
- *                                                          reviews: [{attempt, verdict, comment?, comments, by, at}],
- *                                                          asks: [{askId, attempt, type, summary, prompt, state, url?,
- *                                                            askedAt, answeredAt?, answer?, by?}], asksNext: null, or
- *                                                          where the next page of them begins
- *     GET    /admin/assignments/:repo/tasks/:id/asks     ?cursor= -> { asks, next }, the oldest first
- *     DELETE /admin/assignments/:repo/tasks/:id          -> Task, once its last process is gone
- *     POST   /admin/assignments/:repo/tasks/:id/retry    -> 202 Task, of one that failed, was canceled or rejected
- *     POST   /admin/assignments/:repo/tasks/:id/review   {verdict, attempt, comment?, comments?: [{path, line, text}]}
- *                                                          -> Task; a person's own session alone
+ *     GET    /admin/assignments/:repo/tasks/:id          the whole task
+ *     GET    /admin/assignments/:repo/tasks/:id/asks     ?cursor= -> the oldest first
+ *     DELETE /admin/assignments/:repo/tasks/:id          -> the task, once its last process is gone
+ *     POST   /admin/assignments/:repo/tasks/:id/retry    -> 202 the task, of one that failed, was canceled or rejected
+ *     POST   /admin/assignments/:repo/tasks/:id/review   -> the task; a person's own session alone
  *     GET    /admin/assignments/:repo/tasks/:id/diff     ?against=start|base&attempt= -> text/x-patch
- *     GET    /admin/assignments/:repo/tasks/:id/log      SSE from the first event, or after `Last-Event-ID` or `?after=`:
- *                                                          {seq, at, attempt, type, ...}; {reset: true} where the log was
- *                                                          cut and what is shown must be read anew
+ *     GET    /admin/assignments/:repo/tasks/:id/log      SSE from the first event, or after `Last-Event-ID` or `?after=`;
+ *                                                          where the log was cut, what is shown must be read anew
  */
 export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
@@ -78,6 +72,7 @@ export function adminAssignmentRoutes(door: DoorContext): (app: Door) => Promise
     boardRoutes(app, door);
     repoRoutes(app, door);
     taskRoutes(app, door);
+    reviewRoute(app, door);
     workRoutes(app, door);
   };
 }
@@ -90,8 +85,14 @@ function boardRoutes(app: Door, door: DoorContext): void {
 
   app.get(
     "/admin/assignments",
-    { schema: { tags, summary: "Repositories, agents, and all their tasks", response: { 200: Item, ...ONE } } },
-    async (request) => {
+    {
+      schema: {
+        tags,
+        summary: "Repositories, agents, and all their tasks",
+        response: { 200: jsonReply(WireAssignmentReport), ...ONE },
+      },
+    },
+    async (request): Promise<WireAssignmentReport> => {
       await administrator(door, request);
       const { repos, agents, parallel } = ctx.assignment;
       const readings = await Promise.all(repos.map(({ name }) => readTasks(ctx, name)));
@@ -131,8 +132,8 @@ function repoRoutes(app: Door, door: DoorContext): void {
 
   app.get<OfRepo>(
     "/admin/assignments/:repo",
-    { schema: { tags, summary: "The tasks of a repository", response: { 200: Item, ...ONE } } },
-    async (request) => {
+    { schema: { tags, summary: "The tasks of a repository", response: { 200: jsonReply(WireAdminBoard), ...ONE } } },
+    async (request): Promise<WireAdminBoard> => {
       await administrator(door, request);
       const { name: repo } = repoOf(door, request.params.repo);
       const { seq, tasks } = await readTasks(ctx, repo);
@@ -145,7 +146,12 @@ function repoRoutes(app: Door, door: DoorContext): void {
     {
       bodyLimit: BODY_BYTES,
       config: { takesBody: true, maxBodyBytes: BODY_BYTES },
-      schema: { tags, summary: "Give work to an agent", body: NewTaskBody, response: { 202: Item, ...CHANGE } },
+      schema: {
+        tags,
+        summary: "Give work to an agent",
+        body: NewAdminTaskBody,
+        response: { 202: jsonReply(WireAdminTask), ...CHANGE },
+      },
     },
     async (request, reply) => {
       const by = await administrator(door, request);
@@ -183,7 +189,13 @@ function taskRoutes(app: Door, door: DoorContext): void {
 
   app.get<OfTask>(
     "/admin/assignments/:repo/tasks/:id",
-    { schema: { tags, summary: "One task, with all that happened to it", response: { 200: Item, ...ONE } } },
+    {
+      schema: {
+        tags,
+        summary: "One task, with all that happened to it",
+        response: { 200: jsonReply(WireAdminWholeTask), ...ONE },
+      },
+    },
     async (request) => {
       await administrator(door, request);
       const { repo, id } = taskOf(door, request);
@@ -193,7 +205,7 @@ function taskRoutes(app: Door, door: DoorContext): void {
 
   app.delete<OfTask>(
     "/admin/assignments/:repo/tasks/:id",
-    { schema: { tags, summary: "Cancel a task", response: { 200: Item, ...ONE, 503: Refused } } },
+    { schema: { tags, summary: "Cancel a task", response: { 200: jsonReply(WireAdminTask), ...ONE, 503: Refused } } },
     async (request, reply) => {
       const by = await administrator(door, request);
       const task = taskOf(door, request);
@@ -205,7 +217,13 @@ function taskRoutes(app: Door, door: DoorContext): void {
 
   app.post<OfTask>(
     "/admin/assignments/:repo/tasks/:id/retry",
-    { schema: { tags, summary: "Try a task again that ended without a result", response: { 202: Item, ...CHANGE } } },
+    {
+      schema: {
+        tags,
+        summary: "Try a task again that ended without a result",
+        response: { 202: jsonReply(WireAdminTask), ...CHANGE },
+      },
+    },
     async (request, reply) => {
       const by = await administrator(door, request);
       const task = taskOf(door, request);
@@ -213,7 +231,10 @@ function taskRoutes(app: Door, door: DoorContext): void {
       return reply.code(202).send(await wireOf(door, task.repo, task.id));
     },
   );
+}
 
+/** What a person says of finished work. */
+function reviewRoute(app: Door, door: DoorContext): void {
   app.post<OfTask>(
     "/admin/assignments/:repo/tasks/:id/review",
     {
@@ -222,8 +243,8 @@ function taskRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "Approve, reject, or ask for changes",
-        body: ReviewBody,
-        response: { 200: Item, ...CHANGE },
+        body: PersonReviewBody,
+        response: { 200: jsonReply(WireAdminTask), ...CHANGE },
       },
     },
     async (request) => {
@@ -231,7 +252,7 @@ function taskRoutes(app: Door, door: DoorContext): void {
       if (by.kind !== "human") throw new Refusal("person_needed");
       const task = taskOf(door, request);
       const of = { ...task, person: by.id, name: await nameOf(door, by) };
-      await reviewTask(ctx, reviewWishOf(request.body as Record<string, unknown>, of));
+      await reviewTask(door.ctx, reviewWishOf(request.body as Record<string, unknown>, of));
       return wireOf(door, task.repo, task.id);
     },
   );
@@ -248,7 +269,7 @@ function workRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What a task's agents asked, the oldest first",
         querystring: fields(cursorField),
-        response: { 200: Item, 400: Refused, ...ONE },
+        response: { 200: jsonReply(WireAdminTaskAsks), 400: Refused, ...ONE },
       },
     },
     async (request) => {
@@ -299,7 +320,7 @@ function taskOf(door: DoorContext, request: FastifyRequest): { repo: string; id:
   return { repo: repoOf(door, repo).name, id: taskIdOf(id) };
 }
 
-async function wireOf(door: DoorContext, repo: string, id: string): Promise<object> {
+async function wireOf(door: DoorContext, repo: string, id: string): Promise<WireTask> {
   return taskWire(await readTask(door.ctx, repo, id), door);
 }
 
@@ -333,7 +354,7 @@ async function* told<T extends Parameters<typeof taskEventWire>[0]>(
   for await (const one of news) yield taskNews(one);
 }
 
-function repoWire(repo: AssignmentRules["repos"][number]): object {
+function repoWire(repo: AssignmentRules["repos"][number]): WireAssignmentReport["repos"][number] {
   const { name, agent, isDefault, parallel, startOn, onApprove, path } = repo;
   return {
     name,
@@ -346,7 +367,7 @@ function repoWire(repo: AssignmentRules["repos"][number]): object {
   };
 }
 
-function agentWire({ work }: DoorContext, name: string): object {
+function agentWire({ work }: DoorContext, name: string): WireAssignmentReport["agents"][number] {
   const { ready, why } = work?.readiness(name) ?? { ready: false, why: "this server runs no agents" };
   return { name, ready, ...(why !== null && { why }) };
 }

@@ -10,15 +10,16 @@ import { reviewTask } from "../../tasks/review.ts";
 import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
 import { parseBody } from "../http/body.ts";
 import { fields, optional, textField, wordField } from "../../wire/fields.ts";
+import { jsonReply } from "../http/json-reply.ts";
 import { signedInPerson } from "../http/principals.ts";
-import { ReviewBody } from "../http/task-fields.ts";
 import { reviewWishOf } from "../http/task-wish.ts";
+import { PersonReviewBody } from "../../wire/task-bodies.ts";
+import { WireInboxReviewResult, WireInboxTask, WireInboxTaskAsks, type WireWholeTask } from "../../wire/task.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
 import { cursorField } from "./admin-pages.ts";
 
 const BODY_BYTES = 262_144;
 
-const Item = z.looseObject({});
 const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const ONE = { 401: Refused, 404: Refused } as const;
 const Of = fields(cursorField);
@@ -47,7 +48,9 @@ function reviewRoutes(app: Door, door: DoorContext): void {
 
   app.get<OneAsk>(
     "/people/me/asks/:id/task",
-    { schema: { tags, summary: "The task that is up for review", response: { 200: Item, ...ONE } } },
+    {
+      schema: { tags, summary: "The task that is up for review", response: { 200: jsonReply(WireInboxTask), ...ONE } },
+    },
     async (request) => {
       const { repo, id } = (await reviewed(door, request)).task;
       return wholeTaskOf(door, repo, id);
@@ -61,7 +64,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What was asked on the way, the oldest first",
         querystring: Of,
-        response: { 200: Item, 400: Refused, ...ONE },
+        response: { 200: jsonReply(WireInboxTaskAsks), 400: Refused, ...ONE },
       },
     },
     async (request) => taskAsksOf(door, request, (await reviewed(door, request)).task),
@@ -83,8 +86,8 @@ function reviewRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "Approve, reject, or ask for changes, line by line",
-        body: ReviewBody,
-        response: { 200: Item, 400: Refused, ...ONE, 403: Refused, 409: Refused },
+        body: PersonReviewBody,
+        response: { 200: jsonReply(WireInboxReviewResult), 400: Refused, ...ONE, 403: Refused, 409: Refused },
       },
     },
     async (request) => review(door, request),
@@ -102,7 +105,7 @@ async function reviewed(door: DoorContext, request: FastifyRequest) {
 }
 
 /** Records what the signed-in person says of the work, and returns the task as it is then. */
-async function review(door: DoorContext, request: FastifyRequest): Promise<object> {
+async function review(door: DoorContext, request: FastifyRequest): Promise<WireWholeTask> {
   const { ctx } = door;
   const { person, ask, task } = await reviewed(door, request);
   const responder = await responderOf(ctx.db, person, "web");

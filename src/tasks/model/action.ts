@@ -1,5 +1,6 @@
 /** What kind of thing a tool call does, as policy knows it (spec/assignment 8). */
-export type PermissionAction = "read" | "write" | "execute" | "network" | "tool" | "reconfigure";
+export const PERMISSION_ACTIONS = ["read", "write", "execute", "network", "tool", "reconfigure"] as const;
+export type PermissionAction = (typeof PERMISSION_ACTIONS)[number];
 
 /** What policy judges a tool call by. */
 export interface Deed {

@@ -1,5 +1,8 @@
 import type { StartOn } from "./task.ts";
 
+/** How approved work comes into a branch. */
+export const MERGES = ["ff", "merge", "squash"] as const;
+
 /** One repository in which agents may be given work (spec/assignment 1). */
 export interface RepoRules {
   name: string;
@@ -18,7 +21,7 @@ export interface RepoRules {
   onConflict: "ask" | "agent";
   onStale: "mark" | "rerun";
   /** What approving does to which branch; null for nothing. */
-  onApprove: { how: "ff" | "merge" | "squash"; target: string } | null;
+  onApprove: { how: (typeof MERGES)[number]; target: string } | null;
 }
 
 /** A coding agent as it is configured. */

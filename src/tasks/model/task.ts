@@ -2,23 +2,26 @@ import type { Sandbox } from "../../core/model/sandbox.ts";
 import type { TaskConflict } from "./conflict.ts";
 
 /** Where a task is (spec/assignment 3). */
-export type TaskState =
-  | "blocked"
-  | "queued"
-  | "conflict"
-  | "preparing"
-  | "running"
-  | "awaiting_answer"
-  | "interrupted"
-  | "committing"
-  | "review"
-  | "approved"
-  | "rejected"
-  | "failed"
-  | "canceled";
+export const TASK_STATES = [
+  "blocked",
+  "queued",
+  "conflict",
+  "preparing",
+  "running",
+  "awaiting_answer",
+  "interrupted",
+  "committing",
+  "review",
+  "approved",
+  "rejected",
+  "failed",
+  "canceled",
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];
 
 /** What clients of the specification know, and `error` for what will not complete. */
-export type TaskStatus = "queued" | "in-progress" | "completed" | "error";
+export const TASK_STATUSES = ["queued", "in-progress", "completed", "error"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 const STATUS: Readonly<Record<TaskState, TaskStatus>> = {
   blocked: "queued",
@@ -71,7 +74,8 @@ export function isTaskOver(state: TaskState): boolean {
 }
 
 /** When dependants may start: when the commit exists, or when a person has approved it. */
-export type StartOn = "completed" | "approved";
+export const START_ON = ["completed", "approved"] as const;
+export type StartOn = (typeof START_ON)[number];
 
 /** Whether a dependency is there for those that wait for it. */
 export function releases(state: TaskState, startOn: StartOn): boolean {
@@ -126,7 +130,8 @@ export interface Task {
 }
 
 /** Where an attempt is: `ending` while its processes are not proven dead. */
-export type AttemptState = "preparing" | "running" | "committing" | "ending" | "ended";
+export const ATTEMPT_STATES = ["preparing", "running", "committing", "ending", "ended"] as const;
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
 /** One run of an agent on a task. */
 export interface Attempt {
@@ -196,7 +201,8 @@ export interface TaskEvent extends NewTaskEvent {
   attempt: number;
 }
 
-export type ReviewVerdict = "approve" | "request_changes" | "reject";
+export const REVIEW_VERDICTS = ["approve", "request_changes", "reject"] as const;
+export type ReviewVerdict = (typeof REVIEW_VERDICTS)[number];
 
 /** One remark about a line of the work. */
 export interface LineComment {

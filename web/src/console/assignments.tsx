@@ -13,7 +13,7 @@ import { NewTaskPage } from "./task-new.tsx";
 import { TaskPage } from "./task-page.tsx";
 import { After, SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { Board, Task, TaskState } from "./task-wire.ts";
+import type { AssignmentReport, Task } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 const BASE = "/console/assignments";
@@ -21,7 +21,7 @@ const BASE = "/console/assignments";
 const NEW = "_new";
 
 type ColumnName = keyof typeof text.columns;
-const HOLDS: Record<ColumnName, readonly TaskState[]> = {
+const HOLDS: Record<ColumnName, readonly Task["state"][]> = {
   queued: ["queued", "blocked"],
   working: ["preparing", "running", "interrupted", "committing"],
   waiting: ["awaiting_answer", "conflict"],
@@ -88,7 +88,7 @@ function BoardPage({ repo }: { repo: string | undefined }) {
   );
 }
 
-function ChooseRepo({ board, repo }: { board: Board; repo: string | undefined }) {
+function ChooseRepo({ board, repo }: { board: AssignmentReport; repo: string | undefined }) {
   const [, go] = useLocation();
   return (
     <select

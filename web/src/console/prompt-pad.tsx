@@ -12,7 +12,7 @@ import { Block } from "./relay-parts.tsx";
 import { submitTask, taskHref, useBoard } from "./task-api.ts";
 import { SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { Board, Task } from "./task-wire.ts";
+import type { AssignmentReport, Task } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 /** Which page may be framed and listened to; the server says so in the page. */
@@ -47,7 +47,7 @@ export function PromptPadPage() {
   );
 }
 
-function Pad({ board, origin }: { board: Board; origin: string }) {
+function Pad({ board, origin }: { board: AssignmentReport; origin: string }) {
   const usual = board.repos.find(({ isDefault }) => isDefault) ?? board.repos[0];
   const [repo, setRepo] = useState(usual?.name ?? "");
   const [sent, setSent] = useState<readonly Task[]>([]);

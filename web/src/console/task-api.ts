@@ -4,7 +4,7 @@ import { newKey } from "@parley/sdk/idempotency-key";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
 import { useStream } from "./relay-api.ts";
-import type * as wire from "./task-wire.ts";
+import type { AssignmentReport, NewTask, Task, TaskReview, WholeTask } from "../../../sdk/src/wire-schemas.ts";
 
 const FRESH_MS = 5000;
 /** Changes are gathered for so long before what is shown is read anew. */
@@ -21,7 +21,7 @@ export const taskHref = (repo: string, id: string): string =>
 export function useBoard() {
   return useQuery({
     queryKey: ["console", "tasks"],
-    queryFn: ({ signal }) => connection.call<wire.Board>("GET", BOARD, { signal }),
+    queryFn: ({ signal }) => connection.call<AssignmentReport>("GET", BOARD, { signal }),
     staleTime: FRESH_MS,
   });
 }
@@ -29,7 +29,7 @@ export function useBoard() {
 export function useTask(repo: string, id: string) {
   return useQuery({
     queryKey: ["console", "task", repo, id],
-    queryFn: ({ signal }) => connection.call<wire.WholeTask>("GET", taskPath(repo, id), { signal }),
+    queryFn: ({ signal }) => connection.call<WholeTask>("GET", taskPath(repo, id), { signal }),
   });
 }
 
@@ -56,20 +56,20 @@ export function useLiveTasks(): void {
 }
 
 /** The task is in line. The same under the same key again changes nothing. */
-export async function submitTask(repo: string, task: wire.NewTask, key = newKey()): Promise<wire.Task> {
+export async function submitTask(repo: string, task: NewTask, key = newKey()): Promise<Task> {
   return connection.call("POST", repoPath(repo), { body: task, idempotencyKey: key });
 }
 
-export async function cancelTask(repo: string, id: string): Promise<wire.Task> {
+export async function cancelTask(repo: string, id: string): Promise<Task> {
   return connection.call("DELETE", taskPath(repo, id), { timeoutMs: CANCEL_MS });
 }
 
 /** What ended without a result is in line again, as it was submitted. */
-export async function retryTask(repo: string, id: string): Promise<wire.Task> {
+export async function retryTask(repo: string, id: string): Promise<Task> {
   return connection.call("POST", `${taskPath(repo, id)}/retry`);
 }
 
-export async function reviewTask(repo: string, id: string, review: wire.NewReview): Promise<wire.Task> {
+export async function reviewTask(repo: string, id: string, review: TaskReview): Promise<Task> {
   return connection.call("POST", `${taskPath(repo, id)}/review`, { body: review });
 }
 

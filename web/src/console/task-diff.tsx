@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type ChangeData, Diff, getChangeKey, Hunk, type HunkData } from "react-diff-view";
 import { type PatchFile, readPatch } from "./patch.ts";
 import { text } from "./task-text.ts";
-import type { LineComment } from "./task-wire.ts";
+import type { LineComment } from "../../../sdk/src/wire-schemas.ts";
 import styles from "./task-diff.module.css";
 
 /** Files are drawn at once until this many lines are; the others open on their own. */

@@ -6,7 +6,7 @@ import { Block } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { taskPath } from "./task-api.ts";
 import { saidIn, text } from "./task-text.ts";
-import type { TaskEvent } from "./task-wire.ts";
+import type { TaskEvent } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 /** So many of the newest entries are kept on the page. */
@@ -89,10 +89,10 @@ function useEntries(repo: string, id: string) {
     });
   };
   useStream(`${taskPath(repo, id)}/log`, {
-    onEvent(type, data, seq) {
+    onEvent(_type, data) {
       // The log was cut: what is shown does not lead up to what comes.
       if ((data as { reset?: true }).reset) return setEntries([]);
-      held.current = [...held.current.slice(1 - MOST_ENTRIES), { ...(data as TaskEvent), type, seq }];
+      held.current = [...held.current.slice(1 - MOST_ENTRIES), data as TaskEvent];
       due.current ??= setTimeout(() => {
         due.current = undefined;
         if (latest.current) setWaiting(held.current.length);

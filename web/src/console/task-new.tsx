@@ -9,7 +9,7 @@ import { Detail, Problem, SelectField, TextField, useAction } from "./parts.tsx"
 import { refreshTasks, submitTask, taskHref, useBoard } from "./task-api.ts";
 import { SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { Board } from "./task-wire.ts";
+import type { AssignmentReport } from "../../../sdk/src/wire-schemas.ts";
 
 const BASE = "/console/assignments";
 const DRAFT = "draft-task";
@@ -36,7 +36,7 @@ export function NewTaskPage() {
 }
 
 /** Puts a task in line, and shows its page then. */
-function Form({ board }: { board: Board }) {
+function Form({ board }: { board: AssignmentReport }) {
   const [draft, change] = useDraft(board);
   const [, go] = useLocation();
   const submit = useAction(async () => {
@@ -70,7 +70,7 @@ const namesIn = (list: string): string[] =>
     .filter((name) => name !== "");
 
 /** What a task is made of. */
-function Fields(props: { board: Board; draft: Draft; onChange: (part: Partial<Draft>) => void }) {
+function Fields(props: { board: AssignmentReport; draft: Draft; onChange: (part: Partial<Draft>) => void }) {
   const { board, draft, onChange } = props;
   return (
     <>
@@ -114,7 +114,7 @@ function Fields(props: { board: Board; draft: Draft; onChange: (part: Partial<Dr
 }
 
 /** Whom a task can be given to: the repository's usual agent, or one by name, which may not be ready. */
-function agentsFor(repo: string, board: Board): { value: string; label: string }[] {
+function agentsFor(repo: string, board: AssignmentReport): { value: string; label: string }[] {
   const usual = board.repos.find(({ name }) => name === repo)?.agent ?? "";
   return [
     { value: "", label: text.form.usual(usual) },
@@ -143,7 +143,7 @@ function Actions({ isBusy }: { isBusy: boolean }) {
 }
 
 /** What was begun is kept on this device until it is sent. */
-function useDraft(board: Board): [Draft, (part: Partial<Draft>) => void] {
+function useDraft(board: AssignmentReport): [Draft, (part: Partial<Draft>) => void] {
   const [draft, setDraft] = useState(() => readDraft(board));
   const change = (part: Partial<Draft>): void => {
     const next = { ...draft, ...part };
@@ -153,7 +153,7 @@ function useDraft(board: Board): [Draft, (part: Partial<Draft>) => void] {
   return [draft, change];
 }
 
-function readDraft(board: Board): Draft {
+function readDraft(board: AssignmentReport): Draft {
   const usual = board.repos.find(({ isDefault }) => isDefault) ?? board.repos[0];
   const empty = {
     repo: usual?.name ?? "",

@@ -14,15 +14,15 @@ import { TaskLog } from "./task-log.tsx";
 import { TaskReview } from "./task-review.tsx";
 import { After, SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { TaskAsk, TaskState, WholeTask } from "./task-wire.ts";
+import type { TaskAsk, WholeTask } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 import { text as consoleText } from "./text.ts";
 import { text as appText } from "../text.ts";
 
 const BASE = "/console/assignments";
 const LONG_PROMPT = 600;
-const FAILED: readonly TaskState[] = ["rejected", "failed", "canceled"];
-const SETTLED: readonly TaskState[] = [...FAILED, "review", "approved"];
+const FAILED: readonly WholeTask["state"][] = ["rejected", "failed", "canceled"];
+const SETTLED: readonly WholeTask["state"][] = [...FAILED, "review", "approved"];
 
 export function TaskPage({ repo, id }: { repo: string; id: string }) {
   const { data, error } = useTask(repo, id);

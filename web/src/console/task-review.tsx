@@ -8,12 +8,14 @@ import styles from "./console.module.css";
 import { Field, Problem, Section, TextField, useAction } from "./parts.tsx";
 import { TaskChanges } from "./task-changes.tsx";
 import { text } from "./task-text.ts";
-import type { LineComment, NewReview, Verdict } from "./task-wire.ts";
+import type { LineComment, TaskReview as NewReview } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
+
+type Verdict = NewReview["verdict"];
 
 interface Draft {
   comment: string;
-  comments: readonly LineComment[];
+  comments: LineComment[];
 }
 
 /** What is reviewed, and how its verdict is sent. */

@@ -1,6 +1,10 @@
 /** The words of the pages about the work of coding agents. */
 import { count, duration, number } from "../format.ts";
-import type { Diffstat, Task, TaskEvent, TaskState, Usage, Verdict } from "./task-wire.ts";
+import type { Task, TaskEvent, TaskReview, WholeTask } from "../../../sdk/src/wire-schemas.ts";
+
+type TaskState = Task["state"];
+type Verdict = TaskReview["verdict"];
+type Usage = NonNullable<WholeTask["attempts"][number]["usage"]>;
 
 const STATES: Record<TaskState, string> = {
   blocked: "Blocked",
@@ -62,7 +66,7 @@ export const text = {
     state === undefined ? `${id} (not known yet)` : `${id} (${STATES[state].toLowerCase()})`,
   stale: "Stale: a task it builds on has a newer commit",
   unchanged: "Nothing changed",
-  diffstat: ({ files, insertions, deletions }: Diffstat) =>
+  diffstat: ({ files, insertions, deletions }: NonNullable<Task["diffstat"]>) =>
     `${count(files, "file", "files")}, +${number(insertions)} −${number(deletions)}`,
   attempt: (n: number) => `Attempt ${number(n)}`,
   asked: "Asks",
@@ -219,7 +223,9 @@ export function saidIn(event: TaskEvent): string {
     const value = event[name];
     return typeof value === "string" ? value : "";
   };
-  switch (event.type) {
+  // A later server may tell of other kinds.
+  const type: string = event.type;
+  switch (type) {
     case "state": {
       const state = word("state") as TaskState;
       return [STATES[state] ?? state, word("error") || word("blockedReason")].filter((part) => part !== "").join(": ");

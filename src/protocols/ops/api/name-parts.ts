@@ -1,8 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { named, type Operation, type Schema, text } from "./operation.ts";
-import { OPERATIONS, PARTS } from "./operations.ts";
+import { OPERATIONS } from "./operations.ts";
 import { PARAMETERS } from "./parameters.ts";
-import { WORK_SCHEMAS } from "./work-schemas.ts";
 import { namedJsonSchemas } from "../../../wire/json-schema.ts";
 import "../../../wire/all.ts";
 
@@ -39,9 +38,7 @@ const ERRORS: Readonly<Record<string, string>> = {
  */
 export function nameParts<T extends object>(given: T): T {
   const document = given as ApiDocument;
-  const schemas = new Map<string, Schema>(
-    Object.entries({ ...WORK_SCHEMAS, ...namedJsonSchemas() }),
-  );
+  const schemas = new Map<string, Schema>(Object.entries(namedJsonSchemas()));
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, route] of Object.entries(methods)) {
       const operation = OPERATIONS.get(`${method.toUpperCase()} ${path}`);
@@ -50,10 +47,6 @@ export function nameParts<T extends object>(given: T): T {
         if (reply.description === "Default Response") reply.description = STATUS_CODES[status] ?? status;
       }
     }
-  }
-  for (const [part, [whole, ...path]] of Object.entries(PARTS)) {
-    const member = (at: unknown, key: string): unknown => (at as Record<string, unknown> | undefined)?.[key];
-    schemas.set(part, path.reduce(member, schemas.get(whole)) as Schema);
   }
   document.components = { ...document.components, schemas: withReferences(schemas) };
   return given;
@@ -72,7 +65,7 @@ function name(route: Described, operation: Operation, schemas: Map<string, Schem
   if (body !== undefined) nameBody(route, body, schemas);
   nameReplies(route, reply, schemas);
   if (also !== undefined) nameOtherType(route, also);
-  nameRefusals(route, schemas);
+  nameRefusals(route);
 }
 
 function nameBody(route: Described, body: string, schemas: Map<string, Schema>) {
@@ -107,7 +100,7 @@ function nameOtherType(route: Described, type: string) {
   if (content) content[type] = { schema: text() };
 }
 
-function nameRefusals(route: Described, schemas: Map<string, Schema>) {
+function nameRefusals(route: Described) {
   const error = ERRORS[route.tags?.[0] ?? ""];
   for (const status of error === undefined ? [] : REFUSALS) {
     route.responses[status] ??= { description: STATUS_CODES[status] ?? status };
@@ -116,27 +109,9 @@ function nameRefusals(route: Described, schemas: Map<string, Schema>) {
   for (const [status, response] of Object.entries(route.responses)) {
     // A server that is not ready says so in one word.
     if (/^[23]/.test(status) || response.content?.["text/plain"]) continue;
-    if (error === undefined) keep(schemas, "Error", ERROR);
     response.content = { [JSON_TYPE]: { schema: named(error ?? "Error") } };
   }
 }
-
-/** What every other door says of a refusal. */
-const ERROR: Schema = {
-  type: "object",
-  properties: {
-    error: {
-      type: "object",
-      properties: {
-        code: { type: "string" },
-        message: { type: "string" },
-        details: { type: "object", additionalProperties: true },
-      },
-      required: ["code", "message"],
-    },
-  },
-  required: ["error"],
-};
 
 /** Keeps a schema by its name; what stands there already and is not the same is a mistake of ours. */
 function keep(schemas: Map<string, Schema>, name: string, schema: Schema | undefined) {

@@ -20,25 +20,5 @@ export type Operations = Readonly<Record<string, Operation>>;
 export const text = (description?: string): Schema => ({ type: "string", ...(description && { description }) });
 export const time: Schema = { type: "string", format: "date-time" };
 export const integer: Schema = { type: "integer" };
-export const flag: Schema = { type: "boolean" };
-/** Whatever JSON can carry. */
-export const anything: Schema = {};
-export const members = (description?: string): Schema => ({
-  type: "object",
-  additionalProperties: true,
-  ...(description && { description }),
-});
 export const named = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-export const list = (items: Schema): Schema => ({ type: "array", items });
 export const oneOf = (...words: readonly string[]): Schema => ({ type: "string", enum: words });
-
-/** Returns the schema of an object; a name that ends with `?` may be left out. */
-export function object(fields: Readonly<Record<string, Schema>>): Schema {
-  const entries = Object.entries(fields);
-  const bare = (name: string) => name.replace(/\?$/, "");
-  return {
-    type: "object",
-    properties: Object.fromEntries(entries.map(([name, schema]) => [bare(name), schema])),
-    required: entries.map(([name]) => name).filter((name) => !name.endsWith("?")),
-  };
-}

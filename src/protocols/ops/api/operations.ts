@@ -133,14 +133,14 @@ const RELAY: Operations = {
 
 /** The routes of tasks stand below the default repository and below each by its name. */
 const tasks = (at: string, of: string): Operations => ({
-  [`POST ${at}`]: { id: `submitTask${of}`, body: "NewTask", reply: "Task" },
-  [`GET ${at}`]: { id: `readBoard${of}`, reply: "Board", query: ["id"] },
-  [`DELETE ${at}`]: { id: `cancelNamedTask${of}`, body: "TaskName", reply: "Task", query: ["id"] },
-  [`GET ${at}/tasks/{id}`]: { id: `readTask${of}`, reply: "WholeTask" },
-  [`DELETE ${at}/tasks/{id}`]: { id: `cancelTask${of}`, reply: "Task" },
-  [`GET ${at}/tasks/{id}/asks`]: { id: `listTaskAsks${of}`, reply: "TaskAskPage", query: ["cursor"] },
+  [`POST ${at}`]: { id: `submitTask${of}` },
+  [`GET ${at}`]: { id: `readBoard${of}`, query: ["id"] },
+  [`DELETE ${at}`]: { id: `cancelNamedTask${of}`, query: ["id"] },
+  [`GET ${at}/tasks/{id}`]: { id: `readTask${of}` },
+  [`DELETE ${at}/tasks/{id}`]: { id: `cancelTask${of}` },
+  [`GET ${at}/tasks/{id}/asks`]: { id: `listTaskAsks${of}`, query: ["cursor"] },
   [`GET ${at}/tasks/{id}/diff`]: { id: `readTaskDiff${of}`, reply: PATCH, query: ["against", "attempt"] },
-  [`POST ${at}/tasks/{id}/review`]: { id: `reviewTask${of}`, body: "TaskReview", reply: "Task" },
+  [`POST ${at}/tasks/{id}/review`]: { id: `reviewTask${of}` },
   [`GET ${at}/events`]: { id: `followTasks${of}`, reply: STREAM, query: ["after"] },
   [`GET ${at}/tasks/{id}/log`]: { id: `followTask${of}`, reply: STREAM, query: ["after"] },
 });
@@ -148,10 +148,10 @@ const tasks = (at: string, of: string): Operations => ({
 const TASKS: Operations = {
   ...tasks("/assignment", ""),
   ...tasks("/assignment/{repo}", "OfRepo"),
-  "POST /assignment/{repo}/work/{job}": { id: "reportWork", body: "WorkReport", reply: "WorkReply" },
+  "POST /assignment/{repo}/work/{job}": { id: "reportWork" },
   "GET /assignment/{repo}/work/{job}/bundle/{task}": { id: "readWorkBundle", reply: BYTES },
-  "GET /assignment/{repo}/reviewed": { id: "listReviewedWork", reply: "ReviewedWork" },
-  "POST /assignment/{repo}/reviewed": { id: "settleReviewedWork", body: "SettledWork" },
+  "GET /assignment/{repo}/reviewed": { id: "listReviewedWork" },
+  "POST /assignment/{repo}/reviewed": { id: "settleReviewedWork" },
 };
 
 const BROWSER: Operations = {
@@ -164,10 +164,10 @@ const BROWSER: Operations = {
   "GET /people/me/asks/{id}": { id: "readInboxAsk" },
   "POST /people/me/asks/{id}/decision": { id: "decideInboxAsk" },
   "GET /people/me/events": { id: "followInbox", reply: STREAM },
-  "GET /people/me/asks/{id}/task": { id: "readInboxTask", reply: "InboxTask" },
-  "GET /people/me/asks/{id}/task/asks": { id: "listInboxTaskAsks", reply: "InboxTaskAsks" },
+  "GET /people/me/asks/{id}/task": { id: "readInboxTask" },
+  "GET /people/me/asks/{id}/task/asks": { id: "listInboxTaskAsks" },
   "GET /people/me/asks/{id}/task/diff": { id: "readInboxTaskDiff", reply: PATCH },
-  "POST /people/me/asks/{id}/task/review": { id: "reviewInboxTask", body: "PersonReview", reply: "InboxReviewResult" },
+  "POST /people/me/asks/{id}/task/review": { id: "reviewInboxTask" },
   "GET /people/me/conversations": { id: "listOwnConversations" },
   "POST /people/me/conversations": { id: "beginConversation" },
   "GET /people/me/conversations/{id}": { id: "readOwnConversation" },
@@ -209,20 +209,16 @@ const ADMIN: Operations = {
   "GET /admin/decisions": { id: "listDecisions" },
   "DELETE /admin/decisions": { id: "forgetDecisions" },
   "DELETE /admin/decisions/{key}": { id: "forgetDecision" },
-  "GET /admin/assignments": { id: "readAllTasks", reply: "AssignmentReport" },
+  "GET /admin/assignments": { id: "readAllTasks" },
   "GET /admin/assignments/events": { id: "followAllTasks", reply: STREAM },
-  "GET /admin/assignments/{repo}": { id: "readAdminBoard", reply: "AdminBoard" },
-  "POST /admin/assignments/{repo}": { id: "submitAdminTask", body: "NewAdminTask", reply: "AdminTask" },
+  "GET /admin/assignments/{repo}": { id: "readAdminBoard" },
+  "POST /admin/assignments/{repo}": { id: "submitAdminTask" },
   "GET /admin/assignments/{repo}/events": { id: "followAdminTasks", reply: STREAM },
-  "GET /admin/assignments/{repo}/tasks/{id}": { id: "readAdminTask", reply: "AdminWholeTask" },
-  "DELETE /admin/assignments/{repo}/tasks/{id}": { id: "cancelAdminTask", reply: "AdminTask" },
-  "POST /admin/assignments/{repo}/tasks/{id}/retry": { id: "retryAdminTask", reply: "AdminTask" },
-  "POST /admin/assignments/{repo}/tasks/{id}/review": {
-    id: "reviewAdminTask",
-    body: "PersonReview",
-    reply: "AdminTask",
-  },
-  "GET /admin/assignments/{repo}/tasks/{id}/asks": { id: "listAdminTaskAsks", reply: "AdminTaskAsks" },
+  "GET /admin/assignments/{repo}/tasks/{id}": { id: "readAdminTask" },
+  "DELETE /admin/assignments/{repo}/tasks/{id}": { id: "cancelAdminTask" },
+  "POST /admin/assignments/{repo}/tasks/{id}/retry": { id: "retryAdminTask" },
+  "POST /admin/assignments/{repo}/tasks/{id}/review": { id: "reviewAdminTask" },
+  "GET /admin/assignments/{repo}/tasks/{id}/asks": { id: "listAdminTaskAsks" },
   "GET /admin/assignments/{repo}/tasks/{id}/diff": { id: "readAdminTaskDiff", reply: PATCH },
   "GET /admin/assignments/{repo}/tasks/{id}/log": { id: "followAdminTask", reply: STREAM },
   "GET /healthz": { id: "readLiveness", reply: "text/plain" },
@@ -235,9 +231,3 @@ const ADMIN: Operations = {
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   [QUESTIONS, PEOPLE, RELAY, TASKS, BROWSER, ADMIN].flatMap((one) => Object.entries(one)),
 );
-
-/** Pieces of schemas that stand in several: their names, and where in a schema they are found. */
-export const PARTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  LineComment: ["TaskReview", "properties", "comments", "items"],
-  WorkFacts: ["WorkReport", "oneOf", "1", "properties", "facts"],
-};

@@ -1,7 +1,9 @@
-import type { z } from "zod";
-import { lengthOf, type FieldProblem } from "../../core/model/field-problem.ts";
-import type { LineComment } from "../../tasks/model/task.ts";
-import { checkedField, fields, integerField, optional, textField, wordField } from "../../wire/fields.ts";
+/** What is sent to those who give coding agents work, as it travels (spec/assignment 2 and 12). */
+import { z } from "zod";
+import { lengthOf, type FieldProblem } from "../core/model/field-problem.ts";
+import { REVIEW_VERDICTS, START_ON } from "../tasks/model/task.ts";
+import { checkedField, fields, integerField, optional, textField, wordField } from "./fields.ts";
+import { jsonSchemaOf } from "./json-schema.ts";
 
 const MOST_ID = 200;
 const MOST_PROMPT = 100_000;
@@ -66,15 +68,13 @@ const dependenciesField = checkedField<string[]>(
   },
 );
 
-const commentsField = checkedField<LineComment[]>(
-  {
-    type: "array",
-    maxItems: MOST_COMMENTS,
-    items: {
-      type: "object",
-      properties: { path: { type: "string" }, line: { type: "integer" }, text: { type: "string" } },
-    },
-  },
+export const WireLineComment = z
+  .object({ path: z.string(), line: z.int(), text: z.string() })
+  .meta({ id: "LineComment", description: "One remark about a line of the work." });
+export type WireLineComment = z.output<typeof WireLineComment>;
+
+const commentsField = checkedField<WireLineComment[]>(
+  { type: "array", maxItems: MOST_COMMENTS, items: jsonSchemaOf(WireLineComment) },
   (value) => {
     const name = "comments";
     if (!Array.isArray(value)) return wrong(name, "type", "comments must be a list");
@@ -86,7 +86,7 @@ const commentsField = checkedField<LineComment[]>(
   },
 );
 
-function isLineComment(value: unknown): value is LineComment {
+function isLineComment(value: unknown): value is WireLineComment {
   if (typeof value !== "object" || value === null) return false;
   const { path, line, text } = value as Record<string, unknown>;
   return isText(path, MOST_PATH) && isText(text, MOST_COMMENT) && Number.isSafeInteger(line) && (line as number) >= 1;
@@ -104,13 +104,24 @@ export const NewTaskBody = fields({
   dependencies: optional(dependenciesField),
   agent: optional(textField("agent", 1, 64)),
   base: optional(textField("base", 1, 255)),
-  startDependentsOn: optional(wordField("startDependentsOn", ["completed", "approved"])),
-});
+  startDependentsOn: optional(wordField("startDependentsOn", START_ON)),
+}).meta({ id: "NewTask" });
+export type NewTaskBody = z.output<typeof NewTaskBody>;
+
+/** The same, of an admin. */
+export const NewAdminTaskBody = NewTaskBody.meta({ id: "NewAdminTask" });
 
 /** What a person says of finished work. */
-export const ReviewBody = fields({
-  verdict: wordField("verdict", ["approve", "request_changes", "reject"]),
+export const TaskReviewBody = fields({
+  verdict: wordField("verdict", REVIEW_VERDICTS),
   attempt: integerField("attempt", 1, 1_000_000),
   comment: optional(textField("comment", 0, MOST_COMMENT)),
   comments: optional(commentsField),
-});
+}).meta({ id: "TaskReview" });
+export type TaskReviewBody = z.output<typeof TaskReviewBody>;
+
+/** The same, of whoever is signed in. */
+export const PersonReviewBody = TaskReviewBody.meta({ id: "PersonReview" });
+
+/** A task that is to be cancelled, where the address does not name it. */
+export const TaskNameBody = z.object({ id: z.string() }).meta({ id: "TaskName" });
