@@ -279,7 +279,7 @@ for (const on of DATABASES) {
         for (const i of each()) {
           await tx.all(sql`INSERT INTO webhook_endpoints (endpoint_id, agent, url, format, events, description, enabled,
               secrets, created_at) VALUES (${`whe_${i}`}, ${`agent:bot-${Number(i) % 2}`}, 'https://bot.example/hook',
-              'parley', '[]', '', 1, '[]', parley_now())`);
+              'a2h', '[]', '', 1, '[]', parley_now())`);
         }
       });
       const admin = await adminOf(world);
