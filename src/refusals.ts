@@ -1,10 +1,24 @@
-/** How a request can be declined, in words every protocol has: each door maps these to its own statuses. */
+/** How a request can be declined, in words every protocol has: each door says how it prints each kind. */
 export type RefusalKind =
-  "invalid" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "gone" | "limited" | "unavailable";
+  | "malformed"
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "method"
+  | "too_slow"
+  | "conflict"
+  | "gone"
+  | "too_large"
+  | "media_type"
+  | "misdirected"
+  | "secret"
+  | "limited"
+  | "unavailable";
 
 /** Every considered "no". `docs/reference/errors.md` lists this table; a test keeps the two equal. */
 export const REFUSALS = {
-  invalid_json: { kind: "invalid", says: "The body is not valid JSON" },
+  invalid_json: { kind: "malformed", says: "The body is not valid JSON" },
   body_not_object: { kind: "invalid", says: "The body must be a JSON object" },
   invalid_input: { kind: "invalid", says: "The request has a field that is not valid." },
   key_required: { kind: "unauthenticated", says: "A valid key is required." },
@@ -24,19 +38,19 @@ export const REFUSALS = {
   key_not_found: { kind: "not_found", says: "There is no such key." },
   person_not_found: { kind: "not_found", says: "No person has this number." },
   route_not_found: { kind: "not_found", says: "There is nothing at this address." },
-  method_not_allowed: { kind: "invalid", says: "This address does not take this method." },
+  method_not_allowed: { kind: "method", says: "This address does not take this method." },
   already_answered: { kind: "conflict", says: "You have already answered this question." },
   person_changed: { kind: "conflict", says: "Somebody else is signed in than wrote this." },
   idempotency_mismatch: { kind: "conflict", says: "This idempotency key was used with a different request." },
   ask_settled: { kind: "gone", says: "This question no longer accepts answers." },
   rate_limited: { kind: "limited", says: "Too many requests." },
-  bad_http: { kind: "invalid", says: "This is not a request that HTTP allows." },
-  headers_too_large: { kind: "invalid", says: "The headers of the request are too large." },
-  request_too_slow: { kind: "invalid", says: "The request took too long to arrive." },
-  body_too_large: { kind: "invalid", says: "The body is too large." },
-  too_many_values: { kind: "invalid", says: "The body holds more than 10,000 values." },
-  unsupported_media_type: { kind: "invalid", says: "The body must be JSON, and not compressed." },
-  misdirected: { kind: "invalid", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
+  bad_http: { kind: "malformed", says: "This is not a request that HTTP allows." },
+  headers_too_large: { kind: "too_large", says: "The headers of the request are too large." },
+  request_too_slow: { kind: "too_slow", says: "The request took too long to arrive." },
+  body_too_large: { kind: "too_large", says: "The body is too large." },
+  too_many_values: { kind: "too_large", says: "The body holds more than 10,000 values." },
+  unsupported_media_type: { kind: "media_type", says: "The body must be JSON, and not compressed." },
+  misdirected: { kind: "misdirected", says: "This server does not answer to that host name; set PARLEY_PUBLIC_URL." },
   not_asked: { kind: "forbidden", says: "This person was not asked." },
   not_counted: { kind: "forbidden", says: "Only enrolled people count where several have to agree." },
   self_response: { kind: "forbidden", says: "An agent may not answer its own request." },
@@ -70,7 +84,7 @@ export const REFUSALS = {
   fenced: { kind: "conflict", says: "The lease is no longer valid" },
   answer_mismatch: { kind: "conflict", says: "job_id or step_id does not belong to this Ask" },
   person_needed: { kind: "forbidden", says: "Only a person may decide this Ask" },
-  secret_detected: { kind: "invalid", says: "A secret was found in the body" },
+  secret_detected: { kind: "secret", says: "A secret was found in the body" },
   repo_not_found: { kind: "not_found", says: "There is no such repository here." },
   repo_refused: { kind: "forbidden", says: "This key is not good for this repository." },
   task_not_found: { kind: "not_found", says: "There is no such task." },

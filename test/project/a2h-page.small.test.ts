@@ -5,7 +5,7 @@ import { textOf } from "../support/documents.ts";
 /** Returns each status with each code that the door can print, as its source says them. */
 function printed(): Set<string> {
   const source = textOf("src/protocols/a2h/errors.ts");
-  const whole = [...source.matchAll(/\bas\((\d{3}), "([a-z_]+)"|status: (\d{3}),\s*code: "([a-z_]+)"/g)];
+  const whole = [...source.matchAll(/\bas\(\s*(\d{3}),\s*"([a-z_]+)"|status: (\d{3}),\s*code: "([a-z_]+)"/g)];
   const resolved = [...source.matchAll(/\bresolved\("([a-z_]+)"/g)];
   return new Set([
     ...whole.map(([, status, code, other, another]) => `${status ?? other} ${code ?? another}`),

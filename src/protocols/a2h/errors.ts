@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { Refusal, type RefusalCode } from "../../refusals.ts";
+import { Refusal, type RefusalCode, type RefusalKind } from "../../refusals.ts";
 import type { FastifyReply, FastifyRequest } from "../http/door.ts";
 import { logFailure, refusalFrom } from "../http/errors.ts";
 import type { Loc, Problem } from "./fields.ts";
@@ -31,9 +31,10 @@ interface WireError {
 
 type Print = (refusal: Refusal, about: { noun: Noun; hasToken: boolean }) => WireError;
 
+/** Prints these words, and the named details as further members of `error`. */
 const as =
-  (status: number, code: string, message: string): Print =>
-  () => ({ status, code, message });
+  (status: number, code: string, message: string, ...members: string[]): Print =>
+  ({ details }) => ({ status, code, message, facts: Object.fromEntries(members.map((name) => [name, details[name]])) });
 
 const time = (at: unknown): string => new Date(at as number).toISOString();
 
@@ -97,77 +98,89 @@ const resolved =
   (code: string, message: string): Print =>
   ({ details }) => ({ status: 409, code, message, facts: { resolved_at: time(details["resolved_at"]) } });
 
-/** Everything that can be declined, as this protocol says it (spec/a2h 3.1). */
-const WIRE: Record<RefusalCode, Print> = {
-  invalid_json: as(400, "invalid_json", "The body is not valid JSON."),
-  body_not_object: () => ({
-    status: 422,
-    code: "validation_failed",
-    message: "the body must be an object",
-    detail: [{ loc: ["body"], msg: "the body must be an object", type: "value_error" }],
+const methodNotAllowed: Print = ({ details }) => {
+  const allowed = (details["allowed"] as readonly string[]).join(", ");
+  const message = `This path takes ${allowed}.`;
+  return { status: 405, code: "method_not_allowed", message, headers: { allow: allowed } };
+};
+
+const responded = as(409, "already_responded", "This request has already been answered.");
+
+/** How this protocol prints each kind of refusal (spec/a2h 3.1). */
+const KINDS: Record<RefusalKind, Print> = {
+  malformed: as(400, "invalid_json", "The body is not valid JSON."),
+  invalid,
+  unauthenticated: unauthorized,
+  forbidden: as(403, "responder_not_allowed", "This person was not asked."),
+  not_found: missing,
+  method: methodNotAllowed,
+  too_slow: as(408, "unavailable", "The request took too long to arrive."),
+  conflict: responded,
+  gone: responded,
+  too_large: ({ message, details }) => ({
+    status: 413,
+    code: "too_large",
+    message,
+    facts: { max_values: details["max_values"] },
   }),
-  invalid_input: invalid,
-  key_required: unauthorized,
+  media_type: as(415, "unsupported_media_type", "Send application/json."),
+  misdirected: as(421, "host_not_allowed", "This server does not answer for that host."),
+  secret: invalid,
+  limited,
+  unavailable: ({ message }) => ({ status: 503, code: "unavailable", message, headers: { "retry-after": "5" } }),
+};
+
+const selfResponse = as(403, "self_response_forbidden", "An agent may not answer its own request.");
+
+/** The path of a JSON pointer into the body. */
+const locOf = (path: string): string[] => ["body", ...path.split("/").filter((step) => step !== "")];
+
+/** The codes that it prints in another way than their kind. */
+const CODES: Partial<Record<RefusalCode, Print>> = {
+  body_not_object: (_, about) => invalid(new Refusal("invalid_input", {}, "the body must be an object"), about),
+  channel_unavailable: ({ details: { channel, available } }) => ({
+    status: 422,
+    code: "channel_unavailable",
+    message: `${CHANNEL_NAMES[String(channel)] ?? String(channel)} is not configured on this server.`,
+    facts: { channel, available },
+  }),
+  channel_not_found: as(422, "unknown_channel", "No channel has this id.", "id"),
+  human_unknown: as(422, "unknown_human", "No human has this id.", "id"),
+  unknown_option: as(422, "unknown_option", "This option was not offered.", "options"),
+  not_editable: as(422, "not_editable", "This request does not take edited arguments."),
+  answer_misfit: ({ details }, about) => {
+    const errors = (details["errors"] as { path: string; message: string }[] | undefined) ?? [];
+    const problems = errors.map(({ path, message }) => ({
+      loc: locOf(path),
+      code: "schema",
+      message: `${path || "the answer"} ${message}`,
+    }));
+    return invalid(new Refusal("answer_misfit", { problems }), about);
+  },
+  schema_refused: ({ message, details }) => {
+    const path = String(details["path"]);
+    return {
+      status: 422,
+      code: "schema_invalid",
+      message,
+      facts: { path },
+      detail: [{ loc: locOf(path), msg: message, type: "value_error" }],
+    };
+  },
   passed_on: (refusal, about) => ({ ...unauthorized(refusal, about), message: refusal.message }),
-  sign_in_refused: unauthorized,
   wrong_scope: scopeMissing,
   scope_missing: scopeMissing,
   origin_refused: as(403, "origin_not_allowed", "Requests from that origin are not allowed."),
-  misdirected: as(421, "host_not_allowed", "This server does not answer for that host."),
-  self_answer: as(403, "self_response_forbidden", "An agent may not answer its own request."),
-  self_response: as(403, "self_response_forbidden", "An agent may not answer its own request."),
-  not_asked: as(403, "responder_not_allowed", "This person was not asked."),
+  self_answer: selfResponse,
+  self_response: selfResponse,
   not_counted: ({ message }) => ({ status: 403, code: "responder_not_allowed", message }),
-  answer_first: as(403, "responder_not_allowed", "This person was not asked."),
-  code_missing: as(403, "responder_not_allowed", "This person was not asked."),
-  recipient_refused: ({ details }) => ({
-    status: 403,
-    code: "recipient_not_allowed",
-    message: "This server does not write to that recipient.",
-    facts: { path: details["path"] },
-  }),
-  ask_not_found: missing,
-  subscription_not_found: missing,
-  recovery_refused: missing,
-  key_not_found: missing,
-  person_not_found: missing,
-  request_not_found: missing,
-  human_not_found: missing,
+  recipient_refused: as(403, "recipient_not_allowed", "This server does not write to that recipient.", "path"),
   route_not_found: (refusal, about) => missing(refusal, { ...about, noun: "path" }),
-  link_dead: missing,
-  repo_not_found: missing,
-  task_not_found: missing,
-  diff_not_found: missing,
-  repo_refused: invalid,
-  dependency_cycle: invalid,
-  review_conflict: invalid,
-  task_not_ended: invalid,
-  task_ending: invalid,
-  policy_entry_not_found: missing,
-  not_grantable: invalid,
-  job_not_found: missing,
-  artifact_not_found: missing,
-  feature_disabled: missing,
-  job_id_taken: taken,
-  job_external: invalid,
-  job_closed: as(409, "already_responded", "This request has already been answered."),
-  fenced: as(409, "already_responded", "This request has already been answered."),
-  answer_mismatch: taken,
-  person_needed: as(403, "responder_not_allowed", "This person was not asked."),
-  secret_detected: invalid,
-  method_not_allowed: ({ details }) => {
-    const allowed = (details["allowed"] as readonly string[]).join(", ");
-    const message = `This path takes ${allowed}.`;
-    return { status: 405, code: "method_not_allowed", message, headers: { allow: allowed } };
-  },
   ref_taken: taken,
   idempotency_mismatch: taken,
-  ref_ambiguous: ({ details }) => ({
-    status: 409,
-    code: "call_id_ambiguous",
-    message: "Several agents use this call_id; address it by ask id.",
-    facts: { ask_ids: details["ask_ids"] },
-  }),
+  job_id_taken: taken,
+  answer_mismatch: taken,
+  ref_ambiguous: as(409, "call_id_ambiguous", "Several agents use this call_id; address it by ask id.", "ask_ids"),
   already_decided: ({ details }) => ({
     status: 409,
     code: "already_responded",
@@ -179,16 +192,9 @@ const WIRE: Record<RefusalCode, Print> = {
     },
   }),
   person_changed: as(409, "person_changed", "Somebody else is signed in than wrote this."),
-  already_answered: as(409, "already_responded", "This request has already been answered."),
-  ask_settled: as(409, "already_responded", "This request has already been answered."),
   request_expired: resolved("expired", "This request expired before it was answered."),
   request_cancelled: resolved("cancelled", "This request was cancelled by its agent."),
-  digest_mismatch: ({ details }) => ({
-    status: 409,
-    code: "digest_mismatch",
-    message: "What was shown is not what would run.",
-    facts: { expected: details["expected"] },
-  }),
+  digest_mismatch: as(409, "digest_mismatch", "What was shown is not what would run.", "expected"),
   escalation_limit: as(409, "escalation_limit", "A request can be escalated 10 times."),
   body_too_large: () => ({
     status: 413,
@@ -196,75 +202,20 @@ const WIRE: Record<RefusalCode, Print> = {
     message: `The body is over ${A2H_BODY_BYTES} bytes.`,
     facts: { limit: A2H_BODY_BYTES },
   }),
-  too_many_values: ({ message, details }) => ({
-    status: 413,
-    code: "too_large",
-    message,
-    facts: { max_values: details["max_values"] },
-  }),
-  unsupported_media_type: as(415, "unsupported_media_type", "Send application/json."),
-  channel_unavailable: ({ details }) => ({
-    status: 422,
-    code: "channel_unavailable",
-    message: `${CHANNEL_NAMES[String(details["channel"])] ?? String(details["channel"])} is not configured on this server.`,
-    facts: { channel: details["channel"], available: details["available"] },
-  }),
-  channel_not_found: ({ details }) => ({
-    status: 422,
-    code: "unknown_channel",
-    message: "No channel has this id.",
-    facts: { id: details["id"] },
-  }),
-  human_unknown: ({ details }) => ({
-    status: 422,
-    code: "unknown_human",
-    message: "No human has this id.",
-    facts: { id: details["id"] },
-  }),
-  unknown_option: ({ details }) => ({
-    status: 422,
-    code: "unknown_option",
-    message: "This option was not offered.",
-    facts: { options: details["options"] },
-  }),
-  not_editable: as(422, "not_editable", "This request does not take edited arguments."),
-  wrong_decision: invalid,
-  answer_misfit: ({ details }) => {
-    const errors = (details["errors"] as { path: string; message: string }[] | undefined) ?? [];
-    const problems = errors.map(({ path, message }) => {
-      const loc = ["body", ...path.split("/").filter((step) => step !== "")];
-      return { loc, code: "schema", message: `${path || "the answer"} ${message}` };
-    });
-    return invalid(new Refusal("answer_misfit", { problems }), { noun: "call", hasToken: true });
-  },
-  schema_refused: ({ message, details }) => {
-    const path = String(details["path"]);
-    const loc = ["body", ...path.split("/").filter((step) => step !== "")];
-    return {
-      status: 422,
-      code: "schema_invalid",
-      message,
-      facts: { path },
-      detail: [{ loc, msg: message, type: "value_error" }],
-    };
-  },
-  rate_limited: limited,
-  quota_exceeded: limited,
+  headers_too_large: as(431, "too_large", "The headers of the request are too large."),
   store_unavailable: () => ({
     status: 503,
     code: "unavailable",
     message: "The server is restarting.",
     headers: { "retry-after": "1" },
   }),
-  store_full: ({ message }) => ({
-    status: 503,
-    code: "unavailable",
-    message,
-    headers: { "retry-after": "5" },
-  }),
-  bad_http: as(400, "invalid_json", "The body is not valid JSON."),
-  headers_too_large: as(431, "too_large", "The headers of the request are too large."),
-  request_too_slow: as(408, "unavailable", "The request took too long to arrive."),
+  // This protocol has no words of its own for tasks and for permissions for good.
+  repo_refused: invalid,
+  dependency_cycle: invalid,
+  review_conflict: invalid,
+  task_not_ended: invalid,
+  task_ending: invalid,
+  not_grantable: invalid,
 };
 
 const CHANNEL_NAMES: Readonly<Record<string, string>> = {
@@ -293,7 +244,8 @@ export function sendA2hError(
   }
   const { noun = "path" } = request.routeOptions.config;
   const hasToken = request.headers.authorization !== undefined || request.facts.pathKey !== undefined;
-  return send(reply, WIRE[refusal.code](refusal, { noun, hasToken }));
+  const print = CODES[refusal.code] ?? KINDS[refusal.kind];
+  return send(reply, print(refusal, { noun, hasToken }));
 }
 
 function send(reply: FastifyReply, { status, code, message, facts, detail, headers = {} }: WireError): FastifyReply {

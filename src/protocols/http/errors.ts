@@ -5,116 +5,76 @@ import type { Context } from "../../context.ts";
 import { Refusal, REFUSALS, type RefusalCode, type RefusalKind } from "../../refusals.ts";
 import { LimitRefusal } from "../../core/limits.ts";
 
-/** A new kind of refusal does not compile until it has a status here. */
-const STATUS = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  gone: 410,
-  limited: 429,
-  unavailable: 503,
-} as const satisfies Record<RefusalKind, number>;
+type Wire = readonly [status: number, code: string];
 
-/** Where a code's own status differs from its kind's. The quota is the one 403 that published SDKs know how to read. */
-const OWN_STATUS: Partial<Record<RefusalCode, number>> = {
-  quota_exceeded: 403,
-  method_not_allowed: 405,
-  request_too_slow: 408,
-  body_too_large: 413,
-  too_many_values: 413,
-  secret_detected: 422,
-  unsupported_media_type: 415,
-  misdirected: 421,
-  headers_too_large: 431,
+/** How the Ask-a-Human error shape, which routes that belong to no protocol use too, prints each kind of refusal. */
+const KINDS: Record<RefusalKind, Wire> = {
+  malformed: [400, "VALIDATION_ERROR"],
+  invalid: [400, "VALIDATION_ERROR"],
+  unauthenticated: [401, "UNAUTHORIZED"],
+  forbidden: [403, "FORBIDDEN"],
+  not_found: [404, "NOT_FOUND"],
+  method: [405, "METHOD_NOT_ALLOWED"],
+  too_slow: [408, "REQUEST_TIMEOUT"],
+  conflict: [409, "CONFLICT"],
+  gone: [410, "QUESTION_CLOSED"],
+  too_large: [413, "PAYLOAD_TOO_LARGE"],
+  media_type: [415, "UNSUPPORTED_MEDIA_TYPE"],
+  misdirected: [421, "MISDIRECTED"],
+  secret: [422, "SECRET_DETECTED"],
+  limited: [429, "RATE_LIMITED"],
+  unavailable: [503, "STORE_UNAVAILABLE"],
 };
 
-/** The names of refusals in the Ask-a-Human error shape, which routes that belong to no protocol use too. */
-const WIRE_CODE = {
-  invalid_json: "VALIDATION_ERROR",
-  body_not_object: "VALIDATION_ERROR",
-  invalid_input: "VALIDATION_ERROR",
-  key_required: "UNAUTHORIZED",
-  passed_on: "UNAUTHORIZED",
-  wrong_scope: "UNAUTHORIZED",
-  sign_in_refused: "UNAUTHORIZED",
-  origin_refused: "ORIGIN_REFUSED",
-  self_answer: "SELF_ANSWER",
-  answer_first: "ANSWER_FIRST",
-  quota_exceeded: "AGENT_QUOTA_EXCEEDED",
-  ask_not_found: "QUESTION_NOT_FOUND",
-  subscription_not_found: "SUBSCRIPTION_NOT_FOUND",
-  recovery_refused: "NOT_FOUND",
-  key_not_found: "NOT_FOUND",
-  person_not_found: "NOT_FOUND",
-  route_not_found: "NOT_FOUND",
-  method_not_allowed: "METHOD_NOT_ALLOWED",
-  already_answered: "ALREADY_ANSWERED",
-  person_changed: "PERSON_CHANGED",
-  idempotency_mismatch: "IDEMPOTENCY_MISMATCH",
-  ask_settled: "QUESTION_CLOSED",
-  rate_limited: "RATE_LIMITED",
-  bad_http: "VALIDATION_ERROR",
-  headers_too_large: "PAYLOAD_TOO_LARGE",
-  request_too_slow: "REQUEST_TIMEOUT",
-  body_too_large: "PAYLOAD_TOO_LARGE",
-  too_many_values: "PAYLOAD_TOO_LARGE",
-  unsupported_media_type: "UNSUPPORTED_MEDIA_TYPE",
-  misdirected: "MISDIRECTED",
-  not_asked: "NOT_ASKED",
-  not_counted: "NOT_COUNTED",
-  self_response: "SELF_RESPONSE",
-  scope_missing: "FORBIDDEN",
-  recipient_refused: "RECIPIENT_REFUSED",
-  request_not_found: "NOT_FOUND",
-  human_not_found: "NOT_FOUND",
-  repo_not_found: "REPO_NOT_FOUND",
-  repo_refused: "FORBIDDEN",
-  task_not_found: "TASK_NOT_FOUND",
-  diff_not_found: "DIFF_NOT_FOUND",
-  dependency_cycle: "DEPENDENCY_CYCLE",
-  review_conflict: "REVIEW_CONFLICT",
-  task_not_ended: "TASK_NOT_ENDED",
-  task_ending: "TASK_ENDING",
-  policy_entry_not_found: "NOT_FOUND",
-  not_grantable: "NOT_GRANTABLE",
-  human_unknown: "VALIDATION_ERROR",
-  channel_not_found: "VALIDATION_ERROR",
-  channel_unavailable: "VALIDATION_ERROR",
-  ref_taken: "CONFLICT",
-  ref_ambiguous: "CONFLICT",
-  already_decided: "ALREADY_DECIDED",
-  request_expired: "EXPIRED",
-  request_cancelled: "CANCELLED",
-  digest_mismatch: "DIGEST_MISMATCH",
-  escalation_limit: "CONFLICT",
-  unknown_option: "VALIDATION_ERROR",
-  not_editable: "VALIDATION_ERROR",
-  wrong_decision: "VALIDATION_ERROR",
-  answer_misfit: "VALIDATION_ERROR",
-  schema_refused: "VALIDATION_ERROR",
-  code_missing: "CODE_MISSING",
-  job_not_found: "JOB_NOT_FOUND",
-  artifact_not_found: "ARTIFACT_NOT_FOUND",
-  feature_disabled: "FEATURE_DISABLED",
-  job_id_taken: "JOB_ID_CONFLICT",
-  job_closed: "JOB_CLOSED",
-  job_external: "VALIDATION_ERROR",
-  fenced: "FENCED",
-  answer_mismatch: "ANSWER_MISMATCH",
-  person_needed: "APPROVAL_NEEDS_PERSON",
-  secret_detected: "SECRET_DETECTED",
-  link_dead: "NOT_FOUND",
-  store_unavailable: "STORE_UNAVAILABLE",
-  store_full: "STORE_UNAVAILABLE",
-} as const satisfies Record<RefusalCode, string>;
+/** What it prints of single refusals, by names that programs know them by (spec/ask-a-human 1.3, reference/errors). */
+const CODES: Partial<Record<RefusalCode, Wire>> = {
+  origin_refused: [403, "ORIGIN_REFUSED"],
+  self_answer: [403, "SELF_ANSWER"],
+  answer_first: [403, "ANSWER_FIRST"],
+  not_asked: [403, "NOT_ASKED"],
+  not_counted: [403, "NOT_COUNTED"],
+  self_response: [403, "SELF_RESPONSE"],
+  recipient_refused: [403, "RECIPIENT_REFUSED"],
+  code_missing: [403, "CODE_MISSING"],
+  person_needed: [403, "APPROVAL_NEEDS_PERSON"],
+  // The one 403 that published SDKs know how to read.
+  quota_exceeded: [403, "AGENT_QUOTA_EXCEEDED"],
+  ask_not_found: [404, "QUESTION_NOT_FOUND"],
+  subscription_not_found: [404, "SUBSCRIPTION_NOT_FOUND"],
+  job_not_found: [404, "JOB_NOT_FOUND"],
+  artifact_not_found: [404, "ARTIFACT_NOT_FOUND"],
+  feature_disabled: [404, "FEATURE_DISABLED"],
+  repo_not_found: [404, "REPO_NOT_FOUND"],
+  task_not_found: [404, "TASK_NOT_FOUND"],
+  diff_not_found: [404, "DIFF_NOT_FOUND"],
+  already_answered: [409, "ALREADY_ANSWERED"],
+  person_changed: [409, "PERSON_CHANGED"],
+  idempotency_mismatch: [409, "IDEMPOTENCY_MISMATCH"],
+  already_decided: [409, "ALREADY_DECIDED"],
+  request_expired: [409, "EXPIRED"],
+  request_cancelled: [409, "CANCELLED"],
+  digest_mismatch: [409, "DIGEST_MISMATCH"],
+  job_id_taken: [409, "JOB_ID_CONFLICT"],
+  job_closed: [409, "JOB_CLOSED"],
+  fenced: [409, "FENCED"],
+  answer_mismatch: [409, "ANSWER_MISMATCH"],
+  dependency_cycle: [409, "DEPENDENCY_CYCLE"],
+  review_conflict: [409, "REVIEW_CONFLICT"],
+  task_not_ended: [409, "TASK_NOT_ENDED"],
+  not_grantable: [409, "NOT_GRANTABLE"],
+  headers_too_large: [431, "PAYLOAD_TOO_LARGE"],
+  task_ending: [503, "TASK_ENDING"],
+};
 
 const RETRY_WHEN_UNAVAILABLE_S = 5;
 
+function wireOf(code: RefusalCode): Wire {
+  return CODES[code] ?? KINDS[REFUSALS[code].kind];
+}
+
 /** Returns the status a refusal has on the wire. */
-export function statusOf(refusal: Refusal): number {
-  return OWN_STATUS[refusal.code] ?? STATUS[refusal.kind];
+export function statusOf({ code }: Refusal): number {
+  return wireOf(code)[0];
 }
 
 /** Returns the one error shape (spec/ask-a-human 1.3). */
@@ -127,7 +87,7 @@ export function refusalBody(refusal: Refusal): object {
   const { retry_after: _, ...rest } = refusal.details;
   // Only the limit's own refusal repeats in its body when to come back.
   const details = refusal.code === "quota_exceeded" ? rest : refusal.details;
-  return errorBody(WIRE_CODE[refusal.code], refusal.message, details);
+  return errorBody(wireOf(refusal.code)[1], refusal.message, details);
 }
 
 /** Sends a refusal with the headers that belong to it. */
@@ -182,7 +142,7 @@ export function refuseConnection(
   }
   const refusal = new Refusal(CONNECTION_REFUSALS.get(error.code) ?? "bad_http");
   const status = statusOf(refusal);
-  const body = JSON.stringify(errorBody(WIRE_CODE[refusal.code], refusal.message, {}));
+  const body = JSON.stringify(refusalBody(refusal));
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json; charset=utf-8",
@@ -225,10 +185,8 @@ export const BODY_LIMIT_BYTES = 131_072;
 
 /** Every code with the sentence and status it has at this door, for the documentation. */
 export function listWireErrors(): { code: string; refusal: RefusalCode; status: number; says: string }[] {
-  return (Object.keys(REFUSALS) as RefusalCode[]).map((refusal) => ({
-    code: WIRE_CODE[refusal],
-    refusal,
-    status: OWN_STATUS[refusal] ?? STATUS[REFUSALS[refusal].kind],
-    says: REFUSALS[refusal].says,
-  }));
+  return (Object.keys(REFUSALS) as RefusalCode[]).map((refusal) => {
+    const [status, code] = wireOf(refusal);
+    return { code, refusal, status, says: REFUSALS[refusal].says };
+  });
 }

@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import type { Refusal, RefusalCode } from "../../refusals.ts";
+import { REFUSALS, type Refusal, type RefusalCode, type RefusalKind } from "../../refusals.ts";
 import type { WireWorkError } from "../../wire/error.ts";
 import type { FastifyReply, FastifyRequest } from "./door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders } from "./errors.ts";
@@ -17,30 +17,64 @@ export const as =
     return { status, code, message: message ?? refusal.message, ...details };
   };
 
-/** The same without details. */
+/** The same without details, in the words of `src/refusals.ts` unless others are given. */
 export const bare =
-  (status: number, code: string, message: string): PrintError =>
-  () => ({ status, code, message });
+  (status: number, code: string, message?: string): PrintError =>
+  (refusal) => ({ status, code, message: message ?? REFUSALS[refusal.code].says });
 
-/**
- * Returns what answers whatever was thrown as this table says it; a bug of ours is logged once and told without any
- * detail. `challenge` is what somebody without a key is told in `WWW-Authenticate`, where the protocol wants it.
- */
-export function errorSender(table: Record<RefusalCode, PrintError>, { challenge }: { challenge?: string } = {}) {
+/** The finds are the details. */
+export const secretDetected =
+  (message: string): PrintError =>
+  ({ details }) => ({ status: 422, code: "SECRET_DETECTED", message, details: details["finds"] });
+
+const scopeMissing: PrintError = ({ details: { scope } }) => ({
+  status: 403,
+  code: "FORBIDDEN",
+  message: `This key lacks the scope ${String(scope)}`,
+  details: { scope },
+});
+
+/** The kinds of refusal that the protocols of this shape print alike. */
+export const SHARED_KINDS = {
+  malformed: bare(400, "INVALID_JSON", "Request body is not JSON"),
+  unauthenticated: bare(401, "UNAUTHORIZED", "A valid key is required."),
+  too_slow: bare(408, "REQUEST_TIMEOUT"),
+  too_large: as(413, "PAYLOAD_TOO_LARGE"),
+  misdirected: as(421, "MISDIRECTED"),
+  unavailable: bare(503, "STORE_UNAVAILABLE"),
+} as const satisfies Partial<Record<RefusalKind, PrintError>>;
+
+/** The single refusals that they print alike, and not as their kind. */
+export const SHARED_CODES = {
+  body_not_object: bare(400, "VALIDATION_ERROR", "Request body is not an object"),
+  passed_on: as(401, "UNAUTHORIZED"),
+  wrong_scope: scopeMissing,
+  scope_missing: scopeMissing,
+  origin_refused: bare(403, "ORIGIN_REFUSED"),
+  headers_too_large: bare(431, "PAYLOAD_TOO_LARGE"),
+} as const satisfies Partial<Record<RefusalCode, PrintError>>;
+
+/** How a protocol prints each kind of refusal, and the codes that it prints in another way than their kind. */
+export interface ErrorTable {
+  kinds: Record<RefusalKind, PrintError>;
+  codes: Partial<Record<RefusalCode, PrintError>>;
+  /** What somebody without a key is told in `WWW-Authenticate`, where the protocol wants it. */
+  challenge?: string;
+}
+
+/** Returns what answers whatever was thrown as the table says; a bug of ours is logged once and told without detail. */
+export function errorSender({ kinds, codes, challenge }: ErrorTable) {
   return (ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const refusal = refusalFrom(error);
     if (!refusal) {
       logFailure(ctx, error, request);
-      return send(reply, {
-        status: 500,
-        code: "SERVER_ERROR",
-        message: "Internal error.",
-        details: { request_id: request.id },
-      });
+      const details = { request_id: request.id };
+      return send(reply, { status: 500, code: "SERVER_ERROR", message: "Internal error.", details });
     }
     setRefusalHeaders(reply, refusal);
     if (challenge !== undefined && refusal.kind === "unauthenticated") reply.header("www-authenticate", challenge);
-    return send(reply, table[refusal.code](refusal));
+    const print = codes[refusal.code] ?? kinds[refusal.kind];
+    return send(reply, print(refusal));
   };
 }
 
