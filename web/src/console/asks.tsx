@@ -10,7 +10,7 @@ import { Paged, askRow, Block, Line, MoreOf, Said, ToAsk, ToJob } from "./relay-
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text as consoleText } from "./text.ts";
 import { text as appText } from "../text.ts";
 

@@ -7,7 +7,7 @@ import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
 import { Empty, Gone } from "./parts.tsx";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { taskHref, useBoard, useLiveTasks } from "./task-api.ts";
 import { NewTaskPage } from "./task-new.tsx";
 import { TaskPage } from "./task-page.tsx";

@@ -18,7 +18,7 @@ import {
   useEvery,
 } from "./parts.tsx";
 import { type Known, refresh, useChannels, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text } from "./text.ts";
 import type { ChannelState, ChannelTest } from "./wire.ts";
 

@@ -8,7 +8,7 @@ import * as api from "./relay-api.ts";
 import { Paged, hrefOf, jobRow, Line, MoreOf, Said } from "./relay-parts.tsx";
 import { text } from "./relay-text.ts";
 import type { Job, JobEvent, JobState } from "./relay-wire.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text as consoleText } from "./text.ts";
 import { text as appText } from "../text.ts";
 import { Link } from "wouter";

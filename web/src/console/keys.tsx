@@ -28,7 +28,7 @@ import {
   useAction,
 } from "./parts.tsx";
 import { refresh, useKeyList, useNames, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text } from "./text.ts";
 import { type Key, type KeyWish, SCOPES, type Scope } from "./wire.ts";
 

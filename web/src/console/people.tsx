@@ -9,7 +9,7 @@ import styles from "./console.module.css";
 import { ActionButton, ConfirmButton, Detail, Facts, Gone, List, Rows, Section, Sides, useAction } from "./parts.tsx";
 import { PersonForm } from "./person-form.tsx";
 import { type Known, refresh, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text } from "./text.ts";
 import { type HumanWish, PERSON_CHANNELS } from "./wire.ts";
 

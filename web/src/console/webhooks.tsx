@@ -19,7 +19,7 @@ import {
   useEvery,
 } from "./parts.tsx";
 import { refresh, useDeliveries, useEndpoints } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
+import type { PageProps } from "./page-props.ts";
 import { text } from "./text.ts";
 import type { Delivery, Endpoint } from "./wire.ts";
 
