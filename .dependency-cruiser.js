@@ -139,6 +139,13 @@ export default {
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
     {
+      name: "sdk-by-its-entries",
+      comment: "Those who use the SDK import what sdk/package.json exports, by its name.",
+      severity: "error",
+      from: { pathNot: sdk },
+      to: { path: sdk, dependencyTypesNot: ["aliased-workspace"] },
+    },
+    {
       name: "wire-knows-zod-alone",
       comment: "What travels is described by zod, and by nothing else from a registry or from Node.",
       severity: "error",
