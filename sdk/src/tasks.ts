@@ -4,6 +4,7 @@ export type {
   Board,
   LineComment,
   NewTask,
+  ReviewedWork,
   Task,
   TaskAsk,
   TaskEvent,

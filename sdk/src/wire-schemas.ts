@@ -125,3 +125,4 @@ export type {
   WireTaskEvent as TaskEvent,
   WireWholeTask as WholeTask,
 } from "../../src/wire/task.ts";
+export type { WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";

@@ -1,12 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { ReviewedWork } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
 import { openDeadline } from "../lib/deadline.ts";
 import { systemFetch } from "../lib/fetch.ts";
-import type { RepoRules } from "../tasks/model/rules.ts";
 import type { SubmissionFolder } from "../workshop/commission.ts";
 import type { openWorkshop } from "../workshop/open-workshop.ts";
-import type { SettledWork } from "../tasks/settle-review.ts";
 import type { ServerAddress } from "./desk.ts";
 
 const SETTLE_EVERY_MS = 5000;
@@ -14,13 +13,6 @@ const TIDY_EVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 const LOGS_MS = 30 * 24 * HOUR_MS;
 const REPLY_WITHIN_MS = 30_000;
-
-/** What reviews leave to be done in one repository, as its server says it. */
-interface Reviewed {
-  onApprove: RepoRules["onApprove"];
-  reviewed: readonly SettledWork[];
-  rejected: readonly { slug: string; n: number }[];
-}
 
 export interface UpkeepOptions {
   place: ServerAddress;
@@ -50,8 +42,8 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
   let tidiedAt = -Infinity;
   const told = new Set<string>();
 
-  async function settle(repo: string, signal: AbortSignal): Promise<Reviewed> {
-    const found = JSON.parse(await reviewsOf(place, repo, signal)) as Reviewed;
+  async function settle(repo: string, signal: AbortSignal): Promise<ReviewedWork> {
+    const found = JSON.parse(await reviewsOf(place, repo, signal)) as ReviewedWork;
     for (const work of found.reviewed) {
       // Another worker with the same key may have done it, in a repository of its own.
       if (signal.aborted || !(await workshop.hasPublished({ ...work, repo }))) continue;
@@ -63,7 +55,7 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
     return found;
   }
 
-  async function tidy(old: ReadonlyMap<string, Reviewed["rejected"]>, signal: AbortSignal): Promise<void> {
+  async function tidy(old: ReadonlyMap<string, ReviewedWork["rejected"]>, signal: AbortSignal): Promise<void> {
     const all = await workshop.listFolders();
     const busy = all.filter(({ repo, slug }) => isBusy(repo, slug)).map(({ slug }) => slug);
     for (const of of all) {
@@ -85,7 +77,7 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
   return {
     async run(signal) {
       while (!signal.aborted) {
-        const old = new Map<string, Reviewed["rejected"]>();
+        const old = new Map<string, ReviewedWork["rejected"]>();
         for (const repo of names) {
           try {
             old.set(repo, (await settle(repo, signal)).rejected);

@@ -24,13 +24,16 @@ diagnostics.subscribe("fastify.initialization", (message) => {
     const schema = schemaOf(routeOptions.schema?.response?.[reply.statusCode]);
     const isJson = String(reply.getHeader("content-type")).startsWith("application/json");
     if (!schema || !isJson || typeof payload !== "string") return;
-    const problem = problemOf(schema, JSON.parse(payload));
+    const problem = problemOf(schema, JSON.parse(payload, withoutPrototype));
     if (problem === null) return;
     const error = new Error(`${method} ${routeOptions.url} ${reply.statusCode} is not as declared: ${problem}`);
     console.error(error.message);
     throw error;
   });
 });
+
+/** Zod drops a member that is called `__proto__`; agents may use it in data of theirs. */
+const withoutPrototype = (name: string, value: unknown): unknown => (name === "__proto__" ? undefined : value);
 
 /** The schema of a reply, as routes declare it. */
 function schemaOf(declared: unknown): z.ZodType | null {

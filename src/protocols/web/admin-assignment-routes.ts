@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { AssignmentRules } from "../../tasks/model/rules.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelTask } from "../../tasks/cancel.ts";
@@ -27,12 +26,12 @@ import {
 } from "../../wire/task.ts";
 import { cursorField } from "./admin-pages.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 const BODY_BYTES = 262_144;
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const ONE = { ...ADMIN_REFUSALS, 404: Refused } as const;
-const CHANGE = { 400: Refused, ...ONE, 409: Refused } as const;
+const ONE = { ...ADMIN_REFUSALS, 404: ErrorBody } as const;
+const CHANGE = { 400: ErrorBody, ...ONE, 409: ErrorBody } as const;
 const After = fields({
   after: optional(textField("after", 1, 15, { description: "The number of the last event that is known." })),
 });
@@ -112,7 +111,7 @@ function boardRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "States and questions of every task, from now on (SSE)",
-        response: { ...ADMIN_REFUSALS, 429: Refused },
+        response: { ...ADMIN_REFUSALS, 429: ErrorBody },
       },
     },
     async (request, reply) => {
@@ -171,7 +170,7 @@ function repoRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "States and questions of a repository's tasks (SSE)",
         querystring: After,
-        response: { 400: Refused, ...ONE, 429: Refused },
+        response: { 400: ErrorBody, ...ONE, 429: ErrorBody },
       },
     },
     async (request, reply) => {
@@ -205,7 +204,7 @@ function taskRoutes(app: Door, door: DoorContext): void {
 
   app.delete<OfTask>(
     "/admin/assignments/:repo/tasks/:id",
-    { schema: { tags, summary: "Cancel a task", response: { 200: jsonReply(WireAdminTask), ...ONE, 503: Refused } } },
+    { schema: { tags, summary: "Cancel a task", response: { 200: jsonReply(WireAdminTask), ...ONE, 503: ErrorBody } } },
     async (request, reply) => {
       const by = await administrator(door, request);
       const task = taskOf(door, request);
@@ -269,7 +268,7 @@ function workRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What a task's agents asked, the oldest first",
         querystring: fields(cursorField),
-        response: { 200: jsonReply(WireAdminTaskAsks), 400: Refused, ...ONE },
+        response: { 200: jsonReply(WireAdminTaskAsks), 400: ErrorBody, ...ONE },
       },
     },
     async (request) => {
@@ -285,7 +284,7 @@ function workRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "The work of an attempt, as a patch",
         querystring: Diff,
-        response: { 400: Refused, ...ONE },
+        response: { 400: ErrorBody, ...ONE },
       },
     },
     async (request, reply) => {
@@ -301,7 +300,7 @@ function workRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What happened to a task, from the first event on (SSE)",
         querystring: After,
-        response: { 400: Refused, ...ONE, 429: Refused },
+        response: { 400: ErrorBody, ...ONE, 429: ErrorBody },
       },
     },
     async (request, reply) => {

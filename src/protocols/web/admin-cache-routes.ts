@@ -10,6 +10,7 @@ import { administrator } from "../http/principals.ts";
 import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { cachedDecision } from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 /** SHA-256 of what was decided upon. */
 const KEY = /^[\w:-]{1,128}$/;
@@ -18,8 +19,6 @@ const OfRole = fields({
   role: optional(textField("role", 1, 128, { description: "A role's id: those of every version of it." })),
 });
 const List = OfRole.extend(cursorField);
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-
 /** Decisions that are repeated instead of asking again (spec/relay 9), for admins to see and to end. */
 export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx } = door;
@@ -35,7 +34,7 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
           tags,
           summary: "Decisions that are repeated, and how often they were, the newest first",
           querystring: List,
-          response: { 200: jsonReply(WireDecisionPage), 400: Refused, ...ADMIN_REFUSALS },
+          response: { 200: jsonReply(WireDecisionPage), 400: ErrorBody, ...ADMIN_REFUSALS },
         },
       },
       async (request) => decisionPage(door, request),
@@ -48,7 +47,7 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
           tags,
           summary: "Forget all of them, or those of one role",
           querystring: OfRole,
-          response: { 200: jsonReply(WireForgotten), 400: Refused, ...ADMIN_REFUSALS },
+          response: { 200: jsonReply(WireForgotten), 400: ErrorBody, ...ADMIN_REFUSALS },
         },
       },
       async (request) => {
@@ -65,7 +64,7 @@ export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void
         schema: {
           tags,
           summary: "Forget one: the same is asked anew",
-          response: { 200: jsonReply(WireForgotten), ...ADMIN_REFUSALS, 404: Refused },
+          response: { 200: jsonReply(WireForgotten), ...ADMIN_REFUSALS, 404: ErrorBody },
         },
       },
       async (request) => {

@@ -12,6 +12,7 @@ import { administrator } from "../http/principals.ts";
 import { cursorField, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
 import { jobEvent, lateAnswer } from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 /** What an executor may call its jobs and asks; nothing else is in the store. */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -24,8 +25,7 @@ export interface OneOf {
 
 const tags = ["administration"];
 const Of = fields(cursorField);
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const LIST = { 400: Refused, ...ADMIN_REFUSALS, 404: Refused } as const;
+const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody } as const;
 
 /** Lists of one ask and of one job that may be longer than a page, each to its end. */
 export function adminRelayPages(door: DoorContext, app: Door): void {

@@ -25,6 +25,7 @@ import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./admin-rel
 import * as wire from "./admin-relay-wire.ts";
 import { ADMIN_REFUSALS } from "./admin-routes.ts";
 import { wholeAsk } from "./inbox-wire.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 /** Nobody: whoever looks on is asked for nothing. */
 const ONLOOKER = { via: "web", person: null, identities: [], seesAll: false } as const;
@@ -39,9 +40,8 @@ const Events = fields({
   after: optional(textField("after", 1, 15, { description: "The number of the last event that is known." })),
 });
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const ONE = { ...ADMIN_REFUSALS, 404: Refused } as const;
-const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
+const ONE = { ...ADMIN_REFUSALS, 404: ErrorBody } as const;
+const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS } as const;
 
 const OVER: readonly JobState[] = ["SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"];
 const STATES = { over: OVER, open: JOB_STATES.filter((state) => !OVER.includes(state)) } as const;
@@ -153,7 +153,7 @@ function jobRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What was asked in a job, with the answers, the oldest first",
         querystring: Of,
-        response: { 200: jsonReply(WireAdminJobAskPage), ...LIST, 404: Refused },
+        response: { 200: jsonReply(WireAdminJobAskPage), ...LIST, 404: ErrorBody },
       },
     },
     async (request) => {
@@ -178,7 +178,7 @@ function jobStream(app: Door, door: DoorContext): void {
         tags,
         summary: "Follow a job (SSE), from after `Last-Event-ID`, or `after`, or now",
         querystring: Events,
-        response: { 400: Refused, ...ONE, 429: Refused },
+        response: { 400: ErrorBody, ...ONE, 429: ErrorBody },
       },
     },
     async (request, reply) => {
@@ -209,7 +209,7 @@ function liveStream(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "The newest asks and jobs and the last hour's figures, whenever they change (SSE)",
-        response: { ...ADMIN_REFUSALS, 429: Refused },
+        response: { ...ADMIN_REFUSALS, 429: ErrorBody },
       },
     },
     async (request, reply) => {

@@ -15,12 +15,11 @@ import { PersonRoleBody, WireChangedPerson, WirePersonList, WireSignInLink } fro
 import { isId } from "../http/ids.ts";
 import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
-
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+import { ErrorBody } from "../../wire/error.ts";
 
 /** What every administrative route may decline. */
-export const ADMIN_REFUSALS = { 401: Refused, 403: Refused } as const;
-const withInput = { 400: Refused, ...ADMIN_REFUSALS, 404: Refused } as const;
+export const ADMIN_REFUSALS = { 401: ErrorBody, 403: ErrorBody } as const;
+const withInput = { 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody } as const;
 
 /**
  * Who may come in: people's roles, sign-in links and sessions, and keys. For a signed-in admin or an `admin` key; what is
@@ -94,7 +93,7 @@ function sessionRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "A link that signs a person in once, within 30 minutes",
-        response: { 201: jsonReply(WireSignInLink), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 201: jsonReply(WireSignInLink), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request, reply) => {
@@ -111,7 +110,7 @@ function sessionRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Sign a person out everywhere",
-        response: { 204: z.null(), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 204: z.null(), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request, reply) => {
@@ -161,7 +160,7 @@ function keyRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "Revoke a key: the next request with it is refused",
-        response: { 200: jsonReply(WireRevokedKey), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireRevokedKey), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request) => {

@@ -19,10 +19,9 @@ import { jsonReply } from "../http/json-reply.ts";
 import { isId } from "../http/ids.ts";
 import { administrator } from "../http/principals.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 const HowMuch = fields({ full: optional(wordField("full", ["true", "false"])) });
-
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 /** How the server does: its channels, a test message on one, its promises, and its record. For admins. */
 export function adminStateRoutes(door: DoorContext): (app: Door) => Promise<void> {
@@ -57,7 +56,7 @@ function channelRoutes(app: Door, door: DoorContext): void {
         tags: ["administration"],
         summary: "Send a test message to oneself, or to a person, on one channel",
         body: NewChannelTestBody,
-        response: { 202: jsonReply(WireChannelTest), 400: Refused, ...ADMIN_REFUSALS, 404: Refused },
+        response: { 202: jsonReply(WireChannelTest), 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request, reply) => reply.code(202).send(await startTest(door, request)),
@@ -69,7 +68,7 @@ function channelRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags: ["administration"],
         summary: "How far a test message has come",
-        response: { 200: jsonReply(WireChannelTest), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireChannelTest), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request) => {

@@ -32,10 +32,10 @@ import { wireTime } from "../http/question.ts";
 import { listedAsks } from "./inbox-wire.ts";
 import { idNumber, placeOf } from "../http/query.ts";
 import { isId } from "../http/ids.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const refusals = { 401: Refused, 404: Refused } as const;
-const written = { 400: Refused, ...refusals, 403: Refused, 429: Refused } as const;
+const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
+const written = { 400: ErrorBody, ...refusals, 403: ErrorBody, 429: ErrorBody } as const;
 const Page = fields({ before: optional(textField("before", 1, 120, { description: "`next` of the page before." })) });
 const PAGE = 50;
 
@@ -63,7 +63,7 @@ function beginningRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "Conversations I have begun, and where I may begin one",
         querystring: Page,
-        response: { 200: jsonReply(WireOwnConversationPage), 400: Refused, 401: Refused },
+        response: { 200: jsonReply(WireOwnConversationPage), 400: ErrorBody, 401: ErrorBody },
       },
     },
     async (request) => conversationPage(door, request),
@@ -100,7 +100,7 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "One conversation: the newest of what was said and asked in it, or what came before",
         querystring: Page,
-        response: { 200: jsonReply(WireOwnConversation), 400: Refused, ...refusals },
+        response: { 200: jsonReply(WireOwnConversation), 400: ErrorBody, ...refusals },
       },
     },
     async (request) => {
@@ -119,7 +119,7 @@ function oneConversationRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "Say more: the answer to the one question that waits, or else a word to the agent",
         body: ConversationMessageBody,
-        response: { 200: jsonReply(WireOwnConversation), ...written, 409: Refused },
+        response: { 200: jsonReply(WireOwnConversation), ...written, 409: ErrorBody },
       },
     },
     async (request) => {

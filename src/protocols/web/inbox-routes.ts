@@ -30,6 +30,7 @@ import { sendEvents } from "../http/sse.ts";
 import { isId } from "../http/ids.ts";
 import { placeOf } from "../http/query.ts";
 import { inboxCountsBody, listedAsks, wholeAsk } from "./inbox-wire.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 const PAGE = 50;
 const DAY_MS = 86_400_000;
@@ -46,8 +47,7 @@ const List = fields({
   before: optional(textField("before", 1, 120, { description: "`next` of the page before." })),
 });
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const refusals = { 401: Refused, 404: Refused } as const;
+const refusals = { 401: ErrorBody, 404: ErrorBody } as const;
 
 /** What is addressed to a signed-in person: the list, each ask in full, deciding, and hints of what changes. */
 export function inboxRoutes(door: DoorContext): (app: Door) => Promise<void> {
@@ -93,7 +93,7 @@ function askRoutes(app: Door, door: DoorContext): void {
         tags: ["inbox"],
         summary: "Approve, reject, reply",
         body: InboxDecisionBody,
-        response: { 200: jsonReply(WireInboxAsk), 400: Refused, ...refusals, 403: Refused, 409: Refused },
+        response: { 200: jsonReply(WireInboxAsk), 400: ErrorBody, ...refusals, 403: ErrorBody, 409: ErrorBody },
       },
     },
     async (request) => decide(door, request),
@@ -101,7 +101,7 @@ function askRoutes(app: Door, door: DoorContext): void {
 
   app.get(
     "/people/me/events",
-    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: Refused, 429: Refused } } },
+    { schema: { tags: ["inbox"], summary: "Follow my inbox (SSE)", response: { 401: ErrorBody, 429: ErrorBody } } },
     async (request, reply) => {
       const { person } = await signedInPerson(door, request);
       using _place = door.parked.park("inbox streams", person, door.config.limits.humanStreams);

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { isAsked } from "../../requests/model/audience.ts";
 import { Refusal } from "../../refusals.ts";
 import { responderOf } from "../../requests/decide.ts";
@@ -17,11 +16,11 @@ import { PersonReviewBody } from "../../wire/task-bodies.ts";
 import { WireInboxReviewResult, WireInboxTask, WireInboxTaskAsks, type WireWholeTask } from "../../wire/task.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
 import { cursorField } from "./admin-pages.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 const BODY_BYTES = 262_144;
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const ONE = { 401: Refused, 404: Refused } as const;
+const ONE = { 401: ErrorBody, 404: ErrorBody } as const;
 const Of = fields(cursorField);
 const Diff = fields({
   against: optional(wordField("against", ["start", "base"])),
@@ -64,7 +63,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What was asked on the way, the oldest first",
         querystring: Of,
-        response: { 200: jsonReply(WireInboxTaskAsks), 400: Refused, ...ONE },
+        response: { 200: jsonReply(WireInboxTaskAsks), 400: ErrorBody, ...ONE },
       },
     },
     async (request) => taskAsksOf(door, request, (await reviewed(door, request)).task),
@@ -73,7 +72,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
   app.get<OneAsk>(
     "/people/me/asks/:id/task/diff",
     {
-      schema: { tags, summary: "Its work, as a patch", querystring: Diff, response: { 400: Refused, ...ONE } },
+      schema: { tags, summary: "Its work, as a patch", querystring: Diff, response: { 400: ErrorBody, ...ONE } },
     },
     async (request, reply) => sendDiff(door, request, reply, (await reviewed(door, request)).task),
   );
@@ -87,7 +86,7 @@ function reviewRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "Approve, reject, or ask for changes, line by line",
         body: PersonReviewBody,
-        response: { 200: jsonReply(WireInboxReviewResult), 400: Refused, ...ONE, 403: Refused, 409: Refused },
+        response: { 200: jsonReply(WireInboxReviewResult), 400: ErrorBody, ...ONE, 403: ErrorBody, 409: ErrorBody },
       },
     },
     async (request) => review(door, request),

@@ -33,8 +33,8 @@ import { jsonReply } from "../http/json-reply.ts";
 import { administrator } from "../http/principals.ts";
 import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
 import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 const GrantList = fields({
   live: optional(
     wordField("live", ["true", "false"], { description: "Only those that allow something now, or none." }),
@@ -44,8 +44,8 @@ const GrantList = fields({
 const ProposalList = fields({ state: optional(wordField("state", PROPOSAL_STATES)), ...cursorField });
 /** What grants and proposals are called. */
 const ID = /^\w{1,64}$/;
-const LIST = { 400: Refused, ...ADMIN_REFUSALS } as const;
-const changes = { ...ADMIN_REFUSALS, 404: Refused } as const;
+const LIST = { 400: ErrorBody, ...ADMIN_REFUSALS } as const;
+const changes = { ...ADMIN_REFUSALS, 404: ErrorBody } as const;
 
 interface OneOf {
   Params: { id: string };
@@ -133,7 +133,7 @@ function tryingRoutes(app: Door, door: DoorContext): void {
         tags,
         summary: "What would be decided, and what every rule has to say about it",
         body: PolicyTestBody,
-        response: { 200: jsonReply(WirePolicyVerdict), 400: Refused, ...ADMIN_REFUSALS },
+        response: { 200: jsonReply(WirePolicyVerdict), 400: ErrorBody, ...ADMIN_REFUSALS },
       },
     },
     async (request) => {
@@ -204,7 +204,7 @@ function changingRoutes(app: Door, door: DoorContext): void {
       schema: {
         tags,
         summary: "End what was allowed for good",
-        response: { 200: jsonReply(WireEndedGrant), ...ADMIN_REFUSALS, 404: Refused },
+        response: { 200: jsonReply(WireEndedGrant), ...ADMIN_REFUSALS, 404: ErrorBody },
       },
     },
     async (request) => {

@@ -13,8 +13,7 @@ import type { Markup } from "./html.ts";
 import { noticeMarkup } from "./link-view.ts";
 import { receiptPage } from "./receipt-page.ts";
 import { sendStillPage } from "./still-page.ts";
-
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+import { ErrorBody } from "../../wire/error.ts";
 
 type OneReceipt = FastifyRequest<{ Params: { id: string } }>;
 
@@ -46,7 +45,7 @@ export function receiptRoutes(door: DoorContext): (app: Door) => Promise<void> {
           summary:
             "The signed receipt of a decision, as a compact JWS; for a browser that asks for HTML a page that says it",
           produces: ["application/jose", "text/html"],
-          response: { 200: z.string(), 401: Refused, 404: Refused },
+          response: { 200: z.string(), 401: ErrorBody, 404: ErrorBody },
         },
       },
       async (request, reply) => sendReceipt(door, request, reply),

@@ -10,12 +10,12 @@ import { SignInCodeBody, WireSignedIn } from "../../wire/session.ts";
 import { jsonReply } from "../http/json-reply.ts";
 import { isFromHere } from "../http/reach.ts";
 import { addressMac, cookieName, cookieOf, fromOurPage, participantCookie } from "../http/principals.ts";
+import { ErrorBody } from "../../wire/error.ts";
 
 const SESSION_SECONDS = 30 * 86_400;
 
 const SIGNED_IN = jsonReply(WireSignedIn);
-const Refused = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-const refusals = { 400: Refused, 401: Refused, 403: Refused, 429: Refused } as const;
+const refusals = { 400: ErrorBody, 401: ErrorBody, 403: ErrorBody, 429: ErrorBody } as const;
 
 /**
  * Sessions of named people: a one-time code becomes a cookie (spec/security 3).
@@ -56,7 +56,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
 
     app.get(
       "/session",
-      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SIGNED_IN, 401: Refused } } },
+      { schema: { tags: ["sessions"], summary: "Who is signed in", response: { 200: SIGNED_IN, 401: ErrorBody } } },
       async (request, reply) => {
         const token = cookieOf(request, name);
         const found = token === undefined ? null : await findSignedIn(ctx, token);
@@ -68,7 +68,7 @@ export function signInRoutes(door: DoorContext): (app: Door) => Promise<void> {
 
     app.delete(
       "/session",
-      { schema: { tags: ["sessions"], summary: "Sign out", response: { 204: z.null(), 403: Refused } } },
+      { schema: { tags: ["sessions"], summary: "Sign out", response: { 204: z.null(), 403: ErrorBody } } },
       async (request, reply) => {
         const token = cookieOf(request, name);
         if (token !== undefined) {

@@ -279,7 +279,7 @@ for (const on of DATABASES) {
         for (const i of each()) {
           await tx.all(sql`INSERT INTO webhook_endpoints (endpoint_id, agent, url, format, events, description, enabled,
               secrets, created_at) VALUES (${`whe_${i}`}, ${`agent:bot-${Number(i) % 2}`}, 'https://bot.example/hook',
-              'parley', '[]', '', 1, '[]', parley_now())`);
+              'a2h', '[]', '', 1, '[]', parley_now())`);
         }
       });
       const admin = await adminOf(world);
@@ -328,9 +328,14 @@ const WHOLE: readonly string[] = [
   // The operator's file has them.
   "/a2h/v1alpha1/groups",
   "/a2h/v1alpha1/webhook_endpoints/{id}",
+  // As the board of the door shows them.
+  "/admin/assignments",
+  "/admin/assignments/{repo}",
   "/admin/channels",
   // Of each promise, which are all there, it says that not everything that breaks it is named.
   "/admin/health",
+  // The files of one result.
+  "/admin/jobs/{id}",
   "/admin/keys",
   "/admin/people",
   // What a question holds has limits of its own.
@@ -347,6 +352,8 @@ const WHOLE: readonly string[] = [
   "/human/questions/{id}/results",
   "/human/stats",
   "/jobs/{id}",
+  // One request: its options, recipients and decisions.
+  "/people/me/asks/{id}",
 ];
 
 async function agentHeaders({ server: { ctx } }: World): Promise<Record<string, string>> {

@@ -94,7 +94,7 @@ for (const on of DATABASES) {
       const by = JSON.stringify({
         status: "answered",
         approved: false,
-        by: { kind: "address", id: "email:x@y.example" },
+        by: { kind: "address", id: "email:x@y.example", via: "email" },
       });
       await transact(world().server.ctx, (tx) =>
         tx.all(sql`UPDATE addressed_asks SET outcome = ${by} WHERE ask_id = ${id}`),
