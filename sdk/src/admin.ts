@@ -17,6 +17,7 @@ export type {
   CreatedKey,
   DecisionPage,
   EndedGrant,
+  EnrolledHuman,
   HealthReport,
   HourFigures,
   KeyList,

@@ -1,5 +1,5 @@
 /** Bodies that admins send and get, by the names that the pages have for them. */
-import type { RevokedKey } from "@parley/sdk/admin";
+import type { EnrolledHuman, RevokedKey } from "@parley/sdk/admin";
 
 export type {
   AuditChain as Chain,
@@ -27,12 +27,7 @@ export type PersonChannel = (typeof PERSON_CHANNELS)[number];
 export type ContactChannel = Partial<Record<PersonChannel, Readonly<Record<string, unknown>>>>;
 
 /** What is written down of somebody, and how to reach them. */
-export interface Human {
-  id: string;
-  name: string;
-  description: string;
-  role?: string;
-  inboxScope: "addressed" | "all";
+export interface Human extends Omit<EnrolledHuman, "createdAt" | "updatedAt" | "prioritizedContactChannels"> {
   prioritizedContactChannels: readonly ContactChannel[];
 }
 
