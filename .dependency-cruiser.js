@@ -60,6 +60,7 @@ const main = "^src/main\\.ts$";
 const mcpOpening = "^src/protocols/mcp/(opening|rpc|tools)\\.ts$";
 /** The schemas of what travels. */
 const wire = "^src/wire/";
+const zod = "^node_modules/zod/";
 const sdk = "^sdk/src/";
 const adapters = "^adapters/src/";
 const web = "^web/";
@@ -136,6 +137,20 @@ export default {
       severity: "error",
       from: { path: "^src/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "sdk-by-its-entries",
+      comment: "Those who use the SDK import what sdk/package.json exports, by its name.",
+      severity: "error",
+      from: { pathNot: sdk },
+      to: { path: sdk, dependencyTypesNot: ["aliased-workspace"] },
+    },
+    {
+      name: "wire-knows-zod-alone",
+      comment: "What travels is described by zod, and by nothing else from a registry or from Node.",
+      severity: "error",
+      from: { path: wire },
+      to: { dependencyTypes: PACKAGES, pathNot: zod },
     },
     {
       name: "resolvable",

@@ -24,6 +24,7 @@ const CHECKS = [
     "src",
     "sdk/src",
     "adapters/src",
+    "web/src",
   ],
 ];
 const AT_ONCE = 2;

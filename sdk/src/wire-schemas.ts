@@ -70,7 +70,7 @@ export type {
 } from "../../src/wire/subscription.ts";
 export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
 export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
-export type { WireHuman as Human } from "../../src/wire/human.ts";
+export type { WireEnrolledHuman as EnrolledHuman, WireHuman as Human } from "../../src/wire/human.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
 export type {
   WireApproval as Approval,

@@ -1,7 +1,7 @@
 import { text as readStream } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { newKey } from "@parley/sdk/idempotency-key";
-import type { NewTask, Task } from "../../sdk/src/wire-schemas.ts";
+import type { NewTask, Task } from "@parley/sdk/tasks";
 import { printable, printableJson } from "../lib/printable.ts";
 import { type Command, CLIENT_FLAGS, EXIT, type Io, onlyArgument, WrongUsage } from "./command.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";

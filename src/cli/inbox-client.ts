@@ -1,56 +1,24 @@
 import { ParleyError } from "@parley/sdk/errors";
+import type { AskToPeople, InboxAskLine, InboxDecision, InboxPage } from "@parley/sdk/inbox";
 import { Redirected, systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 import { ownKey } from "./questions.ts";
 
-/** An ask as the list of the inbox has it. */
-export interface InboxRequest {
-  id: string;
-  kind: "approval" | "reply" | "value";
-  title: string;
-  /** What tells it from others, and how risky it looks; an older server says neither. */
-  sentence?: string;
-  risk?: "low" | "normal" | "high";
-  fn: string | null;
-  agent: string;
-  state: "open" | "answered" | "expired" | "cancelled";
-  expires_at: string | null;
-  outcome: { approved: boolean | null; by: { name: string | null } | null } | null;
-}
+/** An ask as the list of the inbox has it: what the terminal shows of it. An older server says no `sentence` and no `risk`. */
+export type InboxRequest = Pick<
+  InboxAskLine,
+  "id" | "kind" | "title" | "fn" | "agent" | "state" | "expires_at" | "outcome"
+> &
+  Partial<Pick<InboxAskLine, "sentence" | "risk">>;
 
 /** One page of what waits. */
-export interface ListedPage {
+export interface ListedPage extends Pick<InboxPage, "next" | "counts"> {
   asks: InboxRequest[];
-  /** What the next page goes on behind; null after the last. */
-  next: string | null;
-  /** With the first page: how many wait in all. */
-  counts: { all: number } | null;
 }
 
 /** An ask with everything that its reader may see. */
-export interface InboxRequestDetail extends InboxRequest {
-  run: string | null;
-  words: string;
-  arguments: { name: string; text: string; secret: boolean; masked: string | null }[] | null;
-  digest: string | null;
-  options: { name: string; title: string; description: string | null; prompt_fill: string | null }[];
-  schema: object | null;
-  editable: boolean;
-  on_silence: string;
-  may_decide: boolean;
-  needs: { rule: string; of: number; least: number };
-  decisions: { by: { name: string | null }; mine: boolean; approved: boolean | null; comment: string | null }[];
-}
-
-export interface DecisionBody {
-  approved?: boolean;
-  comment?: string;
-  option?: string;
-  text?: string;
-  value?: unknown;
-  digest?: string;
-}
+export type InboxRequestDetail = InboxRequest & Omit<AskToPeople, keyof InboxAskLine>;
 
 /** The server has declined, in a sentence for people. */
 export class Declined extends Error {
@@ -72,7 +40,7 @@ export interface Inbox {
   listAll(): Promise<InboxRequest[]>;
   read(id: string): Promise<InboxRequestDetail>;
   /** @throws {Declined} */
-  decide(id: string, decision: DecisionBody): Promise<InboxRequestDetail>;
+  decide(id: string, decision: InboxDecision): Promise<InboxRequestDetail>;
 }
 
 /** Returns the inbox of the person whose answer key is in `PARLEY_KEY`. @throws {Error} one sentence */
@@ -84,7 +52,7 @@ export function openInbox(url: string, io: Io): Inbox {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; ${KEY_WANTED}`);
   }
 
-  async function call<T>(method: "GET" | "POST", path: string, body?: DecisionBody): Promise<T> {
+  async function call<T>(method: "GET" | "POST", path: string, body?: InboxDecision): Promise<T> {
     let reply: Response;
     try {
       reply = await systemFetch(`${url}/people/me${path}`, {

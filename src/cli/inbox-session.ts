@@ -1,6 +1,7 @@
+import type { InboxDecision } from "@parley/sdk/inbox";
 import { printable, printableExactly, printableJson } from "../lib/printable.ts";
 import { EXIT, type Io } from "./command.ts";
-import { type DecisionBody, Declined, type Inbox, type InboxRequestDetail } from "./inbox-client.ts";
+import { Declined, type Inbox, type InboxRequestDetail } from "./inbox-client.ts";
 import { holdsSecrets, listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { type Picked, pickAtTerminal } from "./pick.ts";
 
@@ -109,7 +110,7 @@ function howTo({ kind, options, schema, may_decide: may }: InboxRequestDetail): 
 }
 
 /** Returns what is to be sent once it was confirmed, nothing to be asked again, or that they are done. */
-async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Promise<DecisionBody | null | "quit"> {
+async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Promise<InboxDecision | null | "quit"> {
   if (ask.kind === "approval") {
     if (/^(a|approve|yes)$/i.test(word)) return approval(desk, ask);
     return /^(r|reject|no)$/i.test(word) ? rejection(desk, ask) : null;
@@ -126,7 +127,7 @@ async function decisionOf(desk: Desk, ask: InboxRequestDetail, word: string): Pr
  * An approval is confirmed in a word of its own: Enter alone approves nothing. Arguments that hold a secret are shown
  * whole before it.
  */
-async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<DecisionBody | null | "quit"> {
+async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<InboxDecision | null | "quit"> {
   if (holdsSecrets(ask)) for (const line of wholeLines(ask, true)) io.tell(line);
   const comment = await prompt("A comment for the agent? Enter for none: ");
   if (comment === null) return "quit";
@@ -141,7 +142,7 @@ async function approval({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Pro
   return { approved: true, ...(ask.digest !== null && { digest: ask.digest }), ...(comment !== "" && { comment }) };
 }
 
-async function rejection({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<DecisionBody | null | "quit"> {
+async function rejection({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Promise<InboxDecision | null | "quit"> {
   const numbers = ask.options.length > 0 ? `1-${ask.options.length}, or in your words` : "In your words";
   const why = await prompt(`Why? ${numbers}; Enter for no reason; /back: `);
   if (why === null) return "quit";
@@ -153,7 +154,7 @@ async function rejection({ ask: prompt, io }: Desk, ask: InboxRequestDetail): Pr
   return { approved: false, ...(option ? { option: option.name } : why !== "" && { comment: why }) };
 }
 
-function replyOf({ options, schema }: InboxRequestDetail, word: string): DecisionBody {
+function replyOf({ options, schema }: InboxRequestDetail, word: string): InboxDecision {
   // The server reads what fits the schema from words, as it does everywhere else.
   if (schema !== null) return { text: word };
   const option = /^\d+$/.test(word) ? options[Number(word) - 1] : undefined;
@@ -164,7 +165,7 @@ function replyOf({ options, schema }: InboxRequestDetail, word: string): Decisio
 async function send(
   { ask: prompt, io, inbox, json }: Desk,
   { id }: InboxRequestDetail,
-  decision: DecisionBody,
+  decision: InboxDecision,
 ): Promise<Move | "again"> {
   for (;;) {
     try {

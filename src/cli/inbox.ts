@@ -1,7 +1,8 @@
-import { printableJson } from "../lib/printable.ts";
 import { parseArgs } from "node:util";
+import type { InboxDecision } from "@parley/sdk/inbox";
+import { printableJson } from "../lib/printable.ts";
 import { type Command, CLIENT_FLAGS, EXIT, WrongUsage } from "./command.ts";
-import { type DecisionBody, Declined, openInbox } from "./inbox-client.ts";
+import { Declined, openInbox } from "./inbox-client.ts";
 import { decideAtTerminal } from "./inbox-session.ts";
 import { holdsSecrets, listLines, outcomeText, wholeLines } from "./inbox-view.ts";
 import { CLIENT_OPTIONS, serverUrl } from "./questions.ts";
@@ -81,7 +82,7 @@ interface Said {
 }
 
 /** Returns what the flags decide; nothing where they decide nothing. @throws {WrongUsage} */
-function decisionOf({ approve, reject, option, text, value, comment }: Said): DecisionBody | null {
+function decisionOf({ approve, reject, option, text, value, comment }: Said): InboxDecision | null {
   const isReply = option !== undefined || text !== undefined;
   const ways = [approve !== undefined, reject === true, isReply && !reject, value !== undefined];
   if (ways.filter(Boolean).length > 1)

@@ -1,4 +1,4 @@
-import type { Task, TaskEvent, WholeTask } from "../../sdk/src/wire-schemas.ts";
+import type { Task, TaskEvent, WholeTask } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
 import { clockText } from "../lib/duration.ts";
 import { printable } from "../lib/printable.ts";

@@ -1,8 +1,7 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { newKey } from "@parley/sdk/idempotency-key";
-import { Connection } from "../../sdk/src/http.ts";
-import { follow } from "../../sdk/src/sse.ts";
-import type { Board, NewTask, Task, TaskEvent, TaskReview, WholeTask } from "../../sdk/src/wire-schemas.ts";
+import { Connection, follow } from "@parley/sdk/connection";
+import type { Board, NewTask, Task, TaskEvent, TaskReview, WholeTask } from "@parley/sdk/tasks";
 import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";

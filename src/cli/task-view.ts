@@ -1,4 +1,4 @@
-import type { Task, TaskEvent, WholeTask } from "../../sdk/src/wire-schemas.ts";
+import type { Task, TaskEvent, WholeTask } from "@parley/sdk/tasks";
 import { printable, printableLines } from "../lib/printable.ts";
 import { table } from "./table.ts";
 

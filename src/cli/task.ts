@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { TaskEvent, TaskReview } from "../../sdk/src/wire-schemas.ts";
+import type { TaskEvent, TaskReview } from "@parley/sdk/tasks";
 import { printable, printableJson } from "../lib/printable.ts";
 import { REVIEW_VERDICTS } from "../tasks/model/task.ts";
 import { endedWell, followToEnd, TASK_FLAGS, TASK_OPTIONS } from "./assign.ts";

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ReviewedWork } from "../../sdk/src/wire-schemas.ts";
+import type { ReviewedWork } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
 import { openDeadline } from "../lib/deadline.ts";
 import { systemFetch } from "../lib/fetch.ts";

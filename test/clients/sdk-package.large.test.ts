@@ -15,11 +15,20 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
 const ESM = `import { NotApproved, Parley, ParleyError, type Decision, type Question } from "@parley/sdk";
+import type { Person } from "@parley/sdk/admin";
+import { Connection } from "@parley/sdk/connection";
+import type { InboxPage } from "@parley/sdk/inbox";
 import { People } from "@parley/sdk/people";
+import type { Board } from "@parley/sdk/tasks";
 import { ask, AskRejected, jobs, type AskResult, type JobEvent } from "@parley/sdk/executor";
 export const may: Promise<AskResult<{ decision: "ALLOW" }>> = ask("POLICY_DECISION", "May I?");
 may.catch((error: unknown) => console.log(error instanceof AskRejected, typeof jobs.claim));
 export const told: JobEvent[] = [];
+const server = new Connection({ url: "http://127.0.0.1:9" }, () => ({ authorization: "Bearer key" }));
+export const waiting = (): Promise<InboxPage> => server.call("GET", "/people/me/asks");
+export const titles = ({ asks }: InboxPage): string[] => asks.map(({ title }) => title);
+export const runs = ({ tasks }: Board): string[] => tasks.map(({ id }) => id);
+export const isAdmin = ({ role }: Person): boolean => role === "admin";
 const parley = new Parley({ url: "http://127.0.0.1:9", retries: 0 });
 export const asked: Promise<Question> = parley.check("q_x");
 export const refund = parley.requireApproval(async ({ order }: { order: string }) => order.length, { name: "refund" });
@@ -56,6 +65,7 @@ describe("the package @parley/sdk", () => {
     ["client", /idempotency_key/],
     ["people", /\/human\/responses/],
     ["executor", /parley-lease/],
+    ["connection", /last-event-id/],
   ] as const) {
     it(`is under 10 kB in what a program loads of its ${entry}, bundled, minified and gzipped`, async () => {
       const program = await bundled(`sdk/dist/esm/${entry}.js`);

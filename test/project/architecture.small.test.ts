@@ -30,16 +30,21 @@ const locked = (JSON.parse(read("package-lock.json")) as { packages: Record<stri
 describe("architecture", () => {
   it("lets nobody import what the table does not allow, and looks at every source file", async () => {
     const options = await extractDepcruiseOptions(resolve(root, ".dependency-cruiser.js"));
-    const { output } = await cruise(["src", "sdk/src", "adapters/src"], { ...options, baseDir: root }, undefined, {
-      tsConfig: extractTSConfig(resolve(root, "tsconfig.json")),
-    });
+    const { output } = await cruise(
+      ["src", "sdk/src", "adapters/src", "web/src"],
+      { ...options, baseDir: root },
+      undefined,
+      {
+        tsConfig: extractTSConfig(resolve(root, "tsconfig.json")),
+      },
+    );
     const { modules, summary } = output as ICruiseResult;
 
     // With a compiler that it cannot drive, the tool sees files without their imports and is content.
-    const seen = modules.filter((module) => /^(src|(sdk|adapters)\/src)\//.test(module.source));
+    const seen = modules.filter((module) => /^(src|(sdk|adapters|web)\/src)\/.*\.tsx?$/.test(module.source));
     assert.deepEqual(
       seen.map((module) => module.source).sort(),
-      filesOf("adapters/src/**/*.ts", "src/**/*.ts", "sdk/src/**/*.ts"),
+      filesOf("{adapters/src,src,sdk/src,web/src}/**/*.{ts,tsx}"),
     );
     const blind = seen.filter((module) => module.dependencies.length < importsOf(read(module.source)).size);
     assert.deepEqual(

@@ -12,7 +12,6 @@ import type { AddressedAsk } from "../../src/requests/model/request.ts";
 import { viewInMessage } from "../../src/requests/model/view.ts";
 import { consentText } from "../../src/requests/model/consent.ts";
 import { wholeAsk } from "../../src/protocols/web/inbox-wire.ts";
-import type { WireArgumentRow } from "../../src/wire/inbox.ts";
 import { askMarkup } from "../../src/protocols/web/link-view.ts";
 
 export const OUR_URL = "https://parley.example";
@@ -68,7 +67,7 @@ const FRAME = { domain: "parley.example", approvesByReply: true, isShaped: false
 const wireOf = (ask: AddressedAsk): InboxRequestDetail => {
   const details = { humans: new Map(), deliveries: [], decisions: [], earlier: [], task: null };
   const who = { via: "web", person: "psn_1", identities: [], seesAll: true } as const;
-  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0) as InboxRequestDetail;
+  return wholeAsk(ask, details as unknown as Parameters<typeof wholeAsk>[1], who, 0);
 };
 
 /** The texts that messages consist of, as whoever reads them sees them. */
@@ -90,14 +89,12 @@ export const RENDERERS: Readonly<Record<string, (ask: AddressedAsk) => string>> 
   ...MESSAGES,
   "the page of a link": (ask) => askMarkup(ask).text,
   "the inbox": (ask) => {
-    const { title, fn, arguments: rows, kwargs } = wireOf(ask) as InboxRequestDetail & { kwargs: string };
+    const { title, fn, arguments: rows, kwargs } = wireOf(ask);
     return [title, fn, ...(rows ?? []).flatMap(({ name, text }) => [name, text]), kwargs].join("\n");
   },
   "the inbox, drawn": (ask) => {
     const { title, fn, arguments: rows } = wireOf(ask);
-    const drawn = ((rows ?? []) as WireArgumentRow[]).map(
-      ({ name, text, typed }) => `${name}\n${typed === null ? text : textsIn(typed)}`,
-    );
+    const drawn = (rows ?? []).map(({ name, text, typed }) => `${name}\n${typed === null ? text : textsIn(typed)}`);
     return [title, fn, ...drawn].join("\n");
   },
   "the terminal": (ask) => [...listLines([wireOf(ask)]), ...wholeLines(wireOf(ask), true)].join("\n"),

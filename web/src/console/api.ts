@@ -1,8 +1,8 @@
-import { Connection } from "../../../sdk/src/http.ts";
+import { Connection } from "@parley/sdk/connection";
 import { watchedFetch } from "../api.ts";
 import type * as wire from "./wire.ts";
 
-/** Administration under this browser's session. Not in the published package, which is for agents and the crowd. */
+/** Administration under this browser's session. The SDK has its types, and no client for it. */
 export const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
 
 /** Where humans, agents' webhooks and the record stand. */

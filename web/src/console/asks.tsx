@@ -4,13 +4,13 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { Entries } from "./audit.tsx";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import { Detail, Facts, Gone, Moment, moment, Section, Sides, useEvery } from "./parts.tsx";
 import * as api from "./relay-api.ts";
 import { Paged, askRow, Block, Line, MoreOf, Said, ToAsk, ToJob } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { text } from "./relay-text.ts";
 import type { Answer, WholeAsk, WithPeople } from "./relay-wire.ts";
-import type { PageProps } from "./sections.ts";
 import { text as consoleText } from "./text.ts";
 import { text as appText } from "../text.ts";
 

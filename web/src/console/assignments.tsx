@@ -1,3 +1,4 @@
+import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
 import { useKeys } from "../keys.ts";
@@ -6,14 +7,13 @@ import { Trouble } from "../parts/trouble.tsx";
 import { useTitle } from "../title.ts";
 import { wide } from "../wide.ts";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import { Empty, Gone } from "./parts.tsx";
-import type { PageProps } from "./sections.ts";
 import { taskHref, useBoard, useLiveTasks } from "./task-api.ts";
 import { NewTaskPage } from "./task-new.tsx";
 import { TaskPage } from "./task-page.tsx";
 import { After, SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { AssignmentReport, Task } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 const BASE = "/console/assignments";

@@ -3,6 +3,7 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import * as api from "./api.ts";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import {
   ActionButton,
   Detail,
@@ -18,7 +19,6 @@ import {
   useEvery,
 } from "./parts.tsx";
 import { type Known, refresh, useChannels, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
 import { text } from "./text.ts";
 import type { ChannelState, ChannelTest } from "./wire.ts";
 

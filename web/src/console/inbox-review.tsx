@@ -1,3 +1,4 @@
+import type { WholeTask } from "@parley/sdk/tasks";
 import { useQuery } from "@tanstack/react-query";
 import { Loading } from "../parts/notice.tsx";
 import { queries } from "../queries.ts";
@@ -6,7 +7,6 @@ import { Problem, Section } from "./parts.tsx";
 import { Asks, Attempts, Prompt, TaskFacts } from "./task-page.tsx";
 import { TaskReview } from "./task-review.tsx";
 import { text } from "./task-text.ts";
-import type { WholeTask } from "../../../sdk/src/wire-schemas.ts";
 
 /** Finished work that somebody is asked to review: what it changes, what it took, what was asked on the way. */
 export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: string; id: string; attempt: number }) {

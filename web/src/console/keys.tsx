@@ -9,6 +9,7 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import * as api from "./api.ts";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import {
   CheckField,
   ConfirmButton,
@@ -28,7 +29,6 @@ import {
   useAction,
 } from "./parts.tsx";
 import { refresh, useKeyList, useNames, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
 import { text } from "./text.ts";
 import { type Key, type KeyWish, SCOPES, type Scope } from "./wire.ts";
 

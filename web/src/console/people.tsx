@@ -6,10 +6,10 @@ import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import * as api from "./api.ts";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import { ActionButton, ConfirmButton, Detail, Facts, Gone, List, Rows, Section, Sides, useAction } from "./parts.tsx";
 import { PersonForm } from "./person-form.tsx";
 import { type Known, refresh, usePeople } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
 import { text } from "./text.ts";
 import { type HumanWish, PERSON_CHANNELS } from "./wire.ts";
 

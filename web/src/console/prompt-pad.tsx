@@ -1,3 +1,4 @@
+import type { AssignmentReport, Task } from "@parley/sdk/tasks";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter";
 import { newKey } from "@parley/sdk/idempotency-key";
@@ -12,7 +13,6 @@ import { Block } from "./relay-parts.tsx";
 import { submitTask, taskHref, useBoard } from "./task-api.ts";
 import { SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { AssignmentReport, Task } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 /** Which page may be framed and listened to; the server says so in the page. */

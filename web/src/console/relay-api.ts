@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "preact/hooks";
-import { follow } from "../../../sdk/src/sse.ts";
+import { follow } from "@parley/sdk/connection";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
 import type * as wire from "./relay-wire.ts";

@@ -1,12 +1,5 @@
 /** Bodies of asks, jobs, the policy and the cache, by the names that the pages have for them. */
-import type {
-  AdminAnswer,
-  AdminAskLine,
-  AdminJobLine,
-  HourFigures,
-  PolicyTest,
-  Rule,
-} from "../../../sdk/src/wire-schemas.ts";
+import type { AdminAnswer, AdminAskLine, AdminJobLine, HourFigures, PolicyTest, Rule } from "@parley/sdk/admin";
 
 export type {
   AdminAnswer as Answer,
@@ -16,7 +9,6 @@ export type {
   AdminJobAsk as AskInJob,
   AdminJobEvent as JobEvent,
   AdminJobLine as JobLine,
-  AskToPeople as WithPeople,
   CachedDecision as Cached,
   DecisionPage as CachePage,
   EndedGrant as Grant,
@@ -26,7 +18,8 @@ export type {
   PolicyVerdict,
   Proposal,
   Rule,
-} from "../../../sdk/src/wire-schemas.ts";
+} from "@parley/sdk/admin";
+export type { AskToPeople as WithPeople } from "@parley/sdk/inbox";
 
 export type Stage = AdminAskLine["stage"];
 export type AskStatus = AdminAskLine["status"];

@@ -8,20 +8,13 @@ import { HealthPage } from "./health.tsx";
 import { JobsPage } from "./jobs.tsx";
 import { KeysPage } from "./keys.tsx";
 import { LivePage } from "./live.tsx";
+import type { PageProps } from "./page-props.ts";
 import { PeoplePage } from "./people.tsx";
 import { PolicyPage } from "./policy.tsx";
 import { text as relayText } from "./relay-text.ts";
 import { text as taskText } from "./task-text.ts";
 import { text } from "./text.ts";
 import { WebhooksPage } from "./webhooks.tsx";
-
-/** What every page of the console is given. */
-export interface PageProps {
-  /** What follows the page's own address: one thing of it. */
-  item: string | undefined;
-  /** Who is signed in. */
-  me: { id: string; name: string };
-}
 
 /** The console's pages, in the order in which they are offered: `/console/<path>` and `/console/<path>/<item>`. */
 export const SECTIONS: readonly { path: string; label: string; Page: ComponentType<PageProps> }[] = [

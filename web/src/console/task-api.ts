@@ -1,10 +1,10 @@
+import type { AssignmentReport, NewTask, Task, TaskReview, WholeTask } from "@parley/sdk/tasks";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "preact/hooks";
 import { newKey } from "@parley/sdk/idempotency-key";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
 import { useStream } from "./relay-api.ts";
-import type { AssignmentReport, NewTask, Task, TaskReview, WholeTask } from "../../../sdk/src/wire-schemas.ts";
 
 const FRESH_MS = 5000;
 /** Changes are gathered for so long before what is shown is read anew. */

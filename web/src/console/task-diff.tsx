@@ -1,8 +1,8 @@
+import type { LineComment } from "@parley/sdk/tasks";
 import { useMemo, useState } from "preact/hooks";
 import { type ChangeData, Diff, getChangeKey, Hunk, type HunkData } from "react-diff-view";
 import { type PatchFile, readPatch } from "./patch.ts";
 import { text } from "./task-text.ts";
-import type { LineComment } from "../../../sdk/src/wire-schemas.ts";
 import styles from "./task-diff.module.css";
 
 /** Files are drawn at once until this many lines are; the others open on their own. */

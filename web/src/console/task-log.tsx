@@ -1,3 +1,4 @@
+import type { TaskEvent } from "@parley/sdk/tasks";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import styles from "./console.module.css";
 import { Section } from "./parts.tsx";
@@ -6,7 +7,6 @@ import { Block } from "./relay-parts.tsx";
 import relayStyles from "./relay.module.css";
 import { taskPath } from "./task-api.ts";
 import { saidIn, text } from "./task-text.ts";
-import type { TaskEvent } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 /** So many of the newest entries are kept on the page. */

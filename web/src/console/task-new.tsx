@@ -1,3 +1,4 @@
+import type { AssignmentReport } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
 import { newKey } from "@parley/sdk/idempotency-key";
@@ -9,7 +10,6 @@ import { Detail, Problem, SelectField, TextField, useAction } from "./parts.tsx"
 import { refreshTasks, submitTask, taskHref, useBoard } from "./task-api.ts";
 import { SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { AssignmentReport } from "../../../sdk/src/wire-schemas.ts";
 
 const BASE = "/console/assignments";
 const DRAFT = "draft-task";

@@ -1,3 +1,4 @@
+import type { TaskAsk, WholeTask } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { Link } from "wouter";
 import { Dialog } from "../parts/dialog.tsx";
@@ -14,7 +15,6 @@ import { TaskLog } from "./task-log.tsx";
 import { TaskReview } from "./task-review.tsx";
 import { After, SandboxNotice } from "./task-parts.tsx";
 import { text } from "./task-text.ts";
-import type { TaskAsk, WholeTask } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 import { text as consoleText } from "./text.ts";
 import { text as appText } from "../text.ts";

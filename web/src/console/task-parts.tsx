@@ -1,7 +1,7 @@
+import type { Task } from "@parley/sdk/tasks";
 import { Link } from "wouter";
 import { taskHref } from "./task-api.ts";
 import { text } from "./task-text.ts";
-import type { Task } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 /** Said for as long as it is so. */

@@ -1,3 +1,4 @@
+import type { LineComment, TaskReview as NewReview } from "@parley/sdk/tasks";
 import { useState } from "preact/hooks";
 import { recall, remember } from "../device.ts";
 import { useKeys } from "../keys.ts";
@@ -8,7 +9,6 @@ import styles from "./console.module.css";
 import { Field, Problem, Section, TextField, useAction } from "./parts.tsx";
 import { TaskChanges } from "./task-changes.tsx";
 import { text } from "./task-text.ts";
-import type { LineComment, TaskReview as NewReview } from "../../../sdk/src/wire-schemas.ts";
 import taskStyles from "./tasks.module.css";
 
 type Verdict = NewReview["verdict"];

@@ -1,6 +1,6 @@
 /** The words of the pages about the work of coding agents. */
+import type { Task, TaskEvent, TaskReview, WholeTask } from "@parley/sdk/tasks";
 import { count, duration, number } from "../format.ts";
-import type { Task, TaskEvent, TaskReview, WholeTask } from "../../../sdk/src/wire-schemas.ts";
 
 type TaskState = Task["state"];
 type Verdict = TaskReview["verdict"];

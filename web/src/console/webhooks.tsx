@@ -4,6 +4,7 @@ import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import * as api from "./api.ts";
 import styles from "./console.module.css";
+import type { PageProps } from "./page-props.ts";
 import {
   ActionButton,
   Detail,
@@ -19,7 +20,6 @@ import {
   useEvery,
 } from "./parts.tsx";
 import { refresh, useDeliveries, useEndpoints } from "./queries.ts";
-import type { PageProps } from "./sections.ts";
 import { text } from "./text.ts";
 import type { Delivery, Endpoint } from "./wire.ts";
 

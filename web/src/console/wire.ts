@@ -1,5 +1,5 @@
 /** Bodies that admins send and get, by the names that the pages have for them. */
-import type { RevokedKey } from "../../../sdk/src/wire-schemas.ts";
+import type { EnrolledHuman, RevokedKey } from "@parley/sdk/admin";
 
 export type {
   AuditChain as Chain,
@@ -19,7 +19,7 @@ export type {
   Webhook as Endpoint,
   WebhookDelivery as Delivery,
   WebhookDeliveryPage as DeliveryPage,
-} from "../../../sdk/src/wire-schemas.ts";
+} from "@parley/sdk/admin";
 
 export const PERSON_CHANNELS = ["inbox", "email", "slack", "sms", "whatsapp", "webhook"] as const;
 export type PersonChannel = (typeof PERSON_CHANNELS)[number];
@@ -27,12 +27,7 @@ export type PersonChannel = (typeof PERSON_CHANNELS)[number];
 export type ContactChannel = Partial<Record<PersonChannel, Readonly<Record<string, unknown>>>>;
 
 /** What is written down of somebody, and how to reach them. */
-export interface Human {
-  id: string;
-  name: string;
-  description: string;
-  role?: string;
-  inboxScope: "addressed" | "all";
+export interface Human extends Omit<EnrolledHuman, "createdAt" | "updatedAt" | "prioritizedContactChannels"> {
   prioritizedContactChannels: readonly ContactChannel[];
 }
 

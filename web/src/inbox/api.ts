@@ -1,9 +1,8 @@
-import { Connection } from "../../../sdk/src/http.ts";
-import { follow } from "../../../sdk/src/sse.ts";
+import { Connection, follow } from "@parley/sdk/connection";
 import { watchedFetch } from "../api.ts";
 import type { AskPage, NewDecision, Wanted, WholeAsk } from "./wire.ts";
 
-/** The inbox under this browser's session. Not in the published package, which is for agents and the crowd. */
+/** The inbox under this browser's session. The SDK has its types, and no client for it. */
 export const connection = new Connection({ url: location.origin, retries: 1, fetch: watchedFetch }, () => ({}));
 
 const pathOf = (id: string): string => `/people/me/asks/${encodeURIComponent(id)}`;

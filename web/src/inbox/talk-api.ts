@@ -1,7 +1,7 @@
+import type { OwnConversation, OwnConversationPage } from "@parley/sdk/inbox";
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { queries } from "../queries.ts";
 import { connection } from "./api.ts";
-import type { OwnConversation, OwnConversationPage } from "../../../sdk/src/wire-schemas.ts";
 
 const LIST = "/people/me/conversations";
 

@@ -1,5 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { newKey } from "@parley/sdk/idempotency-key";
+import type { OwnConversation } from "@parley/sdk/inbox";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
@@ -18,7 +19,6 @@ import { useTitle } from "../title.ts";
 import styles from "./ask.module.css";
 import { dropAskDraft, useAskDraft } from "./draft.ts";
 import { Send, Written } from "./reply.tsx";
-import type { OwnConversation } from "../../../sdk/src/wire-schemas.ts";
 import { begin, keepTalk, sayMore, type Sent, useTalk, useTalks } from "./talk-api.ts";
 import talkStyles from "./talk.module.css";
 import { text } from "./text.ts";

@@ -1,5 +1,5 @@
 /** Bodies of the inbox, by the names that the pages have for them. */
-import type { InboxAsk, InboxAskLine, InboxCounts } from "../../../sdk/src/wire-schemas.ts";
+import type { InboxAsk, InboxAskLine, InboxCounts } from "@parley/sdk/inbox";
 
 export type {
   ArgumentRow,
@@ -12,7 +12,7 @@ export type {
   InboxOption as AskOption,
   InboxPage as AskPage,
   TypedArgument,
-} from "../../../sdk/src/wire-schemas.ts";
+} from "@parley/sdk/inbox";
 
 export type Kind = InboxAskLine["kind"];
 

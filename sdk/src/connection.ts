@@ -1,0 +1,3 @@
+/** For addresses of a server that this package has no client for: one request, or a stream that is followed. */
+export { type Call, type CallOptions, Connection, type ConnectionOptions } from "./http.ts";
+export { follow, type StreamEvent } from "./sse.ts";
