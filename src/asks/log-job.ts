@@ -5,8 +5,6 @@ import { transact } from "../core/store/transact.ts";
 import { holdForWriter, refuseOver, type Writer } from "./hold-job.ts";
 import { withoutSecrets } from "../core/without-secrets.ts";
 
-
-
 /** One thing that an executor says of its work. */
 export interface JobLog {
   stepId?: string;

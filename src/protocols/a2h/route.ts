@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { RouteShorthandOptions } from "fastify";
-import { z } from "zod";
+import type { z } from "zod";
 import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
@@ -9,6 +9,7 @@ import { readJson } from "../http/body.ts";
 import { queryNumber as numberIn } from "../http/query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
 import { complain, isJsonObject, refuse, type Problem } from "./fields.ts";
+import { repliesOf } from "../http/json-reply.ts";
 
 const MOST_DEPTH = 64;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -65,16 +66,9 @@ export function routeOptions(
       tags: ["a2h"],
       summary,
       hide: !documented,
-      response: Object.fromEntries(
-        Object.entries(replies).map(([status, description]) => [status, replyOf(description, reply)]),
-      ),
+      response: repliesOf(replies, reply),
     },
   };
-}
-
-function replyOf(description: string, reply: z.ZodType | undefined): object {
-  if (!reply) return z.unknown().meta({ description });
-  return { description, content: { "application/json": { schema: reply } } };
 }
 
 /**

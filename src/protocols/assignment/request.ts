@@ -1,10 +1,10 @@
 import type { RouteShorthandOptions } from "fastify";
-import { z } from "zod";
+import type { z } from "zod";
 import { parseJsonBody } from "../../lib/json-body.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { readJson, withoutNulls } from "../http/body.ts";
-import { jsonReply } from "../http/json-reply.ts";
+import { repliesOf } from "../http/json-reply.ts";
 import { ASSIGNMENT_BODY_BYTES } from "./errors.ts";
 
 const MOST_DEPTH = 32;
@@ -30,16 +30,9 @@ export function routeOptions(
     schema: {
       tags: ["assignment"],
       summary,
-      response: Object.fromEntries(
-        Object.entries(replies).map(([status, description]) => [status, replyOf(description, status, reply)]),
-      ),
+      response: repliesOf(replies, reply),
     },
   };
-}
-
-function replyOf(description: string, status: string, reply: z.ZodType | undefined): object {
-  const isJson = reply !== undefined && status.startsWith("2") && status !== "204";
-  return isJson ? jsonReply(reply, description) : z.unknown().meta({ description });
 }
 
 /**

@@ -137,7 +137,7 @@ async function takeAsk(
 }
 
 /** Returns a page of what the caller may answer, the ask that ends first first. */
-async function answerable(door: DoorContext, request: FastifyRequest): Promise<object> {
+async function answerable(door: DoorContext, request: FastifyRequest): Promise<WireAskPage> {
   const { principal, person } = await enter(door, request, ["answer", "admin"]);
   const status = queryText(request.query, "status");
   if (status !== undefined && status !== "PENDING") throw badQuery("status", "enum", ["PENDING"]);

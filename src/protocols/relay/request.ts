@@ -1,5 +1,5 @@
 import type { RouteShorthandOptions } from "fastify";
-import { z } from "zod";
+import type { z } from "zod";
 import { parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { FastifyRequest } from "../http/door.ts";
@@ -8,6 +8,7 @@ import { checkFields } from "../http/check-fields.ts";
 import { queryNumber as numberIn, queryText, queryWaitMs, waitMsOf } from "../http/query.ts";
 import { RELAY_BODY_BYTES } from "./errors.ts";
 import { RELAY_ID } from "../../wire/relay-fields.ts";
+import { repliesOf } from "../http/json-reply.ts";
 
 const MOST_DEPTH = 32;
 
@@ -43,16 +44,9 @@ export function routeOptions(info: RelayRouteInfo): RouteShorthandOptions {
     schema: {
       tags: ["relay"],
       summary,
-      response: Object.fromEntries(
-        Object.entries(replies).map(([status, description]) => [status, replyOf(description, status, reply)]),
-      ),
+      response: repliesOf(replies, reply),
     },
   };
-}
-
-function replyOf(description: string, status: string, reply: z.ZodType | undefined): object {
-  if (!reply || status === "204") return z.unknown().meta({ description });
-  return { description, content: { "application/json": { schema: reply } } };
 }
 
 /**
