@@ -55,6 +55,13 @@ const NO_OWN_NUMBERS = [
   "MemberExpression[object.name='z'][property.name='coerce']",
 ].map((selector) => ({ selector, message: OWN_NUMBERS }));
 
+const UNTYPED_REPLY =
+  "A printer returns a type of src/wire: the compiler then finds a member that is missing or not declared.";
+const NO_UNTYPED_REPLY = [
+  ":function > TSTypeAnnotation.returnType TSObjectKeyword",
+  ":function > TSTypeAnnotation.returnType > TSUnknownKeyword",
+].map((selector) => ({ selector, message: UNTYPED_REPLY }));
+
 const UNSYNCED =
   "Write it by lib/durable-files.ts, so that it survives a loss of power; or say in a comment that disables this rule for a line why it need not.";
 const WRITES = "/^(writeFile|appendFile|rename|copyFile|cp)(Sync)?$|^createWriteStream$/";
@@ -189,6 +196,20 @@ export default tseslint.config(
         ...NO_UNSYNCED,
         ...NO_IMPURE_SYNTAX,
         ...NO_OWN_NUMBERS,
+      ],
+    },
+  },
+  {
+    files: ["src/protocols/**/{print*,*-wire}.ts", "src/protocols/http/{question,task,work}.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...NO_PACKING,
+        ...NO_BUILT_SQL,
+        ...NO_UNSYNCED,
+        ...NO_IMPURE_SYNTAX,
+        ...NO_OWN_NUMBERS,
+        ...NO_UNTYPED_REPLY,
       ],
     },
   },

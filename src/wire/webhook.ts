@@ -54,6 +54,15 @@ export type WireWebhookDeliveryPage = z.output<typeof WireWebhookDeliveryPage>;
 export const WireRepeatCount = z.object({ count: z.int() }).meta({ id: "RepeatCount" });
 export type WireRepeatCount = z.output<typeof WireRepeatCount>;
 
+/** The event of format `v1beta3` for a new conversation. */
+export interface WireConversationCreated {
+  is_test: false;
+  type: "conversation.created";
+  /** Good for this conversation alone. */
+  channel_api_key?: string;
+  event: { user_message: string; contact_channel_id: number; agent_name: string; thread_id: string };
+}
+
 /** As the reference shows it: the door checks by itself. */
 export const NewWebhookBody = z
   .object({

@@ -2,6 +2,7 @@ import { agentName } from "../../requests/model/view.ts";
 import type { ConversationEntry } from "../../conversations/read.ts";
 import { given } from "./fields.ts";
 import { API_VERSION, type WireNewConversation } from "../../wire/message.ts";
+import type { WireConversationCreated } from "../../wire/webhook.ts";
 
 /** Returns something that somebody said, as the agent is told (spec/a2h 5.6 and 14). */
 export function newConversation({ message, conversation, entry }: ConversationEntry): WireNewConversation {
@@ -22,7 +23,10 @@ export function newConversation({ message, conversation, entry }: ConversationEn
 }
 
 /** Returns the event of format `v1beta3`, whose key is good for this conversation alone. */
-export function conversationCreated({ message, conversation }: ConversationEntry, key: string | null): object {
+export function conversationCreated(
+  { message, conversation }: ConversationEntry,
+  key: string | null,
+): WireConversationCreated {
   return {
     is_test: false,
     type: "conversation.created",

@@ -56,7 +56,7 @@ export function printMessage(ask: AddressedAsk, details: AddressedDetails): stri
   return `${JSON.stringify(head).slice(0, -1)},"spec":${spec},"status":${JSON.stringify(status)}}`;
 }
 
-function responseOf({ form, outcome }: AddressedAsk): unknown {
+function responseOf({ form, outcome }: AddressedAsk): WireMessageStatus["response"] {
   if (form.kind !== "value" || form.schema === null || outcome?.value === undefined) return undefined;
   return readExactJson(outcome.value);
 }
