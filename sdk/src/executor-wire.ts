@@ -1,9 +1,9 @@
-/** What executors send and get, as it travels. */
+/** Bodies that executors send and get. */
 import type { Answer as WholeAnswer, Ask, Job, JobLog as JobLogBody, JobLogLine, JobStatus } from "./wire-schemas.ts";
 
 export type { Artifact, Job, JobEnd, JobStatus, Lease } from "./wire-schemas.ts";
 
-/** What an executor may ask for. */
+/** The kinds of asks. */
 export type AskKind = Ask["ask_type"];
 
 /** How an ask ended. */
@@ -25,7 +25,7 @@ export type JobEvent =
   | { id: number; event: "answer"; data: Answer }
   | { id: number; event: "log"; data: JobLogLine };
 
-/** What the relay refuses with, beside what every door does. */
+/** Error codes of the relay, beside those of every door. */
 export type RelayErrorCode =
   | "ASK_NOT_FOUND"
   | "JOB_NOT_FOUND"

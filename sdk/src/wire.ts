@@ -92,7 +92,7 @@ export type FeedEvent =
 
 export type { SignedIn } from "./wire-schemas.ts";
 
-// What named people are asked, by A2H
+// Requests to named people, by A2H
 
 export type {
   Approval,
@@ -107,13 +107,13 @@ export type {
   ResponseOption,
 } from "./wire-schemas.ts";
 
-/** What the state of calls and of messages has in common. */
+/** Members that the states of calls and messages share. */
 export type RequestStatus = Pick<
   CallStatus,
   "responded_at" | "user_info" | "expired" | "cancelled" | "failed_validation_details"
 >;
 
-/** What a receipt says of one decision, among other things; it is the payload of a JWS. */
+/** The members of a receipt that say how a request was decided; the receipt is the payload of a JWS. */
 export interface ReceiptPayload {
   /** The server's id of the request. */
   jti: string;

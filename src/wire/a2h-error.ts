@@ -1,4 +1,4 @@
-/** What the doors of A2H refuse with (spec/a2h 3.1). */
+/** Refusals at the doors of A2H (spec/a2h 3.1). */
 import { z } from "zod";
 
 export const WireA2hProblem = z

@@ -1,4 +1,4 @@
-/** Whom to ask, as it travels (spec/a2h 7 and 16). */
+/** Contact channels name the people to ask (spec/a2h 7 and 16). */
 import { z } from "zod";
 
 export const WireContactChannel = z.record(z.string(), z.unknown()).meta({

@@ -1,4 +1,4 @@
-/** What gates say, and what they are told (spec/gate 4). */
+/** Requests of gates, and the replies to them (spec/gate 4). */
 import { z } from "zod";
 import { CALL_STATES, GATE_NAME } from "../gate/model/gate-call.ts";
 import type { ListedTool } from "../gate/model/tool.ts";
@@ -12,7 +12,7 @@ const MOST_TOOLS = 1000;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** True for a JSON object; an integer that kept its digits is none. */
+/** True for a JSON object, and false for an integer that kept its digits. */
 export function isGateObject(value: unknown): value is Json {
   return value === membersOf(value);
 }

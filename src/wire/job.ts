@@ -107,7 +107,7 @@ export type WireJobLogLine = z.output<typeof WireJobLogLine>;
 const MOST_TTL_S = 30 * 86_400;
 const MOST_ATTEMPTS = 100;
 const MOST_KINDS = 32;
-/** Of one answer or one result. */
+/** The most artifacts that one result may name. */
 const MOST_NAMED = 64;
 
 export const NewJobBody = fields({

@@ -1,4 +1,4 @@
-/** What stands at the door of the Model Context Protocol (spec/mcp). The protocol's own shapes are only outlined here. */
+/** Messages of the Model Context Protocol, and requests of its tools (spec/mcp). The protocol's own shapes are only outlined. */
 import { z } from "zod";
 import { wireMoment } from "./time.ts";
 

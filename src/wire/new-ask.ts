@@ -1,4 +1,4 @@
-/** What an executor sends to ask, and what answers it (spec/relay 3 to 5). */
+/** New asks of executors, and the answers that are posted to them (spec/relay 3 to 5). */
 import { z } from "zod";
 import type { AskConstraints, ContextEnvelope } from "../asks/model/ask.ts";
 import { ASK_STATUSES } from "../asks/model/ask.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { WireContactChannel } from "./channel.ts";
 
-/** What agents may call a request. */
+/** The id that an agent gives a request. */
 export const CALL_ID = /^[A-Za-z0-9._~:@+=,-]{1,256}$/;
 
 const members = z.record(z.string(), z.unknown());

@@ -1,4 +1,4 @@
-/** What answering has earned a participant, and taking it to another device (spec/ask-a-human 4.6 to 4.8). */
+/** A participant's points and badges, and their recovery on another device (spec/ask-a-human 4.6 to 4.8). */
 import { z } from "zod";
 import { PERIODS } from "../questions/model/points.ts";
 import { TAGS, type Tag } from "../questions/model/question.ts";

@@ -25,7 +25,7 @@ export function promptField(name: string): z.ZodType<string, string> {
 
 export const questionTypeField = wordField("type", QUESTION_TYPES);
 
-/** What every door takes beside a question's text and type (spec/ask-a-human 3.1). */
+/** Fields that every door takes beside a question's text and type (spec/ask-a-human 3.1). */
 export const questionFields = {
   options: laterField<string[]>({
     type: "array",
@@ -68,7 +68,7 @@ function optionsProblems(options: unknown): FieldProblem[] {
     : [{ message: "options must all be different", field, constraint: "unique" }];
 }
 
-/** What an agent sends (spec/ask-a-human 3.1). */
+/** A new question, as an agent sends it (spec/ask-a-human 3.1). */
 export const NewQuestionBody = fields({
   prompt: promptField("prompt"),
   type: questionTypeField,
@@ -91,7 +91,7 @@ export const NewQuestionBody = fields({
 export type NewQuestionBody = z.output<typeof NewQuestionBody>;
 export type NewQuestionInput = z.input<typeof NewQuestionBody>;
 
-/** What a person sends; the answer itself is checked against the question (spec/ask-a-human 4.4). */
+/** A person's answer. It is checked against its question later (spec/ask-a-human 4.4). */
 export const NewAnswerBody = fields({
   question_id: idField("question_id"),
   answer: laterField<string>({ type: "string", minLength: 1, maxLength: 5000 }),

@@ -3,7 +3,7 @@ import { canonicalExact } from "../lib/exact-json.ts";
 import type { FieldProblem } from "../core/model/field-problem.ts";
 import { checkedField } from "./fields.ts";
 
-/** What jobs and asks are called (spec/relay 2). */
+/** Ids of jobs, steps and asks (spec/relay 2). */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The longest JSON value of one field, in bytes. */
 const MOST_JSON_BYTES = 65_536;

@@ -1,4 +1,4 @@
-/** What named people are asked, and what they decide, as it travels (spec/a2h 5). The checks stand with the door. */
+/** Requests to named people, and their decisions (spec/a2h 5). The door checks the bodies that come in. */
 import { z } from "zod";
 import { VIAS } from "../requests/model/request.ts";
 import { WireContactChannel } from "./channel.ts";
@@ -79,7 +79,7 @@ export const WireApproval = z
   .meta({ id: "Approval", description: "One approval, where several people have to agree." });
 export type WireApproval = z.output<typeof WireApproval>;
 
-/** What the state of calls, of contacts and of messages has in common. */
+/** Members that the states of calls, contacts and messages share. */
 export const outcomeShape = {
   responded_at: wireMoment.optional(),
   user_info: WireResponder.optional(),
@@ -98,7 +98,7 @@ const requestStatus = z.object({
   slack_message_ts: z.string().optional(),
   deliveries: z.array(WireRequestDelivery).optional(),
 });
-/** What the state of calls and of contacts has in common. */
+/** Members that the states of calls and contacts share. */
 export type WireRequestStatus = z.output<typeof requestStatus>;
 
 export const WireCallStatus = requestStatus

@@ -1,4 +1,4 @@
-/** What a server says of itself to clients of A2H (spec/a2h 6). */
+/** The state of the server, for clients of A2H (spec/a2h 6). */
 import { z } from "zod";
 
 export const WireServerStatus = z.object({ status: z.literal("ok"), version: z.string() }).meta({ id: "ServerStatus" });

@@ -1,4 +1,4 @@
-/** What is sent to those who give coding agents work, as it travels (spec/assignment 2 and 12). */
+/** Bodies that give coding agents tasks, and review them (spec/assignment 2 and 12). */
 import { z } from "zod";
 import { lengthOf, type FieldProblem } from "../core/model/field-problem.ts";
 import { REVIEW_VERDICTS, START_ON } from "../tasks/model/task.ts";
@@ -97,7 +97,7 @@ function isText(value: unknown, most: number): boolean {
   return value.trim() !== "" && lengthOf(value) <= most;
 }
 
-/** What a program sends that gives work; everything else in it is ignored. */
+/** A new task. Members that are not listed are ignored. */
 export const NewTaskBody = fields({
   id: taskIdField("id"),
   prompt: promptField,
@@ -111,7 +111,7 @@ export type NewTaskBody = z.output<typeof NewTaskBody>;
 /** The same, of an admin. */
 export const NewAdminTaskBody = NewTaskBody.meta({ id: "NewAdminTask" });
 
-/** What a person says of finished work. */
+/** A person's review of a task. */
 export const TaskReviewBody = fields({
   verdict: wordField("verdict", REVIEW_VERDICTS),
   attempt: integerField("attempt", 1, 1_000_000),

@@ -1,4 +1,4 @@
-/** What workers on other machines say of attempts and of reviewed work, and are told (spec/assignment 12 and 13). */
+/** Reports of workers on other machines, and the replies to them (spec/assignment 12 and 13). */
 import { z } from "zod";
 import { SANDBOXES } from "../core/model/sandbox.ts";
 import { PERMISSION_ACTIONS } from "../tasks/model/action.ts";
@@ -8,7 +8,7 @@ import { WireDiffstat } from "./task.ts";
 
 /** Longer than any sentence of ours, and than any path. */
 const MOST_TEXT = 10_000;
-/** Of one wish; what would change is in it. */
+/** One permission request, with the change that it would make. */
 const MOST_WISH = 200_000;
 
 /** A text that every store takes. */

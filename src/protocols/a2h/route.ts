@@ -28,7 +28,7 @@ export interface Mount {
   known: KnownChannels;
 }
 
-/** What a route is, for its errors and for the reference. */
+/** The description of a route, for its errors and for the reference. */
 export interface A2hRouteInfo {
   noun: Noun;
   summary: string;

@@ -9,7 +9,7 @@ import { ASSIGNMENT_BODY_BYTES } from "./errors.ts";
 
 const MOST_DEPTH = 32;
 
-/** What a route says of itself, beside its summary. */
+/** The description of a route, beside its summary. */
 interface RouteInfo {
   /** The schema of the JSON object it takes. */
   body?: z.ZodType;

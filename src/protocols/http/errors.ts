@@ -26,7 +26,7 @@ const KINDS: Record<RefusalKind, Wire> = {
   unavailable: [503, "STORE_UNAVAILABLE"],
 };
 
-/** What it prints of single refusals, by names that programs know them by (spec/ask-a-human 1.3, reference/errors). */
+/** Codes whose published name differs from that of their kind (spec/ask-a-human 1.3, reference/errors). */
 const CODES: Partial<Record<RefusalCode, Wire>> = {
   origin_refused: [403, "ORIGIN_REFUSED"],
   self_answer: [403, "SELF_ANSWER"],
@@ -119,7 +119,7 @@ export function sendError(ctx: Context, error: unknown, request: FastifyRequest,
   return reply.code(500).send(errorBody("SERVER_ERROR", "Internal error.", { request_id: request.id }));
 }
 
-/** Writes a bug of ours into the log, once; that a client went away amid its request is none. */
+/** Writes a failure of the server into the log, once. A client that went away amid its request is left out. */
 export function logFailure({ log }: Pick<Context, "log">, error: unknown, request: FastifyRequest): void {
   if (isCutOff(error, request)) return;
   log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");

@@ -4,7 +4,7 @@ import type { WireWorkError } from "../../wire/error.ts";
 import type { FastifyReply, FastifyRequest } from "./door.ts";
 import { logFailure, refusalFrom, setRefusalHeaders } from "./errors.ts";
 
-/** What a protocol whose errors are `{"error":{"code","message","details"?}}` says of a refusal. */
+/** A refusal at a door whose errors are `{"error":{"code","message","details"?}}`. */
 export type WireError = WireWorkError["error"] & { status: number };
 
 export type PrintError = (refusal: Refusal) => WireError;
@@ -58,7 +58,7 @@ export const SHARED_CODES = {
 export interface ErrorTable {
   kinds: Record<RefusalKind, PrintError>;
   codes: Partial<Record<RefusalCode, PrintError>>;
-  /** What somebody without a key is told in `WWW-Authenticate`, where the protocol wants it. */
+  /** The header `WWW-Authenticate` for callers without a key, where the protocol wants it. */
   challenge?: string;
 }
 

@@ -12,7 +12,7 @@ import { repliesOf } from "../http/json-reply.ts";
 
 const MOST_DEPTH = 32;
 
-/** What a route says of itself. */
+/** The description of a route. */
 export interface RelayRouteInfo {
   summary: string;
   /** The schema of the JSON object it takes. */

@@ -26,7 +26,7 @@ export type PersonChannel = (typeof PERSON_CHANNELS)[number];
 /** One way to reach somebody: one channel, and its fields. */
 export type ContactChannel = Partial<Record<PersonChannel, Readonly<Record<string, unknown>>>>;
 
-/** What is written down of somebody, and how to reach them. */
+/** A person, and how to reach them. */
 export interface Human extends Omit<EnrolledHuman, "createdAt" | "updatedAt" | "prioritizedContactChannels"> {
   prioritizedContactChannels: readonly ContactChannel[];
 }

@@ -19,7 +19,7 @@ export type Kind = InboxAskLine["kind"];
 /** When something is due: within an hour, within a day, after that, or never. */
 export type Due = keyof InboxCounts["due"];
 
-/** What of a list is wanted; nothing, for all of it. */
+/** The part of a list to show; empty for all of it. */
 export interface Wanted {
   kind?: Kind;
   due?: Due;
