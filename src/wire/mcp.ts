@@ -1,4 +1,4 @@
-/** Messages of the Model Context Protocol, and requests of its tools (spec/mcp). The protocol's own shapes are only outlined. */
+/** Messages of the Model Context Protocol, and requests of its tools (spec/mcp 1 and 10). The protocol's own shapes are only outlined. */
 import { z } from "zod";
 import { wireMoment } from "./time.ts";
 
