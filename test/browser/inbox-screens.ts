@@ -201,7 +201,14 @@ export const INBOX_VIEWS: readonly InboxView[] = [
     async open(visitor) {
       await forgetSession(visitor);
       await visitor.page.goto("/inbox");
-      await visitor.page.getByRole("heading", { name: "Sign in to see your inbox" }).waitFor();
+      await visitor.page
+        .getByRole("heading", { name: "Sign in to see your inbox" })
+        .waitFor()
+        .catch(async (error: unknown) => {
+          const shown = await visitor.page.locator("body").innerText();
+          const cookies = (await visitor.context.cookies()).map(({ name }) => name);
+          throw new Error(`the page shows, with the cookies ${cookies.join()}: ${shown}`, { cause: error });
+        });
     },
   },
   {
