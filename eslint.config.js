@@ -121,6 +121,9 @@ const NEED_REAL_TIME = [
   "test/workshop/supervisor-life.large.test.ts",
 ];
 
+/** The rules of every door. */
+const AT_DOORS = [...NO_PACKING, ...NO_BUILT_SQL, ...NO_UNSYNCED, ...NO_IMPURE_SYNTAX, ...NO_OWN_NUMBERS];
+
 export default tseslint.config(
   {
     ignores: [
@@ -188,30 +191,11 @@ export default tseslint.config(
   {
     files: ["src/protocols/**/*.ts"],
     ignores: ["src/protocols/http/query.ts"],
-    rules: {
-      "no-restricted-syntax": [
-        "error",
-        ...NO_PACKING,
-        ...NO_BUILT_SQL,
-        ...NO_UNSYNCED,
-        ...NO_IMPURE_SYNTAX,
-        ...NO_OWN_NUMBERS,
-      ],
-    },
+    rules: { "no-restricted-syntax": ["error", ...AT_DOORS] },
   },
   {
     files: ["src/protocols/**/{print*,*-wire}.ts", "src/protocols/http/{question,task,work}.ts"],
-    rules: {
-      "no-restricted-syntax": [
-        "error",
-        ...NO_PACKING,
-        ...NO_BUILT_SQL,
-        ...NO_UNSYNCED,
-        ...NO_IMPURE_SYNTAX,
-        ...NO_OWN_NUMBERS,
-        ...NO_UNTYPED_REPLY,
-      ],
-    },
+    rules: { "no-restricted-syntax": ["error", ...AT_DOORS, ...NO_UNTYPED_REPLY] },
   },
   {
     files: ["sdk/src/**/*.ts", "adapters/src/**/*.ts"],

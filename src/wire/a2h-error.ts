@@ -3,7 +3,7 @@ import { z } from "zod";
 
 export const WireA2hProblem = z
   .object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() })
-  .meta({ id: "A2hProblem", description: "What is wrong with one field." });
+  .meta({ id: "A2hProblem", description: "A problem of one field." });
 export type WireA2hProblem = z.output<typeof WireA2hProblem>;
 
 export const WireA2hError = z

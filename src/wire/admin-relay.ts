@@ -110,7 +110,7 @@ export const WireAdminAsk = z
     late_next: nextField,
     shared_by: z.array(z.string()).describe("The asks that share its answer"),
     shared_by_next: nextField,
-    people: WireAskToPeople.nullable().describe("What people were asked for it"),
+    people: WireAskToPeople.nullable().describe("The request to people that it became"),
   })
   .meta({ id: "AdminAsk", description: "The whole life of an executor's ask." });
 export type WireAdminAsk = z.output<typeof WireAdminAsk>;
@@ -158,7 +158,7 @@ export type WireAdminJob = z.output<typeof WireAdminJob>;
 
 export const WireAdminJobEvent = z
   .object({ seq: z.int(), event: z.enum(["status", "log", "answer", "snapshot", "reset"]), data: members })
-  .meta({ id: "AdminJobEvent", description: "What happened to a job." });
+  .meta({ id: "AdminJobEvent", description: "One event of a job." });
 export type WireAdminJobEvent = z.output<typeof WireAdminJobEvent>;
 
 export const WireJobHistoryPage = z
@@ -180,5 +180,5 @@ export const WireHourFigures = z
     ),
     pending: z.array(z.object({ type: z.enum(ASK_TYPES), stage, count: z.int() })),
   })
-  .meta({ id: "HourFigures", description: "What ended in each minute of the last hour, and what waits." });
+  .meta({ id: "HourFigures", description: "Asks that ended in each minute of the last hour, and asks that wait." });
 export type WireHourFigures = z.output<typeof WireHourFigures>;

@@ -36,7 +36,7 @@ export type WireAnswer = z.output<typeof WireAnswer>;
 
 export const WireStageRecord = z
   .object({ stage, outcome: z.string(), ms: z.number() })
-  .meta({ id: "StageRecord", description: "What one stage did with an ask, and how long it took." });
+  .meta({ id: "StageRecord", description: "The outcome of one stage, and the time it took." });
 
 const ask = {
   type: z.literal("Ask"),
@@ -80,5 +80,5 @@ export const WireAskHistory = aliased({
   job_id: z.string(),
   asks: z.array(z.object({ ask: WireAsk, answer: WireAnswer.nullable() })),
   next_cursor: z.string().optional(),
-}).meta({ id: "AskHistory", description: "What was asked in a job, and how it was answered." });
+}).meta({ id: "AskHistory", description: "The asks of a job, and their answers." });
 export type WireAskHistory = z.output<typeof WireAskHistory>;

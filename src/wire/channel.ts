@@ -3,7 +3,8 @@ import { z } from "zod";
 
 export const WireContactChannel = z.record(z.string(), z.unknown()).meta({
   id: "ContactChannel",
-  description: "Whom to ask: inbox, human, channel_id, slack, email, sms, whatsapp, webhook, or any_of, all_of, quorum",
+  description:
+    "The people to ask: inbox, human, channel_id, slack, email, sms, whatsapp, webhook, or any_of, all_of, quorum",
 });
 export type WireContactChannel = z.output<typeof WireContactChannel>;
 

@@ -41,7 +41,7 @@ export const WireOwnConversation = z
     open: z.boolean().describe("False where the agent takes no more words here"),
     messages: z.array(z.object({ id: z.string(), text: z.string(), at: z.string(), taken: z.boolean() })),
     asks: z.array(ask),
-    waiting: z.array(ask).describe("What of all that was asked waits for an answer, the first two"),
+    waiting: z.array(ask).describe("The first two requests that wait for an answer"),
     next: orNull,
   })
   .meta({
@@ -51,8 +51,10 @@ export const WireOwnConversation = z
   });
 export type WireOwnConversation = z.output<typeof WireOwnConversation>;
 
-const text = textField("text", 1, 10_000, { description: "What to say." });
-const id = textField("id", 1, 64, { description: "Of the sender's choosing; the same when it is sent again." });
+const text = textField("text", 1, 10_000, { description: "The words of the message." });
+const id = textField("id", 1, 64, {
+  description: "The sender chooses it, and sends the same again with a repeated message.",
+});
 
 export const ConversationStartBody = fields({ entry_point: idField("entry_point"), text, id }).meta({
   id: "ConversationStart",

@@ -74,7 +74,7 @@ export const WireGateAnswer = z
     z.object({
       state: z.literal("started"),
       ...told,
-      arguments: z.unknown().describe("What is to run, once"),
+      arguments: z.unknown().describe("The arguments to run the call with, once"),
       edited: z.boolean(),
       digest: z.string(),
       held_seconds: heldSeconds,

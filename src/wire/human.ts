@@ -45,7 +45,7 @@ export const NewHumanBody = z
   .object({
     name: z.string().max(200).describe("How people are called"),
     description: z.string().max(2000).describe("Agents read it").optional(),
-    role: z.string().max(100).describe("What the person does").optional(),
+    role: z.string().max(100).describe("The person's role").optional(),
     prioritizedContactChannels: z.array(channel).min(1).max(10),
     inboxScope: inboxScope.default("addressed"),
   })

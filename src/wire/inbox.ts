@@ -1,5 +1,6 @@
 /** Asks to people, as the inbox shows them, and decisions on them (docs/how-to/inbox.md). */
 import { z } from "zod";
+import { SANDBOXES } from "../core/model/sandbox.ts";
 import { VIAS } from "../requests/model/request.ts";
 import { booleanField, fields, laterField, optional, textField } from "./fields.ts";
 
@@ -63,7 +64,7 @@ export const WireInboxOutcome = z
     text: orNull,
     value: orNull,
     edited: z.boolean(),
-    arguments: argumentRows.describe("Of an approval with edited arguments: what runs"),
+    arguments: argumentRows.describe("The arguments to run, for an approval that edited them"),
     digest: orNull,
     by: WireDecidedBy.nullable(),
   })
@@ -182,7 +183,7 @@ export const WireInboxAsk = z
         attempt: z.int(),
         about: z.enum(["review", "conflict", "wish"]),
         agent: orNull,
-        sandbox: z.enum(["bubblewrap", "none"]).nullable(),
+        sandbox: z.enum(SANDBOXES).nullable(),
       })
       .nullable()
       .describe("The task of a coding agent that it is about, and what of it"),
@@ -191,13 +192,13 @@ export const WireInboxAsk = z
 export type WireInboxAsk = z.output<typeof WireInboxAsk>;
 
 export const InboxDecisionBody = fields({
-  approved: optional(booleanField("approved", { description: "Of an approval: yes or no." })),
+  approved: optional(booleanField("approved", { description: "Yes or no, for an approval." })),
   comment: optional(textField("comment", 0, 5000)),
   option: optional(textField("option", 1, 64, { description: "The name of a ready-made answer or way to reject." })),
   text: optional(textField("text", 0, 40_000)),
   value: laterField({ description: "A value that fits the schema; or say it in words, as `text`." }),
   kwargs: laterField({ description: "Edited arguments: an object, or its JSON text to keep every digit." }),
-  digest: optional(textField("digest", 1, 100, { description: "Of what was shown; an approval needs it." })),
+  digest: optional(textField("digest", 1, 100, { description: "The digest that was shown; an approval needs it." })),
   standing: optional(booleanField("standing", { description: "Approve, and allow exactly this for good." })),
   same_next_time: optional(booleanField("same_next_time", { description: "Answer the same question so, too." })),
 }).meta({ id: "InboxDecision" });

@@ -85,7 +85,7 @@ export const WireJobStatus = aliased({
   at: z.int(),
   reset: z
     .boolean()
-    .describe("What came before is no longer told; `snapshot` holds the job and its pending asks")
+    .describe("Earlier events are no longer sent; `snapshot` holds the job and its pending asks")
     .optional(),
   snapshot: z.object({ job: WireJob, pending_asks: z.array(WireAsk) }).optional(),
 }).meta({ id: "JobStatus", description: "A job's state, as those who follow it read it." });

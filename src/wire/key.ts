@@ -30,7 +30,7 @@ export const WireCreatedKey = z.object({ ...key, key: z.string() }).meta({ id: "
 export type WireCreatedKey = z.output<typeof WireCreatedKey>;
 
 export const NewKeyBody = fields({
-  name: textField("name", 1, 128, { description: "What it is issued for; several keys may share one." }),
+  name: textField("name", 1, 128, { description: "The purpose of the key; several keys may share one." }),
   scope: wordField("scope", SCOPES),
   person: optional(idField("person")),
   expires_in_seconds: optional(

@@ -64,7 +64,7 @@ export const WireNewConversation = z
       channel_id: z.string(),
       agent_name: z.string(),
       response_schema: members.optional(),
-      raw: members.describe("What came in, in the shape of its channel"),
+      raw: members.describe("The message as its channel delivered it"),
     }),
   })
   .meta({ id: "NewConversation", description: "Something that a person said to an agent." });

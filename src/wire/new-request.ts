@@ -50,7 +50,7 @@ export const NewFunctionCallBody = z
       reject_options: z.array(NewResponseOptionBody).max(25).optional(),
       ...askedShape,
       editable: z.boolean().optional(),
-      kwargs_schema: members.describe("What edits must fit").optional(),
+      kwargs_schema: members.describe("The schema that edited arguments must fit").optional(),
     }),
   })
   .meta({ id: "NewFunctionCall" });
@@ -73,7 +73,10 @@ export const FunctionCallResponseBody = z
     comment: text("Why", 5000).optional(),
     reject_option_name: text("One of those that were offered", 64).optional(),
     kwargs: members.describe("Edited arguments, where the agent allows it").optional(),
-    consent_digest: z.string().describe("What was shown; must be what would run").optional(),
+    consent_digest: z
+      .string()
+      .describe("The digest that was shown; it must be that of the arguments that would run")
+      .optional(),
   })
   .meta({ id: "FunctionCallResponse" });
 

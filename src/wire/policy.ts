@@ -19,7 +19,9 @@ export const WireEndedGrant = z
     agent: orNull,
     by: z.string(),
     ask_id: z.string(),
-    digest: orNull.describe("Of a function call: exactly what is allowed; what executors ask has none."),
+    digest: orNull.describe(
+      "The digest of the arguments that are allowed, for a function call; null for asks of executors.",
+    ),
     created_at: z.string(),
     expires_at: z.string(),
     revoked_at: orNull,
@@ -86,23 +88,25 @@ export type WirePolicyReport = z.output<typeof WirePolicyReport>;
 
 export const WirePolicyVerdict = z
   .object({ trace: z.looseObject({ decision }), words: z.array(z.string()) })
-  .meta({ id: "PolicyVerdict", description: "What would be decided, and why." });
+  .meta({ id: "PolicyVerdict", description: "The decision that would be made, and its reasons." });
 export type WirePolicyVerdict = z.output<typeof WirePolicyVerdict>;
 
-const said = (name: string) => optional(textField(name, 0, 512));
+const word = (name: string) => optional(textField(name, 0, 512));
 
 export const PolicyTestBody = fields({
-  action: said("action"),
-  resource: said("resource"),
-  env: said("env"),
-  tool: said("tool"),
-  repo: said("repo"),
-  agent: said("agent"),
-  role: said("role"),
-  job: said("job"),
-  fn: said("fn"),
-  digest: optional(textField("digest", 0, 100, { description: "Of a function call: what would be approved." })),
+  action: word("action"),
+  resource: word("resource"),
+  env: word("env"),
+  tool: word("tool"),
+  repo: word("repo"),
+  agent: word("agent"),
+  role: word("role"),
+  job: word("job"),
+  fn: word("fn"),
+  digest: optional(
+    textField("digest", 0, 100, { description: "The digest that would be approved, for a function call." }),
+  ),
   ask_type: optional(wordField("ask_type", ASK_TYPES)),
-  meta: laterField({ type: "object", additionalProperties: true, description: "What the asker sends along." }),
+  meta: laterField({ type: "object", additionalProperties: true, description: "Further members of the ask." }),
 }).meta({ id: "PolicyTest" });
 export type PolicyTestBody = z.output<typeof PolicyTestBody>;

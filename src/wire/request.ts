@@ -10,7 +10,7 @@ const via = z.enum(VIAS);
 export const WireResponseOption = z
   .object({
     name: z.string().describe("Comes back with the decision"),
-    title: z.string().describe("What people see; left out, the name").optional(),
+    title: z.string().describe("The label that people see; the name where it is left out").optional(),
     description: z.string().optional(),
     prompt_fill: z.string().describe("The text of the answer, or its start").optional(),
     interactive: z.boolean().optional(),

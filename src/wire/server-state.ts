@@ -49,7 +49,7 @@ export const WireHealthReport = z
       z.object({
         check: z.string(),
         promise: z.string(),
-        offenders: z.array(z.string()).describe("What breaks it; of many, the first."),
+        offenders: z.array(z.string()).describe("The first rows that break it."),
       }),
     ),
   })

@@ -80,7 +80,7 @@ export const WireTaskAsk = z
     answer: z.string().optional(),
     by: z.string().describe("Who answered: a person by name, or what else did").optional(),
   })
-  .meta({ id: "TaskAsk", description: "What a task's agent asked." });
+  .meta({ id: "TaskAsk", description: "A question of a task's agent." });
 export type WireTaskAsk = z.output<typeof WireTaskAsk>;
 
 export const WireTaskAskPage = z
@@ -107,7 +107,7 @@ export const WireTaskAttempt = z
         workMs: z.number(),
       })
       .partial()
-      .describe("What it has cost so far, as its agent counts")
+      .describe("The cost so far, as its agent counts it")
       .optional(),
     start: z.string().describe("The commit that it began with").optional(),
     commit: z.string().optional(),
@@ -127,7 +127,7 @@ export const WireWrittenReview = z
     by: z.string(),
     at: wireMoment,
   })
-  .meta({ id: "WrittenReview", description: "What a person said of finished work." });
+  .meta({ id: "WrittenReview", description: "A person's review of a task." });
 export type WireWrittenReview = z.output<typeof WireWrittenReview>;
 
 export const WireWholeTask = WireTask.extend({
@@ -154,7 +154,7 @@ export type WireTaskEvent = z.output<typeof WireTaskEvent>;
 
 export const WireTaskReset = z.object({ reset: z.literal(true), seq: z.int(), type: z.literal("state") }).meta({
   id: "TaskReset",
-  description: "What came before is no longer told: what is shown must be read anew.",
+  description: "Earlier events are no longer sent: read the task again.",
 });
 export type WireTaskReset = z.output<typeof WireTaskReset>;
 

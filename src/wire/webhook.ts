@@ -71,7 +71,7 @@ export const NewWebhookBody = z
     events: z.array(z.string()).describe("Empty: everything the format has").optional(),
     description: z.string().max(500).describe("For whoever looks").optional(),
     enabled: z.boolean().default(true),
-    agent: z.string().max(128).describe("Whose it is; admins name it").optional(),
+    agent: z.string().max(128).describe("The agent that owns it; admins name it").optional(),
   })
   .meta({ id: "NewWebhook" });
 

@@ -31,7 +31,7 @@ export const WireWorkFacts = z
     logSeq: z.int().min(0),
   })
   .partial()
-  .meta({ id: "WorkFacts", description: "What became known of an attempt; what is left out stays as it is." });
+  .meta({ id: "WorkFacts", description: "New facts about an attempt; a member that is left out stays as it is." });
 export type WireWorkFacts = z.output<typeof WireWorkFacts>;
 
 const event = z.object({ type: z.enum(TASK_EVENT_TYPES), data: z.record(z.string(), z.unknown()) });
@@ -98,16 +98,16 @@ export const WireWorkReply = z
         }),
         repo: members,
       })
-      .describe("Of a claim: everything that the work goes by"),
+      .describe("The reply to a claim: the whole assignment"),
     z.object({ key: z.string() }).describe("Another key for the agent"),
     z.object({ lease: z.string(), epoch: z.int() }).describe("Another lease, for an attempt that was resumed"),
-    z.object({ allow: z.literal(true) }).describe("Of a wish to do something"),
+    z.object({ allow: z.literal(true) }).describe("The reply to a permission request"),
     z.object({ allow: z.literal(false), why: z.string(), canceled: z.boolean().optional() }),
-    z.object({ text: z.string(), by: z.string().optional() }).describe("Of a question"),
+    z.object({ text: z.string(), by: z.string().optional() }).describe("The reply to a question"),
     z.object({ none: z.literal(true), why: z.string() }),
-    z.object({}).describe("Of everything else"),
+    z.object({}).describe("The reply to every other report"),
   ])
-  .meta({ id: "WorkReply", description: "What a worker is told, by what it said." });
+  .meta({ id: "WorkReply", description: "The reply to a worker, by the kind of its report." });
 export type WireWorkReply = z.output<typeof WireWorkReply>;
 
 export const WireReviewedWork = z
@@ -126,7 +126,7 @@ export const WireReviewedWork = z
     ),
     rejected: z.array(z.object({ slug: z.string(), n: z.int() })),
   })
-  .meta({ id: "ReviewedWork", description: "What reviews leave a worker to do in its repository." });
+  .meta({ id: "ReviewedWork", description: "Reviewed work that a worker still has to settle in its repository." });
 export type WireReviewedWork = z.output<typeof WireReviewedWork>;
 
 export const SettledWorkBody = z
@@ -139,6 +139,6 @@ export const SettledWorkBody = z
   })
   .meta({
     id: "SettledWork",
-    description: "What a worker did in its repository of what a review leaves to be done in git.",
+    description: "The reviewed work that a worker has settled in its repository.",
   });
 export type SettledWorkBody = z.output<typeof SettledWorkBody>;

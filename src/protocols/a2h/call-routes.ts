@@ -37,7 +37,7 @@ const FAMILIES = [
   { path: "contact_requests", kind: "contact", full: true, called: "human contact, by its older name" },
 ] as const satisfies readonly { path: string; kind: RefKind; full: boolean; called: string }[];
 
-/** What travels, by the kind of request. */
+/** The schemas of each kind of request: its body, and its reply. */
 const SCHEMAS = {
   call: {
     wish: NewFunctionCallBody,

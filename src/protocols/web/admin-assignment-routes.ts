@@ -232,7 +232,7 @@ function taskRoutes(app: Door, door: DoorContext): void {
   );
 }
 
-/** What a person says of finished work. */
+/** A person's review of a task. */
 function reviewRoute(app: Door, door: DoorContext): void {
   app.post<OfTask>(
     "/admin/assignments/:repo/tasks/:id/review",
