@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { sha256Digest } from "../lib/exact-json.ts";
+import { readExactJson, sha256Digest } from "../lib/exact-json.ts";
 import type { AddressedAsk, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
 import { consentText } from "../requests/model/consent.ts";
@@ -169,7 +169,9 @@ export async function guardedOf(
   held: RelayAskAt,
 ): Promise<Partial<GuardedArguments> | { guarded: true }> {
   const call = held.warnings.length > 0 ? callOf(ctx, held) : null;
-  return call === null ? {} : ((await argumentsWithSecrets(ctx, call.kwargs)) ?? { guarded: true });
+  if (call === null) return {};
+  const parsed = readExactJson(call.kwargs) as Readonly<Record<string, unknown>>;
+  return (await argumentsWithSecrets(ctx, { parsed, canonical: call.kwargs })) ?? { guarded: true };
 }
 
 /** Returns the call that an approval of the ask approves, where it came with one. */

@@ -1,8 +1,8 @@
 import type { Context } from "../context.ts";
-import { canonicalExact, readExactJson, sha256Digest } from "../lib/exact-json.ts";
+import { readExactJson } from "../lib/exact-json.ts";
 import { transact } from "../core/store/transact.ts";
 import type { Policy } from "../policy/model/policy.ts";
-import { consentText } from "../requests/model/consent.ts";
+import { bindCall, type BoundCall } from "../requests/model/bound-call.ts";
 import type { AddressedAsk, Audience, ForeignSchema } from "../requests/model/request.ts";
 import { reminderSeconds } from "../requests/model/rules.ts";
 import { readAddressed, waitForAddressed } from "../requests/read.ts";
@@ -19,8 +19,7 @@ export interface GateWish {
   asker: string;
   gate: string;
   tool: string;
-  /** Any JSON object. */
-  args: unknown;
+  args: Readonly<Record<string, unknown>>;
   /** Which attempt of a gate would run it. */
   run: string;
   /** Who is asked where no rule decides. */
@@ -78,8 +77,8 @@ export async function askCall(
 /** Returns the request that stands for this call, or makes one. */
 async function findOrRequest(ctx: Context, policy: Policy, wish: GateWish): Promise<AddressedAsk> {
   const { asker, gate, tool, run } = wish;
-  const args = canonicalExact(wish.args);
-  const sameHash = sameHashOf({ asker, gate, tool, args });
+  const bound = bindCall(functionOf({ gate, tool }), wish.args);
+  const sameHash = sameHashOf({ asker, gate, tool, args: bound.canonical });
   let unknown: GateCall | null = null;
   for (const call of await findSameCalls(ctx.db, asker, sameHash)) {
     if (call.state === "asked" || (call.state === "started" && call.run === run)) {
@@ -87,7 +86,7 @@ async function findOrRequest(ctx: Context, policy: Policy, wish: GateWish): Prom
       if (ask) return ask;
     } else if (call.state === "unknown" || (await giveUpCall(ctx, call.askId))) unknown ??= call;
   }
-  return request(ctx, policy, { wish, args, sameHash, unknown });
+  return request(ctx, policy, { wish, bound, sameHash, unknown });
 }
 
 /** Returns the request of a call; one whose request is gone will not run. */
@@ -103,15 +102,19 @@ async function readOrForget(ctx: Context, { askId }: GateCall): Promise<Addresse
 
 interface Wanted {
   wish: GateWish;
-  args: string;
+  bound: BoundCall;
   sameHash: string;
   /** The same call, started before, whose end nobody knows. */
   unknown: GateCall | null;
 }
 
-async function request(ctx: Context, policy: Policy, { wish, args, sameHash, unknown }: Wanted): Promise<AddressedAsk> {
+async function request(
+  ctx: Context,
+  policy: Policy,
+  { wish, bound, sameHash, unknown }: Wanted,
+): Promise<AddressedAsk> {
   const { asker, gate, tool, timeoutSeconds, schema, isRepeatable } = wish;
-  const fn = functionOf({ gate, tool });
+  const { fn } = bound;
   const remindAfterS = reminderSeconds(timeoutSeconds);
   const again = unknown !== null && !isRepeatable;
   const wire: GateWire = {
@@ -131,20 +134,15 @@ async function request(ctx: Context, policy: Policy, { wish, args, sameHash, unk
     ref: `${GATE_DOOR}:${ctx.newId("call")}`,
     title: again ? `${fn}, which may have run already` : fn,
     words: "",
-    form: {
-      kind: "approval",
-      fn,
-      kwargs: args,
-      rejectOptions: [],
-      editable: true,
-      ...(schema && ctx.schemas.examine(schema) === null && { kwargsSchema: schema }),
-    },
+    bound,
+    rejectOptions: [],
+    editable: true,
+    ...(schema && ctx.schemas.examine(schema) === null && { kwargsSchema: schema }),
     audience: wish.audience,
     timeoutSeconds,
     sameHash,
     remindAfterMs: remindAfterS === null ? null : Math.round(remindAfterS * 1000),
     wire: { ...wish.wire, ...wire },
-    digest: sha256Digest(consentText(fn, args)),
     forPeople: again,
   });
   return ask;

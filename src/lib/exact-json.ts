@@ -42,6 +42,15 @@ export function readExactJson(text: string): unknown {
   return exact.parse(text, keepDigits);
 }
 
+/** A part of a value whose canonical JSON is known: `canonicalExact` takes it over. */
+export class CanonicalJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * Returns the RFC 8785 form of a value, in which an integer that kept its digits stands as them; RFC 8785 itself has no
  * value for such a number (spec/a2h 10).
@@ -49,6 +58,7 @@ export function readExactJson(text: string): unknown {
 export function canonicalExact(value: unknown): string {
   if (exact.isRawJSON(value)) return value.rawJSON;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  if (value instanceof CanonicalJson) return value.text;
   let text = "";
   if (Array.isArray(value)) {
     for (const item of value as unknown[]) text += `,${canonicalExact(item ?? null)}`;

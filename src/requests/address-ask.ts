@@ -3,6 +3,8 @@ import { NO_DEADLINE, type AddressedAsk, type Audience, type Target } from "./mo
 import { escalated, leavesOf, readersOf } from "./model/audience.ts";
 import { Refusal } from "../refusals.ts";
 import { countAddressed, findByRef, insertAddressedIfNew, type NewAddressedAsk } from "./store/requests.ts";
+import { titleOf } from "../core/model/title.ts";
+import { withoutSecrets } from "../core/without-secrets.ts";
 import { appendAudit, type AuditNote } from "../core/store/audit.ts";
 import type { Tx } from "../core/store/db.ts";
 import { findHuman, type Human } from "../access/store/humans.ts";
@@ -20,6 +22,11 @@ export type AddressedWish = Omit<NewAddressedAsk, "id"> & {
   rounds?: readonly EscalationRound[];
   /** In the inbox and on devices alone: nothing is written to anybody's other channels. */
   inboxOnly?: boolean;
+  /**
+   * A title of the asker's own, which goes before `title`. It may stand on a lock screen and in a list of mail, so its
+   * secrets are taken out.
+   */
+  subject?: string | undefined;
   /** It counts towards no limit of the asker: another was kept already. */
   uncharged?: boolean;
 };
@@ -44,8 +51,9 @@ const MINUTE_MS = 60_000;
  * @throws {Refusal} `ref_taken`, `rate_limited`, `quota_exceeded`
  */
 export async function addressAsk(ctx: Asking, wish: AddressedWish): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const owner = ctx.owners.ofRequest(wish);
-  const asked = (await owner.present?.(ctx.db, wish)) ?? wish;
+  const titled = await withSubject(ctx, wish);
+  const owner = ctx.owners.ofRequest(titled);
+  const asked = (await owner.present?.(ctx.db, titled)) ?? titled;
   return transact(ctx, async (tx) => {
     const stored = await storeAskIn(ctx, tx, asked);
     if (stored.replayed) return stored;
@@ -56,7 +64,14 @@ export async function addressAsk(ctx: Asking, wish: AddressedWish): Promise<{ as
 }
 
 /** What asking people takes of the context. */
-export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "owners">;
+export type Asking = Pick<Context, "db" | "wake" | "newId" | "keyring" | "addressed" | "owners" | "secrets">;
+
+/** Returns a wish whose title is the asker's subject without its secrets, where there is one. */
+async function withSubject(ctx: Pick<Context, "secrets">, wish: AddressedWish): Promise<AddressedWish> {
+  const { subject = "", ...rest } = wish;
+  const safe = await withoutSecrets(ctx, subject.trim());
+  return safe === "" ? rest : { ...rest, title: titleOf(safe), wire: { ...rest.wire, subject: true } };
+}
 
 /** The same as part of a transaction under way, for the server itself: no coding agent asks by it. */
 export async function addressAskIn(

@@ -1,7 +1,8 @@
 import type { Context } from "../context.ts";
-import { canonicalExact, readExactJson } from "../lib/exact-json.ts";
+import { canonicalExact } from "../lib/exact-json.ts";
 import { redactJson, stringsOf } from "../lib/strings-of.ts";
 import { turnAfter } from "../lib/turn.ts";
+import type { BoundCall } from "./model/bound-call.ts";
 
 /** The arguments of a call that hold a secret, as a request carries them. */
 export interface GuardedArguments {
@@ -19,11 +20,13 @@ export interface GuardedArguments {
  */
 export async function argumentsWithSecrets(
   { secrets }: Pick<Context, "secrets">,
-  kwargs: string,
+  { parsed, canonical }: Pick<BoundCall, "parsed" | "canonical">,
 ): Promise<GuardedArguments | null> {
-  const members = Object.entries(readExactJson(kwargs) as Readonly<Record<string, unknown>>);
+  const members = Object.keys(parsed)
+    .sort()
+    .map((name) => [name, parsed[name]] as const);
   const isTelling = (name: string) => secrets.isSuspect(name);
-  await turnAfter(kwargs);
+  await turnAfter(canonical);
   const { finds } = await secrets.find(
     members.flatMap(([name, value], i) => [
       ...(isTelling(name) ? [{ path: `[${i}]#name`, text: name }] : []),

@@ -1,8 +1,9 @@
-import { policyInputOfCall, type PolicyCall } from "./model/policy-call.ts";
+import type { BoundCall } from "./model/bound-call.ts";
+import { policyInputOfCall } from "./model/policy-call.ts";
 import type { Context } from "../context.ts";
-import type { AddressedAsk, DecidedBy, Outcome } from "./model/request.ts";
+import type { AddressedAsk, AddressedForm, DecidedBy, Outcome } from "./model/request.ts";
 import { isJoint } from "./model/audience.ts";
-import { evaluate, type Policy } from "../policy/model/policy.ts";
+import { evaluate, type Policy, type PolicyInput, type PolicyVerdict } from "../policy/model/policy.ts";
 import type { Tx } from "../core/store/db.ts";
 import { transact } from "../core/store/transact.ts";
 import { noteCreated, storeAskIn, tellAskedIn, type AddressedWish, type Asking } from "./address-ask.ts";
@@ -13,11 +14,17 @@ import { noteSpared, readGrants } from "../policy/grants.ts";
 import { judge } from "../policy/judge.ts";
 
 /** A function call that wants to run. */
-export type CallWish = AddressedWish &
-  PolicyCall & {
+export type CallWish = Omit<AddressedWish, "form" | "digest"> &
+  Omit<ApprovalForm, "kind" | "fn" | "kwargs"> & {
+    bound: BoundCall;
     /** What policy allows, people decide all the same. */
     forPeople?: boolean;
   };
+
+type ApprovalForm = AddressedForm & { kind: "approval" };
+
+/** A call as it is stored if people decide. */
+type CallToStore = AddressedWish & { form: ApprovalForm; digest: string };
 
 /**
  * Asks whether a function call may run: a rule that names the function decides it, or what a person allowed for good for
@@ -32,18 +39,29 @@ export async function requestCall(
   policy: Policy,
   given: CallWish,
 ): Promise<{ ask: AddressedAsk; replayed: boolean }> {
-  const guarded = await argumentsWithSecrets(ctx, given.form.kwargs);
-  const owner = ctx.owners.ofRequest(given);
-  const asked = (await owner.present?.(ctx.db, given)) ?? given;
-  const call = guarded ? { ...asked, wire: { ...asked.wire, ...guarded } } : asked;
-  // A call that needs several approvers can never be allowed permanently, nor can one whose arguments may still change.
-  const mayStand = !isJoint(call.audience) && !call.form.editable;
-  const standing = mayStand && evaluate(policy, [], policyInputOfCall(call)).standing;
-  const wish = standing ? { ...call, wire: { ...call.wire, standing } } : call;
+  const guarded = await argumentsWithSecrets(ctx, given.bound);
+  const { bound, rejectOptions, editable, kwargsSchema, forPeople = false, ...rest } = given;
+  const call: CallToStore = {
+    ...rest,
+    wire: { ...rest.wire, ...guarded },
+    form: {
+      kind: "approval",
+      fn: bound.fn,
+      kwargs: bound.canonical,
+      rejectOptions,
+      editable,
+      ...(kwargsSchema && { kwargsSchema }),
+    },
+    digest: bound.digest,
+  };
+  const owner = ctx.owners.ofRequest(call);
+  const asked = (await owner.present?.(ctx.db, call)) ?? call;
   return transact(ctx, async (tx) => {
+    const judged = await judgeCall(tx, { policy, call: asked, forPeople });
+    const wish = mayBeGranted(judged) ? { ...asked, wire: { ...asked.wire, standing: true } } : asked;
     const stored = await storeAskIn(ctx, tx, wish);
     if (stored.replayed) return stored;
-    const ruled = await ruleOn(tx, policy, call);
+    const ruled = await countRuled(tx, judged);
     await owner.stored?.(tx, stored.ask);
     if (!ruled) {
       await tellAskedIn(ctx, tx, wish, stored.ask);
@@ -63,39 +81,72 @@ export async function requestCall(
   });
 }
 
+/** A call, and what policy and the grants say of it. */
+interface JudgedCall {
+  policy: Policy;
+  call: CallToStore;
+  input: PolicyInput;
+  grants: Awaited<ReturnType<typeof readGrants>>;
+  verdict: PolicyVerdict;
+  /** People decide also where policy allows it. */
+  forPeople: boolean;
+}
+
+async function judgeCall(
+  tx: Tx,
+  { policy, call, forPeople }: Pick<JudgedCall, "policy" | "call" | "forPeople">,
+): Promise<JudgedCall> {
+  const input = policyInputOfCall(call);
+  const grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
+  return { policy, call, input, grants, forPeople, verdict: await judge(tx, { policy, grants }, input) };
+}
+
+/**
+ * Returns whether an admin may allow the call permanently when it is approved. A call that needs several approvers can
+ * never be, nor can one whose arguments may still change.
+ */
+function mayBeGranted({ policy, call, input, verdict, forPeople }: JudgedCall): boolean {
+  if (isJoint(call.audience) || call.form.editable) return false;
+  if (verdict.decision === "ALLOW" && forPeople) return evaluate(policy, [], input).standing;
+  return verdict.standing;
+}
+
 interface Ruled {
   outcome: Outcome & Required<Pick<Outcome, "trace">>;
   by: DecidedBy;
 }
 
-/** Returns what policy makes of a call, counted; nothing where it is for people. */
-async function ruleOn(tx: Tx, policy: Policy, call: CallWish): Promise<Ruled | null> {
-  const { digest, form } = call;
-  const input = policyInputOfCall(call);
-  let grants = isJoint(call.audience) ? [] : await readGrants(tx, input);
+/** Returns what policy makes of a call, counted; null where it is for people. */
+async function countRuled(tx: Tx, judged: JudgedCall): Promise<Ruled | null> {
+  const { policy, call, input, forPeople } = judged;
+  let { grants, verdict } = judged;
   for (;;) {
-    const verdict = await judge(tx, { policy, grants }, input);
-    const { decision, trace, because, countedAs } = verdict;
-    if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && call.forPeople)) return null;
+    const { decision, trace, countedAs } = verdict;
+    if (decision === "ESCALATE" || !countedAs || (decision === "ALLOW" && forPeople)) return null;
     const grant = grants.find(({ id }) => id === trace.grant);
-    if (await noteSpared(tx, verdict)) {
-      const by: DecidedBy =
-        "rule" in countedAs
-          ? { kind: "policy", id: countedAs.rule, via: "policy" }
-          : { kind: "person", id: grant?.madeBy ?? "", via: "policy" };
-      const approved = decision === "ALLOW";
-      const comment = approved ? trace.reason : because;
-      const outcome: Ruled["outcome"] = {
-        status: "answered",
-        approved,
-        by,
-        trace,
-        ...(digest !== null && { digest }),
-        ...(comment !== undefined && { comment }),
-      };
-      return { outcome: { ...withArguments({ form }, outcome, { kind: "approve" }), trace }, by };
-    }
+    if (await noteSpared(tx, verdict)) return ruledBy(call, verdict, grant?.madeBy);
     // It was revoked, or ended, since it was read.
     grants = grants.filter((one) => one !== grant);
+    verdict = await judge(tx, { policy, grants }, input);
   }
+}
+
+/** Returns the outcome of a call that a rule or a grant decided. */
+function ruledBy({ form, digest }: CallToStore, verdict: PolicyVerdict, madeBy = ""): Ruled {
+  const { decision, trace, because, countedAs } = verdict;
+  const by: DecidedBy =
+    countedAs && "rule" in countedAs
+      ? { kind: "policy", id: countedAs.rule, via: "policy" }
+      : { kind: "person", id: madeBy, via: "policy" };
+  const approved = decision === "ALLOW";
+  const comment = approved ? trace.reason : because;
+  const outcome = {
+    status: "answered" as const,
+    approved,
+    by,
+    trace,
+    digest,
+    ...(comment !== undefined && { comment }),
+  };
+  return { outcome: { ...withArguments({ form }, outcome, { kind: "approve" }), trace }, by };
 }

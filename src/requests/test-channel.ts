@@ -37,7 +37,7 @@ export interface ChannelTest {
  * @throws {Refusal} `person_not_found`; `invalid_input` for somebody who cannot be reached that way
  */
 export async function startChannelTest(
-  ctx: Omit<Asking, "owners">,
+  ctx: Omit<Asking, "owners" | "secrets">,
   { channel, person: named }: { channel: TestedChannel; person: string | undefined },
 ): Promise<ChannelTest> {
   const person = named ?? (await findOperator(ctx.db))?.id;

@@ -4,7 +4,8 @@ import type { Page } from "playwright-core";
 import { parsePolicy } from "../../src/policy/model/text.ts";
 import { changeRole } from "../../src/access/change-role.ts";
 import { readAddressed } from "../../src/requests/read.ts";
-import { requestCall, type CallWish } from "../../src/requests/request-call.ts";
+import { bindCall } from "../../src/requests/model/bound-call.ts";
+import { requestCall } from "../../src/requests/request-call.ts";
 import { askPeople, callWish, toPerson } from "../support/addressed.ts";
 import { launchBrowser } from "./chromium.ts";
 import { callOf, nameSomebody, openInboxWorld } from "./inbox-world.ts";
@@ -46,7 +47,13 @@ describe("the Inbox room, for what may be allowed for good", () => {
     await admin.page.getByText("Approved by you").first().waitFor();
     assert.equal((await readAddressed(world.server.ctx, made.id)).outcome?.standing, true);
 
-    const again = callWish({ ...callOf("deploy_shop", { env: "dev" }), audience }) as CallWish;
+    const bound = bindCall("deploy_shop", { env: "dev" });
+    const again = {
+      ...callWish({ ...callOf("deploy_shop", { env: "dev" }), audience }),
+      bound,
+      rejectOptions: [],
+      editable: false,
+    };
     await requestCall(world.server.ctx, parsePolicy("version: 1"), again);
     await admin.page.goto("/inbox");
     await admin.page.getByLabel("Done").check();

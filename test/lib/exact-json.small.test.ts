@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { canonicalExact, parseExactJson } from "../../src/lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, parseExactJson } from "../../src/lib/exact-json.ts";
 
 const DEPTH = { maxDepth: 64 };
 const bytesOf = (text: string) => Buffer.from(text);
@@ -34,5 +34,11 @@ describe("JSON whose integers keep their digits", () => {
     ]) {
       assert.equal(canonicalExact(parseExactJson(bytesOf(text), DEPTH)), text);
     }
+  });
+
+  it("takes over the canonical JSON of a part that is known", () => {
+    const args = { b: [1, null], a: { é: 0.5, n: JSON.parse("1e21") } };
+    const known = new CanonicalJson(canonicalExact(args));
+    assert.equal(canonicalExact({ z: 1, args: known }), canonicalExact({ z: 1, args }));
   });
 });

@@ -28,17 +28,25 @@ export function openAnnounced(
 ): Announced {
   const id = ctx.newId("server");
   const isAlone = ctx.db.dialect === "sqlite";
-  let told: { version: string; at: number } | null = null;
+  let written: { version: string; at: number } | null = null;
+  let lastStep: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const { policy: current, source } = policy();
+    const { policyVersion } = current;
+    const isFresh = written?.version === policyVersion && ctx.clock.monotonic() - written.at < AGAIN_AFTER_MS;
+    if (isAlone || isFresh) return;
+    const at = ctx.clock.monotonic();
+    await transact(ctx, (tx) => noteServer(tx, { id, name, policyVersion, policy: source }));
+    written = { version: policyVersion, at };
+  }
 
   return {
-    async step() {
-      const { policy: current, source } = policy();
-      const { policyVersion } = current;
-      const isFresh = told?.version === policyVersion && ctx.clock.monotonic() - told.at < AGAIN_AFTER_MS;
-      if (isAlone || isFresh) return;
-      const at = ctx.clock.monotonic();
-      await transact(ctx, (tx) => noteServer(tx, { id, name, policyVersion, policy: source }));
-      told = { version: policyVersion, at };
+    // One after another: a step that began before a policy was loaded must not be stored after it.
+    step() {
+      const step = lastStep.then(write);
+      lastStep = step.catch(() => undefined);
+      return step;
     },
     async others() {
       if (isAlone) return [];

@@ -1,11 +1,10 @@
 import type { Context } from "../../context.ts";
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { turnAfter } from "../../lib/turn.ts";
 import type { AddressedAsk, AddressedForm } from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";
-import { consentText } from "../../requests/model/consent.ts";
+import { bindCall } from "../../requests/model/bound-call.ts";
 import type { Policy } from "../../policy/model/policy.ts";
-import { withoutSecrets } from "../../core/without-secrets.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { addressAsk, type AddressedWish, type EscalationRound } from "../../requests/address-ask.ts";
 import { escalationOf } from "../../requests/known-recipients.ts";
@@ -29,11 +28,12 @@ type Created = Promise<{ ask: AddressedAsk; replayed: boolean }>;
 export async function createCall(ctx: Context, policy: Policy, by: Asker, call: ReadCall): Created {
   refuseKeyAsName(call.runId, call.callId);
   refuseBadSchema(ctx.schemas, "kwargs_schema", call.kwargsSchema);
-  const kwargs = canonicalExact(call.kwargs);
-  await turnAfter(kwargs);
   const { runId, callId, fn, msg = "", rejectOptions, editable, kwargsSchema } = call;
-  const sameHash = sameHashOf(ctx, call, { run_id: runId });
-  await turnAfter(kwargs);
+  const bound = bindCall(fn, call.kwargs);
+  await turnAfter(bound.canonical);
+  const echo = { ...call.echo, kwargs: new CanonicalJson(bound.canonical) };
+  const sameHash = sameHashOf(ctx, { ...call, echo }, { run_id: runId });
+  await turnAfter(bound.canonical);
   return requestCall(ctx, policy, {
     ...(await timed(ctx, by, call, {
       decides: "approval",
@@ -46,8 +46,10 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
     title: fn,
     words: msg,
     sameHash,
-    form: { kind: "approval", fn, kwargs, rejectOptions, editable, ...(kwargsSchema && { kwargsSchema }) },
-    digest: sha256Digest(consentText(fn, kwargs)),
+    bound,
+    rejectOptions,
+    editable,
+    ...(kwargsSchema && { kwargsSchema }),
     wire: { run_id: runId, call_id: callId, spec: JSON.stringify(call.echo) },
   });
 }
@@ -61,19 +63,18 @@ export async function createCall(ctx: Context, policy: Policy, by: Asker, call: 
 export async function createContact(ctx: Context, by: Asker, contact: ReadContact): Created {
   const { runId, callId, msg, subject, options } = contact;
   refuseKeyAsName(runId, callId);
-  // It may stand on a lock screen and in a list of mail.
-  const safe = await withoutSecrets(ctx, subject?.trim() ?? "");
   return addressAsk(ctx, {
     ...(await timed(ctx, by, contact, { decides: "reply", usualSeconds: null, isHook: isOfHook(callId) })),
     door: DOOR,
     asker: by.principal,
     ref: `contact:${callId}`,
-    title: titleOf(safe || msg),
+    title: titleOf(msg),
+    subject,
     words: msg,
     sameHash: sameHashOf(ctx, contact, { run_id: runId }),
     form: { kind: "reply", options },
     digest: null,
-    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo), ...(safe !== "" && { subject: true }) },
+    wire: { run_id: runId, call_id: callId, spec: JSON.stringify(contact.echo) },
   });
 }
 
@@ -100,7 +101,11 @@ export async function createMessage(ctx: Context, by: Asker, message: ReadMessag
 }
 
 /** What makes a second request the same as a first one; secrets are compared by what can be kept of them. */
-function sameHashOf(ctx: Context, { echo, channel }: ReadSpec, more: object): string {
+function sameHashOf(
+  ctx: Context,
+  { echo, channel }: Pick<ReadSpec, "channel"> & { echo: object },
+  more: object,
+): string {
   const tokens = channel?.tokens.map((token) => secretName(ctx, "bot_token", token)) ?? [];
   return sha256Digest(canonicalExact({ ...more, spec: echo, tokens }));
 }

@@ -1,12 +1,17 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { Context } from "../../context.ts";
-import { canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
+import { CanonicalJson, canonicalExact, sha256Digest } from "../../lib/exact-json.ts";
 import { turnAfter } from "../../lib/turn.ts";
-import type { AddressedAsk, AddressedForm, Audience, ForeignSchema } from "../../requests/model/request.ts";
+import type {
+  AddressedAsk,
+  AddressedForm,
+  Audience,
+  ForeignSchema,
+  ResponseOption,
+} from "../../requests/model/request.ts";
 import { reminderSeconds } from "../../requests/model/rules.ts";
-import { consentText } from "../../requests/model/consent.ts";
+import { bindCall, type BoundCall } from "../../requests/model/bound-call.ts";
 import { refuseFields } from "../../core/model/field-problem.ts";
-import { withoutSecrets } from "../../core/without-secrets.ts";
 import { titleOf } from "../../core/model/title.ts";
 import { Refusal } from "../../refusals.ts";
 import { addressAsk } from "../../requests/address-ask.ts";
@@ -34,10 +39,11 @@ export interface OpenedRequest {
 }
 
 interface Wish {
-  form: AddressedForm;
+  /** A call that waits for an approval, or the form of another answer. */
+  asks: { bound: BoundCall; rejectOptions: readonly ResponseOption[] } | Exclude<AddressedForm, { kind: "approval" }>;
   title: string;
-  /** The title is a subject that the agent gave, and not the first of its words. */
-  hasSubject?: boolean;
+  /** A title that the agent gave, which goes before the first of its words. */
+  subject?: string | undefined;
   words: string;
   to: string | undefined;
   timeoutSeconds: number;
@@ -69,12 +75,10 @@ export async function contactHuman(exchange: Exchange, given: object): Promise<O
     throw new Refusal("schema_refused", { field: "response_schema", ...problem }, `response_schema ${problem.message}`);
   }
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.contact;
-  // It may stand on a lock screen and in a list of mail.
-  const safe = await withoutSecrets(exchange.door.ctx, subject?.trim() ?? "");
   const ask = await store(exchange, {
-    form: schema ? { kind: "value", schema } : { kind: "reply", options: optionsOf(options) },
-    title: titleOf(safe || message),
-    hasSubject: safe !== "",
+    asks: schema ? { kind: "value", schema } : { kind: "reply", options: optionsOf(options) },
+    title: titleOf(message),
+    subject,
     words: message,
     to,
     timeoutSeconds,
@@ -93,18 +97,24 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
   const { idempotency_key: key, max_wait_seconds: maxWaitSeconds, ...rest } = checked(Approval, given);
   const { fn, reason = "", to, reject_options = [] } = rest;
   const { call } = exchange;
-  const kwargs = exactArgument(call, "kwargs");
+  const kwargs = exactArgument(call, "kwargs") as JsonObject;
   await turnAfter(call.bytes);
-  const form = approvalForm(fn, kwargs, reject_options);
+  const bound = bindCall(fn, kwargs);
   await turnAfter(call.bytes);
   const timeoutSeconds = rest.timeout_seconds ?? usualTimeout.approval;
   const ask = await store(exchange, {
-    form,
+    asks: { bound, rejectOptions: optionsOf(reject_options) },
     title: fn,
     words: reason,
     to,
     timeoutSeconds,
-    meant: { ...rest, kwargs, reason, reject_options, timeout_seconds: timeoutSeconds },
+    meant: {
+      ...rest,
+      kwargs: new CanonicalJson(bound.canonical),
+      reason,
+      reject_options,
+      timeout_seconds: timeoutSeconds,
+    },
     key: key === undefined ? undefined : `key ${key}`,
   });
   return { ask, maxWaitSeconds };
@@ -119,18 +129,18 @@ export async function requestApproval(exchange: Exchange, given: object): Promis
 export async function askPermission(exchange: Exchange, given: object): Promise<OpenedRequest> {
   const { tool_name: fn, tool_use_id: use } = checked(Permission, given);
   const { call } = exchange;
-  const input = exactArgument(call, "input");
+  const input = exactArgument(call, "input") as JsonObject;
   await turnAfter(call.bytes);
-  const form = approvalForm(fn, input, []);
+  const bound = bindCall(fn, input);
   await turnAfter(call.bytes);
   const ask = await store(exchange, {
-    form,
+    asks: { bound, rejectOptions: [] },
     title: fn,
     words: "",
     to: undefined,
     timeoutSeconds: AN_HOUR_S,
-    meant: { tool_name: fn, input: form.kwargs },
-    key: use === undefined ? undefined : `use ${use} ${sha256Digest(consentText(fn, form.kwargs))}`,
+    meant: { tool_name: fn, input: bound.canonical },
+    key: use === undefined ? undefined : `use ${use} ${bound.digest}`,
   });
   return { ask, maxWaitSeconds: undefined };
 }
@@ -139,21 +149,13 @@ function argumentsOf({ params }: McpRequest): JsonObject {
   return params["arguments"] as JsonObject;
 }
 
-function approvalForm(
-  fn: string,
-  kwargs: unknown,
-  rejectOptions: Parameters<typeof optionsOf>[0],
-): AddressedForm & { kind: "approval" } {
-  const text = canonicalExact(kwargs);
-  return { kind: "approval", fn, kwargs: text, rejectOptions: optionsOf(rejectOptions), editable: false };
-}
-
 async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
   const { call, door, principal: asker } = exchange;
   const { ctx } = door;
-  const { form, title, words, to, timeoutSeconds } = wish;
-  const audience = to === undefined ? await exchange.usualAudience(form.kind) : await audienceOfNamed(ctx, to);
-  const sameHash = sha256Digest(canonicalExact({ kind: form.kind, ...wish.meant }));
+  const { asks, title, words, to, timeoutSeconds } = wish;
+  const kind = "bound" in asks ? "approval" : asks.kind;
+  const audience = to === undefined ? await exchange.usualAudience(kind) : await audienceOfNamed(ctx, to);
+  const sameHash = sha256Digest(canonicalExact({ kind, ...wish.meant }));
   const key = wish.key ?? `same ${sameHash}`;
   await turnAfter(call.bytes);
   const callId = await joinRequest(ctx, { asker, key, bodyHash: sameHash, timeoutSeconds });
@@ -172,12 +174,13 @@ async function store(exchange: Exchange, wish: Wish): Promise<AddressedAsk> {
     wire: {
       ...(client && { client }),
       ...(wish.key === undefined && { spent_by: key }),
-      ...(wish.hasSubject && { subject: true }),
     },
   };
-  if (form.kind !== "approval") return (await addressAsk(ctx, { ...asked, form, digest: null })).ask;
-  const digest = sha256Digest(consentText(form.fn, form.kwargs));
-  return (await requestCall(ctx, door.policy.current().policy, { ...asked, form, digest })).ask;
+  const { ask } =
+    "bound" in asks
+      ? await requestCall(ctx, door.policy.current().policy, { ...asked, ...asks, editable: false })
+      : await addressAsk(ctx, { ...asked, subject: wish.subject, form: asks, digest: null });
+  return ask;
 }
 
 /** True for the handle of a request to people; any other is of a question to the crowd. */

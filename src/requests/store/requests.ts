@@ -92,20 +92,45 @@ export async function insertAddressedIfNew(
     ask.timeoutSeconds === null
       ? sql`${noDeadline}`
       : sql`(SELECT parley_now()) + ${Math.round(ask.timeoutSeconds * 1000)}`;
-  const row = await first<AddressedRow>(
+  const row = await first<Pick<AddressedRow, "created_at" | "expires_at">>(
     tx,
     sql`INSERT INTO addressed_asks (ask_id, door, asker, ref, same_hash, title, words, form, kind, audience, digest,
         state, version, created_at, expires_at, wire, conversation)
       VALUES (${ask.id}, ${ask.door}, ${ask.asker}, ${ask.ref}, ${ask.sameHash}, ${ask.title}, ${ask.words},
         ${JSON.stringify(ask.form)}, ${ask.form.kind}, ${JSON.stringify(ask.audience)}, ${ask.digest}, 'open', 1,
         (SELECT parley_now()), ${expiresAt}, ${JSON.stringify(ask.wire)}, ${ask.conversation ?? null})
-      ON CONFLICT (asker, ref) DO NOTHING RETURNING *, created_at AS now`,
+      ON CONFLICT (asker, ref) DO NOTHING RETURNING created_at, expires_at`,
   );
   if (!row) return undefined;
   for (const reader of readers) {
     await tx.all(sql`INSERT INTO addressees (reader, ask_id) VALUES (${reader}, ${ask.id})`);
   }
-  return toAddressedAt(row);
+  return { ask: newlyStored(ask, row), now: row.created_at };
+}
+
+/** Returns a new ask as it is stored, without reading its arguments back. */
+function newlyStored(ask: NewAddressedAsk, row: Pick<AddressedRow, "created_at" | "expires_at">): AddressedAsk {
+  const { id, door, asker, ref, title, words, form, audience, digest, wire, conversation } = ask;
+  return {
+    id,
+    door,
+    asker,
+    ref,
+    title,
+    words,
+    form,
+    audience,
+    digest,
+    wire,
+    state: "open",
+    version: 1,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    settledAt: null,
+    outcome: null,
+    refused: null,
+    ...(conversation != null && { conversation }),
+  };
 }
 
 /** The ask is in these inboxes too. */
