@@ -337,12 +337,6 @@ function adminDoors({ keys }: DoorScene): Door[] {
   const post = (path: string, body: unknown): Sent => ({ path, headers: keys.admin, body: jsonOf(body) });
   return [
     {
-      route: "POST /admin/assignments/:repo",
-      bytes: 250 * KIB,
-      shapes,
-      request: (value, i) => post("/admin/assignments/shop", { id: `u-${i}`, prompt: "Do.", context: value }),
-    },
-    {
       route: "POST /admin/policy/test",
       bytes: 120 * KIB,
       shapes,

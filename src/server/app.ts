@@ -16,23 +16,24 @@ import { installGuards } from "../protocols/http/guards.ts";
 import { tellLimits } from "../protocols/http/limits.ts";
 import { joinUnroutedMethods, noteMethods, PATH_READING } from "../protocols/http/methods.ts";
 import { cutPathKey, decodable } from "../protocols/http/path.ts";
+import { cookieName } from "../protocols/http/principals.ts";
 import { hooks } from "../protocols/hooks/hooks.ts";
 import { mcp } from "../protocols/mcp/mcp.ts";
 import { describeApi } from "../protocols/ops/api-document.ts";
 import { measureRequests } from "../protocols/ops/metrics.ts";
 import { opsRoutes } from "../protocols/ops/ops-routes.ts";
 import { relay } from "../protocols/relay/relay.ts";
-import { adminAssignmentRoutes } from "../protocols/web/admin-assignment-routes.ts";
-import { adminCacheRoutes } from "../protocols/web/admin-cache-routes.ts";
-import { adminRelayRoutes } from "../protocols/web/admin-relay-routes.ts";
-import { adminRoutes } from "../protocols/web/admin-routes.ts";
-import { adminStateRoutes } from "../protocols/web/admin-state-routes.ts";
+import { adminTaskRoutes } from "../protocols/web/admin/task-routes.ts";
+import { adminDecisionRoutes } from "../protocols/web/admin/decision-routes.ts";
+import { adminRelayRoutes } from "../protocols/web/admin/relay-routes.ts";
+import { adminAccessRoutes } from "../protocols/web/admin/access-routes.ts";
+import { adminStateRoutes } from "../protocols/web/admin/state-routes.ts";
 import { conversationRoutes } from "../protocols/web/conversation-routes.ts";
 import { inboxRoutes } from "../protocols/web/inbox-routes.ts";
 import { inboxTaskRoutes } from "../protocols/web/inbox-task-routes.ts";
 import { linkPage } from "../protocols/web/link-page.ts";
 import { missingPage, pages, type PagesOptions } from "../protocols/web/pages.ts";
-import { policyRoutes } from "../protocols/web/policy-routes.ts";
+import { adminPolicyRoutes } from "../protocols/web/admin/policy-routes.ts";
 import { receiptRoutes } from "../protocols/web/receipt-routes.ts";
 import { signInRoutes } from "../protocols/web/sign-in-routes.ts";
 import { Refusal } from "../refusals.ts";
@@ -111,7 +112,8 @@ async function registerDoors(
   { ctx, door, delivery, metrics, tracer }: Parts,
   { known, pagesOptions }: { known: KnownChannels; pagesOptions: PagesOptions },
 ): Promise<void> {
-  const openApi = describeApi(app, { version: VERSION, publicUrl: door.config.publicUrl });
+  const { publicUrl } = door.config;
+  const openApi = describeApi(app, { version: VERSION, publicUrl, sessionCookie: cookieName(door, "parley") });
   await app.register(askAHuman(door));
   await app.register(a2h(door, known));
   await app.register(relay(door));
@@ -123,12 +125,12 @@ async function registerDoors(
   await app.register(inboxRoutes(door));
   await app.register(inboxTaskRoutes(door));
   await app.register(conversationRoutes(door));
-  await app.register(adminRoutes(door));
+  await app.register(adminAccessRoutes(door));
   await app.register(adminStateRoutes(door));
-  await app.register(policyRoutes(door));
+  await app.register(adminPolicyRoutes(door));
   await app.register(adminRelayRoutes(door));
-  await app.register(adminCacheRoutes(door));
-  await app.register(adminAssignmentRoutes(door));
+  await app.register(adminDecisionRoutes(door));
+  await app.register(adminTaskRoutes(door));
   await app.register(linkPage(door));
   await app.register(opsRoutes(door, { metrics, openApi }));
   await app.register(pages, pagesOptions);

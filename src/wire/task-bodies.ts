@@ -108,9 +108,6 @@ export const NewTaskBody = fields({
 }).meta({ id: "NewTask" });
 export type NewTaskBody = z.output<typeof NewTaskBody>;
 
-/** The same, of an admin. */
-export const NewAdminTaskBody = NewTaskBody.meta({ id: "NewAdminTask" });
-
 /** A person's review of a task. */
 export const TaskReviewBody = fields({
   verdict: wordField("verdict", REVIEW_VERDICTS),

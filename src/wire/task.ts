@@ -179,15 +179,9 @@ export const WireAssignmentReport = z
   .meta({ id: "AssignmentReport", description: "Repositories, agents, and all their tasks." });
 export type WireAssignmentReport = z.output<typeof WireAssignmentReport>;
 
-export const WireAdminBoard = z
-  .object({ repo: z.string(), seq: z.int(), tasks: z.array(WireTask) })
-  .meta({ id: "AdminBoard" });
-export type WireAdminBoard = z.output<typeof WireAdminBoard>;
-
 // The same things, as the routes of admins and of whoever reviews call them.
 export const WireAdminTask = WireTask.meta({ id: "AdminTask" });
-export const WireAdminWholeTask = WireWholeTask.meta({ id: "AdminWholeTask" });
-export const WireAdminTaskAsks = WireTaskAskPage.meta({ id: "AdminTaskAsks" });
+export type WireAdminTask = z.output<typeof WireAdminTask>;
 export const WireInboxTask = WireWholeTask.meta({ id: "InboxTask" });
 export const WireInboxTaskAsks = WireTaskAskPage.meta({ id: "InboxTaskAsks" });
 export const WireInboxReviewResult = WireWholeTask.meta({ id: "InboxReviewResult" });

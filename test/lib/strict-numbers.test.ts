@@ -33,7 +33,6 @@ const OPAQUE = [
     "/admin/decisions",
     "/admin/policy/grants",
     "/admin/policy/proposals",
-    "/admin/assignments/:repo/tasks/:id/asks",
   ].map((url) => `${url} cursor`),
 ];
 
@@ -94,7 +93,7 @@ const READ_IN_QUERIES: Record<string, string> = {
   "/admin/asks/:id/late": "cursor",
   "/admin/jobs/:id/history": "cursor",
   ...Object.fromEntries(
-    ["/assignment", "/assignment/:repo", "/admin/assignments/:repo"].flatMap((endpoint) => [
+    ["/assignment", "/assignment/:repo"].flatMap((endpoint) => [
       ...[`${endpoint}/events`, `${endpoint}/tasks/:id/log`].map((url) => [url, "after"]),
       [`${endpoint}/tasks/:id/diff`, "attempt"],
     ]),
@@ -139,7 +138,7 @@ describe("a number or a duration", () => {
       [/^(\/(?:admin\/)?asks\/):id/, ask["ask_id"] ?? ""],
       [/(\/webhook_endpoints\/):id/, hook["id"] ?? ""],
       [/(\/humans\/):id/, "1"],
-      [/^(\/(?:admin\/assignments|assignment)\/):repo/, "shop"],
+      [/^(\/assignment\/):repo/, "shop"],
       [/(\/tasks\/):id/, "t"],
     );
   });

@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findTask, findTaskMemory, listReviewed } from "../../src/tasks/store/tasks.ts";
 import { readAudit } from "../../src/core/read-audit.ts";
-import { createSignInLink } from "../../src/access/create-sign-in-link.ts";
-import { OPERATOR } from "../support/identities.ts";
 import { enrol } from "../support/addressed.ts";
 import { sharedAssignment, shaOf, type AssignmentScene, type Sender } from "../support/assignment.ts";
 import { DATABASES, type Reply } from "../support/world.ts";
@@ -114,50 +112,6 @@ for (const on of DATABASES) {
         message: "This work is not up for review any more.",
         details: { state: "approved", attempt: 1 },
       });
-    });
-
-    it("are given by admins on the board, where the same can be done as on the wire", async () => {
-      const { world, runner, ana } = shared();
-      const { code } = await createSignInLink(world.server.ctx, OPERATOR);
-      const session = await world.call("POST", "/session", { body: { code } });
-      const cookie = (session.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-      const headers = { cookie, "sec-fetch-site": "same-origin" };
-      const call = (method: string, path: string, body?: unknown) =>
-        world.call(method, `/admin/assignments${path}`, { headers, ...(body !== undefined && { body }) });
-
-      const made = await call("POST", "/shop", { id: "on/board", prompt: "Do it", dependencies: [] });
-      assert.deepEqual([made.status, made.body.repo, made.body.id], [202, "shop", "on/board"]);
-      while ((await runner.start()) !== "on/board");
-      await runner.fail("shop", "on/board");
-      assert.equal((await call("POST", "/shop/tasks/on%2Fboard/retry")).body.state, "queued");
-      assert.deepEqual(codeOf(await call("POST", "/shop/tasks/on%2Fboard/retry")), [409, "TASK_NOT_ENDED"]);
-      while ((await runner.start()) !== "on/board");
-      await runner.complete("shop", "on/board");
-      const board = (await call("GET", "")).body;
-      assert.deepEqual(
-        board.repos.map(({ name, isDefault }: Record<string, unknown>) => [name, isDefault]),
-        [
-          ["shop", true],
-          ["blog", false],
-          ["wiki", false],
-        ],
-      );
-      assert.ok(board.tasks.some(({ id, state }: Record<string, unknown>) => id === "on/board" && state === "review"));
-      const whole = await call("GET", "/shop/tasks/on%2Fboard");
-      assert.deepEqual([whole.body.prompt, whole.body.attempts.length], ["Do it", 2]);
-      assert.deepEqual(whole.body, (await ana.call("GET", "/assignment/tasks/on%2Fboard")).body);
-      const said = await call("POST", "/shop/tasks/on%2Fboard/review", { verdict: "approve", attempt: 2 });
-      assert.deepEqual([said.status, said.body.state], [200, "approved"]);
-      assert.equal((await call("DELETE", "/shop/tasks/on%2Fboard")).body.state, "approved");
-      assert.deepEqual(codeOf(await call("GET", "/nowhere")), [404, "REPO_NOT_FOUND"]);
-
-      const admin = await shared().sender({ scope: "admin" });
-      const verdict = { verdict: "approve", attempt: 2 };
-      const byKey = await admin.call("POST", "/admin/assignments/shop/tasks/on%2Fboard/review", { body: verdict });
-      assert.equal(byKey.status, 403, "only a person may");
-      assert.equal((await admin.call("GET", "/admin/assignments/shop")).status, 200);
-      assert.equal((await world.call("GET", "/admin/assignments")).status, 401);
-      assert.equal((await ana.call("GET", "/admin/assignments")).status, 403);
     });
   });
 }

@@ -27,7 +27,11 @@ export function assignment(door: DoorContext): (app: Door) => Promise<void> {
     });
     // Some environments of pages name no type, or the wrong one: a body is JSON, whatever is said of it.
     app.addHook("onRequest", (request, _reply, done) => {
-      if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/octet-stream";
+      const type = request.headers["content-type"];
+      if (type !== undefined) {
+        request.facts.bodyType = type;
+        request.headers["content-type"] = "application/octet-stream";
+      }
       done();
     });
     for (const endpoint of ENDPOINTS) {

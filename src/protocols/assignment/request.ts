@@ -17,12 +17,17 @@ interface RouteInfo {
   reply?: z.ZodType;
   /** Answers for statuses, in words. */
   replies?: Readonly<Record<number, string>>;
+  /** Keys alone are good for it: it is no business of people. */
+  keysOnly?: boolean;
 }
+
+const BY_KEY = { key: [] };
+const BY_SESSION = { session: [] };
 
 /** Returns the options of a route; its body is bytes of any type, which `bodyOf` reads after the credentials. */
 export function routeOptions(
   summary: string,
-  { body, reply, replies = { 200: "As asked" } }: RouteInfo = {},
+  { body, reply, replies = { 200: "As asked" }, keysOnly = false }: RouteInfo = {},
 ): RouteShorthandOptions {
   return {
     bodyLimit: ASSIGNMENT_BODY_BYTES,
@@ -30,6 +35,7 @@ export function routeOptions(
     schema: {
       tags: ["assignment"],
       summary,
+      security: keysOnly ? [BY_KEY] : [BY_KEY, BY_SESSION],
       response: repliesOf(replies, reply),
     },
   };

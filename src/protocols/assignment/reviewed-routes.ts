@@ -21,7 +21,7 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
 
   app.get<OfRepo>(
     "/assignment/:repo/reviewed",
-    routeOptions("What reviews leave a worker to do in its repository", { reply: WireReviewedWork }),
+    routeOptions("What reviews leave a worker to do in its repository", { reply: WireReviewedWork, keysOnly: true }),
     async (request, reply) => {
       const { principal } = await workerOf(door, request);
       const { name: repo, onApprove } = rulesOf(request.params.repo);
@@ -34,7 +34,11 @@ export function reviewedRoutes(app: Door, door: DoorContext): void {
 
   app.post<OfRepo>(
     "/assignment/:repo/reviewed",
-    routeOptions("What a worker did after a review", { body: SettledWorkBody, replies: { 204: "Noted" } }),
+    routeOptions("What a worker did after a review", {
+      body: SettledWorkBody,
+      keysOnly: true,
+      replies: { 204: "Noted" },
+    }),
     async (request, reply) => {
       const { principal } = await workerOf(door, request);
       const { name: repo } = rulesOf(request.params.repo);

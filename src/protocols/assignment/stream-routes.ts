@@ -3,10 +3,11 @@ import type { TaskEvent } from "../../tasks/model/task.ts";
 import { followBoard, followTask, readTaskLog, type News } from "../../tasks/follow.ts";
 import { readTask } from "../../tasks/read.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
+import { sendToAdmin } from "../http/admin-stream.ts";
 import { sendEvents, sinceOf, type ServerSentEvent } from "../http/sse.ts";
 import { taskEventWire, taskNews } from "../http/task.ts";
 import { taskIdOf } from "../http/task-wish.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, type AssignCaller } from "./caller.ts";
 import { routeOptions } from "./request.ts";
 
 interface OfTask {
@@ -21,9 +22,9 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
     `${endpoint}/events`,
     routeOptions("States and questions of all tasks (SSE)", { replies: { 200: "As text/event-stream" } }),
     async (request, reply) => {
-      const { repo, principal } = await callerOf(door, request);
+      const { repo, by } = await callerOf(door, request);
       const since = sinceOf(request);
-      return stream(request, reply, principal, (signal) => told(followBoard(ctx, repo.name, { signal, ...since })));
+      return stream({ request, reply, by }, (signal) => told(followBoard(ctx, repo.name, { signal, ...since })));
     },
   );
 
@@ -33,7 +34,7 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
       replies: { 200: "As text/event-stream, or as lines of JSON" },
     }),
     async (request, reply) => {
-      const { repo, principal } = await callerOf(door, request);
+      const { repo, by } = await callerOf(door, request);
       const id = taskIdOf(request.params.id);
       await readTask(ctx, repo.name, id);
       const since = sinceOf(request);
@@ -41,17 +42,16 @@ export function streamRoutes(app: Door, door: DoorContext, endpoint: string): vo
         const lines = linesOf(readTaskLog(ctx, repo.name, id, since.since ?? 0));
         return reply.type("application/x-ndjson; charset=utf-8").send(Readable.from(lines));
       }
-      return stream(request, reply, principal, (signal) => told(followTask(ctx, repo.name, id, { signal, ...since })));
+      return stream({ request, reply, by }, (signal) => told(followTask(ctx, repo.name, id, { signal, ...since })));
     },
   );
 
   async function stream(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    principal: string,
+    { request, reply, by }: { request: FastifyRequest; reply: FastifyReply; by: AssignCaller["by"] },
     open: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
   ): Promise<FastifyReply> {
-    using _place = door.parked.park("streams", principal, config.limits.streams);
+    if (by.kind === "human") return sendToAdmin(door, { request, reply, by }, open);
+    using _place = door.parked.park("streams", by.id, config.limits.streams);
     await sendEvents(door, request, reply, open);
     return reply;
   }

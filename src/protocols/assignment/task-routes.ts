@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { refuseFields } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
 import { cancelTask } from "../../tasks/cancel.ts";
-import { namePeople } from "../../access/name-people.ts";
 import { readTask, readTasks } from "../../tasks/read.ts";
 import { reviewTask } from "../../tasks/review.ts";
 import { submitTask } from "../../tasks/submit.ts";
@@ -14,7 +13,7 @@ import { queryText } from "../http/query.ts";
 import { taskWire } from "../http/task.ts";
 import { reviewWishOf, taskIdOf, taskWishOf } from "../http/task-wish.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf, nameOfPerson } from "./caller.ts";
 import { endpointOf } from "./host-form.ts";
 import { bodyOf, hasBody, routeOptions } from "./request.ts";
 
@@ -43,9 +42,8 @@ function boardRoutes(app: Door, door: DoorContext, endpoint: string): void {
       replies: { 202: "The task, in line" },
     }),
     async (request, reply) => {
-      const { repo, principal, keyId } = await callerOf(door, request);
-      const by = { kind: "agent", id: principal } as const;
-      const of = { repo: repo.name, principal, by, credential: keyId };
+      const { repo, by, credential } = await callerOf(door, request);
+      const of = { repo: repo.name, principal: by.id, by, credential };
       const { task, replayed } = await submitTask(ctx, taskWishOf(door, request, bodyOf(request), of));
       if (replayed) reply.header("idempotency-replayed", "true");
       return reply
@@ -127,7 +125,7 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
 
   app.post<OfTask>(
     `${endpoint}/tasks/:id/review`,
-    routeOptions("Approve work, reject it, or ask for changes; a person's key", {
+    routeOptions("Approve work, reject it, or ask for changes; a person's key, or an admin's session", {
       body: TaskReviewBody,
       reply: WireTask,
     }),
@@ -135,8 +133,8 @@ function oneTaskRoutes(app: Door, door: DoorContext, endpoint: string): void {
       const { repo, person } = await callerOf(door, request);
       if (person === null) throw new Refusal("person_needed");
       const id = taskIdOf(request.params.id);
-      const name = (await namePeople(door.ctx, [person])).get(person) ?? person;
-      await reviewTask(door.ctx, reviewWishOf(bodyOf(request), { repo: repo.name, id, person, name }));
+      const of = { repo: repo.name, id, person, name: await nameOfPerson(door, person) };
+      await reviewTask(door.ctx, reviewWishOf(bodyOf(request), of));
       return wireOf(door, repo.name, id);
     },
   );
@@ -149,9 +147,9 @@ async function cancel(
   reply: FastifyReply,
   idGiven: () => unknown,
 ): Promise<FastifyReply> {
-  const { repo, principal, name } = await callerOf(door, request);
+  const { repo, by, keyName } = await callerOf(door, request);
   const id = taskIdOf(idGiven());
-  const who = { by: { kind: "agent", id: principal } as const, name };
+  const who = { by, name: keyName ?? (await nameOfPerson(door, by.id)) };
   await cancelTask(door.ctx, { repo: repo.name, id }, who, goneSignal(reply));
   return reply.send(await wireOf(door, repo.name, id));
 }

@@ -52,6 +52,7 @@ export function workerRoutes(app: Door, door: DoorContext): void {
     routeOptions("What a worker says of an attempt, and is told", {
       body: WorkReportBody,
       reply: WireWorkReply,
+      keysOnly: true,
       replies: { 200: "As asked", 204: "Nothing is decided yet" },
     }),
     async (request, reply) => {
@@ -68,7 +69,7 @@ export function workerRoutes(app: Door, door: DoorContext): void {
 
   app.get<OfJob & { Params: { task: string } }>(
     "/assignment/:repo/work/:job/bundle/:task",
-    routeOptions("The commits of a task that the attempt is built on, as a git bundle"),
+    routeOptions("The commits of a task that the attempt is built on, as a git bundle", { keysOnly: true }),
     async (request, reply) => {
       const by = await workerOf(door, request);
       const { repo, job } = request.params;

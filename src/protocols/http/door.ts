@@ -94,6 +94,8 @@ export interface RequestFacts {
   pathKey?: string;
   /** Hashes of the keys and the session that let it in: what waits for long ends with them. */
   shown?: string[];
+  /** The type that its body is said to be of, at a door that reads a body of any. */
+  bodyType?: string;
   /** Whose objects the request may touch, once known. */
   principal?: string;
   /** Who answers, once known. */

@@ -118,7 +118,7 @@ function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
   const encoding = request.headers["content-encoding"];
   const type = typeOf(request.headers["content-type"]);
   const accepted = { accepted: ["application/json"] };
-  if ((encoding !== undefined && encoding !== "identity") || !JSON_TYPE.test(type?.essence ?? "")) {
+  if ((encoding !== undefined && encoding !== "identity") || !isJson(type)) {
     throw new Refusal("unsupported_media_type", accepted);
   }
   const charset = type?.params.get("charset") ?? "utf-8";
@@ -126,6 +126,15 @@ function refuseOddBody(request: FastifyRequest, maxBytes: number): void {
     const says = `The body must be JSON in UTF-8; its Content-Type says charset=${printable(charset).slice(0, 40)}.`;
     throw new Refusal("unsupported_media_type", accepted, says);
   }
+}
+
+/** True where a `Content-Type` says JSON: no other site's page can send that without asking first. */
+export function saysJson(header: string | undefined): boolean {
+  return isJson(typeOf(header));
+}
+
+function isJson(type: MIMEType | null): boolean {
+  return JSON_TYPE.test(type?.essence ?? "");
 }
 
 function typeOf(header: string | undefined): MIMEType | null {

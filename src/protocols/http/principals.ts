@@ -208,8 +208,24 @@ export async function administrator(door: DoorContext, request: FastifyRequest):
     if ("open" in key || key.scope !== "admin") throw new Refusal("scope_missing", { scope: "admin" });
     return { kind: "admin", id: key.principal };
   }
+  const admin = await adminOfSession(door, request);
+  if (!admin) throw new Refusal("key_required", {}, "Nobody is signed in.");
+  return admin;
+}
+
+/**
+ * Returns the admin whose session a request shows; nothing where it shows a key, good or bad, or nobody is signed in.
+ *
+ * @throws {Refusal} `scope_missing` for a person who is no admin, `origin_refused` for a change that no page of ours asks
+ *   for
+ */
+export async function adminOfSession(
+  door: DoorContext,
+  request: FastifyRequest,
+): Promise<{ kind: "human"; id: string } | undefined> {
+  if (showsKey(request)) return undefined;
   const person = await personOfSession(door, request);
-  if (!person) throw new Refusal("key_required", {}, "Nobody is signed in.");
+  if (!person) return undefined;
   if (person.role !== "admin") throw new Refusal("scope_missing", { scope: "admin" }, "Only admins may do that.");
   return { kind: "human", id: person.id };
 }

@@ -27,10 +27,11 @@ export const secretDetected =
   (message: string): PrintError =>
   ({ details }) => ({ status: 422, code: "SECRET_DETECTED", message, details: details["finds"] });
 
-const scopeMissing: PrintError = ({ details: { scope } }) => ({
+/** A person's session has no scope: what a person lacks is said in the refusal's own words. */
+const scopeMissing: PrintError = ({ code, message, details: { scope } }) => ({
   status: 403,
   code: "FORBIDDEN",
-  message: `This key lacks the scope ${String(scope)}`,
+  message: message === REFUSALS[code].says ? `This key lacks the scope ${String(scope)}` : message,
   details: { scope },
 });
 

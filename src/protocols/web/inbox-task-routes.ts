@@ -15,7 +15,7 @@ import { reviewWishOf } from "../http/task-wish.ts";
 import { PersonReviewBody } from "../../wire/task-bodies.ts";
 import { WireInboxReviewResult, WireInboxTask, WireInboxTaskAsks, type WireWholeTask } from "../../wire/task.ts";
 import { sendDiff, taskAsksOf, wholeTaskOf } from "../http/work.ts";
-import { cursorField } from "./admin-pages.ts";
+import { cursorField } from "./admin/list-pages.ts";
 import { ErrorBody } from "../../wire/error.ts";
 
 const BODY_BYTES = 262_144;

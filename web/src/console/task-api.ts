@@ -12,9 +12,11 @@ const GATHER_MS = 250;
 /** Cancelling is answered when the last process of the agent is gone. */
 const CANCEL_MS = 60_000;
 
+/** All repositories at once. */
 const BOARD = "/admin/assignments";
-const repoPath = (repo: string): string => `${BOARD}/${encodeURIComponent(repo)}`;
-export const taskPath = (repo: string, id: string): string => `${repoPath(repo)}/tasks/${encodeURIComponent(id)}`;
+const inRepo = (repo: string, id: string): string => `${encodeURIComponent(repo)}/tasks/${encodeURIComponent(id)}`;
+/** Where the protocol has a task, for the session of an admin too. */
+export const taskPath = (repo: string, id: string): string => `/assignment/${inRepo(repo, id)}`;
 export const taskHref = (repo: string, id: string): string =>
   `/console/assignments/${encodeURIComponent(repo)}/${encodeURIComponent(id)}`;
 
@@ -57,7 +59,7 @@ export function useLiveTasks(): void {
 
 /** The task is in line. The same under the same key again changes nothing. */
 export async function submitTask(repo: string, task: NewTask, key = newKey()): Promise<Task> {
-  return connection.call("POST", repoPath(repo), { body: task, idempotencyKey: key });
+  return connection.call("POST", `/assignment/${encodeURIComponent(repo)}`, { body: task, idempotencyKey: key });
 }
 
 export async function cancelTask(repo: string, id: string): Promise<Task> {
@@ -66,7 +68,7 @@ export async function cancelTask(repo: string, id: string): Promise<Task> {
 
 /** What ended without a result is in line again, as it was submitted. */
 export async function retryTask(repo: string, id: string): Promise<Task> {
-  return connection.call("POST", `${taskPath(repo, id)}/retry`);
+  return connection.call("POST", `${BOARD}/${inRepo(repo, id)}/retry`);
 }
 
 export async function reviewTask(repo: string, id: string, review: TaskReview): Promise<Task> {

@@ -16,11 +16,13 @@ export interface DocumentJob {
   version: string;
   /** Where programs reach the server. */
   publicUrl: string;
+  /** The name of the cookie that holds a session. */
+  sessionCookie: string;
   routes: PlainRoute[];
 }
 
 /** The routes are described on a server of their own, which serves nothing. */
-async function describe({ version, publicUrl, routes }: DocumentJob): Promise<string> {
+async function describe({ version, publicUrl, sessionCookie, routes }: DocumentJob): Promise<string> {
   const app = Fastify({ exposeHeadRoutes: false, schemaController: COMPILERS });
   await app.register(swagger, {
     openapi: {
@@ -51,6 +53,7 @@ async function describe({ version, publicUrl, routes }: DocumentJob): Promise<st
       components: {
         securitySchemes: {
           key: { type: "http", scheme: "bearer", description: "A key made with `parley keys create`." },
+          session: { type: "apiKey", in: "cookie", name: sessionCookie, description: "The session of an admin." },
         },
       },
       // Open mode and the crowd need no key; where they are off, every route takes one.

@@ -1,21 +1,21 @@
 import { z } from "zod";
-import { signInAddress } from "../../access/model/sign-in-address.ts";
-import { Refusal } from "../../refusals.ts";
-import { changeRole } from "../../access/change-role.ts";
-import { createKey } from "../../access/create-key.ts";
-import { createSignInLink } from "../../access/create-sign-in-link.ts";
-import { endSessions } from "../../access/end-sessions.ts";
-import { listKeys } from "../../access/list-keys.ts";
-import { listPeopleAndSessions } from "../../access/list-people.ts";
-import { revokeKey } from "../../access/revoke-key.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { parseBody } from "../http/body.ts";
-import { NewKeyBody, WireCreatedKey, WireKeyList, WireRevokedKey } from "../../wire/key.ts";
-import { PersonRoleBody, WireChangedPerson, WirePersonList, WireSignInLink } from "../../wire/person.ts";
-import { isId } from "../http/ids.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { administrator } from "../http/principals.ts";
-import { ErrorBody } from "../../wire/error.ts";
+import { signInAddress } from "../../../access/model/sign-in-address.ts";
+import { Refusal } from "../../../refusals.ts";
+import { changeRole } from "../../../access/change-role.ts";
+import { createKey } from "../../../access/create-key.ts";
+import { createSignInLink } from "../../../access/create-sign-in-link.ts";
+import { endSessions } from "../../../access/end-sessions.ts";
+import { listKeys } from "../../../access/list-keys.ts";
+import { listPeopleAndSessions } from "../../../access/list-people.ts";
+import { revokeKey } from "../../../access/revoke-key.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { parseBody } from "../../http/body.ts";
+import { NewKeyBody, WireCreatedKey, WireKeyList, WireRevokedKey } from "../../../wire/key.ts";
+import { PersonRoleBody, WireChangedPerson, WirePersonList, WireSignInLink } from "../../../wire/person.ts";
+import { isId } from "../../http/ids.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { administrator } from "../../http/principals.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 /** What every administrative route may decline. */
 export const ADMIN_REFUSALS = { 401: ErrorBody, 403: ErrorBody } as const;
@@ -25,7 +25,7 @@ const withInput = { 400: ErrorBody, ...ADMIN_REFUSALS, 404: ErrorBody } as const
  * Who may come in: people's roles, sign-in links and sessions, and keys. For a signed-in admin or an `admin` key; what is
  * written down of a person, and how they are reached, stands at the A2H door.
  */
-export function adminRoutes(door: DoorContext): (app: Door) => Promise<void> {
+export function adminAccessRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
     peopleRoutes(app, door);

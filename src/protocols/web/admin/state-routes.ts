@@ -1,25 +1,25 @@
 import { z } from "zod";
-import { Refusal } from "../../refusals.ts";
-import { examineStore } from "../../doctor/examine.ts";
-import { readChannels } from "../../requests/read-channels.ts";
-import { TESTED_CHANNELS } from "../../requests/model/tested-channel.ts";
-import { readChannelTest, startChannelTest } from "../../requests/test-channel.ts";
-import { verifyAudit } from "../../core/verify-audit.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { parseBody } from "../http/body.ts";
-import { fields, optional, wordField } from "../../wire/fields.ts";
+import { Refusal } from "../../../refusals.ts";
+import { examineStore } from "../../../doctor/examine.ts";
+import { readChannels } from "../../../requests/read-channels.ts";
+import { TESTED_CHANNELS } from "../../../requests/model/tested-channel.ts";
+import { readChannelTest, startChannelTest } from "../../../requests/test-channel.ts";
+import { verifyAudit } from "../../../core/verify-audit.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { parseBody } from "../../http/body.ts";
+import { fields, optional, wordField } from "../../../wire/fields.ts";
 import {
   NewChannelTestBody,
   WireAuditChain,
   WireChannelReport,
   WireChannelTest,
   WireHealthReport,
-} from "../../wire/server-state.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { isId } from "../http/ids.ts";
-import { administrator } from "../http/principals.ts";
-import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
-import { ErrorBody } from "../../wire/error.ts";
+} from "../../../wire/server-state.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { isId } from "../../http/ids.ts";
+import { administrator } from "../../http/principals.ts";
+import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 const HowMuch = fields({ full: optional(wordField("full", ["true", "false"])) });
 

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { Refusal } from "../../refusals.ts";
-import { forgetCached, listCached } from "../../asks/forget-decisions.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { parseBody } from "../http/body.ts";
-import { WireDecisionPage, WireForgotten } from "../../wire/cached-decision.ts";
-import { fields, optional, textField } from "../../wire/fields.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { administrator } from "../http/principals.ts";
-import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
-import { cachedDecision } from "./admin-relay-wire.ts";
-import { ADMIN_REFUSALS } from "./admin-routes.ts";
-import { ErrorBody } from "../../wire/error.ts";
+import { Refusal } from "../../../refusals.ts";
+import { forgetCached, listCached } from "../../../asks/forget-decisions.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { parseBody } from "../../http/body.ts";
+import { WireDecisionPage, WireForgotten } from "../../../wire/cached-decision.ts";
+import { fields, optional, textField } from "../../../wire/fields.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { administrator } from "../../http/principals.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
+import { cachedDecision } from "./print-relay.ts";
+import { ADMIN_REFUSALS } from "./access-routes.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 /** SHA-256 of what was decided upon. */
 const KEY = /^[\w:-]{1,128}$/;
@@ -20,7 +20,7 @@ const OfRole = fields({
 });
 const List = OfRole.extend(cursorField);
 /** Decisions that are repeated instead of asking again (spec/relay 9), for admins to see and to end. */
-export function adminCacheRoutes(door: DoorContext): (app: Door) => Promise<void> {
+export function adminDecisionRoutes(door: DoorContext): (app: Door) => Promise<void> {
   const { ctx } = door;
   const tags = ["administration"];
 

@@ -1,31 +1,32 @@
 import { z } from "zod";
-import { JOB_STATES, type JobState } from "../../asks/model/ask.ts";
-import { followJob } from "../../asks/follow-job.ts";
-import { readAddressed, readDetails } from "../../requests/read.ts";
-import { readClock } from "../../core/read-clock.ts";
-import { readJob } from "../../asks/read-job.ts";
-import { listHistory } from "../../asks/read.ts";
-import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../asks/watch.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { parseBody } from "../http/body.ts";
+import { JOB_STATES, type JobState } from "../../../asks/model/ask.ts";
+import { followJob } from "../../../asks/follow-job.ts";
+import { readAddressed, readDetails } from "../../../requests/read.ts";
+import { readClock } from "../../../core/read-clock.ts";
+import { readJob } from "../../../asks/read-job.ts";
+import { listHistory } from "../../../asks/read.ts";
+import { followRelayNews, listAllAsks, listAllJobs, openHourFigures, readWholeAsk } from "../../../asks/watch.ts";
+import type { Door, DoorContext } from "../../http/door.ts";
+import { parseBody } from "../../http/body.ts";
 import {
   WireAdminAsk,
   WireAdminAskPage,
   WireAdminJob,
   WireAdminJobAskPage,
   WireAdminJobPage,
-} from "../../wire/admin-relay.ts";
-import { fields, optional, textField, wordField } from "../../wire/fields.ts";
-import type { WireAskToPeople } from "../../wire/inbox.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { administrator, type Administrator } from "../http/principals.ts";
-import { sinceOf, sendEvents } from "../http/sse.ts";
-import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
-import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./admin-relay-pages.ts";
-import * as wire from "./admin-relay-wire.ts";
-import { ADMIN_REFUSALS } from "./admin-routes.ts";
-import { wholeAsk } from "./inbox-wire.ts";
-import { ErrorBody } from "../../wire/error.ts";
+} from "../../../wire/admin-relay.ts";
+import { fields, optional, textField, wordField } from "../../../wire/fields.ts";
+import type { WireAskToPeople } from "../../../wire/inbox.ts";
+import { sendToAdmin } from "../../http/admin-stream.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { administrator } from "../../http/principals.ts";
+import { sinceOf } from "../../http/sse.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
+import { ADMIN, adminRelayPages, known, type OneOf, RELAY_ID } from "./relay-lists.ts";
+import * as wire from "./print-relay.ts";
+import { ADMIN_REFUSALS } from "./access-routes.ts";
+import { wholeAsk } from "../inbox-wire.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 /** Nobody: whoever looks on is asked for nothing. */
 const ONLOOKER = { via: "web", person: null, identities: [], seesAll: false } as const;
@@ -185,15 +186,12 @@ function jobStream(app: Door, door: DoorContext): void {
       const by = await administrator(door, request);
       const { job } = await readJob(ctx, known(request, "job_not_found"), ADMIN);
       const since = sinceOf(request);
-      using _place = door.parked.park("admin streams", by.id, door.config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
+      return sendToAdmin(door, { request, reply, by }, async function* (signal) {
         for await (const news of followJob(ctx, job.id, { signal, ...since })) {
-          if (!(await isStill(door, request, by))) return;
           const { event, data } = wire.jobNews(news);
           yield { event, id: String(news.seq), data: JSON.stringify(data) };
         }
       });
-      return reply;
     },
   );
 }
@@ -214,14 +212,11 @@ function liveStream(app: Door, door: DoorContext): void {
     },
     async (request, reply) => {
       const by = await administrator(door, request);
-      using _place = door.parked.park("admin streams", by.id, door.config.limits.humanStreams);
-      await sendEvents(door, request, reply, async function* (signal) {
+      return sendToAdmin(door, { request, reply, by }, async function* (signal) {
         for await (const news of followRelayNews(ctx, figures, signal)) {
-          if (!(await isStill(door, request, by))) return;
           yield { event: news.kind, data: JSON.stringify(wire.relayNews(news)) };
         }
       });
-      return reply;
     },
   );
 }
@@ -230,9 +225,4 @@ function liveStream(app: Door, door: DoorContext): void {
 async function withPeople({ ctx }: DoorContext, addressedId: string): Promise<WireAskToPeople> {
   const asked = await readAddressed(ctx, addressedId);
   return wholeAsk(asked, await readDetails(ctx, asked), ONLOOKER, await readClock(ctx));
-}
-
-/** Whoever is no admin any more hears nothing more. */
-async function isStill(door: DoorContext, request: FastifyRequest, by: Administrator): Promise<boolean> {
-  return (await administrator(door, request).catch(() => null))?.id === by.id;
 }

@@ -1,18 +1,18 @@
 import { z } from "zod";
-import { Refusal } from "../../refusals.ts";
-import { readJobEvents } from "../../asks/follow-job.ts";
-import { readJob } from "../../asks/read-job.ts";
-import { readRelayAsk } from "../../asks/read.ts";
-import { listLateAnswers, listSharedBy } from "../../asks/watch.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../wire/admin-relay.ts";
-import { fields } from "../../wire/fields.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { administrator } from "../http/principals.ts";
-import { cursorField, PAGE, pageAfter, pageAfterNumber, placeText } from "./admin-pages.ts";
-import { jobEvent, lateAnswer } from "./admin-relay-wire.ts";
-import { ADMIN_REFUSALS } from "./admin-routes.ts";
-import { ErrorBody } from "../../wire/error.ts";
+import { Refusal } from "../../../refusals.ts";
+import { readJobEvents } from "../../../asks/follow-job.ts";
+import { readJob } from "../../../asks/read-job.ts";
+import { readRelayAsk } from "../../../asks/read.ts";
+import { listLateAnswers, listSharedBy } from "../../../asks/watch.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { WireJobHistoryPage, WireLateAnswerPage, WireSharingAskPage } from "../../../wire/admin-relay.ts";
+import { fields } from "../../../wire/fields.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { administrator } from "../../http/principals.ts";
+import { cursorField, PAGE, pageAfter, pageAfterNumber, placeText } from "./list-pages.ts";
+import { jobEvent, lateAnswer } from "./print-relay.ts";
+import { ADMIN_REFUSALS } from "./access-routes.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 /** What an executor may call its jobs and asks; nothing else is in the store. */
 export const RELAY_ID = /^[A-Za-z0-9._:-]{1,128}$/;

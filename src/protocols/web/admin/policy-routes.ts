@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { nameOf, policyInput } from "../../policy/model/policy.ts";
-import { conditionsText, explainVerdict } from "../../policy/model/explain.ts";
-import { lintPolicy } from "../../policy/model/lint.ts";
+import { nameOf, policyInput } from "../../../policy/model/policy.ts";
+import { conditionsText, explainVerdict } from "../../../policy/model/explain.ts";
+import { lintPolicy } from "../../../policy/model/lint.ts";
 import {
   type KeptGrant,
   listGrants,
@@ -9,15 +9,15 @@ import {
   type Proposal,
   proposalDiff,
   readRulesInUse,
-} from "../../policy/list.ts";
-import { revokeStanding } from "../../policy/grants.ts";
-import { judge } from "../../policy/judge.ts";
-import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../policy/proposals.ts";
-import { shippedPolicy } from "../../policy/shipped.ts";
-import { Refusal } from "../../refusals.ts";
-import type { Door, DoorContext, FastifyRequest } from "../http/door.ts";
-import { parseBody } from "../http/body.ts";
-import { fields, optional, wordField } from "../../wire/fields.ts";
+} from "../../../policy/list.ts";
+import { revokeStanding } from "../../../policy/grants.ts";
+import { judge } from "../../../policy/judge.ts";
+import { acceptProposal, dismissProposal, reloadPolicy, revokeLearnedRule } from "../../../policy/proposals.ts";
+import { shippedPolicy } from "../../../policy/shipped.ts";
+import { Refusal } from "../../../refusals.ts";
+import type { Door, DoorContext, FastifyRequest } from "../../http/door.ts";
+import { parseBody } from "../../http/body.ts";
+import { fields, optional, wordField } from "../../../wire/fields.ts";
 import {
   PolicyTestBody,
   PROPOSAL_STATES,
@@ -27,13 +27,13 @@ import {
   WirePolicyVerdict,
   WireProposal,
   WireProposalPage,
-} from "../../wire/policy.ts";
-import { isId } from "../http/ids.ts";
-import { jsonReply } from "../http/json-reply.ts";
-import { administrator } from "../http/principals.ts";
-import { cursorField, PAGE, pageAfter, placeText } from "./admin-pages.ts";
-import { ADMIN_REFUSALS, timeText } from "./admin-routes.ts";
-import { ErrorBody } from "../../wire/error.ts";
+} from "../../../wire/policy.ts";
+import { isId } from "../../http/ids.ts";
+import { jsonReply } from "../../http/json-reply.ts";
+import { administrator } from "../../http/principals.ts";
+import { cursorField, PAGE, pageAfter, placeText } from "./list-pages.ts";
+import { ADMIN_REFUSALS, timeText } from "./access-routes.ts";
+import { ErrorBody } from "../../../wire/error.ts";
 
 const GrantList = fields({
   live: optional(
@@ -55,7 +55,7 @@ interface OneOf {
  * The policy, as admins see and change it: what is in force, what was allowed for good and what is proposed, with the
  * questions each has spared people; what would be decided, and why.
  */
-export function policyRoutes(door: DoorContext): (app: Door) => Promise<void> {
+export function adminPolicyRoutes(door: DoorContext): (app: Door) => Promise<void> {
   return async (app) => {
     app.addHook("preValidation", async (request) => parseBody(request));
     readingRoutes(app, door);

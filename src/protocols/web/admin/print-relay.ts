@@ -1,8 +1,8 @@
-import type { MinuteFigures } from "../../asks/model/figures.ts";
-import type { Job, RelayAnswer, RelayAsk } from "../../asks/model/ask.ts";
-import type { JobNews } from "../../asks/follow-job.ts";
-import type { CachedDecision } from "../../asks/forget-decisions.ts";
-import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../asks/watch.ts";
+import type { MinuteFigures } from "../../../asks/model/figures.ts";
+import type { Job, RelayAnswer, RelayAsk } from "../../../asks/model/ask.ts";
+import type { JobNews } from "../../../asks/follow-job.ts";
+import type { CachedDecision } from "../../../asks/forget-decisions.ts";
+import type { AskLine, HourFigures, JobLine, LateAnswer, RelayNews } from "../../../asks/watch.ts";
 import type {
   WireAdminAnswer,
   WireAdminAskLine,
@@ -12,9 +12,9 @@ import type {
   WireAdminJobLine,
   WireHourFigures,
   WireLateAnswer,
-} from "../../wire/admin-relay.ts";
-import type { WireCachedDecision } from "../../wire/cached-decision.ts";
-import { timeText } from "./admin-routes.ts";
+} from "../../../wire/admin-relay.ts";
+import type { WireCachedDecision } from "../../../wire/cached-decision.ts";
+import { timeText } from "./access-routes.ts";
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : timeText(ms));
 
