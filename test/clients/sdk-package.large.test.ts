@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
 const ESM = `import { NotApproved, Parley, ParleyError, type Decision, type Question } from "@parley/sdk";
-import type { Person } from "@parley/sdk/admin";
+import { Admin, type Person } from "@parley/sdk/admin";
 import { Connection } from "@parley/sdk/connection";
 import type { InboxPage } from "@parley/sdk/inbox";
 import { People } from "@parley/sdk/people";
@@ -29,6 +29,7 @@ export const waiting = (): Promise<InboxPage> => server.call("GET", "/people/me/
 export const titles = ({ asks }: InboxPage): string[] => asks.map(({ title }) => title);
 export const runs = ({ tasks }: Board): string[] => tasks.map(({ id }) => id);
 export const isAdmin = ({ role }: Person): boolean => role === "admin";
+export const everybody = (): Promise<Person[]> => new Admin({ url: "http://127.0.0.1:9", key: "key" }).people();
 const parley = new Parley({ url: "http://127.0.0.1:9", retries: 0 });
 export const asked: Promise<Question> = parley.check("q_x");
 export const refund = parley.requireApproval(async ({ order }: { order: string }) => order.length, { name: "refund" });
@@ -65,6 +66,7 @@ describe("the package @parley/sdk", () => {
     ["client", /idempotency_key/],
     ["people", /\/human\/responses/],
     ["executor", /parley-lease/],
+    ["admin", /sign_in_link/],
     ["connection", /last-event-id/],
   ] as const) {
     it(`is under 10 kB in what a program loads of its ${entry}, bundled, minified and gzipped`, async () => {
