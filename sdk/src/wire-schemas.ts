@@ -19,6 +19,8 @@ export type {
   WireDecisionPage as DecisionPage,
 } from "../../src/wire/cached-decision.ts";
 export type {
+  ConversationMessageBody as ConversationMessage,
+  ConversationStartBody as ConversationStart,
   WireOwnConversation as OwnConversation,
   WireOwnConversationPage as OwnConversationPage,
 } from "../../src/wire/conversation.ts";

@@ -81,7 +81,7 @@ describe("administration by the SDK", () => {
   });
 
   it("says why something is refused", async () => {
-    const refused = (by: Promise<unknown>, status: number, code: string): Promise<void> =>
+    const refused = (by: Promise<unknown>, status: number, code: ParleyError["code"]): Promise<void> =>
       assert.rejects(by, (error) => error instanceof ParleyError && error.status === status && error.code === code);
     const person = "1";
     await refused(admin.changeRole(person, "member"), 400, "VALIDATION_ERROR");

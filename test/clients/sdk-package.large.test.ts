@@ -17,7 +17,7 @@ const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 const ESM = `import { NotApproved, Parley, ParleyError, type Decision, type Question } from "@parley/sdk";
 import { Admin, type Person } from "@parley/sdk/admin";
 import { Connection } from "@parley/sdk/connection";
-import type { InboxPage } from "@parley/sdk/inbox";
+import { Inbox, type InboxPage } from "@parley/sdk/inbox";
 import { People } from "@parley/sdk/people";
 import type { Board } from "@parley/sdk/tasks";
 import { ask, AskRejected, jobs, type AskResult, type JobEvent } from "@parley/sdk/executor";
@@ -26,6 +26,7 @@ may.catch((error: unknown) => console.log(error instanceof AskRejected, typeof j
 export const told: JobEvent[] = [];
 const server = new Connection({ url: "http://127.0.0.1:9" }, () => ({ authorization: "Bearer key" }));
 export const waiting = (): Promise<InboxPage> => server.call("GET", "/people/me/asks");
+export const mine = (): Promise<InboxPage> => new Inbox({ url: "http://127.0.0.1:9", key: "key" }).asks();
 export const titles = ({ asks }: InboxPage): string[] => asks.map(({ title }) => title);
 export const runs = ({ tasks }: Board): string[] => tasks.map(({ id }) => id);
 export const isAdmin = ({ role }: Person): boolean => role === "admin";
@@ -67,6 +68,7 @@ describe("the package @parley/sdk", () => {
     ["people", /\/human\/responses/],
     ["executor", /parley-lease/],
     ["admin", /sign_in_link/],
+    ["inbox", /\/people\/me\/conversations/],
     ["connection", /last-event-id/],
   ] as const) {
     it(`is under 10 kB in what a program loads of its ${entry}, bundled, minified and gzipped`, async () => {
