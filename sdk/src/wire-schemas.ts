@@ -138,4 +138,4 @@ export type {
   WireTaskEvent as TaskEvent,
   WireWholeTask as WholeTask,
 } from "../../src/wire/task.ts";
-export type { WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";
+export type { SettledWorkBody as SettledWork, WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";

@@ -19,7 +19,7 @@ import { Admin, type Person } from "@parley/sdk/admin";
 import { Connection } from "@parley/sdk/connection";
 import { Inbox, type InboxPage } from "@parley/sdk/inbox";
 import { People } from "@parley/sdk/people";
-import type { Board } from "@parley/sdk/tasks";
+import { type Board, Tasks } from "@parley/sdk/tasks";
 import { ask, AskRejected, jobs, type AskResult, type JobEvent } from "@parley/sdk/executor";
 export const may: Promise<AskResult<{ decision: "ALLOW" }>> = ask("POLICY_DECISION", "May I?");
 may.catch((error: unknown) => console.log(error instanceof AskRejected, typeof jobs.claim));
@@ -28,6 +28,7 @@ const server = new Connection({ url: "http://127.0.0.1:9" }, () => ({ authorizat
 export const waiting = (): Promise<InboxPage> => server.call("GET", "/people/me/asks");
 export const mine = (): Promise<InboxPage> => new Inbox({ url: "http://127.0.0.1:9", key: "key" }).asks();
 export const titles = ({ asks }: InboxPage): string[] => asks.map(({ title }) => title);
+export const board = (): Promise<Board> => new Tasks({ url: "http://127.0.0.1:9", key: "key", repo: "shop" }).board();
 export const runs = ({ tasks }: Board): string[] => tasks.map(({ id }) => id);
 export const isAdmin = ({ role }: Person): boolean => role === "admin";
 export const everybody = (): Promise<Person[]> => new Admin({ url: "http://127.0.0.1:9", key: "key" }).people();
@@ -68,6 +69,7 @@ describe("the package @parley/sdk", () => {
     ["people", /\/human\/responses/],
     ["executor", /parley-lease/],
     ["admin", /sign_in_link/],
+    ["tasks", /application\/x-ndjson/],
     ["inbox", /\/people\/me\/conversations/],
     ["connection", /last-event-id/],
   ] as const) {
