@@ -28,7 +28,28 @@ export type A2hErrorCode =
 
 // Refusals
 
+/** Codes of the inbox, of tasks and of administration, beside those of every door. */
+export type NamedErrorCode =
+  | "ALREADY_DECIDED"
+  | "CANCELLED"
+  | "CONFLICT"
+  | "DEPENDENCY_CYCLE"
+  | "DIFF_NOT_FOUND"
+  | "DIGEST_MISMATCH"
+  | "EXPIRED"
+  | "FORBIDDEN"
+  | "NOT_ASKED"
+  | "NOT_COUNTED"
+  | "NOT_GRANTABLE"
+  | "REPO_NOT_FOUND"
+  | "REVIEW_CONFLICT"
+  | "SECRET_DETECTED"
+  | "TASK_ENDING"
+  | "TASK_NOT_ENDED"
+  | "TASK_NOT_FOUND";
+
 export type ErrorCode =
+  | NamedErrorCode
   | "VALIDATION_ERROR"
   | "UNAUTHORIZED"
   | "AGENT_QUOTA_EXCEEDED"

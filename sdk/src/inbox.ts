@@ -1,7 +1,25 @@
-/** Types of what people are asked by name, of their decisions, and of their conversations with agents, as they travel. */
+import type { CallOptions, Connection } from "./http.ts";
+import { keyedConnection, type KeyedOptions } from "./keyed.ts";
+import { follow } from "./sse.ts";
+import type {
+  ConversationMessage,
+  ConversationStart,
+  InboxAsk,
+  InboxAskLine,
+  InboxCounts,
+  InboxDecision,
+  InboxPage,
+  OwnConversation,
+  OwnConversationPage,
+  TaskReview,
+  WholeTask,
+} from "./wire-schemas.ts";
+
 export type {
   ArgumentRow,
   AskToPeople,
+  ConversationMessage,
+  ConversationStart,
   DecidedBy,
   DiffLine,
   InboxAsk,
@@ -14,3 +32,103 @@ export type {
   OwnConversationPage,
   TypedArgument,
 } from "./wire-schemas.ts";
+
+/** The part of an inbox to read; empty for all of it. */
+export interface InboxFilter {
+  kind?: InboxAskLine["kind"] | undefined;
+  /** When it is due: of what waits. */
+  due?: keyof InboxCounts["due"] | undefined;
+  /** The name of whoever asks: of what waits. */
+  agent?: string | undefined;
+  /** Words that are all to be there: of what is over. */
+  q?: string | undefined;
+}
+
+/** Where a page begins: `next` of the page before. */
+type Before = CallOptions & { before?: string | undefined };
+
+const ASKS = "/people/me/asks";
+const CONVERSATIONS = "/people/me/conversations";
+
+/**
+ * The inbox of one person: what they are asked by name, and their conversations with agents; for their key of scope
+ * `answer`, or their session.
+ *
+ * Every method throws a {@link ParleyError}: `UNAUTHORIZED` where nobody is signed in, and what stands there.
+ */
+export class Inbox {
+  readonly #connection: Connection;
+
+  constructor(options: KeyedOptions) {
+    this.#connection = keyedConnection(options);
+  }
+
+  /** Reads one page of what waits, the first to be due first; or of what is over, the newest first. */
+  async asks({ signal, ...query }: Before & InboxFilter & { state?: "open" | "over" } = {}): Promise<InboxPage> {
+    return this.#connection.call("GET", ASKS, { query, signal });
+  }
+
+  /** Reads one ask in full. @throws {ParleyError} `NOT_FOUND` */
+  async ask(id: string, options: CallOptions = {}): Promise<InboxAsk> {
+    return this.#connection.call("GET", askPath(id), options);
+  }
+
+  /**
+   * The decision is recorded, and the ask is as it is after it. The same again changes nothing.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `VALIDATION_ERROR`; `NOT_ASKED` or `NOT_COUNTED` where this person may not decide;
+   *   `DIGEST_MISMATCH`, `ALREADY_DECIDED`, `EXPIRED`, `CANCELLED`
+   */
+  async decide(id: string, decision: InboxDecision, options: CallOptions = {}): Promise<InboxAsk> {
+    return this.#connection.call("POST", `${askPath(id)}/decision`, { ...options, body: decision, repeatable: true });
+  }
+
+  /** Reads the task of a coding agent that an ask is about. @throws {ParleyError} `NOT_FOUND` */
+  async task(ask: string, options: CallOptions = {}): Promise<WholeTask> {
+    return this.#connection.call("GET", `${askPath(ask)}/task`, options);
+  }
+
+  /**
+   * The work is reviewed, which decides the ask; the task is as it is after it.
+   *
+   * @throws {ParleyError} `NOT_FOUND`, `VALIDATION_ERROR`, `REVIEW_CONFLICT`
+   */
+  async reviewTask(ask: string, review: TaskReview, options: CallOptions = {}): Promise<WholeTask> {
+    return this.#connection.call("POST", `${askPath(ask)}/task/review`, { ...options, body: review });
+  }
+
+  /** Yields the id of each ask that has changed, or null for any of them; live only. */
+  async *events(options: CallOptions & { onConnect?: () => void } = {}): AsyncGenerator<string | null> {
+    for await (const { event, data } of follow(this.#connection, "/people/me/events", options)) {
+      if (event === "changed") yield (JSON.parse(data) as { id?: string }).id ?? null;
+    }
+  }
+
+  /** Reads where conversations may be begun, and one page of those that were, the newest first. */
+  async conversations({ signal, ...query }: Before = {}): Promise<OwnConversationPage> {
+    return this.#connection.call("GET", CONVERSATIONS, { query, signal });
+  }
+
+  /** Reads the newest page of one conversation, or the page before. @throws {ParleyError} `NOT_FOUND` */
+  async conversation(id: number, { signal, ...query }: Before = {}): Promise<OwnConversation> {
+    return this.#connection.call("GET", `${CONVERSATIONS}/${id}`, { query, signal });
+  }
+
+  /** A conversation is begun. The same `id` again is the same words. @throws {ParleyError} `NOT_FOUND` */
+  async beginConversation(start: ConversationStart, options: CallOptions = {}): Promise<OwnConversation> {
+    return this.#connection.call("POST", CONVERSATIONS, { ...options, body: start, repeatable: true });
+  }
+
+  /**
+   * The words answer the one question that waits in the conversation, or else go to its agent. The same `id` again is the
+   * same words.
+   *
+   * @throws {ParleyError} `NOT_FOUND`; `VALIDATION_ERROR` where it answers nothing that waits
+   */
+  async say(conversation: number, message: ConversationMessage, options: CallOptions = {}): Promise<OwnConversation> {
+    const call = { ...options, body: message, repeatable: true };
+    return this.#connection.call("POST", `${CONVERSATIONS}/${conversation}/messages`, call);
+  }
+}
+
+const askPath = (id: string): string => `${ASKS}/${encodeURIComponent(id)}`;

@@ -19,6 +19,8 @@ export type {
   WireDecisionPage as DecisionPage,
 } from "../../src/wire/cached-decision.ts";
 export type {
+  ConversationMessageBody as ConversationMessage,
+  ConversationStartBody as ConversationStart,
   WireOwnConversation as OwnConversation,
   WireOwnConversationPage as OwnConversationPage,
 } from "../../src/wire/conversation.ts";
@@ -70,7 +72,13 @@ export type {
 } from "../../src/wire/subscription.ts";
 export type { WireAuditEntry as AuditEntry, WireAuditPage as AuditPage } from "../../src/wire/audit.ts";
 export type { WireContactChannel as ContactChannel } from "../../src/wire/channel.ts";
-export type { WireEnrolledHuman as EnrolledHuman, WireHuman as Human } from "../../src/wire/human.ts";
+export type {
+  HumanChangeBody as HumanChange,
+  NewHumanBody as NewHuman,
+  WireEnrolledHuman as EnrolledHuman,
+  WireHuman as Human,
+  WireHumanChannel as HumanChannel,
+} from "../../src/wire/human.ts";
 export type { WireMessage as Message, WireMessageStatus as MessageStatus } from "../../src/wire/message.ts";
 export type {
   WireApproval as Approval,
@@ -81,9 +89,12 @@ export type {
   WireResponseOption as ResponseOption,
 } from "../../src/wire/request.ts";
 export type {
+  WebhookChangeBody as WebhookChange,
+  WireRepeatCount as RepeatCount,
   WireWebhook as Webhook,
   WireWebhookDelivery as WebhookDelivery,
   WireWebhookDeliveryPage as WebhookDeliveryPage,
+  WireWebhookTestReceipt as WebhookTestReceipt,
 } from "../../src/wire/webhook.ts";
 export type {
   NewKeyBody as NewKey,
@@ -92,6 +103,7 @@ export type {
   WireRevokedKey as RevokedKey,
 } from "../../src/wire/key.ts";
 export type {
+  WireChangedPerson as ChangedPerson,
   WirePerson as Person,
   WirePersonList as PersonList,
   WireSignInLink as SignInLink,
@@ -105,6 +117,7 @@ export type {
   WireRule as Rule,
 } from "../../src/wire/policy.ts";
 export type {
+  NewChannelTestBody as NewChannelTest,
   WireAuditChain as AuditChain,
   WireChannelReport as ChannelReport,
   WireChannelState as ChannelState,
@@ -125,4 +138,4 @@ export type {
   WireTaskEvent as TaskEvent,
   WireWholeTask as WholeTask,
 } from "../../src/wire/task.ts";
-export type { WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";
+export type { SettledWorkBody as SettledWork, WireReviewedWork as ReviewedWork } from "../../src/wire/work.ts";

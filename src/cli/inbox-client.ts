@@ -1,6 +1,12 @@
 import { ParleyError } from "@parley/sdk/errors";
-import type { AskToPeople, InboxAskLine, InboxDecision, InboxPage } from "@parley/sdk/inbox";
-import { Redirected, systemFetch } from "../lib/fetch.ts";
+import {
+  Inbox as InboxClient,
+  type AskToPeople,
+  type InboxAskLine,
+  type InboxDecision,
+  type InboxPage,
+} from "@parley/sdk/inbox";
+import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
 import { ownKey } from "./questions.ts";
@@ -52,28 +58,21 @@ export function openInbox(url: string, io: Io): Inbox {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}, and who asks never answers; ${KEY_WANTED}`);
   }
 
-  async function call<T>(method: "GET" | "POST", path: string, body?: InboxDecision): Promise<T> {
-    let reply: Response;
-    try {
-      reply = await systemFetch(`${url}/people/me${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
-        ...(body && { body: JSON.stringify(body) }),
-        signal: io.interrupted,
-      });
-    } catch (cause) {
-      if (io.interrupted.aborted || cause instanceof Redirected) throw cause;
-      throw new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause });
-    }
-    const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
-    if (reply.ok) return said as T;
-    if (reply.status === 401) throw new Error(KEY_WANTED);
-    throw new Declined(reply.status, said.error?.message ?? `The server replied with status ${reply.status}.`);
+  const client = new InboxClient({ url, key, retries: 0, fetch: systemFetch });
+  const signal = io.interrupted;
+
+  async function plain<T>(request: Promise<T>): Promise<T> {
+    return request.catch((error: unknown) => {
+      if (!(error instanceof ParleyError)) throw error;
+      if (error.status === 401) throw new Error(KEY_WANTED);
+      if (error.status > 0) throw new Declined(error.status, error.message);
+      throw error.code === "UNREACHABLE"
+        ? new ParleyError("UNREACHABLE", `no server answers at ${url}`, { cause: error })
+        : error;
+    });
   }
 
-  const pathOf = (id: string) => `/asks/${encodeURIComponent(id)}`;
-  const list = (before?: string): Promise<ListedPage> =>
-    call("GET", before === undefined ? "/asks" : `/asks?before=${encodeURIComponent(before)}`);
+  const list = (before?: string): Promise<ListedPage> => plain(client.asks({ before, signal }));
   return {
     list,
     async listAll() {
@@ -85,7 +84,7 @@ export function openInbox(url: string, io: Io): Inbox {
         before = page.next;
       }
     },
-    read: (id) => call("GET", pathOf(id)),
-    decide: (id, decision) => call("POST", `${pathOf(id)}/decision`, decision),
+    read: (id) => plain(client.ask(id, { signal })),
+    decide: (id, decision) => plain(client.decide(id, decision, { signal })),
   };
 }

@@ -1,7 +1,13 @@
 import { ParleyError } from "@parley/sdk/errors";
-import { newKey } from "@parley/sdk/idempotency-key";
-import { Connection, follow } from "@parley/sdk/connection";
-import type { Board, NewTask, Task, TaskEvent, TaskReview, WholeTask } from "@parley/sdk/tasks";
+import {
+  Tasks as TasksClient,
+  type Board,
+  type NewTask,
+  type Task,
+  type TaskEvent,
+  type TaskReview,
+  type WholeTask,
+} from "@parley/sdk/tasks";
 import { systemFetch } from "../lib/fetch.ts";
 import { readKeyText } from "../lib/key-text.ts";
 import type { Io } from "./command.ts";
@@ -25,9 +31,6 @@ export interface Tasks {
 export const KEY_WANTED =
   "set PARLEY_KEY to a key of scope assign; whoever runs the server makes one with: parley keys create my-terminal --scope assign --person 1";
 
-/** Cancelling is answered when the last process of the agent is gone. */
-const CANCEL_MS = 60_000;
-
 const OVER = new Set(["review", "approved", "rejected", "failed", "canceled"]);
 
 /** Returns whether nothing but a person will move the task any more. */
@@ -41,10 +44,8 @@ export function openTasks(url: string, repo: string | undefined, io: Io): Tasks 
   if (read.is === "key" && read.scope !== "assign" && read.scope !== "admin") {
     throw new Error(`PARLEY_KEY is a key of scope ${read.scope}; ${KEY_WANTED}`);
   }
-  const connection = new Connection({ url, fetch: systemFetch }, () => ({ authorization: `Bearer ${key}` }));
+  const client = new TasksClient({ url, key, repo, fetch: systemFetch });
   const signal = io.interrupted;
-  const base = repo === undefined ? "/assignment" : `/assignment/${encodeURIComponent(repo)}`;
-  const pathOf = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`;
 
   async function plain<T>(request: Promise<T>): Promise<T> {
     return request.catch((error: unknown) => {
@@ -53,23 +54,13 @@ export function openTasks(url: string, repo: string | undefined, io: Io): Tasks 
     });
   }
   return {
-    submit: (task) => plain(connection.call("POST", base, { body: task, idempotencyKey: newKey(), signal })),
-    list: () => plain(connection.call("GET", base, { signal })),
-    read: (id) => plain(connection.call("GET", pathOf(id), { signal })),
-    cancel: (id) => plain(connection.call("DELETE", pathOf(id), { signal, timeoutMs: CANCEL_MS })),
-    review: (id, review) => plain(connection.call("POST", `${pathOf(id)}/review`, { body: review, signal })),
-    async log(id) {
-      const headers = { authorization: `Bearer ${key}`, accept: "application/x-ndjson" };
-      const reply = await systemFetch(`${url}${pathOf(id)}/log`, { headers, signal });
-      if (!reply.ok) await plain(connection.call("GET", pathOf(id), { signal }));
-      const lines = (await reply.text()).split("\n").filter((line) => line !== "");
-      return lines.map((line) => JSON.parse(line) as TaskEvent);
-    },
-    async *events(id) {
-      for await (const { data } of follow(connection, `${pathOf(id)}/log`, { signal })) {
-        yield JSON.parse(data) as TaskEvent;
-      }
-    },
+    submit: (task) => plain(client.submit(task, { signal })),
+    list: () => plain(client.board({ signal })),
+    read: (id) => plain(client.task(id, { signal })),
+    cancel: (id) => plain(client.cancel(id, { signal })),
+    review: (id, review) => plain(client.review(id, review, { signal })),
+    log: (id) => plain(client.log(id, { signal })),
+    events: (id) => client.events(id, { signal }),
     boardOf(task) {
       return `${url}/console/assignments/${task.repo}/${encodeURIComponent(task.id)}`;
     },

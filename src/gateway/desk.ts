@@ -1,29 +1,12 @@
+import type { z } from "zod";
 import type { ListedTool } from "../gate/model/tool.ts";
-
-/** What a gate is told of a call that wants to run (spec/gate 4). */
-export type CallTold =
-  | ({ state: "started"; id: string; arguments: unknown; edited: boolean; digest: string } & ToldOfRequest)
-  | ({ state: "waiting"; id: string; expires_at: string } & ToldOfRequest)
-  | ({ state: "denied"; status: string } & ToldOfRequest)
-  | { state: "changed"; tool: string };
-
-interface ToldOfRequest {
-  call_id: string;
-  comment?: string;
-  decided_by?: { kind: string; name: string };
-}
+import type { GateCallBody, GateCallEndBody, WireGateAnswer } from "../wire/gate.ts";
 
 /** How a run ended, as a gate says it. */
-export type SaidEnd = { outcome: "result" | "error"; result_digest: string } | { outcome: "lost" };
+export type SaidEnd = Omit<z.input<typeof GateCallEndBody>, "run">;
 
 /** A call as a gate asks for it. */
-export interface AskedCall {
-  tool: ListedTool;
-  args: unknown;
-  /** Names this attempt, and no other. */
-  run: string;
-  waitSeconds: number;
-}
+export type AskedCall = Omit<z.input<typeof GateCallBody>, "gate" | "timeout_seconds">;
 
 /** Nobody is there to be asked, for longer than is waited for. */
 export class DeskAway extends Error {}
@@ -34,7 +17,7 @@ export class DeskRefused extends Error {}
 /** Where a gate asks whether calls may run: the server, by whichever way. */
 export interface GateDesk {
   /** Asks, waits so long, and starts the call where it may run. @throws {DeskAway} @throws {DeskRefused} */
-  ask(call: AskedCall, signal: AbortSignal): Promise<CallTold>;
+  ask(call: AskedCall, signal: AbortSignal): Promise<WireGateAnswer>;
   /** Shows that a call still runs; a sign that is lost is made up for by the next. */
   hold(id: string, run: string): Promise<void>;
   /** Says how a call ended; resolves once that is stored, or nobody could be told for long. */

@@ -1,7 +1,15 @@
 import type { Clock } from "../lib/clock.ts";
 import { canonicalExact, readExactJson } from "../lib/exact-json.ts";
 import { Redirected } from "../lib/fetch.ts";
-import { DeskAway, DeskRefused, type CallTold, type GateDesk } from "./desk.ts";
+import type { z } from "zod";
+import {
+  WireGateAnswer,
+  WireJudgedGateTools,
+  type GateCallBody,
+  type GateCallEndBody,
+  type GateToolsBody,
+} from "../wire/gate.ts";
+import { DeskAway, DeskRefused, type GateDesk } from "./desk.ts";
 
 export interface HttpDeskOptions {
   /** Where the server is. */
@@ -21,7 +29,6 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
 /** The server is not there, is stopping, or asks for patience. */
 const AGAIN = [429, 502, 503, 504];
-const STATES: readonly CallTold["state"][] = ["started", "waiting", "denied", "changed"];
 
 /** Opens the way to a server by HTTP, with an agent's key; a server that is away is tried again for a minute. */
 export function openHttpDesk(options: HttpDeskOptions): GateDesk {
@@ -42,20 +49,22 @@ export function openHttpDesk(options: HttpDeskOptions): GateDesk {
   }
 
   return {
-    async ask({ tool, args, run, waitSeconds }, signal) {
-      const wish = { gate, tool, arguments: args, run, wait_seconds: waitSeconds, timeout_seconds: timeoutSeconds };
-      const told = (await post("/gate/calls", wish, signal)) as CallTold;
-      return STATES.includes(told.state) ? told : refuseOther(options);
+    async ask(call, signal) {
+      const wish: z.input<typeof GateCallBody> = { gate, ...call, timeout_seconds: timeoutSeconds };
+      const told = WireGateAnswer.safeParse(await post("/gate/calls", wish, signal));
+      return told.success ? told.data : refuseOther(options);
     },
     async hold(id, run) {
       await postOnce(options, `/gate/calls/${id}/hold`, canonicalExact({ run })).catch(() => undefined);
     },
     async end(id, run, end) {
-      await post(`/gate/calls/${id}/end`, { run, ...end }).catch(() => undefined);
+      const said: z.input<typeof GateCallEndBody> = { run, ...end };
+      await post(`/gate/calls/${id}/end`, said).catch(() => undefined);
     },
     async heldBack(tools, signal) {
-      const { held_back: names } = await post("/gate/tools", { gate, tools }, signal);
-      return Array.isArray(names) ? new Set(names as string[]) : refuseOther(options);
+      const wish: z.input<typeof GateToolsBody> = { gate, tools: [...tools] };
+      const judged = WireJudgedGateTools.safeParse(await post("/gate/tools", wish, signal));
+      return judged.success ? new Set(judged.data.held_back) : refuseOther(options);
     },
   };
 }

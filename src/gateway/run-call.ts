@@ -2,7 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 import { canonicalExact, membersOf, sha256Digest } from "../lib/exact-json.ts";
 import { functionOf } from "../gate/model/gate-call.ts";
 import { consentText } from "../requests/model/consent.ts";
-import { DeskAway, DeskRefused, type CallTold, type GateDesk, type SaidEnd } from "./desk.ts";
+import type { WireGateAnswer } from "../wire/gate.ts";
+import { DeskAway, DeskRefused, type GateDesk, type SaidEnd } from "./desk.ts";
 import { errorLine, isRequest, progressTokenOf, toolErrorLine, type RpcMessage, type RpcIdentity } from "./messages.ts";
 import type { ToolList } from "./tool-list.ts";
 import { changedWords, deniedWords, editedWords, pendingWords } from "./words.ts";
@@ -32,7 +33,7 @@ const INTERNAL = -32603;
 /** Above every other, so that progress of the tool itself, which begins anywhere, is never less. */
 const PROGRESS_OF_A_SECOND = 1e-6;
 
-type Started = CallTold & { state: "started" };
+type Started = WireGateAnswer & { state: "started" };
 
 /**
  * Answers one `tools/call`: asks whether it may run, keeps the client alive meanwhile, has it run once, and says how it
@@ -47,14 +48,15 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
   };
   try {
     const { name } = call.params;
-    const args = call.params["arguments"] ?? {};
+    const given = call.params["arguments"] ?? {};
+    const args = membersOf(given);
     const tool = typeof name === "string" ? await on.tools.find(name, call, signal) : undefined;
     if (!tool) return say(errorLine(id, INVALID_PARAMS, `Unknown tool: ${String(name)}`));
-    if (membersOf(args) !== args) return say(errorLine(id, INVALID_PARAMS, "arguments must be an object"));
+    if (args !== given) return say(errorLine(id, INVALID_PARAMS, "arguments must be an object"));
     const fn = functionOf({ gate: on.gate, tool: tool.name });
     const run = on.newRun();
-    const told = await askedWith(on, call, signal, (waitSeconds) =>
-      on.desk.ask({ tool, args, run, waitSeconds }, signal),
+    const told = await askedWith(on, call, signal, (wait_seconds) =>
+      on.desk.ask({ tool, arguments: args, run, wait_seconds }, signal),
     );
     if (told.state === "started") return await runStarted(on, { call, id, args, fn, run, told }, signal);
     say(toolErrorLine(id, wordsOf(fn, told), stateOf(told)));
@@ -69,7 +71,7 @@ export async function answerCall(on: CallDesk, call: RpcMessage, signal: AbortSi
   }
 }
 
-function wordsOf(fn: string, told: Exclude<CallTold, Started>): string {
+function wordsOf(fn: string, told: Exclude<WireGateAnswer, Started>): string {
   switch (told.state) {
     case "waiting":
       return pendingWords(fn, told);
@@ -80,7 +82,7 @@ function wordsOf(fn: string, told: Exclude<CallTold, Started>): string {
   }
 }
 
-function stateOf(told: Exclude<CallTold, Started>): object {
+function stateOf(told: Exclude<WireGateAnswer, Started>): object {
   if (told.state === "changed") return { state: told.state, tool: told.tool };
   return {
     state: told.state === "waiting" ? "pending" : told.status,
@@ -96,8 +98,8 @@ async function askedWith(
   { clock, toClient, holdMs }: CallDesk,
   call: RpcMessage,
   signal: AbortSignal,
-  ask: (waitSeconds: number) => Promise<CallTold>,
-): Promise<CallTold> {
+  ask: (waitSeconds: number) => Promise<WireGateAnswer>,
+): Promise<WireGateAnswer> {
   const start = clock.monotonic();
   const token = progressTokenOf(call);
   const over = new AbortController();

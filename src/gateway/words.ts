@@ -1,10 +1,7 @@
-import type { CallTold } from "./desk.ts";
-
-type Denied = CallTold & { state: "denied" };
-type Waiting = CallTold & { state: "waiting" };
+import type { WireToolApproval } from "../wire/mcp.ts";
 
 /** Says to a model that people have not decided, and what to do about it. */
-export function pendingWords(fn: string, { call_id, expires_at }: Waiting): string {
+export function pendingWords(fn: string, { call_id, expires_at }: WireToolApproval): string {
   return (
     `${fn} has not run yet: it waits for a person to decide (${call_id}). ` +
     "Go on with other work if you can. Later make exactly the same call again, with the same arguments: " +
@@ -14,7 +11,7 @@ export function pendingWords(fn: string, { call_id, expires_at }: Waiting): stri
 }
 
 /** Says to a model who did not let a call run, and why. */
-export function deniedWords(fn: string, { status, comment, decided_by: by, call_id }: Denied): string {
+export function deniedWords(fn: string, { status, comment, decided_by: by, call_id }: WireToolApproval): string {
   if (status === "expired") return `${fn} did not run: nobody decided in time (${call_id}).`;
   if (status === "cancelled") return `${fn} did not run: the request for approval was cancelled (${call_id}).`;
   const why = comment === undefined ? "." : `: ${comment}`;

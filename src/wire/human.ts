@@ -1,5 +1,6 @@
 /** Humans who can be asked, as they travel (spec/a2h 15). */
 import { z } from "zod";
+import type { OutsideChannel } from "../requests/model/channel-catalogue.ts";
 import { wireMoment } from "./time.ts";
 
 const inboxScope = z.enum(["addressed", "all"]);
@@ -9,6 +10,15 @@ export const WireHuman = z
   .meta({ id: "Human", description: "A human as agents see one." });
 export type WireHuman = z.output<typeof WireHuman>;
 
+const place = z.record(z.string(), z.unknown()).optional();
+const channels = { inbox: place, slack: place, email: place, sms: place, whatsapp: place, webhook: place };
+
+export const WireHumanChannel = z.object(channels satisfies Record<"inbox" | OutsideChannel, z.ZodType>).meta({
+  id: "HumanChannel",
+  description: "One way to reach a human: exactly one of these channels, and its fields.",
+});
+export type WireHumanChannel = z.output<typeof WireHumanChannel>;
+
 export const WireEnrolledHuman = z
   .object({
     id: z.string(),
@@ -16,7 +26,7 @@ export const WireEnrolledHuman = z
     description: z.string(),
     role: z.string().optional(),
     inboxScope,
-    prioritizedContactChannels: z.array(z.record(z.string(), z.unknown())),
+    prioritizedContactChannels: z.array(WireHumanChannel),
     createdAt: wireMoment,
     updatedAt: wireMoment,
   })
@@ -36,19 +46,17 @@ const group = z.object({ name: z.string(), humans: z.array(WireHuman) }).meta({ 
 export const WireGroupList = z.object({ groups: z.array(group) }).meta({ id: "GroupList" });
 export type WireGroupList = z.output<typeof WireGroupList>;
 
-const channel = z
-  .record(z.string(), z.unknown())
-  .describe("Exactly one of slack, email, sms, whatsapp, inbox, webhook");
-
 /** As the reference shows it: the door checks by itself. */
 export const NewHumanBody = z
   .object({
     name: z.string().max(200).describe("How people are called"),
     description: z.string().max(2000).describe("Agents read it").optional(),
     role: z.string().max(100).describe("The person's role").optional(),
-    prioritizedContactChannels: z.array(channel).min(1).max(10),
+    prioritizedContactChannels: z.array(WireHumanChannel).min(1).max(10),
     inboxScope: inboxScope.default("addressed"),
   })
   .meta({ id: "NewHuman" });
+export type NewHumanBody = z.input<typeof NewHumanBody>;
 
 export const HumanChangeBody = NewHumanBody.partial().meta({ id: "HumanChange" });
+export type HumanChangeBody = z.input<typeof HumanChangeBody>;

@@ -76,6 +76,7 @@ export const NewWebhookBody = z
   .meta({ id: "NewWebhook" });
 
 export const WebhookChangeBody = NewWebhookBody.partial().meta({ id: "WebhookChange" });
+export type WebhookChangeBody = z.input<typeof WebhookChangeBody>;
 
 export const WebhookTestBody = z
   .object({ event: z.string().describe("One that the endpoint's format has").optional() })

@@ -1,13 +1,19 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { z } from "zod";
 import { systemClock } from "../lib/clock.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import { ARTIFACT_LIMITS } from "../asks/model/artifact-rules.ts";
 import type { RepoRules } from "../tasks/model/rules.ts";
 import { sizedEvent } from "../tasks/model/event-size.ts";
-import type { PermissionDecision, QuestionAnswer } from "../workshop/agents/agent.ts";
+import type { NewTaskEvent } from "../tasks/model/task.ts";
+import type { WireWorkFacts, WorkReportBody } from "../wire/work.ts";
+import type { PermissionDecision, PermissionWish, QuestionAnswer, QuestionWish } from "../workshop/agents/agent.ts";
 import type { AttemptSpec } from "../workshop/commission.ts";
-import { AttemptLost, type Desk, type Result } from "../workshop/desk.ts";
+import { AttemptLost, type Desk, type Progress, type Result } from "../workshop/desk.ts";
+
+/** Everything that a worker may say of an attempt. */
+type Report = z.input<typeof WorkReportBody>;
 
 /** Where a worker's server is, and by which key it speaks. */
 export interface ServerAddress {
@@ -89,8 +95,9 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
       const reply = await request(`${work()}/bundle/${encodeURIComponent(task)}`, {});
       return new Uint8Array(await reply.arrayBuffer());
     },
-    step: async (to, facts = {}) => void (await say({ say: "step", to, facts })),
-    note: async (events, facts = {}) => void (await say({ say: "note", events: events.map(sizedEvent), facts })),
+    step: async (to, progress) => void (await say({ say: "step", to, facts: factsOf(progress) })),
+    note: async (events, progress) =>
+      void (await say({ say: "note", events: events.map(eventOf), facts: factsOf(progress) })),
     waiting: async (isWaiting) => void (await say({ say: "waiting", isWaiting })),
     permission: (ref, wish, signal) =>
       askThrough<PermissionDecision>(line, { ref, wish, ...NOT_DECIDED }, { signal, leaving }),
@@ -113,11 +120,12 @@ export function openRemoteDesk(options: RemoteDeskOptions): RemoteDesk {
       await options.onLease(next);
       line.heldBy(next);
     },
-    conflict: async ({ paths }) => void (await say({ say: "conflict", paths })),
+    conflict: async ({ paths }) => void (await say({ say: "conflict", paths: [...paths] })),
     done: (result) => handIn(line, options, result),
     failed: async (error, { wip }) => void (await say({ say: "failed", error, wip })),
     // The server may have given it to somebody else: then there is nobody to tell.
-    ended: async (kept) => void (await say({ say: "ended", ...kept }, leaving).catch(() => undefined)),
+    ended: async ({ wip, survivors }) =>
+      void (await say({ say: "ended", wip, survivors: [...survivors] }, leaving).catch(() => undefined)),
   };
 }
 
@@ -133,7 +141,7 @@ interface Line {
   job(): string;
   /** Sends a request until the server answers it. @throws {AttemptLost} @throws {Declined} */
   request(path: string, init: RequestInit, until?: AbortSignal): Promise<Response>;
-  say<T>(saying: Record<string, unknown>, until?: AbortSignal): Promise<T | null>;
+  say<T>(saying: Report, until?: AbortSignal): Promise<T | null>;
 }
 
 function openLine({ place, leaving, hold: heldBefore }: RemoteDeskOptions): Line {
@@ -172,7 +180,7 @@ function openLine({ place, leaving, hold: heldBefore }: RemoteDeskOptions): Line
     work,
     job: () => `/jobs/${encodeURIComponent(hold.jobId)}`,
     request,
-    async say<T>(saying: Record<string, unknown>, until = stop) {
+    async say<T>(saying: Report, until = stop) {
       const body = JSON.stringify(saying);
       const headers = { "content-type": "application/json" };
       const reply = await request(work(), { method: "POST", headers, body }, until);
@@ -184,7 +192,7 @@ function openLine({ place, leaving, hold: heldBefore }: RemoteDeskOptions): Line
 /** What an agent waits for, and what it is told where nobody decides. */
 interface Wish<T> {
   ref: string;
-  wish: unknown;
+  wish: PermissionWish | QuestionWish;
   none: T;
   refused: (why: string) => T;
 }
@@ -197,13 +205,26 @@ async function askThrough<T extends PermissionDecision | QuestionAnswer>(
 ): Promise<T> {
   while (!signal.aborted) {
     const until = AbortSignal.any([signal, leaving, ending]);
-    const decided = await say<T>({ say: "wish", ref, wish }, until).catch((error: unknown) => {
+    const decided = await say<T>({ say: "wish", ref, wish: wishOf(wish) }, until).catch((error: unknown) => {
       if (error instanceof Declined) return refused(error.message);
       throw error;
     });
     if (decided) return decided;
   }
   return none;
+}
+
+function wishOf(wish: PermissionWish | QuestionWish): (Report & { say: "wish" })["wish"] {
+  return "tool" in wish ? wish : { ...wish, options: [...wish.options] };
+}
+
+function eventOf(event: NewTaskEvent): (Report & { say: "note" })["events"][number] {
+  const { type, data } = sizedEvent(event);
+  return { type, data: { ...data } };
+}
+
+function factsOf({ usage, ...rest }: Progress & { logSeq?: number } = {}): z.input<typeof WireWorkFacts> {
+  return { ...rest, ...(usage && { usage: { ...usage } }) };
 }
 
 /** Sends the commits of a result, its patch and the log of its supervisor along, and says then that it is done. */
@@ -221,7 +242,7 @@ async function handIn(
   await send("work.patch", await readFile(patch));
   const log = await readLog();
   if (log !== null) await send("log.ndjson", endOf(log));
-  await say({ say: "done", result });
+  await say({ say: "done", result: { ...result, warnings: [...result.warnings] } });
   await rm(bundle, { force: true });
   await rm(patch, { force: true });
 }

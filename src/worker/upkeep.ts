@@ -1,8 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ReviewedWork } from "@parley/sdk/tasks";
+import { type ReviewedWork, Tasks } from "@parley/sdk/tasks";
 import { systemClock } from "../lib/clock.ts";
-import { openDeadline } from "../lib/deadline.ts";
 import { systemFetch } from "../lib/fetch.ts";
 import type { SubmissionFolder } from "../workshop/commission.ts";
 import type { openWorkshop } from "../workshop/open-workshop.ts";
@@ -12,7 +11,6 @@ const SETTLE_EVERY_MS = 5000;
 const TIDY_EVERY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 const LOGS_MS = 30 * 24 * HOUR_MS;
-const REPLY_WITHIN_MS = 30_000;
 
 export interface UpkeepOptions {
   place: ServerAddress;
@@ -43,12 +41,13 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
   const told = new Set<string>();
 
   async function settle(repo: string, signal: AbortSignal): Promise<ReviewedWork> {
-    const found = JSON.parse(await reviewsOf(place, repo, signal)) as ReviewedWork;
+    const tasks = new Tasks({ ...place, repo, retries: 0, fetch: systemFetch });
+    const found = await tasks.reviewedWork({ signal });
     for (const work of found.reviewed) {
       // Another worker with the same key may have done it, in a repository of its own.
       if (signal.aborted || !(await workshop.hasPublished({ ...work, repo }))) continue;
       const done = await workshop.settleReview({ ...work, repo }, found.onApprove);
-      await reviewsOf(place, repo, signal, { id: work.id, n: work.n, commit: work.commit, ...done });
+      await tasks.noteSettled({ id: work.id, n: work.n, commit: work.commit, ...done }, { signal });
       await workshop.clear({ ...work, repo });
       if (done.message !== "") tell(`${repo} ${work.id}: ${done.message}`);
     }
@@ -98,23 +97,6 @@ export function openUpkeep({ place, names, workshop, keepTreesH, isBusy, tell }:
     },
     quiet: () => removing.catch(() => undefined),
   };
-}
-
-/** Returns what the server says of a repository's reviews, or to what `body` says was done; nothing where that is nothing. */
-async function reviewsOf(
-  { url, key }: ServerAddress,
-  repo: string,
-  signal: AbortSignal,
-  body?: object,
-): Promise<string> {
-  using deadline = openDeadline(systemClock, REPLY_WITHIN_MS, signal);
-  const reply = await systemFetch(`${url}/assignment/${encodeURIComponent(repo)}/reviewed`, {
-    signal: deadline.signal,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body && { method: "POST", body: JSON.stringify(body) }),
-  });
-  if (!reply.ok) throw new Error(`the server answered ${reply.status}`);
-  return await reply.text();
 }
 
 /** Returns when anything of a submission changed last, its tree within aside. */

@@ -15,20 +15,23 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 
 const ESM = `import { NotApproved, Parley, ParleyError, type Decision, type Question } from "@parley/sdk";
-import type { Person } from "@parley/sdk/admin";
+import { Admin, type Person } from "@parley/sdk/admin";
 import { Connection } from "@parley/sdk/connection";
-import type { InboxPage } from "@parley/sdk/inbox";
+import { Inbox, type InboxPage } from "@parley/sdk/inbox";
 import { People } from "@parley/sdk/people";
-import type { Board } from "@parley/sdk/tasks";
+import { type Board, Tasks } from "@parley/sdk/tasks";
 import { ask, AskRejected, jobs, type AskResult, type JobEvent } from "@parley/sdk/executor";
 export const may: Promise<AskResult<{ decision: "ALLOW" }>> = ask("POLICY_DECISION", "May I?");
 may.catch((error: unknown) => console.log(error instanceof AskRejected, typeof jobs.claim));
 export const told: JobEvent[] = [];
 const server = new Connection({ url: "http://127.0.0.1:9" }, () => ({ authorization: "Bearer key" }));
 export const waiting = (): Promise<InboxPage> => server.call("GET", "/people/me/asks");
+export const mine = (): Promise<InboxPage> => new Inbox({ url: "http://127.0.0.1:9", key: "key" }).asks();
 export const titles = ({ asks }: InboxPage): string[] => asks.map(({ title }) => title);
+export const board = (): Promise<Board> => new Tasks({ url: "http://127.0.0.1:9", key: "key", repo: "shop" }).board();
 export const runs = ({ tasks }: Board): string[] => tasks.map(({ id }) => id);
 export const isAdmin = ({ role }: Person): boolean => role === "admin";
+export const everybody = (): Promise<Person[]> => new Admin({ url: "http://127.0.0.1:9", key: "key" }).people();
 const parley = new Parley({ url: "http://127.0.0.1:9", retries: 0 });
 export const asked: Promise<Question> = parley.check("q_x");
 export const refund = parley.requireApproval(async ({ order }: { order: string }) => order.length, { name: "refund" });
@@ -65,6 +68,9 @@ describe("the package @parley/sdk", () => {
     ["client", /idempotency_key/],
     ["people", /\/human\/responses/],
     ["executor", /parley-lease/],
+    ["admin", /sign_in_link/],
+    ["tasks", /application\/x-ndjson/],
+    ["inbox", /\/people\/me\/conversations/],
     ["connection", /last-event-id/],
   ] as const) {
     it(`is under 10 kB in what a program loads of its ${entry}, bundled, minified and gzipped`, async () => {

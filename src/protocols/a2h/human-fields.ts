@@ -171,7 +171,7 @@ export function adminView(human: Human): WireEnrolledHuman {
 }
 
 /** Returns an object with its names in camelCase. */
-function camel(input: JsonObject): object {
+function camel(input: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => [
       name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

@@ -1,3 +1,4 @@
+import type { AuditEntry, AuditFilter } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
 import { Loading, Notice } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
@@ -7,7 +8,6 @@ import styles from "./console.module.css";
 import { Moment, TextField } from "./parts.tsx";
 import { useAudit, useChain, useNames } from "./queries.ts";
 import { text } from "./text.ts";
-import type { AuditEntry, AuditFilter } from "./wire.ts";
 
 /** The record of who did what, the newest first, and whether it is whole. */
 export function AuditPage() {

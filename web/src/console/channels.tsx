@@ -1,7 +1,8 @@
+import type { ChannelState, ChannelTest } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import * as api from "./api.ts";
+import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
 import {
@@ -20,7 +21,6 @@ import {
 } from "./parts.tsx";
 import { type Known, refresh, useChannels, usePeople } from "./queries.ts";
 import { text } from "./text.ts";
-import type { ChannelState, ChannelTest } from "./wire.ts";
 
 const BASE = "/console/channels";
 const LOOK_EVERY_MS = 1000;
@@ -83,13 +83,13 @@ function Trying({ channel, me }: { channel: ChannelState["channel"]; me: string 
   const [test, setTest] = useState<ChannelTest | null>(null);
   const start = useAction(async () => {
     setTest(null);
-    if (to) setTest(await api.startChannelTest(channel, to.id));
+    if (to) setTest(await admin.startChannelTest({ channel, person: to.id }));
   });
   const isUnderWay = test !== null && ["sending", "retrying", "sent"].includes(test.state);
   useEvery(LOOK_EVERY_MS, isUnderWay, () => {
     const look = async (): Promise<void> => {
       if (!test) return;
-      const now = await api.readChannelTest(test.id);
+      const now = await admin.channelTest(test.id);
       if (now.state !== test.state) void refresh("channels");
       setTest((shown) => (shown?.id === now.id ? now : shown));
     };

@@ -1,8 +1,7 @@
-import type { WholeTask } from "@parley/sdk/tasks";
 import { useQuery } from "@tanstack/react-query";
+import { inbox } from "../inbox/api.ts";
 import { Loading } from "../parts/notice.tsx";
 import { queries } from "../queries.ts";
-import { connection } from "./api.ts";
 import { Problem, Section } from "./parts.tsx";
 import { Asks, Attempts, Prompt, TaskFacts } from "./task-page.tsx";
 import { TaskReview } from "./task-review.tsx";
@@ -13,7 +12,7 @@ export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: str
   const path = `/people/me/asks/${encodeURIComponent(ask)}/task`;
   const { data: task, error } = useQuery({
     queryKey: ["ask", ask, "task"],
-    queryFn: ({ signal }) => connection.call<WholeTask>("GET", path, { signal }),
+    queryFn: ({ signal }) => inbox.task(ask, { signal }),
   });
   if (error && !task) return <Problem error={error} />;
   if (!task) return <Loading rows={3} />;
@@ -34,7 +33,7 @@ export function InboxReview({ ask, repo, id, attempt }: { ask: string; repo: str
           diffPath: `${path}/diff`,
           hasBoth: task.dependencies.length > 0,
           async send(review) {
-            await connection.call("POST", `${path}/review`, { body: review });
+            await inbox.reviewTask(ask, review);
             await queries.invalidateQueries({ queryKey: ["inbox"] });
             await queries.invalidateQueries({ queryKey: ["ask", ask] });
           },

@@ -1,3 +1,4 @@
+import type { NewKey, RevokedKey } from "@parley/sdk/admin";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter";
 import formStyles from "../inbox/schema-form.module.css";
@@ -7,7 +8,7 @@ import { Choice } from "../parts/choice.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import * as api from "./api.ts";
+import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
 import {
@@ -29,13 +30,14 @@ import {
   useAction,
 } from "./parts.tsx";
 import { refresh, useKeyList, useNames, usePeople } from "./queries.ts";
-import { text } from "./text.ts";
-import { type Key, type KeyWish, SCOPES, type Scope } from "./wire.ts";
+import { type Scope, text } from "./text.ts";
 
 const BASE = "/console/keys";
 const DAY_S = 86_400;
 const TERMS = { ever: undefined, day: DAY_S, month: 30 * DAY_S, quarter: 90 * DAY_S, year: 365 * DAY_S } as const;
 type Term = keyof typeof TERMS;
+/** In the order that the page offers them in. */
+const SCOPES = Object.keys(text.keys.scopes) as Scope[];
 const TERM_NAMES = Object.keys(TERMS) as Term[];
 
 /** Every key, and one of them. */
@@ -46,18 +48,18 @@ export function KeysPage({ item }: PageProps) {
   const key = data.find(({ id }) => id === item);
   const detail = (() => {
     if (item === undefined) return undefined;
-    if (item === "new") return <NewKey />;
+    if (item === "new") return <MakeKey />;
     return key ? <OneKey key={key.id} of={key} /> : <Gone to={BASE} />;
   })();
   return <Sides list={<KeyList keys={data} current={item} />} detail={detail} />;
 }
 
-function stateOf({ revoked_at, expires_at }: Key): "good" | "revoked" | "expired" {
+function stateOf({ revoked_at, expires_at }: RevokedKey): "good" | "revoked" | "expired" {
   if (revoked_at !== null) return "revoked";
   return expires_at !== null && Date.parse(expires_at) <= serverNow() ? "expired" : "good";
 }
 
-function KeyList({ keys, current }: { keys: readonly Key[]; current: string | undefined }) {
+function KeyList({ keys, current }: { keys: readonly RevokedKey[]; current: string | undefined }) {
   const [which, setWhich] = useState<"live" | "all">("live");
   const nameOf = useNames();
   const shown = keys.filter((key) => which === "all" || stateOf(key) === "good");
@@ -107,7 +109,7 @@ interface KeyForm {
 
 const EMPTY_FORM: KeyForm = { name: "", scope: "agent", person: "", term: "ever", selfRespond: false };
 
-function wishOf({ name, scope, person, term, selfRespond }: KeyForm): KeyWish {
+function wishOf({ name, scope, person, term, selfRespond }: KeyForm): NewKey {
   const seconds = TERMS[term];
   return {
     name: name.trim(),
@@ -118,11 +120,11 @@ function wishOf({ name, scope, person, term, selfRespond }: KeyForm): KeyWish {
   };
 }
 
-function NewKey() {
+function MakeKey() {
   const [made, setMade] = useState<string | null>(null);
   const [form, setForm] = useState(EMPTY_FORM);
-  const create = useAction(async (wish: KeyWish) => {
-    setMade((await api.createKey(wish)).key);
+  const create = useAction(async (wish: NewKey) => {
+    setMade((await admin.createKey(wish)).key);
     await refresh("keys");
   });
 
@@ -204,10 +206,10 @@ function Made({ words }: { words: string }) {
   );
 }
 
-function OneKey({ of: key }: { of: Key }) {
+function OneKey({ of: key }: { of: RevokedKey }) {
   const nameOf = useNames();
   const revoke = useAction(async () => {
-    await api.revokeKey(key.id);
+    await admin.revokeKey(key.id);
     announce(text.keys.isRevoked);
     await refresh("keys");
     focusDetail();

@@ -1,17 +1,17 @@
+import type { NewHuman } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
 import { announce } from "../parts/announcer.tsx";
 import { Copyable } from "../parts/copyable.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import * as api from "./api.ts";
+import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
 import { ActionButton, ConfirmButton, Detail, Facts, Gone, List, Rows, Section, Sides, useAction } from "./parts.tsx";
-import { PersonForm } from "./person-form.tsx";
+import { PERSON_CHANNELS, PersonForm } from "./person-form.tsx";
 import { type Known, refresh, usePeople } from "./queries.ts";
 import { text } from "./text.ts";
-import { type HumanWish, PERSON_CHANNELS } from "./wire.ts";
 
 const BASE = "/console/people";
 
@@ -56,9 +56,9 @@ function ways(written: Known["written"]): string {
 
 function NewPerson() {
   const [, go] = useLocation();
-  const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
-    const made = await api.addHuman(wish);
-    if (isAdmin) await api.changeRole(made.id, "admin");
+  const save = useAction(async (wish: NewHuman, isAdmin: boolean) => {
+    const made = await admin.addHuman(wish);
+    if (isAdmin) await admin.changeRole(made.id, "admin");
     await refresh("people");
     announce(text.saved);
     go(`${BASE}/${made.id}`);
@@ -72,9 +72,9 @@ function NewPerson() {
 
 function OnePerson({ person }: { person: Known }) {
   const { id, operator, name, role, written } = person;
-  const save = useAction(async (wish: HumanWish, isAdmin: boolean) => {
-    await api.changeHuman(id, wish);
-    if (isAdmin !== (role === "admin")) await api.changeRole(id, isAdmin ? "admin" : "member");
+  const save = useAction(async (wish: NewHuman, isAdmin: boolean) => {
+    await admin.replaceHuman(id, wish);
+    if (isAdmin !== (role === "admin")) await admin.changeRole(id, isAdmin ? "admin" : "member");
     await refresh("people");
     announce(text.saved);
   });
@@ -89,9 +89,9 @@ function OnePerson({ person }: { person: Known }) {
 
 function SigningIn({ person: { id, sessions } }: { person: Known }) {
   const [url, setUrl] = useState<string | null>(null);
-  const link = useAction(async () => setUrl((await api.createSignInLink(id)).url));
+  const link = useAction(async () => setUrl((await admin.createSignInLink(id)).url));
   const end = useAction(async () => {
-    await api.endSessions(id);
+    await admin.endSessions(id);
     setUrl(null);
     await refresh("people");
     announce(text.people.ended);
@@ -117,7 +117,7 @@ function SigningIn({ person: { id, sessions } }: { person: Known }) {
 function Removing({ person: { id, name } }: { person: Known }) {
   const [, go] = useLocation();
   const remove = useAction(async () => {
-    await api.removeHuman(id);
+    await admin.removeHuman(id);
     go(BASE);
     announce(text.people.removed);
     await refresh("people");

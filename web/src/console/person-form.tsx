@@ -1,9 +1,9 @@
+import type { EnrolledHuman, HumanChannel, NewHuman } from "@parley/sdk/admin";
 import { useState } from "preact/hooks";
 import formStyles from "../inbox/schema-form.module.css";
 import styles from "./console.module.css";
 import { type Action, CheckField, Problem, SelectField, TextField } from "./parts.tsx";
-import { text } from "./text.ts";
-import { type ContactChannel, type Human, type HumanWish, PERSON_CHANNELS, type PersonChannel } from "./wire.ts";
+import { type PersonChannel, text } from "./text.ts";
 
 /** The field of each channel that says where somebody is reached; the inbox needs none. */
 const ADDRESS: Record<PersonChannel, string | null> = {
@@ -14,6 +14,8 @@ const ADDRESS: Record<PersonChannel, string | null> = {
   whatsapp: "phoneNumber",
   webhook: "name",
 };
+/** In the order that the form offers them in. */
+export const PERSON_CHANNELS = Object.keys(ADDRESS) as PersonChannel[];
 const MOST_WAYS = 10;
 
 /** One way to reach somebody while it is written down: what the form does not know of it stays. */
@@ -26,24 +28,24 @@ interface Way {
 
 let keys = 0;
 
-function wayOf(one: ContactChannel): Way {
+function wayOf(one: HumanChannel): Way {
   const channel = PERSON_CHANNELS.find((name) => name in one) ?? "inbox";
   const rest = one[channel] ?? {};
   const field = ADDRESS[channel];
   return { key: (keys += 1), channel, address: field === null ? "" : String(rest[field] ?? ""), rest };
 }
 
-function writtenDown({ channel, address, rest }: Way): ContactChannel {
+function writtenDown({ channel, address, rest }: Way): HumanChannel {
   const field = ADDRESS[channel];
   return { [channel]: field === null ? {} : { ...rest, [field]: address.trim() } };
 }
 
 /** What is written down of somebody, to be changed or begun. */
 export function PersonForm(props: {
-  written: Human | undefined;
+  written: EnrolledHuman | undefined;
   isAdmin: boolean;
   isOperator?: boolean;
-  save: Action<[HumanWish, boolean]>;
+  save: Action<[NewHuman, boolean]>;
 }) {
   const { written, save } = props;
   const [name, setName] = useState(written?.name ?? "");
@@ -56,7 +58,7 @@ export function PersonForm(props: {
   const submit = (event: Event): void => {
     event.preventDefault();
     const channels = ways.length === 0 ? [{ inbox: {} }] : ways.map(writtenDown);
-    const wish: HumanWish = {
+    const wish: NewHuman = {
       name: name.trim(),
       description: about,
       inboxScope: scope,

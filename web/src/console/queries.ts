@@ -1,16 +1,17 @@
+import type { AuditFilter, EnrolledHuman, Person } from "@parley/sdk/admin";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { queries } from "../queries.ts";
-import * as api from "./api.ts";
-import type { AuditFilter, Human, Person } from "./wire.ts";
+import { admin } from "./api.ts";
 
 /** Everything of the console is read anew when it is looked at again after a moment. */
 const FRESH_MS = 5000;
+const PAGE = 50;
 
 /** A person, and what is written down of them. */
-export type Known = Person & { written: Human | undefined };
+export type Known = Person & { written: EnrolledHuman | undefined };
 
 async function readPeople(signal: AbortSignal): Promise<Known[]> {
-  const [people, humans] = await Promise.all([api.listPeople(signal), api.listHumans(signal)]);
+  const [people, humans] = await Promise.all([admin.people({ signal }), admin.humans({ signal })]);
   const written = new Map(humans.map((human) => [human.id, human]));
   return people.map((person) => ({ ...person, written: written.get(person.id) }));
 }
@@ -32,7 +33,7 @@ export function useNames(): (id: string) => string | undefined {
 export function useKeyList() {
   return useQuery({
     queryKey: ["console", "keys"],
-    queryFn: ({ signal }) => api.listKeys(signal),
+    queryFn: ({ signal }) => admin.keys({ signal }),
     staleTime: FRESH_MS,
   });
 }
@@ -40,7 +41,7 @@ export function useKeyList() {
 export function useChannels() {
   return useQuery({
     queryKey: ["console", "channels"],
-    queryFn: ({ signal }) => api.listChannels(signal),
+    queryFn: ({ signal }) => admin.channels({ signal }),
     staleTime: FRESH_MS,
   });
 }
@@ -48,7 +49,7 @@ export function useChannels() {
 export function useEndpoints() {
   return useQuery({
     queryKey: ["console", "webhooks"],
-    queryFn: ({ signal }) => api.listEndpoints(signal),
+    queryFn: ({ signal }) => admin.webhooks({ signal }),
     staleTime: FRESH_MS,
   });
 }
@@ -56,7 +57,7 @@ export function useEndpoints() {
 export function useDeliveries(endpoint: string) {
   const result = useInfiniteQuery({
     queryKey: ["console", "webhooks", endpoint],
-    queryFn: ({ pageParam, signal }) => api.listDeliveries(endpoint, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => admin.webhookDeliveries(endpoint, { limit: PAGE, cursor: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: FRESH_MS,
@@ -67,7 +68,7 @@ export function useDeliveries(endpoint: string) {
 export function useAudit(filter: AuditFilter) {
   const result = useInfiniteQuery({
     queryKey: ["console", "audit", filter],
-    queryFn: ({ pageParam, signal }) => api.readAudit(filter, pageParam, signal),
+    queryFn: ({ pageParam, signal }) => admin.audit({ ...filter, limit: PAGE, before: pageParam, signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: (page) => (page.has_more ? page.items.at(-1)?.seq : undefined),
     staleTime: FRESH_MS,
@@ -78,7 +79,7 @@ export function useAudit(filter: AuditFilter) {
 export function useChain() {
   return useQuery({
     queryKey: ["console", "chain"],
-    queryFn: ({ signal }) => api.readChain(signal),
+    queryFn: ({ signal }) => admin.auditChain({ signal }),
     staleTime: FRESH_MS,
   });
 }
@@ -86,7 +87,7 @@ export function useChain() {
 export function useHealth(full: boolean) {
   return useQuery({
     queryKey: ["console", "health", full],
-    queryFn: ({ signal }) => api.readHealth(full, signal),
+    queryFn: ({ signal }) => admin.health({ full, signal }),
     staleTime: FRESH_MS,
   });
 }

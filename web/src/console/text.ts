@@ -1,6 +1,9 @@
 /** The words of the Console, loaded with it. */
+import type { ChannelState, ChannelTest, HumanChannel, RevokedKey, WebhookDelivery } from "@parley/sdk/admin";
 import { count, number } from "../format.ts";
-import type { ChannelState, ChannelTest, Delivery, PersonChannel, Scope } from "./wire.ts";
+
+export type PersonChannel = keyof HumanChannel;
+export type Scope = RevokedKey["scope"];
 
 const CHANNELS: Record<PersonChannel | "push", string> = {
   inbox: "Inbox",
@@ -224,7 +227,10 @@ export const text = {
     deliveries: "Deliveries",
     noDeliveries: "Nothing was told there yet",
     deliveriesFailed: "The deliveries could not be loaded",
-    state: { pending: "Waiting", delivered: "Delivered", dead: "Given up" } satisfies Record<Delivery["state"], string>,
+    state: { pending: "Waiting", delivered: "Delivered", dead: "Given up" } satisfies Record<
+      WebhookDelivery["state"],
+      string
+    >,
     attempts: (n: number) => count(n, "attempt", "attempts"),
     status: (status: number) => `status ${number(status)}`,
     next: "next",

@@ -1,8 +1,9 @@
+import type { Webhook, WebhookDelivery } from "@parley/sdk/admin";
 import { announce } from "../parts/announcer.tsx";
 import { Loading } from "../parts/notice.tsx";
 import { More } from "../parts/more.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import * as api from "./api.ts";
+import { admin } from "./api.ts";
 import styles from "./console.module.css";
 import type { PageProps } from "./page-props.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "./parts.tsx";
 import { refresh, useDeliveries, useEndpoints } from "./queries.ts";
 import { text } from "./text.ts";
-import type { Delivery, Endpoint } from "./wire.ts";
 
 const BASE = "/console/webhooks";
 const LOOK_EVERY_MS = 2000;
@@ -50,14 +50,14 @@ export function WebhooksPage({ item }: PageProps) {
   return <Sides list={list} detail={item === undefined ? undefined : one} />;
 }
 
-function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
+function OneEndpoint({ endpoint }: { endpoint: Webhook }) {
   const { id, agent, url, format, events, description, enabled, created_at } = endpoint;
   const turn = useAction(async () => {
-    await api.enableEndpoint(id, !enabled);
+    await admin.changeWebhook(id, { enabled: !enabled });
     await refresh("webhooks");
   });
   const test = useAction(async () => {
-    await api.testEndpoint(id);
+    await admin.testWebhook(id);
     announce(text.webhooks.testing);
     await refresh("webhooks");
   });
@@ -89,7 +89,7 @@ function Deliveries({ endpoint }: { endpoint: string }) {
   const waits = deliveries?.some(({ state }) => state === "pending") ?? false;
   useEvery(LOOK_EVERY_MS, waits, () => void refetch());
   const retry = useAction(async (delivery: string) => {
-    await api.retryDelivery(endpoint, delivery);
+    await admin.retryDelivery(endpoint, delivery);
     announce(text.webhooks.retrying);
     await refresh("webhooks");
   });
@@ -122,7 +122,7 @@ function Deliveries({ endpoint }: { endpoint: string }) {
   );
 }
 
-function DeliveryRow({ of: one }: { of: Delivery }) {
+function DeliveryRow({ of: one }: { of: WebhookDelivery }) {
   const said = one.error ?? (one.status === undefined ? undefined : text.webhooks.status(one.status));
   return (
     <div>

@@ -2,7 +2,7 @@ import { ParleyError } from "@parley/sdk/errors";
 import { useState } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
 import { queries } from "../queries.ts";
-import { decide } from "./api.ts";
+import { inbox } from "./api.ts";
 import { type AskDraft, dropAskDraft } from "./draft.ts";
 import { refresh } from "./queries.ts";
 import type { Problem } from "./schema.ts";
@@ -31,7 +31,7 @@ export function useDecide(id: string): Deciding {
     setSending(true);
     setRefused(null);
     try {
-      const after = await decide(id, decision);
+      const after = await inbox.decide(id, decision);
       dropAskDraft(id);
       queries.setQueryData(["ask", id], after);
       void queries.invalidateQueries({ queryKey: ["inbox"] });
@@ -75,8 +75,7 @@ const commentIn = ({ comment }: AskDraft) => (comment?.trim() ? { comment } : {}
 function explain(error: unknown): Refused {
   if (!(error instanceof ParleyError)) return { says: text.state.failed(String(error)), problems: [] };
   if (error.isPassing) return { says: text.state.unreachable, problems: [] };
-  const code: string = error.code;
-  if (code === "DIGEST_MISMATCH") return { says: text.state.changed, problems: [] };
+  if (error.code === "DIGEST_MISMATCH") return { says: text.state.changed, problems: [] };
   const { errors } = error.details as { errors?: Problem[] };
   return { says: text.state.failed(error.message), problems: errors ?? [] };
 }

@@ -2,7 +2,7 @@ import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-q
 import { useEffect, useRef } from "preact/hooks";
 import { announce } from "../parts/announcer.tsx";
 import { queries } from "../queries.ts";
-import { inboxEvents, listAsks, readAsk } from "./api.ts";
+import { inbox } from "./api.ts";
 import { text } from "./text.ts";
 import type { AskPage, Counts, ListedAsk, Wanted } from "./wire.ts";
 
@@ -14,7 +14,7 @@ const ALL: Wanted = {};
 export function useInbox(tab: Tab, wanted = ALL) {
   const result = useInfiniteQuery({
     queryKey: ["inbox", tab, wanted],
-    queryFn: ({ pageParam, signal }) => listAsks(tab, wanted, { before: pageParam, signal }),
+    queryFn: ({ pageParam, signal }) => inbox.asks({ state: tab, ...wanted, before: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
     // While somebody goes on writing what to look for, what was found stays.
@@ -26,7 +26,7 @@ export function useInbox(tab: Tab, wanted = ALL) {
 }
 
 export function useAsk(id: string) {
-  return useQuery({ queryKey: ["ask", id], queryFn: ({ signal }) => readAsk(id, signal) });
+  return useQuery({ queryKey: ["ask", id], queryFn: ({ signal }) => inbox.ask(id, { signal }) });
 }
 
 /**
@@ -74,7 +74,7 @@ export function useLiveInbox(): void {
 
 async function followInbox(signal: AbortSignal): Promise<void> {
   try {
-    for await (const id of inboxEvents({ signal })) refresh(id);
+    for await (const id of inbox.events({ signal })) refresh(id);
   } catch {
     // Let go of, or signed out: what is on screen is read again when it is looked at.
   }

@@ -1,30 +1,13 @@
-import type { OwnConversation, OwnConversationPage } from "@parley/sdk/inbox";
+import type { OwnConversation } from "@parley/sdk/inbox";
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { queries } from "../queries.ts";
-import { connection } from "./api.ts";
-
-const LIST = "/people/me/conversations";
-
-/** Words on their way: the same `id` is the same words, so that a lost reply costs nothing. */
-export interface Sent {
-  text: string;
-  id: string;
-}
-
-export async function begin(entryPoint: string, sent: Sent): Promise<OwnConversation> {
-  return connection.call("POST", LIST, { body: { entry_point: entryPoint, ...sent }, repeatable: true });
-}
-
-export async function sayMore(id: number, sent: Sent): Promise<OwnConversation> {
-  return connection.call("POST", `${LIST}/${id}/messages`, { body: sent, repeatable: true });
-}
+import { inbox } from "./api.ts";
 
 /** Where conversations may be begun, and those that were, page after page. */
 export function useTalks() {
   const result = useInfiniteQuery({
     queryKey: ["talks"],
-    queryFn: ({ pageParam: before, signal }): Promise<OwnConversationPage> =>
-      connection.call("GET", LIST, { query: { before }, signal }),
+    queryFn: ({ pageParam: before, signal }) => inbox.conversations({ before, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });
@@ -36,8 +19,7 @@ export function useTalks() {
 export function useTalk(id: number) {
   const result = useInfiniteQuery({
     queryKey: ["talk", id],
-    queryFn: ({ pageParam: before, signal }): Promise<OwnConversation> =>
-      connection.call("GET", `${LIST}/${id}`, { query: { before }, signal }),
+    queryFn: ({ pageParam: before, signal }) => inbox.conversation(id, { before, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
   });

@@ -1,6 +1,6 @@
 import { ParleyError } from "@parley/sdk/errors";
 import { newKey } from "@parley/sdk/idempotency-key";
-import type { OwnConversation } from "@parley/sdk/inbox";
+import type { ConversationMessage, OwnConversation } from "@parley/sdk/inbox";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter";
@@ -19,7 +19,8 @@ import { useTitle } from "../title.ts";
 import styles from "./ask.module.css";
 import { dropAskDraft, useAskDraft } from "./draft.ts";
 import { Send, Written } from "./reply.tsx";
-import { begin, keepTalk, sayMore, type Sent, useTalk, useTalks } from "./talk-api.ts";
+import { inbox } from "./api.ts";
+import { keepTalk, useTalk, useTalks } from "./talk-api.ts";
 import talkStyles from "./talk.module.css";
 import { text } from "./text.ts";
 
@@ -94,7 +95,7 @@ export function NewTalk() {
       <Composer
         draft="new"
         label={words.first}
-        send={(sent) => begin(entry.name, sent)}
+        send={(sent) => inbox.beginConversation({ entry_point: entry.name, ...sent })}
         onSent={(talk) => go(talkPath(talk.id), { replace: true })}
       >
         <div class={formStyles.words}>
@@ -201,7 +202,7 @@ function Next({ talk }: { talk: OwnConversation }) {
     <Composer
       draft={`talk-${talk.id}`}
       label={only ? words.answerTo(only.title) : words.more}
-      send={(sent) => sayMore(talk.id, sent)}
+      send={(sent) => inbox.say(talk.id, sent)}
     />
   );
 }
@@ -210,7 +211,7 @@ function Next({ talk }: { talk: OwnConversation }) {
 function Composer(props: {
   draft: string;
   label: string;
-  send: (sent: Sent) => Promise<OwnConversation>;
+  send: (sent: ConversationMessage) => Promise<OwnConversation>;
   onSent?: (talk: OwnConversation) => void;
   children?: ComponentChildren;
 }) {
@@ -218,7 +219,7 @@ function Composer(props: {
   const [sending, setSending] = useState(false);
   const [refused, setRefused] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
-  const tried = useRef<Sent | null>(null);
+  const tried = useRef<ConversationMessage | null>(null);
   useKeys({ Enter: () => form.current?.requestSubmit() });
 
   const submit = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /** Bodies of the inbox, by the names that the pages have for them. */
-import type { InboxAsk, InboxAskLine, InboxCounts } from "@parley/sdk/inbox";
+import type { InboxAsk, InboxFilter } from "@parley/sdk/inbox";
 
 export type {
   ArgumentRow,
@@ -8,25 +8,17 @@ export type {
   InboxAsk as WholeAsk,
   InboxAskLine as ListedAsk,
   InboxCounts as Counts,
+  InboxFilter as Wanted,
   InboxDecision as NewDecision,
   InboxOption as AskOption,
   InboxPage as AskPage,
   TypedArgument,
 } from "@parley/sdk/inbox";
 
-export type Kind = InboxAskLine["kind"];
+export type Kind = NonNullable<InboxFilter["kind"]>;
 
 /** When something is due: within an hour, within a day, after that, or never. */
-export type Due = keyof InboxCounts["due"];
-
-/** The part of a list to show; empty for all of it. */
-export interface Wanted {
-  kind?: Kind;
-  due?: Due;
-  agent?: string;
-  /** Words to look for in what is over. */
-  q?: string;
-}
+export type Due = NonNullable<InboxFilter["due"]>;
 
 /** Written by an agent: data, never code. */
 export type JsonSchema = NonNullable<InboxAsk["schema"]> | boolean;
