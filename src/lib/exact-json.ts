@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseJsonBody, type JsonLimits } from "./json-body.ts";
+import { parseJsonBody, type JsonLimits, type JsonObject } from "./json-body.ts";
 
 /** What Node's JSON can do since version 21 and TypeScript does not know yet: numbers that keep their digits. */
 interface ExactJson {
@@ -78,10 +78,14 @@ export function sha256Digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
+/** True for a JSON object, which an integer that kept its digits is not. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !exact.isRawJSON(value);
+}
+
 /** Returns the members of a JSON object; anything else has none. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value) && !exact.isRawJSON(value);
-  return isObject ? (value as Record<string, unknown>) : {};
+export function membersOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 /** Returns whether a value is an integer that kept its digits. */

@@ -1,9 +1,10 @@
 /** Humans who can be asked, as they travel (spec/a2h 15). */
 import { z } from "zod";
 import type { OutsideChannel } from "../requests/model/channel-catalogue.ts";
+import { list, text, word } from "./a2h-fields.ts";
 import { wireMoment } from "./time.ts";
 
-const inboxScope = z.enum(["addressed", "all"]);
+const INBOX_SCOPES = ["addressed", "all"] as const;
 
 export const WireHuman = z
   .object({ id: z.string(), name: z.string(), description: z.string().optional() })
@@ -25,7 +26,7 @@ export const WireEnrolledHuman = z
     name: z.string(),
     description: z.string(),
     role: z.string().optional(),
-    inboxScope,
+    inboxScope: z.enum(INBOX_SCOPES),
     prioritizedContactChannels: z.array(WireHumanChannel),
     createdAt: wireMoment,
     updatedAt: wireMoment,
@@ -46,14 +47,13 @@ const group = z.object({ name: z.string(), humans: z.array(WireHuman) }).meta({ 
 export const WireGroupList = z.object({ groups: z.array(group) }).meta({ id: "GroupList" });
 export type WireGroupList = z.output<typeof WireGroupList>;
 
-/** As the reference shows it: the door checks by itself. */
 export const NewHumanBody = z
   .object({
-    name: z.string().max(200).describe("How people are called"),
-    description: z.string().max(2000).describe("Agents read it").optional(),
-    role: z.string().max(100).describe("The person's role").optional(),
-    prioritizedContactChannels: z.array(WireHumanChannel).min(1).max(10),
-    inboxScope: inboxScope.default("addressed"),
+    name: text({ min: 1, max: 200, pattern: /\S/, says: "must not be empty" }).describe("How people are called"),
+    prioritizedContactChannels: list(WireHumanChannel, { min: 1, max: 10 }),
+    description: text({ max: 2000 }).describe("Agents read it").optional(),
+    role: text({ max: 100 }).describe("The person's role").optional(),
+    inboxScope: word(INBOX_SCOPES, { default: "addressed" }).optional(),
   })
   .meta({ id: "NewHuman" });
 export type NewHumanBody = z.input<typeof NewHumanBody>;

@@ -1,6 +1,7 @@
 /** Messages to people, and what people begin with an agent, as they travel (spec/a2h 5.6 and 14). */
 import { z } from "zod";
-import { newTimeoutShape, requestIdField } from "./new-request.ts";
+import { members as given, text, word } from "./a2h-fields.ts";
+import { MOST_WORDS, newTimeoutShape, requestIdField } from "./new-request.ts";
 import { outcomeShape, timeoutShape } from "./request.ts";
 
 export const API_VERSION = "proto.a2h.dev/v1alpha1";
@@ -41,13 +42,13 @@ export type WireMessage = z.output<typeof WireMessage>;
 
 export const NewMessageBody = z
   .object({
-    apiVersion: z.literal(API_VERSION),
-    kind: z.literal("Message"),
+    apiVersion: word([API_VERSION]),
+    kind: word(["Message"]),
     metadata: z.object({ uid: requestIdField.optional() }).optional(),
     spec: z.object({
-      message: z.string().max(40_000).describe("The agent's words"),
+      message: text({ min: 1, max: MOST_WORDS }).describe("The agent's words"),
+      response_schema: given.describe("JSON Schema that the answer must fit").optional(),
       channel_id: z.union([z.string(), z.int()]).optional(),
-      response_schema: members.describe("JSON Schema that the answer must fit").optional(),
       ...newTimeoutShape,
     }),
   })

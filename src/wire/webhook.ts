@@ -1,16 +1,17 @@
 /** Where agents are told how their requests ended, as it travels (spec/a2h 17). */
 import { z } from "zod";
 import { DELIVERY_STATES, WEBHOOK_FORMATS, type WebhookFormat } from "../notices/model/webhook-events.ts";
+import { flag, list, moment, text, word } from "./a2h-fields.ts";
 import { wireMoment } from "./time.ts";
 
-const format = z.enum(Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]]);
+const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];
 
 export const WireWebhook = z
   .object({
     id: z.string(),
     agent: z.string(),
     url: z.string(),
-    format,
+    format: z.enum(FORMATS),
     events: z.array(z.string()),
     description: z.string(),
     enabled: z.boolean(),
@@ -63,15 +64,16 @@ export interface WireConversationCreated {
   event: { user_message: string; contact_channel_id: number; agent_name: string; thread_id: string };
 }
 
-/** As the reference shows it: the door checks by itself. */
+export const webhookEventsField = list(z.string(), { max: 20 });
+
 export const NewWebhookBody = z
   .object({
-    url: z.string().max(2048).describe("https, at port 443"),
-    format,
-    events: z.array(z.string()).describe("Empty: everything the format has").optional(),
-    description: z.string().max(500).describe("For whoever looks").optional(),
-    enabled: z.boolean().default(true),
-    agent: z.string().max(128).describe("The agent that owns it; admins name it").optional(),
+    url: text({ max: 2048 }).describe("https, at port 443"),
+    format: word(FORMATS),
+    events: webhookEventsField.describe("Empty: everything the format has").optional(),
+    description: text({ max: 500 }).describe("For whoever looks").optional(),
+    enabled: flag.meta({ default: true }).optional(),
+    agent: text({ min: 1, max: 128 }).describe("The agent that owns it; admins name it").optional(),
   })
   .meta({ id: "NewWebhook" });
 
@@ -82,4 +84,4 @@ export const WebhookTestBody = z
   .object({ event: z.string().describe("One that the endpoint's format has").optional() })
   .meta({ id: "WebhookTest" });
 
-export const WebhookReplayBody = z.object({ since: wireMoment }).meta({ id: "WebhookReplay" });
+export const WebhookReplayBody = z.object({ since: moment }).meta({ id: "WebhookReplay" });

@@ -10,7 +10,7 @@ import { actorOf, callerFrom, type A2hCaller, type AgentCaller } from "./caller.
 import type { ChannelRules } from "./contact-channel.ts";
 import { createCall, createContact } from "./create.ts";
 import { escalationTargets, isFixed, readEscalation } from "./escalation.ts";
-import { checked, optional, text } from "./fields.ts";
+import { checked, checkedBody } from "./fields.ts";
 import { printRequest } from "./print.ts";
 import { awaited, findRequest, tellingWho } from "./requests.ts";
 import { respond } from "./respond.ts";
@@ -186,10 +186,7 @@ function agentRoutes(mount: Mount, { path, kind, called }: (typeof FAMILIES)[num
     }),
     async (request, reply) => {
       const { ask, by } = await ownOrAny(door, request, kind);
-      const body = bodyOf(request);
-      const reason = checked((problems) => ({
-        text: optional(body, "reason", text({ max: 500 }), { loc: ["body"], problems }),
-      })).text;
+      const { reason } = checkedBody(CancellationBody, bodyOf(request));
       const over = await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, by, reason));
       return sendJson(reply, printRequest(over, await readDetails(ctx, over)));
     },

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../lib/exact-json.ts";
 import type { Target } from "../../requests/model/request.ts";
 import { OUTSIDE_CHANNELS } from "../../requests/model/channel-catalogue.ts";
 import { Refusal } from "../../refusals.ts";
@@ -6,7 +7,7 @@ import { audienceOf } from "./addressees.ts";
 import { callerFrom, type A2hCaller } from "./caller.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { readChannel, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
-import { isJsonObject, member, pointer, type Loc, type Problem } from "./fields.ts";
+import { member, pointer, type Loc, type Problem } from "./fields.ts";
 import { queryText } from "../http/query.ts";
 import { bodyOf, routeOptions, type Mount } from "./route.ts";
 import {

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { isJsonObject } from "../../lib/exact-json.ts";
 import type { JsonObject } from "../../lib/json-body.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Target } from "../../requests/model/request.ts";
@@ -8,8 +10,9 @@ import {
 } from "../../requests/model/channel-catalogue.ts";
 import { isListed } from "../../requests/model/recipients.ts";
 import { Refusal } from "../../refusals.ts";
-import { complain, dotted, integer, isJsonObject, list, text, type Loc, type Problem, type Rule } from "./fields.ts";
+import { complain, dotted, read, readList, type Loc, type Place, type Problem } from "./fields.ts";
 import { MOST_WHOLE, wholeNumber } from "../http/query.ts";
+import { integer, list, text } from "../../wire/a2h-fields.ts";
 
 /** Whom to ask, as it was written: people are not looked up yet. */
 export type ChannelTree =
@@ -43,7 +46,11 @@ export interface ChannelRules {
 
 const MOST_LEAVES = 25;
 const MOST_DEPTH = 5;
-const MOST_TIMEOUT_S = 2_592_000;
+
+const channelId = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
+const humanId = text({ max: 64 });
+const branchTimeout = integer(0, 2_592_000);
+const branches = list(z.unknown(), { min: 1, max: MOST_LEAVES });
 
 /** What a member of a channel may hold, in the words of this protocol (spec/a2h 5.3). */
 const MEMBERS: Readonly<Record<OutsideChannel, readonly string[]>> = {
@@ -148,15 +155,15 @@ function readPart(reading: Reading, given: unknown, at: Loc, depth: number): Rea
   const branch = branchRule(reading, composite, depth + 1);
   return composite === "quorum"
     ? readQuorum(reading, members[composite], [...at, composite], branch)
-    : readList(reading, { name: composite, given: members[composite], at: [...at, composite] }, branch);
+    : readBranches(reading, { name: composite, given: members[composite], at: [...at, composite] }, branch);
 }
 
 /** A branch of a composite; its own place in time where it is one of several that are asked one after another. */
-type Branch = Rule<{ echo: unknown; tree: ChannelTree; afterSeconds: number }>;
+type Branch = (one: unknown, place: Place) => { echo: unknown; tree: ChannelTree; afterSeconds: number } | undefined;
 
 function branchRule(reading: Reading, name: Composite, depth: number): Branch {
   const { problems } = reading;
-  return (one, here) => {
+  return (one, { loc: here }) => {
     const timed = name === "any_of" ? timedBranch(one, here, problems) : undefined;
     const inner = readPart(reading, timed?.channel ?? one, timed ? [...here, "channel"] : here, depth);
     if (!inner) return isJsonObject(one) ? complain(problems, here, "required", "must name somebody") : undefined;
@@ -168,16 +175,16 @@ function branchRule(reading: Reading, name: Composite, depth: number): Branch {
 function timedBranch(one: unknown, at: Loc, problems: Problem[]): { timeout: number; channel: unknown } | undefined {
   if (!isJsonObject(one) || !Object.hasOwn(one, "timeout")) return undefined;
   const members = folded(one, (name) => name === "timeout" || name === "channel", at, problems);
-  const timeout = integer(0, MOST_TIMEOUT_S)(members["timeout"], [...at, "timeout"], problems);
+  const timeout = read(branchTimeout, members["timeout"], { loc: [...at, "timeout"], problems });
   return { timeout: timeout ?? 0, channel: members["channel"] ?? {} };
 }
 
-function readList(
+function readBranches(
   { problems }: Reading,
   { name, given, at }: { name: "all_of" | "any_of"; given: unknown; at: Loc },
   branch: Branch,
 ): ReadPart | undefined {
-  const of = list(branch, { min: 1, max: MOST_LEAVES })(given, at, problems);
+  const of = readList(branches, given, { loc: at, problems }, branch);
   if (!of) return undefined;
   const echo = { [name]: of.map((one) => one.echo) };
   if (name === "all_of") return { echo, tree: { is: "all", of: of.map((one) => one.tree) } };
@@ -187,8 +194,8 @@ function readList(
 function readQuorum({ problems }: Reading, given: unknown, at: Loc, branch: Branch): ReadPart | undefined {
   if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
   const members = folded(given, (field) => field === "min" || field === "of", at, problems);
-  const of = list(branch, { min: 1, max: MOST_LEAVES })(members["of"], [...at, "of"], problems);
-  const min = integer(1, of?.length ?? MOST_LEAVES)(members["min"], [...at, "min"], problems);
+  const of = readList(branches, members["of"], { loc: [...at, "of"], problems }, branch);
+  const min = read(integer(1, of?.length ?? MOST_LEAVES), members["min"], { loc: [...at, "min"], problems });
   if (!of || min === undefined) return undefined;
   const tree: ChannelTree = { is: "quorum", min, of: of.map((one) => one.tree) };
   return { echo: { quorum: { min, of: of.map((one) => one.echo) } }, tree };
@@ -220,8 +227,7 @@ function readMember(
   const { problems } = reading;
   if (name === "channel_id") {
     const id = typeof given === "number" && Number.isSafeInteger(given) && given >= 0 ? String(given) : given;
-    const rule = text({ max: 64, pattern: /^(\d{1,15}|[a-z][a-z0-9_-]{0,63})$/ });
-    const found = rule(id, at, problems);
+    const found = read(channelId, id, { loc: at, problems });
     return found === undefined ? undefined : { echo: given, tree: { is: "id", id: found, loc: at } };
   }
   if (!isJsonObject(given)) return complain(problems, at, "type", "must be an object");
@@ -233,7 +239,7 @@ function readMember(
     const fields = folded(given, (field) => field === "id", at, problems);
     if (fields["id"] === undefined) return complain(problems, [...at, "id"], "required", "is required");
     const id = Number.isSafeInteger(fields["id"]) ? String(fields["id"]) : fields["id"];
-    const found = text({ max: 64 })(id, [...at, "id"], problems);
+    const found = read(humanId, id, { loc: [...at, "id"], problems });
     return found === undefined ? undefined : { echo: fields, tree: { is: "human", id: found, loc: at } };
   }
   return readOutside(reading, name as OutsideChannel, given, at);

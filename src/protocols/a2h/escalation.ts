@@ -1,10 +1,15 @@
+import { isJsonObject } from "../../lib/exact-json.ts";
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { AddressedAsk, Target } from "../../requests/model/request.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import { readChannel, type ChannelRules } from "./contact-channel.ts";
-import { complain, isJsonObject, member, object, optional, required, text, type Problem } from "./fields.ts";
+import { BODY, complain, member, readMembers, type Problem } from "./fields.ts";
 import { isNamedBy, isOfHook } from "./fixed.ts";
 import { writtenOf } from "./written.ts";
+import { MailEscalationBody } from "../../wire/new-request.ts";
+
+/** Further recipients are looked at with those of the mail before. */
+const OWN = MailEscalationBody.omit({ additional_recipients: true });
 
 /** A mail that asks again, with whom it goes to. */
 export interface Escalation {
@@ -17,8 +22,7 @@ export interface Escalation {
  * all three (spec/a2h 11).
  */
 export function readEscalation(body: JsonObject, problems: Problem[], ask: AddressedAsk): Escalation | undefined {
-  const words = required(body, "escalation_msg", text({ min: 1, max: 5000 }), { loc: ["body"], problems });
-  const channel = optional(body, "channel", object, { loc: ["body"], problems });
+  const { escalation_msg: words, channel } = readMembers(OWN, body, { loc: BODY, problems });
   const own = memberOf(channel, "email");
   const spec = JSON.parse(writtenOf(ask).spec) as JsonObject;
   const original = memberOf(memberOf(spec, "channel"), "email");

@@ -1,9 +1,12 @@
+import { z } from "zod";
 import type { JsonObject } from "../../lib/json-body.ts";
-import { lengthOf } from "../../core/model/field-problem.ts";
 import { Refusal } from "../../refusals.ts";
+import { boundsOf, members } from "../../wire/a2h-fields.ts";
 
 /** Where something stands in a request, as clients of this protocol are told: `["body", "spec", "fn"]`. */
 export type Loc = readonly (string | number)[];
+
+export const BODY: Loc = ["body"];
 
 export interface Problem {
   loc: Loc;
@@ -14,9 +17,6 @@ export interface Problem {
   /** What further is told of it. */
   facts?: Readonly<Record<string, unknown>>;
 }
-
-/** Returns the value of a field, or nothing where it is wrong; what is wrong is added to the problems. */
-export type Rule<T> = (value: unknown, loc: Loc, problems: Problem[]) => T | undefined;
 
 /** Returns `spec.fn` for `["body", "spec", "fn"]`. */
 export function dotted(loc: Loc): string {
@@ -29,99 +29,106 @@ export function complain(problems: Problem[], loc: Loc, code: string, phrase: st
   return undefined;
 }
 
-/** True for a JSON object. An integer that kept its digits is none. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isBigInteger(value);
-}
-
-const exact = JSON as unknown as { isRawJSON(value: unknown): boolean };
-
-/** True for an integer beyond ±(2^53−1), which is kept by its digits. */
-function isBigInteger(value: unknown): boolean {
-  return exact.isRawJSON(value);
-}
-
 /** Returns an own member; null equals absent. */
 export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
 
-/** Where an object stands in a request, and where what is wrong with its members is written down. */
-interface Place {
+/** Where something stands in a request, and where what is wrong with it is written down. */
+export interface Place {
   loc: Loc;
   problems: Problem[];
 }
 
-/** Reads a member that has to be there. */
-export function required<T>(object: JsonObject, name: string, rule: Rule<T>, { loc, problems }: Place) {
-  const value = member(object, name);
-  const here = [...loc, name];
-  return value === undefined ? complain(problems, here, "required", "is required") : rule(value, here, problems);
+/** Returns the place of a member, or of an item. */
+export function within({ loc, problems }: Place, step: string | number): Place {
+  return { loc: [...loc, step], problems };
 }
 
-/** Reads a member that may be left out. */
-export function optional<T>(object: JsonObject, name: string, rule: Rule<T>, { loc, problems }: Place) {
-  const value = member(object, name);
-  return value === undefined ? undefined : rule(value, [...loc, name], problems);
+/** Returns a value as its schema has it, or nothing where it is wrong; what is wrong is added to the problems. */
+export function read<T>(schema: z.ZodType<T>, value: unknown, place: Place): T | undefined {
+  const { loc, problems } = place;
+  const type = needed(schema);
+  if (value === undefined) return type === schema ? complain(problems, loc, "required", "is required") : undefined;
+  if (isList(type)) return readList(type, value, place, (one, at) => read(type.element as z.ZodType, one, at)) as T;
+  if (isObject(type)) {
+    const given = read(members, value, place);
+    if (!given) return undefined;
+    const found: Readonly<Record<string, unknown>> = readMembers(type, given, place);
+    const isWhole = Object.entries(type.shape).every(([name, one]) => isFree(one as z.ZodType) || name in found);
+    return isWhole ? (found as T) : undefined;
+  }
+  const parsed = type.safeParse(value);
+  if (parsed.success) return parsed.data as T;
+  for (const { message, ...issue } of parsed.error.issues) {
+    complain(problems, loc, issue.code === "custom" ? String(issue.params?.["code"]) : "type", message);
+  }
+  return undefined;
 }
 
-interface TextRule {
-  min?: number;
-  max: number;
-  /** Characters that may not stand in it, and how they are called. */
-  without?: [pattern: RegExp, called: string];
-  pattern?: RegExp;
-  /** Said where the pattern does not match. */
-  says?: string;
+// `instanceof` costs a schema of Zod as much as it costs to check a text.
+const isFree = (schema: z.ZodType): schema is z.ZodOptional<z.ZodType> => schema.type === "optional";
+const isList = (schema: z.ZodType): schema is z.ZodArray => schema.type === "array";
+const isObject = (schema: z.ZodType): schema is z.ZodObject => schema.type === "object";
+
+/** Returns the schema of what a member is where it is given. */
+function needed(schema: z.ZodType): z.ZodType {
+  return isFree(schema) ? needed(schema.unwrap()) : schema;
 }
 
-/** A text of so many code points. */
-export function text({ min = 0, max, without, pattern, says }: TextRule): Rule<string> {
-  return (value, loc, problems) => {
-    if (typeof value !== "string") return complain(problems, loc, "type", "must be a string");
-    if (value.includes("\0")) return complain(problems, loc, "pattern", "may not hold U+0000");
-    if (lengthOf(value) > max) return complain(problems, loc, "too_long", `must be at most ${max} characters`);
-    if (lengthOf(value) < min) return complain(problems, loc, "required", "must not be empty");
-    if (without?.[0].test(value)) return complain(problems, loc, "pattern", `may not hold ${without[1]}`);
-    if (pattern && !pattern.test(value)) {
-      if (says === undefined) return complain(problems, loc, "pattern", `must match ${pattern.source}`);
-      problems.push({ loc, code: "pattern", message: says });
-      return undefined;
-    }
-    return value;
-  };
+/** Reads a list item by item; its schema says how many it holds. */
+export function readList<T>(
+  schema: z.ZodArray,
+  value: unknown,
+  { loc, problems }: Place,
+  item: (one: unknown, at: Place) => T | undefined,
+): T[] | undefined {
+  const { min, max } = boundsOf(schema);
+  if (!Array.isArray(value)) return complain(problems, loc, "type", "must be a list");
+  if (value.length > max) return complain(problems, loc, "too_long", `may hold at most ${max} items`);
+  if (value.length < min) return complain(problems, loc, "required", `must hold at least ${min} items`);
+  const items = value.map((one: unknown, i) => item(one, within({ loc, problems }, i)));
+  return items.every((one) => one !== undefined) ? items : undefined;
 }
 
-export const flag: Rule<boolean> = (value, loc, problems) =>
-  typeof value === "boolean" ? value : complain(problems, loc, "type", "must be true or false");
+/** Reads of members that depend on more than their schemas; `before` is what was read of the members before one. */
+type LaterRules<Shape extends z.core.$ZodShape> = {
+  [Name in keyof Shape]?: (
+    value: unknown,
+    place: Place,
+    before: { readonly [Other in keyof Shape]?: z.output<Shape[Other]> },
+  ) => unknown;
+};
 
-/** An integer within bounds. */
-export function integer(min: number, max: number): Rule<number> {
-  return (value, loc, problems) => {
-    if (!Number.isInteger(value) && !isBigInteger(value)) return complain(problems, loc, "type", "must be an integer");
-    if (typeof value === "number" && value >= min && value <= max) return value;
-    return complain(problems, loc, "range", `must be between ${min} and ${max}`);
-  };
-}
+type Members<Shape extends z.core.$ZodShape, Laters> = {
+  -readonly [Name in keyof Shape]?: Name extends keyof Laters
+    ? Laters[Name] extends (...args: never[]) => infer Found
+      ? Exclude<Found, undefined>
+      : never
+    : Exclude<z.output<Shape[Name]>, undefined>;
+};
 
-/** One of a few words. */
-export function word<const Word extends string>(words: readonly Word[]): Rule<Word> {
-  return (value, loc, problems) =>
-    words.find((one) => one === value) ?? complain(problems, loc, "pattern", `must be ${words.join(" or ")}`);
-}
-
-export const object: Rule<JsonObject> = (value, loc, problems) =>
-  isJsonObject(value) ? value : complain(problems, loc, "type", "must be an object");
-
-/** A list whose items follow a rule. */
-export function list<T>(item: Rule<T>, { max, min = 0 }: { max: number; min?: number }): Rule<T[]> {
-  return (value, loc, problems) => {
-    if (!Array.isArray(value)) return complain(problems, loc, "type", "must be a list");
-    if (value.length > max) return complain(problems, loc, "too_long", `may hold at most ${max} items`);
-    if (value.length < min) return complain(problems, loc, "required", `must hold at least ${min} items`);
-    const items = value.map((one: unknown, i) => item(one, [...loc, i], problems));
-    return items.every((one) => one !== undefined) ? items : undefined;
-  };
+/**
+ * Returns the members of an object that are as its schema has them, in their order; null equals absent. Those that
+ * `laters` names are read by it in place of the schema.
+ */
+export function readMembers<Shape extends z.core.$ZodShape, Laters extends LaterRules<Shape> = object>(
+  schema: z.ZodObject<Shape>,
+  object: JsonObject,
+  place: Place,
+  laters?: Laters & LaterRules<Shape>,
+): Members<Shape, Laters> {
+  const found: Record<string, unknown> = {};
+  for (const [name, one] of Object.entries(schema.shape)) {
+    const type = one as z.ZodType;
+    const value = member(object, name);
+    if (value === undefined && isFree(type)) continue;
+    const later = value === undefined ? undefined : laters?.[name];
+    const at = within(place, name);
+    const own = later ? later(value, at, found as never) : read(type, value, at);
+    if (own !== undefined) found[name] = own;
+  }
+  return found as Members<Shape, Laters>;
 }
 
 /** Returns the refusal that names every problem, the first of them in its sentence. */
@@ -140,6 +147,11 @@ export function pointer(loc: Loc): string {
     .slice(loc[0] === "body" ? 1 : 0)
     .map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");
+}
+
+/** Returns a body as its schema has it. @throws {Refusal} `invalid_input` */
+export function checkedBody<T>(schema: z.ZodType<T>, body: JsonObject): T {
+  return checked((problems) => read(schema, body, { loc: BODY, problems }));
 }
 
 /** Returns what `read` returns unless it complained. @throws {Refusal} `invalid_input` */

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { JsonObject } from "../../lib/json-body.ts";
 import { mailAddress } from "../../lib/mail-address.ts";
 import { phoneNumber } from "../../lib/phone-number.ts";
@@ -8,24 +9,10 @@ import {
 } from "../../requests/model/channel-catalogue.ts";
 import type { Human, HumanChannel, HumanWish } from "../../access/enroll-human.ts";
 import { channelProblem, folded } from "./contact-channel.ts";
-import {
-  complain,
-  given,
-  isJsonObject,
-  list,
-  optional,
-  required,
-  text,
-  word,
-  type Loc,
-  type Problem,
-  type Rule,
-} from "./fields.ts";
+import { BODY, complain, given, read, readList, readMembers, within, type Place, type Problem } from "./fields.ts";
 import { wireTime } from "./print.ts";
-import type { WireEnrolledHuman, WireHuman } from "../../wire/human.ts";
-
-const BODY: Loc = ["body"];
-const NAME = text({ min: 1, max: 200, pattern: /\S/, says: "name must not be empty" });
+import { members, text } from "../../wire/a2h-fields.ts";
+import { HumanChangeBody, NewHumanBody, type WireEnrolledHuman, type WireHuman } from "../../wire/human.ts";
 
 /** Reads a human as an admin writes one down (spec/a2h 15). */
 export function readHumanWish(
@@ -33,18 +20,10 @@ export function readHumanWish(
   problems: Problem[],
   catalogue: ChannelCatalogue,
 ): HumanWish | undefined {
-  const name = required(body, "name", NAME, { loc: BODY, problems });
-  const rule = list(channelRule(catalogue), { min: 1, max: 10 });
-  const channels = required(body, "prioritizedContactChannels", rule, { loc: BODY, problems });
-  const rest = readRest(body, problems);
+  const found = readMembers(NewHumanBody, body, { loc: BODY, problems }, channelsRule(catalogue));
+  const { name, prioritizedContactChannels: channels, description = null, role: title = null, inboxScope } = found;
   if (name === undefined || !channels) return undefined;
-  return {
-    name: name.trim(),
-    channels,
-    description: rest.description ?? null,
-    title: rest.title ?? null,
-    seesAll: rest.inboxScope === "all",
-  };
+  return { name: name.trim(), channels, description, title, seesAll: inboxScope === "all" };
 }
 
 /** Reads what is to change of a human: whole members at the top, and nothing else. */
@@ -53,24 +32,20 @@ export function readHumanChange(
   problems: Problem[],
   catalogue: ChannelCatalogue,
 ): (human: Human) => HumanWish {
-  const name = optional(body, "name", NAME, { loc: BODY, problems });
-  const rule = list(channelRule(catalogue), { min: 1, max: 10 });
-  const channels = optional(body, "prioritizedContactChannels", rule, { loc: BODY, problems });
-  const rest = readRest(body, problems);
+  const found = readMembers(HumanChangeBody, body, { loc: BODY, problems }, channelsRule(catalogue));
   return (human) => ({
-    name: name?.trim() ?? human.name,
-    channels: channels ?? human.channels,
-    description: rest.description ?? human.description,
-    title: rest.title ?? human.title,
-    seesAll: rest.inboxScope === undefined ? human.seesAll : rest.inboxScope === "all",
+    name: found.name?.trim() ?? human.name,
+    channels: found.prioritizedContactChannels ?? human.channels,
+    description: found.description ?? human.description,
+    title: found.role ?? human.title,
+    seesAll: found.inboxScope === undefined ? human.seesAll : found.inboxScope === "all",
   });
 }
 
-function readRest(body: JsonObject, problems: Problem[]) {
+function channelsRule(catalogue: ChannelCatalogue) {
   return {
-    description: optional(body, "description", text({ max: 2000 }), { loc: BODY, problems }),
-    title: optional(body, "role", text({ max: 100 }), { loc: BODY, problems }),
-    inboxScope: optional(body, "inboxScope", word(["addressed", "all"]), { loc: BODY, problems }),
+    prioritizedContactChannels: (value: unknown, place: Place) =>
+      readList(NewHumanBody.shape.prioritizedContactChannels, value, place, channelRule(catalogue)),
   };
 }
 
@@ -78,20 +53,22 @@ const NAMES: readonly string[] = ["inbox", ...OUTSIDE_CHANNELS];
 /** What the channels of people do not take. */
 const REFUSED = ["bot_token", "template", "additional_recipients"];
 
-function channelRule(catalogue: ChannelCatalogue): Rule<HumanChannel> {
-  return (value, loc, problems) => {
-    if (!isJsonObject(value)) return complain(problems, loc, "type", "must be an object");
-    const members = folded(value, (name) => NAMES.includes(name), loc, problems);
-    const [name, ...others] = Object.keys(members);
+function channelRule(catalogue: ChannelCatalogue) {
+  return (value: unknown, place: Place): HumanChannel | undefined => {
+    const { loc, problems } = place;
+    const given = read(members, value, place);
+    if (!given) return undefined;
+    const found = folded(given, (name) => NAMES.includes(name), loc, problems);
+    const [name, ...others] = Object.keys(found);
     if (name === undefined || others.length > 0) {
       return complain(problems, loc, "pattern", `must hold exactly one of ${NAMES.join(", ")}`);
     }
-    const at = [...loc, name];
-    const fields = members[name];
-    if (!isJsonObject(fields)) return complain(problems, at, "type", "must be an object");
+    const at = within(place, name);
+    const fields = read(members, found[name], at);
+    if (!fields) return undefined;
     if (name === "inbox") return { channel: "inbox", target: {}, given: {} };
-    const input = folded(fields, (field) => !REFUSED.includes(field), at, problems);
-    const target = targetOf(catalogue, { name: name as OutsideChannel, input }, at, problems);
+    const input = folded(fields, (field) => !REFUSED.includes(field), at.loc, problems);
+    const target = targetOf(catalogue, { name: name as OutsideChannel, input }, at);
     return target && { channel: name as OutsideChannel, target, given: input };
   };
 }
@@ -99,54 +76,55 @@ function channelRule(catalogue: ChannelCatalogue): Rule<HumanChannel> {
 function targetOf(
   catalogue: ChannelCatalogue,
   { name, input }: { name: OutsideChannel; input: JsonObject },
-  at: Loc,
-  problems: Problem[],
+  at: Place,
 ): Record<string, unknown> | undefined {
-  if (!catalogue.list().some((one) => one.name === name)) return PLAIN[name](input, at, problems);
+  const { loc, problems } = at;
+  if (!catalogue.list().some((one) => one.name === name)) return PLAIN[name](input, at);
   const parsed = catalogue.parse(name, input);
   if ("targets" in parsed) {
     const { via: _, ...target } = { via: name, ...parsed.targets[0] };
     return target;
   }
-  for (const one of parsed.errors) problems.push(channelProblem(at.slice(0, -1), one.path, one.code, one.message));
+  for (const one of parsed.errors) problems.push(channelProblem(loc.slice(0, -1), one.path, one.code, one.message));
   return undefined;
 }
 
-type Plain = (input: JsonObject, at: Loc, problems: Problem[]) => Record<string, unknown> | undefined;
+type Plain = (input: JsonObject, at: Place) => Record<string, unknown> | undefined;
 
-const slackId = text({
-  max: 64,
-  pattern: /^[CGDUW][A-Z0-9]{2,}$/,
-  says: "Use an ID such as U024BE91L, not a name.",
-});
+const SLACK = z.object({ channel_or_user_id: text({ max: 64 }) });
+const SLACK_ID = /^[CGDUW][A-Z0-9]{2,}$/;
+const MAIL = z.object({ address: text({ max: 320 }) });
+const PHONE = z.object({ phone_number: text({ max: 40 }) });
+const HOOK = z.object({ name: text({ min: 1, max: 64 }) });
 
-const phone: Plain = (input, at, problems) => {
-  const given = required(input, "phone_number", text({ max: 40 }), { loc: at, problems });
+const phone: Plain = (input, at) => {
+  const { phone_number: given } = readMembers(PHONE, input, at);
+  const to = given === undefined ? undefined : phoneNumber(given);
+  if (to !== undefined) return { to, settings: {} };
   if (given === undefined) return undefined;
-  const to = phoneNumber(given);
-  if (to === undefined) {
-    return complain(problems, [...at, "phone_number"], "pattern", "must be a number such as +14155550123");
-  }
-  return { to, settings: {} };
+  return complain(at.problems, [...at.loc, "phone_number"], "pattern", "must be a number such as +14155550123");
 };
 
 /** How people are written down on a server where their channel is not configured yet. */
 const PLAIN: Readonly<Record<OutsideChannel, Plain>> = {
-  slack: (input, at, problems) => {
-    const to = required(input, "channel_or_user_id", slackId, { loc: at, problems });
-    return to === undefined ? undefined : { to, settings: {} };
+  slack: (input, at) => {
+    const { channel_or_user_id: to } = readMembers(SLACK, input, at);
+    if (to === undefined || SLACK_ID.test(to)) return to === undefined ? undefined : { to, settings: {} };
+    const message = "Use an ID such as U024BE91L, not a name.";
+    at.problems.push({ loc: [...at.loc, "channel_or_user_id"], code: "pattern", message });
+    return undefined;
   },
-  email: (input, at, problems) => {
-    const address = required(input, "address", text({ max: 320 }), { loc: at, problems });
+  email: (input, at) => {
+    const { address } = readMembers(MAIL, input, at);
     if (address === undefined) return undefined;
     const to = mailAddress(address);
-    if (to === undefined) return complain(problems, [...at, "address"], "pattern", "must be one mail address");
-    return { to, informed: false, settings: { to: [to], cc: [] } };
+    if (to !== undefined) return { to, informed: false, settings: { to: [to], cc: [] } };
+    return complain(at.problems, [...at.loc, "address"], "pattern", "must be one mail address");
   },
   sms: phone,
   whatsapp: phone,
-  webhook: (input, at, problems) => {
-    const to = required(input, "name", text({ min: 1, max: 64 }), { loc: at, problems });
+  webhook: (input, at) => {
+    const { name: to } = readMembers(HOOK, input, at);
     return to === undefined ? undefined : { to, people: [] };
   },
 };

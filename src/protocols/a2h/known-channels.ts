@@ -1,7 +1,8 @@
+import { isJsonObject } from "../../lib/exact-json.ts";
 import type { DoorContext } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
 import { readChannel, type ChannelRules, type ChannelTree, type ReadChannel } from "./contact-channel.ts";
-import { isJsonObject, type Problem } from "./fields.ts";
+import type { Problem } from "./fields.ts";
 
 /**
  * Returns the channels that the operator wrote down, by name, and the usual one.

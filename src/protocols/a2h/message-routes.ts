@@ -6,7 +6,7 @@ import type { FastifyReply } from "../http/door.ts";
 import { askerOf, rulesFor } from "./call-routes.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import { createMessage } from "./create.ts";
-import { checked, optional, text } from "./fields.ts";
+import { checked, checkedBody } from "./fields.ts";
 import { printMessage } from "./print.ts";
 import { awaited, findRequest, tellingWho } from "./requests.ts";
 import { bodyOf, routeOptions, sendJson, type Mount } from "./route.ts";
@@ -70,11 +70,8 @@ export function messageRoutes(mount: Mount): void {
     async (request, reply) => {
       const caller = await callerFrom(door, request, ["agent", "admin"]);
       const ask = await findRequest(door, caller, "message", request.params.uid);
-      const body = bodyOf(request);
-      const said = checked((problems) => ({
-        reason: optional(body, "reason", text({ max: 500 }), { loc: ["body"], problems }),
-      }));
-      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, actorOf(caller), said.reason)));
+      const { reason } = checkedBody(CancellationBody, bodyOf(request));
+      return send(reply, await tellingWho(door, ask, () => cancelAddressed(ctx, ask.id, actorOf(caller), reason)));
     },
   );
 

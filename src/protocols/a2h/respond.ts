@@ -6,9 +6,8 @@ import { Refusal } from "../../refusals.ts";
 import { decideAsk, responderOf, type Decided } from "../../requests/decide.ts";
 import { TOOL_DOOR } from "../http/tool-request.ts";
 import type { A2hCaller } from "./caller.ts";
-import { checked, complain, flag, given, member, object, optional, required, text } from "./fields.ts";
-
-const BODY = ["body"] as const;
+import { BODY, checked, checkedBody, complain, given, member, readMembers } from "./fields.ts";
+import { FunctionCallResponseBody, HumanContactResponseBody } from "../../wire/new-request.ts";
 
 /**
  * Records what an answer key's person, or an agent that may answer itself, decided (spec/a2h 9). A whole
@@ -33,31 +32,21 @@ export async function respond(
 }
 
 function callDecision(ask: AddressedAsk, body: JsonObject): Decision {
-  const said = checked((problems) => ({
-    approved: required(body, "approved", flag, { loc: BODY, problems }),
-    comment: optional(body, "comment", text({ max: 5000 }), { loc: BODY, problems }),
-    option: optional(body, "reject_option_name", text({ max: 64 }), { loc: BODY, problems }),
-    kwargs: optional(body, "kwargs", object, { loc: BODY, problems }),
-    digest: optional(body, "consent_digest", text({ max: 100 }), { loc: BODY, problems }),
-  }));
-  const { comment, digest } = said;
+  const said = checkedBody(FunctionCallResponseBody, body);
+  const { comment, consent_digest: digest, reject_option_name: option } = said;
   if (said.kwargs && !(ask.form.kind === "approval" && ask.form.editable)) throw new Refusal("not_editable");
-  if (said.approved !== true) {
-    return { kind: "reject", ...given({ comment, option: said.option, digest }) };
-  }
+  if (!said.approved) return { kind: "reject", ...given({ comment, option, digest }) };
   const kwargs = said.kwargs && canonicalExact(said.kwargs);
-  return { kind: "approve", ...given({ comment, digest, option: said.option, kwargs }) };
+  return { kind: "approve", ...given({ comment, digest, option, kwargs }) };
 }
 
 function replyDecision(body: JsonObject): Decision {
   return checked((problems) => {
-    const words = optional(body, "response", text({ max: 40_000 }), { loc: BODY, problems });
-    const option = optional(body, "response_option_name", text({ max: 64 }), { loc: BODY, problems });
-    const hasWords = words !== undefined && words.trim() !== "";
-    if (!hasWords && option === undefined && member(body, "response") !== undefined && words === undefined) {
-      return undefined;
-    }
-    if (!hasWords && option === undefined) return complain(problems, ["body", "response"], "required", "is required");
-    return { kind: "reply", ...given({ text: hasWords ? words : undefined, option }) } satisfies Decision;
+    const found = readMembers(HumanContactResponseBody, body, { loc: BODY, problems });
+    const { response, response_option_name: option } = found;
+    const text = response?.trim() ? response : undefined;
+    if (text !== undefined || option !== undefined) return { kind: "reply", ...given({ text, option }) };
+    const isWrong = response === undefined && member(body, "response") !== undefined;
+    return isWrong ? undefined : complain(problems, [...BODY, "response"], "required", "is required");
   });
 }

@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { RouteShorthandOptions } from "fastify";
 import type { z } from "zod";
-import { parseExactJson } from "../../lib/exact-json.ts";
+import { isJsonObject, parseExactJson } from "../../lib/exact-json.ts";
 import { Refusal } from "../../refusals.ts";
 import type { Door, DoorContext, FastifyReply, FastifyRequest } from "../http/door.ts";
 import type { KnownChannels } from "./addressees.ts";
 import { readJson } from "../http/body.ts";
 import { queryNumber as numberIn } from "../http/query.ts";
 import { A2H_BODY_BYTES, type Noun } from "./errors.ts";
-import { complain, isJsonObject, refuse, type Problem } from "./fields.ts";
+import { complain, refuse, type Problem } from "./fields.ts";
 import { repliesOf } from "../http/json-reply.ts";
 
 const MOST_DEPTH = 64;

@@ -3,9 +3,10 @@ import { readAudit } from "../../core/read-audit.ts";
 import type { FastifyRequest } from "../http/door.ts";
 import { keyHolder } from "../http/principals.ts";
 import { callerFrom } from "./caller.ts";
-import { given } from "./fields.ts";
+import { checked, given, read } from "./fields.ts";
 import { queryText } from "../http/query.ts";
-import { badQuery, queryNumber, routeOptions, type Mount } from "./route.ts";
+import { queryNumber, routeOptions, type Mount } from "./route.ts";
+import { moment } from "../../wire/a2h-fields.ts";
 import { WireAuditPage } from "../../wire/audit.ts";
 import { WireProject, WireServerStatus } from "../../wire/server.ts";
 
@@ -63,7 +64,5 @@ export function serverRoutes(mount: Mount): void {
 function queryTime(request: FastifyRequest, name: string): number | undefined {
   const text = queryText(request.query, name);
   if (text === undefined) return undefined;
-  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw badQuery(name, "must be a time such as 2026-11-20T10:00:00Z");
-  return at;
+  return Date.parse(checked((problems) => read(moment, text, { loc: ["query", name], problems })));
 }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { JsonObject } from "../../lib/json-body.ts";
 import type { ForeignSchemas } from "../../lib/foreign-schema.ts";
 import { soundsApproving } from "../../requests/model/reply-grammar.ts";
@@ -5,31 +6,28 @@ import type { ForeignSchema, ResponseOption } from "../../requests/model/request
 import { Refusal } from "../../refusals.ts";
 import { isJoint, readChannel, type ChannelRules, type ReadChannel } from "./contact-channel.ts";
 import {
+  BODY,
   complain,
-  flag,
   given,
-  integer,
-  list,
-  object,
-  optional,
-  required,
-  text,
-  word,
-  type Loc,
+  member,
+  read,
+  readList,
+  readMembers,
+  within,
+  type Place,
   type Problem,
-  type Rule,
 } from "./fields.ts";
-import { API_VERSION } from "../../wire/message.ts";
-import { CALL_ID } from "../../wire/new-request.ts";
-
-const NO_CONTROLS: [RegExp, string] = [/\p{Cc}/u, "control characters"];
-const ONE_LINE: [RegExp, string] = [/[\r\n]/, "line breaks"];
-const MOST_OPTIONS = 25;
-const MOST_STEPS = 10;
-const MOST_WORDS = 40_000;
-
-const callId = text({ min: 1, max: 256, pattern: CALL_ID });
-const runId = text({ min: 1, max: 256, without: NO_CONTROLS });
+import { members } from "../../wire/a2h-fields.ts";
+import { NewMessageBody } from "../../wire/message.ts";
+import {
+  NewEscalationBody,
+  NewFunctionCallBody,
+  NewHumanContactBody,
+  newOptionsField,
+  newStepsField,
+  requestIdField,
+  type NewResponseOptionBody,
+} from "../../wire/new-request.ts";
 
 /** One more round of people, if nobody answered by then. */
 export interface EscalationStep {
@@ -68,204 +66,149 @@ export type ReadContact = ReadSpec & {
   options: readonly ResponseOption[];
 };
 
-const SPEC: Loc = ["body", "spec"];
-
 /** Reads a function call (spec/a2h 5.1). */
 export function readCall(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadCall | undefined {
-  const head = readHead(body, problems);
-  if (!head) return undefined;
-  const { spec } = head;
-  const fn = required(spec, "fn", text({ min: 1, max: 256, without: NO_CONTROLS }), { loc: SPEC, problems });
-  const kwargs = required(spec, "kwargs", object, { loc: SPEC, problems });
-  const msg = optional(spec, "msg", text({ max: MOST_WORDS }), { loc: SPEC, problems });
-  const channel = channelIn(spec, problems, { ...rules, joint: true, composite: true });
-  const options = optionsIn(spec, "reject_options", problems);
-  const state = optional(spec, "state", object, { loc: SPEC, problems });
-  const timing = timingIn(spec, problems, rules);
-  const editable = optional(spec, "editable", flag, { loc: SPEC, problems }) ?? false;
-  const kwargsSchema = optional(spec, "kwargs_schema", object, { loc: SPEC, problems });
-  if (editable && channel && isJoint(channel.tree)) {
-    complain(problems, [...SPEC, "editable"], "pattern", "cannot go with all_of or quorum");
-  }
-  if (head.runId === undefined || head.callId === undefined || fn === undefined || !kwargs) return undefined;
-  return {
-    ...timing,
-    runId: head.runId,
-    callId: head.callId,
-    fn,
-    kwargs,
-    msg,
-    channel,
-    editable,
-    kwargsSchema,
-    rejectOptions: options.read,
-    echo: given({
-      fn,
-      kwargs,
-      msg,
-      channel: channel?.echo,
-      reject_options: options.echo,
-      state,
-      ...timing.echo,
-      editable: spec["editable"] ?? undefined,
-      kwargs_schema: kwargsSchema,
-    }),
+  const place = { loc: BODY, problems };
+  const found = readMembers(NewFunctionCallBody, body, place, { spec: callSpecRule(rules) });
+  const { run_id: runId, call_id: callId, spec } = found;
+  if (runId === undefined || callId === undefined || spec?.fn === undefined || !spec.kwargs) return undefined;
+  const { fn, kwargs, msg, editable = false, kwargs_schema: kwargsSchema, reject_options: options = [] } = spec;
+  const rejectOptions = options.map(optionOf);
+  return { ...askedIn(spec), runId, callId, fn, kwargs, msg, editable, kwargsSchema, rejectOptions };
+}
+
+function callSpecRule(rules: ChannelRules) {
+  return (value: unknown, place: Place) => {
+    const given = read(members, value, place);
+    if (!given) return undefined;
+    const spec = readMembers(NewFunctionCallBody.shape.spec, given, place, {
+      channel: channelRule({ ...rules, joint: true, composite: true }),
+      reject_options: rejectOptionsIn,
+      escalation: stepsRule(rules),
+    });
+    if (spec.editable && spec.channel && isJoint(spec.channel.tree)) {
+      complain(place.problems, [...place.loc, "editable"], "pattern", "cannot go with all_of or quorum");
+    }
+    return spec;
   };
 }
 
 /** Reads a human contact (spec/a2h 5.1). */
 export function readContact(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadContact | undefined {
-  const head = readHead(body, problems);
-  if (!head) return undefined;
-  const { spec } = head;
-  const msg = required(spec, "msg", text({ min: 1, max: MOST_WORDS }), { loc: SPEC, problems });
-  const subject = optional(spec, "subject", text({ max: 998, without: ONE_LINE }), { loc: SPEC, problems });
-  const channel = channelIn(spec, problems, { ...rules, joint: false, composite: true });
-  const options = optionsIn(spec, "response_options", problems);
-  const state = optional(spec, "state", object, { loc: SPEC, problems });
-  const timing = timingIn(spec, problems, rules);
-  if (head.runId === undefined || head.callId === undefined || msg === undefined) return undefined;
-  return {
-    ...timing,
-    runId: head.runId,
-    callId: head.callId,
-    msg,
-    subject,
-    channel,
-    options: options.read,
-    echo: given({
-      msg,
-      subject,
-      channel: channel?.echo,
-      response_options: options.echo,
-      state,
-      ...timing.echo,
-    }),
-  };
+  const place = { loc: BODY, problems };
+  const found = readMembers(NewHumanContactBody, body, place, { spec: contactSpecRule(rules) });
+  const { run_id: runId, call_id: callId, spec } = found;
+  if (runId === undefined || callId === undefined || spec?.msg === undefined) return undefined;
+  const { msg, subject, response_options: options = [] } = spec;
+  return { ...askedIn(spec), runId, callId, msg, subject, options: options.map(optionOf) };
 }
 
-function readHead(body: JsonObject, problems: Problem[]) {
-  const head = {
-    runId: required(body, "run_id", runId, { loc: ["body"], problems }),
-    callId: required(body, "call_id", callId, { loc: ["body"], problems }),
-  };
-  const spec = required(body, "spec", object, { loc: ["body"], problems });
-  return spec && { ...head, spec };
-}
-
-function channelIn(spec: JsonObject, problems: Problem[], rules: ChannelRules): ReadChannel | undefined {
-  return optional(spec, "channel", (value, loc, into) => readChannel(value, loc, into, rules), { loc: SPEC, problems });
-}
-
-const option: Rule<{ read: ResponseOption; echo: JsonObject }> = (value, loc, problems) => {
-  const one = object(value, loc, problems);
-  if (!one) return undefined;
-  const name = required(one, "name", text({ min: 1, max: 64, without: ONE_LINE }), { loc, problems });
-  const title = optional(one, "title", text({ max: 75 }), { loc, problems });
-  const description = optional(one, "description", text({ max: 500 }), { loc, problems });
-  const promptFill = optional(one, "prompt_fill", text({ max: 3000 }), { loc, problems });
-  const interactive = optional(one, "interactive", flag, { loc, problems });
-  if (name === undefined) return undefined;
-  return {
-    read: { name, interactive: interactive ?? false, ...given({ title, description, promptFill }) },
-    echo: given({ name, title, description, prompt_fill: promptFill, interactive }),
-  };
-};
-
-function optionsIn(spec: JsonObject, name: string, problems: Problem[]) {
-  const found = optional(spec, name, list(option, { max: MOST_OPTIONS }), { loc: SPEC, problems });
-  const names = found?.map(({ read }) => read.name) ?? [];
-  const again = names.findIndex((one, i) => names.indexOf(one) !== i);
-  if (again >= 0) complain(problems, [...SPEC, name, again, "name"], "pattern", "is used twice");
-  if (name === "reject_options") {
-    for (const [i, { read }] of (found ?? []).entries()) {
-      const member = [read.name, read.title ?? ""].findIndex(soundsApproving);
-      if (member === -1) continue;
-      complain(
-        problems,
-        [...SPEC, name, i, member === 0 ? "name" : "title"],
-        "pattern",
-        "must not read as an approval",
-      );
-    }
-  }
-  return { read: found?.map(({ read }) => read) ?? [], echo: found?.map(({ echo }) => echo) };
-}
-
-function timingIn(spec: JsonObject, problems: Problem[], rules: ChannelRules) {
-  const timeoutSeconds = optional(spec, "timeout_seconds", integer(10, 2_592_000), { loc: SPEC, problems });
-  const onTimeout = optional(spec, "on_timeout", word(["expire", "keep"]), { loc: SPEC, problems });
-  const escalation =
-    optional(spec, "escalation", list(stepRule(rules), { max: MOST_STEPS }), { loc: SPEC, problems }) ?? [];
-  for (const [i, { read }] of escalation.entries()) {
-    const before = escalation[i - 1]?.read.afterSeconds ?? -1;
-    const at = [...SPEC, "escalation", i, "after_seconds"];
-    if (read.afterSeconds <= before) complain(problems, at, "range", "must be later than the step before");
-    if (timeoutSeconds !== undefined && read.afterSeconds >= timeoutSeconds) {
-      complain(problems, at, "range", "must be below timeout_seconds");
-    }
-  }
-  return {
-    timeoutSeconds,
-    keep: onTimeout === "keep",
-    escalation: escalation.map(({ read }) => read),
-    echo: given({
-      timeout_seconds: timeoutSeconds,
-      on_timeout: onTimeout,
-      escalation: escalation.length > 0 ? escalation.map(({ echo }) => echo) : undefined,
-    }),
-  };
-}
-
-function stepRule(rules: ChannelRules): Rule<{ read: EscalationStep; echo: JsonObject }> {
-  return (value, loc, problems) => {
-    const one = object(value, loc, problems);
-    if (!one) return undefined;
-    const afterSeconds = required(one, "after_seconds", integer(1, 2_592_000), { loc, problems });
-    const words = required(one, "escalation_msg", text({ min: 1, max: 5000 }), { loc, problems });
-    const here = { ...rules, joint: false, composite: false };
-    const channel = required(one, "channel", (given, at, into) => readChannel(given, at, into, here), {
-      loc,
-      problems,
+function contactSpecRule(rules: ChannelRules) {
+  return (value: unknown, place: Place) => {
+    const given = read(members, value, place);
+    if (!given) return undefined;
+    return readMembers(NewHumanContactBody.shape.spec, given, place, {
+      channel: channelRule({ ...rules, joint: false, composite: true }),
+      response_options: optionsIn,
+      escalation: stepsRule(rules),
     });
-    if (afterSeconds === undefined || words === undefined || !channel) return undefined;
-    const echo = { after_seconds: afterSeconds, channel: channel.echo, escalation_msg: words };
-    return { read: { afterSeconds, channel, words }, echo };
+  };
+}
+
+interface AskedMembers {
+  channel?: ReadChannel | undefined;
+  timeout_seconds?: number;
+  on_timeout?: "expire" | "keep";
+  escalation?: readonly EscalationStep[];
+}
+
+/** Returns what all kinds have in common; the echo has the members in their order. */
+function askedIn(spec: AskedMembers): ReadSpec {
+  const { channel, timeout_seconds: timeoutSeconds, on_timeout: onTimeout, escalation = [] } = spec;
+  const steps = escalation.map((step) => ({
+    after_seconds: step.afterSeconds,
+    channel: step.channel.echo,
+    escalation_msg: step.words,
+  }));
+  const echo = given({ ...spec, channel: channel?.echo, escalation: steps.length > 0 ? steps : undefined });
+  return { channel, timeoutSeconds, keep: onTimeout === "keep", escalation, echo };
+}
+
+function channelRule(rules: ChannelRules) {
+  return (value: unknown, { loc, problems }: Place) => readChannel(value, loc, problems, rules);
+}
+
+/** Reads options, whose names differ. */
+function optionsIn(value: unknown, place: Place): NewResponseOptionBody[] | undefined {
+  const found = read(newOptionsField, value, place);
+  const names = found?.map(({ name }) => name) ?? [];
+  const again = names.findIndex((one, i) => names.indexOf(one) !== i);
+  if (again >= 0) complain(place.problems, [...place.loc, again, "name"], "pattern", "is used twice");
+  return found;
+}
+
+/** Reads options of which none may read as an approval. */
+function rejectOptionsIn(value: unknown, place: Place): NewResponseOptionBody[] | undefined {
+  const found = optionsIn(value, place);
+  for (const [i, option] of (found ?? []).entries()) {
+    const name = (["name", "title"] as const).find((each) => soundsApproving(option[each] ?? ""));
+    if (name) complain(place.problems, [...place.loc, i, name], "pattern", "must not read as an approval");
+  }
+  return found;
+}
+
+function optionOf({ name, title, description, prompt_fill: promptFill, interactive = false }: NewResponseOptionBody) {
+  return { name, interactive, ...given({ title, description, promptFill }) } satisfies ResponseOption;
+}
+
+/** Reads the steps of an escalation, which follow one another. */
+function stepsRule(rules: ChannelRules) {
+  const channel = channelRule({ ...rules, joint: false, composite: false });
+  return (value: unknown, place: Place, { timeout_seconds: timeout }: { timeout_seconds?: number | undefined }) => {
+    const steps = readList(newStepsField, value, place, (one, at): EscalationStep | undefined => {
+      const step = read(members, one, at);
+      const found = step && readMembers(NewEscalationBody, step, at, { channel });
+      if (found?.after_seconds === undefined || found.escalation_msg === undefined || !found.channel) return undefined;
+      return { afterSeconds: found.after_seconds, channel: found.channel, words: found.escalation_msg };
+    });
+    for (const [i, { afterSeconds }] of (steps ?? []).entries()) {
+      const at = [...place.loc, i, "after_seconds"];
+      const before = steps?.[i - 1]?.afterSeconds ?? -1;
+      if (afterSeconds <= before) complain(place.problems, at, "range", "must be later than the step before");
+      if (timeout !== undefined && afterSeconds >= timeout) {
+        complain(place.problems, at, "range", "must be below timeout_seconds");
+      }
+    }
+    return steps;
   };
 }
 
 export type ReadMessage = ReadSpec & { uid: string | undefined; message: string; schema: ForeignSchema | undefined };
 
-/** Reads a message (spec/a2h 5.6); the draft's misspelt `metatdata` is read too. */
+const metadata = members.optional();
+/** The draft's misspelt `metatdata` is read too. */
+const MESSAGE_HEAD = NewMessageBody.omit({ spec: true }).extend({ metadata, metatdata: metadata });
+const { message: MESSAGE, ...MESSAGE_REST } = NewMessageBody.shape.spec.shape;
+const MESSAGE_SPEC = z.object(MESSAGE_REST);
+
+/** Reads a message (spec/a2h 5.6); the draft calls its words `agentMessage`. */
 export function readMessage(body: JsonObject, problems: Problem[], rules: ChannelRules): ReadMessage | undefined {
-  required(body, "apiVersion", word([API_VERSION]), { loc: ["body"], problems });
-  required(body, "kind", word(["Message"]), { loc: ["body"], problems });
-  const metadata = optional(body, "metadata", object, { loc: ["body"], problems });
-  const misspelt = optional(body, "metatdata", object, { loc: ["body"], problems });
-  const uid = optional(metadata ?? misspelt ?? {}, "uid", callId, { loc: ["body", "metadata"], problems });
-  const spec = required(body, "spec", object, { loc: ["body"], problems });
+  const place = { loc: BODY, problems };
+  const head = readMembers(MESSAGE_HEAD, body, place);
+  const named = member(head.metadata ?? head.metatdata ?? {}, "uid");
+  const uid = read(requestIdField.optional(), named, { loc: [...BODY, "metadata", "uid"], problems });
+  const at = within(place, "spec");
+  const spec = read(members, member(body, "spec"), at);
   if (!spec) return undefined;
   const name = spec["message"] === undefined && spec["agentMessage"] !== undefined ? "agentMessage" : "message";
-  const message = required(spec, name, text({ min: 1, max: MOST_WORDS }), { loc: SPEC, problems });
-  const schema = optional(spec, "response_schema", object, { loc: SPEC, problems });
-  const id = (value: unknown, _: Loc, into: Problem[]) =>
-    readChannel({ channel_id: value }, SPEC, into, {
-      ...rules,
-      joint: false,
-      composite: false,
-    });
-  const channel = optional(spec, "channel_id", id, { loc: SPEC, problems });
-  const { echo: timing, ...rest } = timingIn(given({ ...spec, escalation: undefined }), problems, rules);
+  const message = read(MESSAGE, member(spec, name), within(at, name));
+  const found = readMembers(MESSAGE_SPEC, spec, at, {
+    channel_id: (id) => readChannel({ channel_id: id }, at.loc, problems, { ...rules, joint: false, composite: false }),
+  });
   if (message === undefined) return undefined;
-  const channelId = channel?.echo["channel_id"];
-  return {
-    ...rest,
-    uid,
-    message,
-    schema,
-    channel,
-    echo: given({ message, response_schema: schema, channel_id: channelId, ...timing }),
-  };
+  const { response_schema: schema, channel_id: channel } = found;
+  const echo = given({ message, ...found, channel_id: channel?.echo["channel_id"] });
+  return { ...askedIn({ ...found, channel }), uid, message, schema, echo };
 }
 
 /** @throws {Refusal} `schema_refused` for a schema that cannot be used */

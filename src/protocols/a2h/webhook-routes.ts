@@ -10,18 +10,16 @@ import type { DoorContext, FastifyRequest } from "../http/door.ts";
 import { isFromHere } from "../http/reach.ts";
 import { actorOf, callerFrom } from "./caller.ts";
 import {
+  BODY,
   checked,
+  checkedBody,
   complain,
-  flag,
   given,
-  list,
-  optional,
-  required,
-  text,
-  word,
-  type Loc,
+  read,
+  readList,
+  readMembers,
+  type Place,
   type Problem,
-  type Rule,
 } from "./fields.ts";
 import { wireTime } from "./print.ts";
 import { placeOf, queryText } from "../http/query.ts";
@@ -37,15 +35,13 @@ import {
   WireWebhookPage,
   WireWebhookTestReceipt,
   WireWebhookWithSecret,
+  webhookEventsField,
   type WireWebhookDelivery,
 } from "../../wire/webhook.ts";
 
 interface WithId {
   Params: { id: string; event: string };
 }
-
-const BODY: Loc = ["body"];
-const FORMATS = Object.keys(WEBHOOK_FORMATS) as [WebhookFormat, ...WebhookFormat[]];
 
 /** Where agents are told how their requests ended (spec/a2h 17). */
 export function webhookRoutes(mount: Mount): void {
@@ -163,9 +159,8 @@ function deliveryRoutes({ app, door }: Mount, about: AboutRoute): void {
     }),
     async (request, reply) => {
       const { endpoint } = await ownEndpoint(door, request);
-      const body = bodyOf(request);
-      const { since } = checked((problems) => ({ since: required(body, "since", time, { loc: BODY, problems }) ?? 0 }));
-      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: since });
+      const { since } = checkedBody(WebhookReplayBody, bodyOf(request));
+      const count = await verbs.repeatWebhookEvents(ctx, endpoint, { sinceMs: Date.parse(since) });
       return reply.code(202).send({ count } satisfies WireRepeatCount);
     },
   );
@@ -184,6 +179,10 @@ async function ownEndpoint(door: DoorContext, request: FastifyRequest<WithId>) {
   return { endpoint: await verbs.readEndpoint(door.ctx, request.params.id, agent), by };
 }
 
+/** Admins name the agent; agents ask for themselves. */
+const WISH = NewWebhookBody.omit({ agent: true });
+const OWNER = NewWebhookBody.pick({ agent: true }).required();
+
 /** Reads what an endpoint shall be, of a body or of what it is with the body's members over it. */
 function readWish(
   { config }: DoorContext,
@@ -191,24 +190,26 @@ function readWish(
   body: JsonObject,
   problems: Problem[],
 ): EndpointWish | undefined {
-  const url = required(body, "url", urlRule(config.webhooks.allow, isFromHere(config, request)), {
-    loc: BODY,
-    problems,
-  });
-  const format = required(body, "format", word(FORMATS), { loc: BODY, problems });
-  const events = optional(body, "events", list(eventRule(format), { max: 20 }), { loc: BODY, problems });
-  const description = optional(body, "description", text({ max: 500 }), { loc: BODY, problems });
-  const enabled = optional(body, "enabled", flag, { loc: BODY, problems });
-  if (url === undefined || format === undefined) return undefined;
-  return { url, format, events: events ?? [], description: description ?? "", enabled: enabled ?? true };
+  const found = readMembers(
+    WISH,
+    body,
+    { loc: BODY, problems },
+    {
+      url: urlRule(config.webhooks.allow, isFromHere(config, request)),
+      events: (value, place, { format }) => readList(webhookEventsField, value, place, eventRule(format)),
+    },
+  );
+  const { url, format, events = [], description = "", enabled = true } = found;
+  return url === undefined || format === undefined ? undefined : { url, format, events, description, enabled };
 }
 
 /** Whoever asks from elsewhere may not have this computer's own programs told. */
-function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean): Rule<string> {
-  return (value, loc, problems) => {
-    const url = text({ max: 2048 })(value, loc, problems);
+function urlRule(allow: DoorContext["config"]["webhooks"]["allow"], loopbackOnly: boolean) {
+  return (value: unknown, place: Place): string | undefined => {
+    const url = read(WISH.shape.url, value, place);
     const problem = url === undefined ? null : addressProblem(url, { allow, loopbackOnly });
-    return problem === null ? url : complain(problems, loc, "pattern", `cannot be told anything: ${problem}`);
+    if (problem === null) return url;
+    return complain(place.problems, place.loc, "pattern", `cannot be told anything: ${problem}`);
   };
 }
 
@@ -226,10 +227,7 @@ async function createEndpoint(door: DoorContext, request: FastifyRequest) {
   const { agent, by } = await callerOf(door, request);
   const body = bodyOf(request);
   const wish = checked((problems) => readWish(door, request, body, problems));
-  const named = checked((problems) => ({
-    agent: agent ?? required(body, "agent", text({ min: 1, max: 128 }), { loc: BODY, problems }),
-  }));
-  const whose = agent ?? `agent:${String(named.agent)}`;
+  const whose = agent ?? `agent:${checkedBody(OWNER, body).agent}`;
   return verbs.createEndpoint(door.ctx, whose, wish, by);
 }
 
@@ -248,9 +246,10 @@ async function endpointPage(door: DoorContext, request: FastifyRequest): Promise
 
 /** Returns the event that an endpoint is tried with: the one that is named, or the first of its format. */
 function testEventIn(body: JsonObject, { format }: WebhookEndpoint): string {
-  return checked((problems) => ({
-    name: optional(body, "event", eventRule(format), { loc: BODY, problems }) ?? WEBHOOK_FORMATS[format][0],
-  })).name;
+  const { event } = checked((problems) =>
+    readMembers(WebhookTestBody, body, { loc: BODY, problems }, { event: eventRule(format) }),
+  );
+  return event ?? WEBHOOK_FORMATS[format][0];
 }
 
 /** Returns a page of what was told at an endpoint, of one state or of all. */
@@ -277,19 +276,14 @@ async function eventPage(
 const cursorText = ({ at, id }: ListPlace): string => `${at}.${id}`;
 
 /** An event of a format; the format's name may stand before it. */
-function eventRule(format: WebhookFormat | undefined): Rule<string> {
-  return (value, loc, problems) => {
-    const known: readonly string[] =
-      format === undefined ? Object.values(WEBHOOK_FORMATS).flat() : WEBHOOK_FORMATS[format];
+function eventRule(format: WebhookFormat | undefined) {
+  const known: readonly string[] =
+    format === undefined ? Object.values(WEBHOOK_FORMATS).flat() : WEBHOOK_FORMATS[format];
+  return (value: unknown, { loc, problems }: Place): string | undefined => {
     const name = typeof value === "string" ? value.replace(/^v1beta[123]\./, "") : "";
     return known.includes(name) ? name : complain(problems, loc, "pattern", `must be one of ${known.join(", ")}`);
   };
 }
-
-const time: Rule<number> = (value, loc, problems) => {
-  const at = typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? complain(problems, loc, "pattern", "must be a time such as 2026-11-20T10:00:00Z") : at;
-};
 
 function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
