@@ -167,7 +167,11 @@ function stepsRule(rules: ChannelRules) {
   return (value: unknown, place: Place, { timeout_seconds: timeout }: { timeout_seconds?: number | undefined }) => {
     const steps = readList(newStepsField, value, place, (one, at): EscalationStep | undefined => {
       const step = read(members, one, at);
+      const before = place.problems.length;
       const found = step && readMembers(NewEscalationBody, step, at, { channel });
+      if (found && !found.channel && place.problems.length === before) {
+        complain(place.problems, [...at.loc, "channel"], "required", "must name somebody");
+      }
       if (found?.after_seconds === undefined || found.escalation_msg === undefined || !found.channel) return undefined;
       return { afterSeconds: found.after_seconds, channel: found.channel, words: found.escalation_msg };
     });

@@ -88,6 +88,11 @@ for (const on of ONE_DATABASE) {
           }),
           '["body","spec","escalation",0,"after_seconds"]',
         ],
+        [
+          "/function_calls",
+          callBody({ escalation: [{ after_seconds: 60, channel: {}, escalation_msg: "x" }] }),
+          '["body","spec","escalation",0,"channel"]',
+        ],
         ["/human_contacts", contactBody({ msg: "" }), '["body","spec","msg"]'],
         ["/human_contacts", contactBody({ subject: "a\nb" }), '["body","spec","subject"]'],
         [
